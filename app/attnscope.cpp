@@ -18,11 +18,8 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/language.h"
 #include "app/standard_streams.h"
 #include "kernels/user/known_kernels.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 
@@ -31,7 +28,6 @@ namespace {
 using attnscope::Action;
 using attnscope::ExitCode;
 using attnscope::text;
-namespace say = attnscope::say;
 
 constexpr const char* exit_codes =
     "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `compare "
@@ -50,7 +46,7 @@ int ended(ExitCode code) {
   // A write that failed long ago left its mark; the flush alone has nothing left to write.
   const bool written = std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || code != ExitCode::ok) return static_cast<int>(code);
-  return fail(ExitCode::error, text(say::command::output_not_written{}));
+  return fail(ExitCode::error, "the output could not be written: is the disk full, or the reader gone?");
 }
 
 /// CLI11 has its own numbers; ours is 2 for whatever is wrong with the command line, and 0 for --help and --version.
@@ -64,9 +60,12 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
     const std::vector<std::string> near = attnscope::near_matches(first_word, names);
-    if (near.empty()) return fail(ExitCode::usage, text(say::command::unknown_command{.word = first_word}));
+    if (near.empty())
+      return fail(ExitCode::usage,
+                  attnscope::format_text("there is no command '{}' (see `attnscope --help`)", first_word));
     return fail(ExitCode::usage,
-                text(say::command::unknown_command_near{.word = first_word, .near = attnscope::join_or(near)}));
+                attnscope::format_text("there is no command '{}', did you mean {}? (see `attnscope --help`)",
+                                       first_word, attnscope::join_or(near)));
   }
   const CLI::App* command = &app;
   std::string path = app.get_name();
@@ -76,7 +75,7 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
   }
   // Where help is asked for, CLI11 looks at nothing else.
   const std::string wrong = error.get_exit_code() == 0 ? CLI::ExtrasError(unknown).what() : error.what();
-  return fail(ExitCode::usage, text(say::command::see_help{.error = wrong, .command = path}));
+  return fail(ExitCode::usage, attnscope::format_text("{} (see `{} --help`)", wrong, path));
 }
 
 using Commands = std::vector<std::pair<CLI::App*, Action>>;
@@ -149,12 +148,6 @@ int run(int argc, char** argv) {
   const auto add_common = [](CLI::App& command) {
     command.set_version_flag("--version", "attnscope " + std::string(attnscope::program_version()),
                              "Print the version and exit");
-    // Its value was read before anything was said.
-    if (command.get_option_no_throw("--lang") != nullptr) return;
-    command.add_option("--lang")
-        ->description(fmt::format("Language of messages and reports: {} (default: the locale's)",
-                                  attnscope::languages_in_words()))
-        ->type_name("LANGUAGE");
   };
   add_common(app);
   for (CLI::App* command : app.get_subcommands(nullptr)) {
@@ -177,7 +170,7 @@ int run(int argc, char** argv) {
     if (!command->parsed()) continue;
     return ended(action());
   }
-  return fail(ExitCode::usage, text(say::command::no_command{}));
+  return fail(ExitCode::usage, "no command was given (see `attnscope --help`)");
 }
 
 /// std::cout on a terminal: CSV and JSON, too, steer none, so all but line breaks and tabs is spelled out. Hands on at
@@ -219,16 +212,14 @@ int main(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));
   spdlog::set_pattern("%n: %^%l%$: %v");
   try {
-    const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
-    attnscope::Message wrong = attnscope::use_language("attnscope", arguments);  // before anything is said
-    if (wrong.empty()) wrong = attnscope::user::load_inherited_kernels();
-    if (!wrong.empty()) return fail(ExitCode::usage, text(wrong));
+    if (const attnscope::Message wrong = attnscope::user::load_inherited_kernels(); !wrong.empty())
+      return fail(ExitCode::usage, text(wrong));
     return run(argc, argv);
   } catch (const attnscope::CommandError& error) {
     return fail(error.code(), error.what());
   } catch (const std::exception& error) {
     return fail(ExitCode::error, attnscope::explain(error));
   } catch (...) {
-    return fail(ExitCode::error, text(say::terminal::unforeseen_and_unnamed{}));
+    return fail(ExitCode::error, "an error that was not foreseen ended the command; please report it");
   }
 }

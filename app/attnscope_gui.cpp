@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCommandLineParser>
+#include <QLocale>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QTextStream>
@@ -11,15 +12,13 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "app/language.h"
 #include "app/standard_streams.h"
 #include "kernels/user/known_kernels.h"
-#include "messages/command.h"
-#include "messages/gui.h"
+#include "messages/embedded.h"
 #include "messages/language.h"
 #include "profiler/measure/host_environment.h"
 #include "ui/pages/page_list.h"
@@ -54,6 +53,7 @@ struct Options {
   std::optional<LessonRequest> lesson;
   std::string explored;  ///< the kernel that was given
   Screenshot screenshot;
+  QString language;  ///< may be empty
 };
 
 QStringList page_ids() {
@@ -75,7 +75,7 @@ void complain(const QString& text) {
 /// Of what was said on stdout: is it out? A full disk leaves its mark on the stream.
 int output_code() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
-  complain(qtext(say::command::output_not_written{}));
+  complain(QStringLiteral("the output could not be written: is the disk full, or the reader gone?"));
   return runtime_error;
 }
 
@@ -144,16 +144,18 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
   screenshot.file = parser.value(known.screenshot);
   if (!parser.isSet(known.state) || parser.isSet(known.page)) screenshot.page = parser.value(known.page);
   if (!screenshot.page.isEmpty() && !page_ids().contains(screenshot.page)) {
-    return qtext(say::gui::page{.pages = page_ids().join(QStringLiteral(", ")).toStdString()});
+    return qtext(
+        attnscope::make_message("--page takes one of {}", page_ids().join(QStringLiteral(", ")).toStdString()));
   }
   const QStringList extents = parser.value(known.size).split(QLatin1Char('x'));
   screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
   if (screenshot.size.width() < 320 || screenshot.size.height() < 240) {
-    return qtext(say::gui::size{});
+    return QStringLiteral("--size takes WIDTHxHEIGHT, at least 320x240");
   }
   const QString word = parser.value(known.theme);
   screenshot.theme = parse_theme(word);
-  if (word.isEmpty() || screenshot.theme == ThemeChoice::system) return qtext(say::gui::theme{});
+  if (word.isEmpty() || screenshot.theme == ThemeChoice::system)
+    return QStringLiteral("--theme takes light, dark or contrast");
   screenshot.filter = parser.value(known.filter);
   return {};
 }
@@ -164,9 +166,11 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
   const QString page = parser.value(known.lesson);
   const QStringList pages = lesson_page_ids();
   if (!page.isEmpty() && !is_lesson_page(page)) {
-    return qtext(say::gui::lesson_page{.pages = pages.join(QStringLiteral(", ")).toStdString()});
+    return qtext(attnscope::make_message("--lesson takes a number of a page or one of {}",
+                                         pages.join(QStringLiteral(", ")).toStdString()));
   }
-  if (parser.isSet(known.plots) || parser.isSet(known.screenshot)) return qtext(say::gui::lesson_alone{});
+  if (parser.isSet(known.plots) || parser.isSet(known.screenshot))
+    return QStringLiteral("--lesson opens a page in the browser; --plots and --screenshot belong to the window");
   options.lesson = LessonRequest{.page = page};
   if (!parser.isSet(known.language)) return {};
   options.lesson->language = parser.value(known.language);
@@ -177,16 +181,27 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
 /// What is wrong with the command line, or nothing.
 QString read_options(const QCommandLineParser& parser, const Switches& known, Options& options) {
   options.files = parser.positionalArguments();
+  options.language = parser.value(known.language);
+  if (parser.isSet(known.language) && attnscope::embedded_messages(options.language.toStdString()).empty())
+    return QStringLiteral("--lang takes %1").arg(QString::fromStdString(attnscope::languages_in_words()));
   options.plots = parser.value(known.plots);
-  if (parser.isSet(known.plots) && options.plots.isEmpty()) return qtext(say::gui::plots_folder{});
+  if (parser.isSet(known.plots) && options.plots.isEmpty()) return QStringLiteral("--plots needs a folder");
   options.take_screenshot = parser.isSet(known.screenshot);
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
   if (parser.isSet(known.state) && (parser.isSet(known.plots) || parser.isSet(known.lesson))) {
-    return qtext(say::gui::state_of_window{});
+    return QStringLiteral("--state belongs to a window or its --screenshot, not to --plots or --lesson");
   }
   if (parser.isSet(known.force)) options.existing = options.screenshot.existing = Existing::any;
   return {};
+}
+
+/// Uses the language that was asked for, else the one that was chosen in the window, else the system's.
+void choose_language(const QString& asked, const QString& chosen) {
+  const QStringList wanted{asked, chosen, QLocale::system().uiLanguages().value(0).section(QLatin1Char('-'), 0, 0)};
+  for (const QString& language : wanted) {
+    if (!language.isEmpty() && attnscope::use_language(language.toStdString())) return;
+  }
 }
 
 /// Fills `options`; an exit code when the program has nothing more to do.
@@ -263,7 +278,8 @@ std::string& no_memory_line() {
 
 int write_pictures(const Options& options) {
   const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
-  const QString no_memory = qtext(say::gui::no_memory{.files = one_line(files).toStdString()});
+  const QString no_memory = qtext(attnscope::make_message(
+      "not enough memory for {}: give fewer or smaller files, or close other programs", one_line(files).toStdString()));
   no_memory_line() = "attnscope-gui: " + no_memory.toStdString() + "\n";
   std::set_terminate(end_without_memory);
   QStringList written;
@@ -313,7 +329,8 @@ int open_lesson(const Options& options) {
   for (const QString& problem : written.problems) complain(problem);
   print(stdout, written.path);
   if (!open_in_browser(written.path)) {
-    complain(qtext(say::gui::lesson_not_opened{.file = one_line(written.path).toStdString()}));
+    complain(qtext(attnscope::make_message("no browser could be started: the lesson is {}",
+                                           one_line(written.path).toStdString())));
     return runtime_error;
   }
   return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
@@ -323,7 +340,7 @@ int open_lesson(const Options& options) {
 int start_again() {
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {})) return success;
-  complain(qtext(say::gui::not_started_again{.program = program.toStdString()}));
+  complain(qtext(attnscope::make_message("{} could not be started again", program.toStdString())));
   return runtime_error;
 }
 
@@ -380,7 +397,8 @@ attnscope::Message write_language() {
   if (can_write_language()) return translate_qt(), attnscope::Message();
   const std::string language = attnscope::text(say::language::code{});
   attnscope::use_catalogue(attnscope::Catalogue::english());
-  return say::language::no_font{.language = language};
+  return attnscope::make_message(
+      "no font here has the characters of {}: English is used (Debian's fonts-noto-cjk has them)", language);
 }
 
 }  // namespace
@@ -398,16 +416,13 @@ int main(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
   // Pictures are the same whatever the window was set to.
   const bool asks_pictures = !arguments.filter(QRegularExpression(QStringLiteral("^--(plots|screenshot)"))).isEmpty();
-  const attnscope::Message no_language =  // before anything is said
-      attnscope::use_language("attnscope-gui", std::span(argv, static_cast<std::size_t>(argc)),
-                              (asks_pictures ? QString() : remembered_language()).toStdString());
-  if (!no_language.empty()) return complain(qtext(no_language)), usage_error;
   Options options;
   if (const auto code = parse(arguments, options)) return *code;
+  choose_language(options.language, asks_pictures ? QString() : remembered_language());
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
   if (!has_display() && !pictures_only && !options.lesson) {
-    complain(qtext(say::gui::no_display{}));
+    complain(QStringLiteral("no display; `--plots FOLDER` writes the plots without one"));
     return runtime_error;
   }
   // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.

@@ -6,7 +6,6 @@
 
 #include "app/command.h"
 #include "kernels/registry.h"
-#include "messages/remote.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/wire.h"
 
@@ -17,12 +16,12 @@ Message why_not(const std::string& program, const remote::OpenFailure& failure) 
   using Kind = remote::OpenFailure::Kind;
   if (failure.kind == Kind::no_device) return failure.reason;
   if (failure.kind == Kind::other_version) {
-    return say::remote::program_of_other_version{
-        .program = program, .there = failure.words, .protocol = remote::protocol};
+    return make_message("{} (version {}) cannot be measured with: this program has protocol {}", program, failure.words,
+                        remote::protocol);
   }
   const std::string words = remote::last_line(failure.end.last_words);
-  if (words.empty()) return say::remote::program_says_nothing{.program = program};
-  return say::remote::program_gives_no_device{.program = program, .words = words};
+  if (words.empty()) return make_message("{} does not answer as an attnscope would that can be measured with", program);
+  return make_message("{} gives no device: {}", program, words);
 }
 
 struct Child {
@@ -40,12 +39,11 @@ remote::OpenedRemote opened_in(const Child& child, const std::vector<std::string
   words.insert(words.end(), device.begin(), device.end());
   auto link = remote::start_child(words);
   if (!link) {
-    throw CommandError(ExitCode::error, say::remote::program_not_started{.program = program, .error = link.error()});
+    throw CommandError(ExitCode::error, "{} could not be started: {}", program, link.error());
   }
   auto opened =
       remote::open_remote(std::move(link).value(), program, child.version, known_algorithms(), cancel, child.end_of);
-  if (!opened && cancel.cancelled())
-    throw CommandError(ExitCode::partial, say::remote::program_cancelled{.program = program});
+  if (!opened && cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled while {} started", program);
   if (!opened) throw CommandError(ExitCode::error, why_not(program, opened.error()));
   return std::move(opened).value();
 }
@@ -62,7 +60,7 @@ std::unique_ptr<Device> open_child_device(const std::string& program, const std:
 remote::OpenedRemote open_library_process(const std::vector<std::string>& words, bool counters,
                                           const CancelToken& cancel) {
   return opened_in({.program = own_program,
-                    .name = text(say::remote::library_process{}),
+                    .name = "the library's process",
                     .version = program_version(),
                     .end_of = remote::EndOf::point,
                     .counters = counters},

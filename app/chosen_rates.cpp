@@ -7,8 +7,6 @@
 
 #include "app/command.h"
 #include "kernels/model/device_rates.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 
@@ -16,7 +14,7 @@ namespace attnscope {
 namespace {
 
 std::string rate_or_table(bool measured, double bytes_per_second) {
-  return measured ? text(BytesPerSecond(bytes_per_second)) : text(say::terminal::by_table{});
+  return measured ? text(BytesPerSecond(bytes_per_second)) : "by table";
 }
 
 }  // namespace
@@ -25,7 +23,10 @@ StoredCeilings rates_of_file(const std::filesystem::path& file, const DeviceLimi
   const std::vector<StoredCeilings> sets = RunStore::open(file, RunStore::Mode::read_only).ceilings();
   const StoredCeilings* found = newest_rates(sets, limits);
   if (found == nullptr) {
-    throw CommandError(ExitCode::usage, say::command::no_measured_rates{.file = file.string(), .gpu = limits.name});
+    throw CommandError(ExitCode::usage,
+                       "{} holds no measured rates of a {}; measure them with `attnscope ceilings -o FILE`, or name "
+                       "the GPU that they are of with --gpu",
+                       file.string(), limits.name);
   }
   return *found;
 }
@@ -37,11 +38,10 @@ MeasuredCeilings measured_ceilings(const StoredCeilings& set) {
 
 Message rates_said(const StoredCeilings& set, const DeviceLimits& limits) {
   const DeviceRates rates = device_rates(limits, set.ceilings);
-  return say::terminal::rates_measured{.gpu = printable(set.device_name),
-                                       .uuid = printable(set.device_uuid),
-                                       .time = printable(set.measured_at),
-                                       .dram = rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
-                                       .l2 = rate_or_table(rates.l2_measured, rates.l2_bytes_per_second)};
+  return make_message("Times with the rates measured of {} ({}) at {}: DRAM {}, L2 {}; all others by architecture.",
+                      printable(set.device_name), printable(set.device_uuid), printable(set.measured_at),
+                      rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
+                      rate_or_table(rates.l2_measured, rates.l2_bytes_per_second));
 }
 
 }  // namespace attnscope

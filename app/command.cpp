@@ -11,9 +11,8 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "messages/command.h"
-#include "messages/file.h"
-#include "messages/terminal.h"
+#include "app/language.h"
+#include "messages/embedded.h"
 #include "profiler/plan/text.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
@@ -27,15 +26,23 @@ CLI::Validator whole_number_from(std::int64_t least) {
             const char* const last = text.data() + text.size();
             const auto [end, error] = std::from_chars(text.data(), last, value);
             if (error == std::errc() && end == last && value >= least) return {};
-            return attnscope::text(say::terminal::not_in_range{.word = text, .range = range});
+            return format_text("'{}' is not a number from {}", text, range);
           },
           range};
+}
+
+void add_language_option(CLI::App& command, std::string& language, const std::string& help) {
+  const std::vector<std::string> languages(message_languages().begin(), message_languages().end());
+  command.add_option("--lang", language, fmt::format("{}: {}", help, languages_in_words()))
+      ->check(CLI::IsMember(languages))
+      ->type_name("LANGUAGE")
+      ->capture_default_str();
 }
 
 void refuse_empty_values(CLI::App& command) {
   const CLI::Validator given(
       [](const std::string& text) -> std::string {
-        return text.empty() ? attnscope::text(say::terminal::empty_word{}) : std::string();
+        return text.empty() ? "nothing is given; give a value, or leave it out" : std::string();
       },
       "");
   for (CLI::Option* option : command.get_options()) {
@@ -49,7 +56,7 @@ CLI::Validator number_within(double least, double most) {
   return {[=](const std::string& text) -> std::string {
             double value = 0;
             if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) return {};
-            return attnscope::text(say::terminal::not_in_range{.word = text, .range = range});
+            return format_text("'{}' is not a number from {}", text, range);
           },
           range};
 }
@@ -57,7 +64,7 @@ CLI::Validator number_within(double least, double most) {
 void require_there(const std::filesystem::path& place) {
   std::error_code error;
   if (std::filesystem::exists(place, error)) return;
-  throw CommandError(ExitCode::error, say::file::missing{.file = place.string()});
+  throw CommandError(ExitCode::error, "{} does not exist", place.string());
 }
 
 std::string explain(const std::exception& error) {
@@ -66,15 +73,21 @@ std::string explain(const std::exception& error) {
   if (own) return error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       dynamic_cast<const std::length_error*>(&error) != nullptr) {
-    return text(say::terminal::memory_used_up{});
+    return "the computer's memory is used up: ask for fewer points or smaller problems at once, or close other "
+           "programs";
   }
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-    return text(say::terminal::file_trouble{.file = file->path1().string(), .error = file->code().message()});
+    return format_text("{}: {}; check that it is there and that you may use it", file->path1().string(),
+                       file->code().message());
   }
   if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    return text(say::terminal::system_refused{.error = system->code().message()});
+    return format_text("the system refused what was needed: {}; free what it lacks, and try again",
+                       system->code().message());
   }
-  return text(say::terminal::unforeseen{.error = error.what()});
+  return format_text(
+      "an error that was not foreseen ended the command: {}; what is in files already stays there; please report it "
+      "with the command line and `attnscope --version`",
+      error.what());
 }
 
 ExitCode with_join_report(const JoinReport& report) {
@@ -88,15 +101,18 @@ ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   const std::vector<BadRow> rows = store.bad_rows();
   const std::string file = printable(store.file().string());
   if (const std::size_t unchecked = store.unchecked_points(); unchecked > 0) {
-    spdlog::warn("{}", text(say::command::points_unchecked{.file = file, .points = unchecked}));
+    spdlog::warn("{}", format_text("{}: points without a digest, from before there were any or by another program: {}; "
+                                   "that a value of theirs was changed would not be noticed",
+                                   file, unchecked));
   }
   if (rows.empty()) return code;
   const std::string where = printable(text(rows.front().where));
   const std::string why = printable(text(rows.front().why));
   if (rows.size() == 1) {
-    spdlog::warn("{}", text(say::command::row_skipped{.file = file, .where = where, .why = why}));
+    spdlog::warn("{}", format_text("1 row of {} skipped: {}: {}", file, where, why));
   } else {
-    spdlog::warn("{}", text(say::command::rows_skipped{.rows = rows.size(), .file = file, .where = where, .why = why}));
+    spdlog::warn("{}", format_text("{} rows of {} skipped: {}: {}; `attnscope info` lists them all", rows.size(), file,
+                                   where, why));
   }
   return code == ExitCode::ok ? ExitCode::partial : code;
 }

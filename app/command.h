@@ -33,6 +33,10 @@ class CommandError : public std::runtime_error {
  public:
   CommandError(ExitCode code, Message message)
       : std::runtime_error(text(message)), code_(code), message_(std::move(message)) {}
+  template <class First, class... Rest>
+  CommandError(ExitCode code, fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
+      : CommandError(code,
+                     make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
   [[nodiscard]] ExitCode code() const { return code_; }
   [[nodiscard]] const Message& message() const { return message_; }
 
@@ -78,6 +82,8 @@ Action add_verify(CLI::App& command);
 [[nodiscard]] CLI::Validator whole_number_from(std::int64_t least);
 /// Every option that takes values refuses one that is empty, as an unset variable of a script gives.
 void refuse_empty_values(CLI::App& command);
+/// --lang, one of the languages that are built in; `language` is the default.
+void add_language_option(CLI::App& command, std::string& language, const std::string& help);
 
 /// Throws CommandError (error) where nothing is at that place: a name that is missing is no fault of the command line.
 void require_there(const std::filesystem::path& place);

@@ -14,7 +14,6 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "messages/compare.h"
 #include "profiler/analysis/point_query.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
@@ -57,7 +56,10 @@ class Loader {
   void load_noise(const std::string& file) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
-    if (noise_.empty()) throw CommandError(ExitCode::error, say::compare::no_noise{.file = file});
+    if (noise_.empty())
+      throw CommandError(ExitCode::error,
+                         "{}: no recordings' noise is kept there; `attnscope doctor --noise -o FILE` measures it",
+                         file);
     code_ = with_skipped_rows(store, code_);
   }
 
@@ -147,11 +149,11 @@ std::vector<Row> rows_of_word(const SideWord& word, const FileRows& file, const 
   if (const auto [at, error] = std::from_chars(word.rest.data(), end, run); error == std::errc() && at == end) {
     const auto found = file.by_run.find(run);
     if (found != file.by_run.end()) return found->second;
-    throw CommandError(ExitCode::error, say::compare::no_such_run{.file = word.file, .run = word.rest});
+    throw CommandError(ExitCode::error, "{} has no run {}; `attnscope info` lists its runs", word.file, word.rest);
   }
   const Result<analysis::PointQuery, Message> query = analysis::PointQuery::parse(word.rest, table);
   if (!query) {
-    throw CommandError(ExitCode::usage, say::compare::filter{.side = word.text, .why = query.error()});
+    throw CommandError(ExitCode::usage, "'{}': {}", word.text, query.error());
   }
   const std::vector<Row> of_file = file.all();
   const std::set<Row> known(of_file.begin(), of_file.end());
@@ -165,7 +167,9 @@ std::vector<Row> rows_of_side(const std::vector<std::string>& words, Loader& fil
   for (const std::string& text : words) {
     const SideWord word = parse_side(text);
     const std::vector<Row> of_word = rows_of_word(word, files.load(word.file), table);
-    if (of_word.empty()) throw CommandError(ExitCode::error, say::compare::empty_side{.side = text});
+    if (of_word.empty())
+      throw CommandError(ExitCode::error, "nothing to compare in '{}': it holds no points, or its filter fits none",
+                         text);
     rows.insert(of_word.begin(), of_word.end());
   }
   return {rows.begin(), rows.end()};
@@ -176,10 +180,14 @@ void sides_of_word(const SideWord& word, Loader& files, ComparedSides& sides) {
   const std::vector<Row> meant = rows_of_word(word, files.load(word.file), sides.table);
   std::set<RunIndex> runs;
   for (const Row row : meant) runs.insert(sides.table.run_index(row));
-  if (meant.empty()) throw CommandError(ExitCode::error, say::compare::empty_side{.side = word.text});
+  if (meant.empty())
+    throw CommandError(ExitCode::error, "nothing to compare in '{}': it holds no points, or its filter fits none",
+                       word.text);
   sides.halves = files.of_two_sides(runs);
   if (!sides.halves && runs.size() < 2) {
-    throw CommandError(ExitCode::usage, say::compare::one_run{.file = word.text});
+    throw CommandError(ExitCode::usage,
+                       "{} holds one run only; give the other side with --with, as FILE, FILE:RUN or FILE:FILTER",
+                       word.text);
   }
   for (const Row row : meant) {
     const RunIndex run = sides.table.run_index(row);
@@ -187,15 +195,16 @@ void sides_of_word(const SideWord& word, Loader& files, ComparedSides& sides) {
     (of_other ? sides.other : sides.base).push_back(row);
   }
   if (sides.base.empty() || sides.other.empty()) {
-    throw CommandError(ExitCode::error, say::compare::half_only{.side = word.text});
+    throw CommandError(
+        ExitCode::error,
+        "'{}' holds one of its two sides only: the other was never measured, or the filter leaves it out", word.text);
   }
   if (sides.halves) {
-    sides.base_name = text(say::compare::first_half{.side = word.text});
-    sides.other_name = text(say::compare::second_half{});
+    sides.base_name = format_text("{}, its first side", word.text);
+    sides.other_name = "its second side";
   } else {
-    sides.base_name =
-        text(say::compare::run_of_side{.side = word.text, .run = sides.table.runs()[*runs.begin()].title});
-    sides.other_name = text(say::compare::other_runs_of_side{.side = word.text});
+    sides.base_name = format_text("{}, run {}", word.text, sides.table.runs()[*runs.begin()].title);
+    sides.other_name = format_text("{}, other runs", word.text);
   }
 }
 
@@ -219,7 +228,10 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
   files.finish(sides);
   const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
   if (!noise.empty() && std::ranges::none_of(sides.table.runs(), has_noise)) {
-    throw CommandError(ExitCode::error, say::compare::other_noise{.file = noise});
+    throw CommandError(ExitCode::error,
+                       "{}: its noise is of another GPU, driver or day than what is compared; measure it anew by "
+                       "`attnscope doctor --noise -o FILE`",
+                       noise);
   }
   if (other.empty()) {
     sides_of_word(parse_side(base.front()), files, sides);
@@ -228,10 +240,11 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
     sides.other = rows_of_side(other, files, sides.table);
     if (sides.base == sides.other) {
       const bool copies = base.front() != other.front();
-      throw CommandError(ExitCode::usage,
-                         copies ? Message(say::compare::copies{.base = fmt::format("{}", fmt::join(base, ", ")),
-                                                               .other = fmt::format("{}", fmt::join(other, ", "))})
-                                : say::compare::one_side{});
+      throw CommandError(
+          ExitCode::usage,
+          copies ? make_message("{} and {} hold the same points of the same runs: one is a copy of the other",
+                                fmt::join(base, ", "), fmt::join(other, ", "))
+                 : "both sides are the same points; give the other side with --with, as FILE, FILE:RUN or FILE:FILTER");
     }
     sides.base_name = fmt::format("{}", fmt::join(base, ", "));
     sides.other_name = fmt::format("{}", fmt::join(other, ", "));
@@ -240,8 +253,8 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
   for (std::vector<Row>* rows : {&sides.base, &sides.other}) {
     std::erase_if(*rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
     if (rows->empty()) {
-      throw CommandError(ExitCode::error,
-                         say::compare::empty_side{.side = rows == &sides.base ? sides.base_name : sides.other_name});
+      throw CommandError(ExitCode::error, "nothing to compare in '{}': it holds no points, or its filter fits none",
+                         rows == &sides.base ? sides.base_name : sides.other_name);
     }
     for (const Row row : *rows) sides.looks = std::max(sides.looks, files.looks(sides.table.run_index(row)));
   }

@@ -63,11 +63,10 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
 /// What came of it, in one line.
 std::string counts_of(const ComparisonOutput& output) {
   const analysis::ComparisonResult& result = output.result;
-  return text(say::compare::counts{.faster = result.count(Verdict::faster),
-                                   .slower = result.count(Verdict::slower),
-                                   .same = result.count(Verdict::same),
-                                   .ambiguous = result.count(Verdict::ambiguous),
-                                   .left = result.left_out.size()});
+  return format_text("{} FASTER, {} SLOWER, {} SAME, {} AMBIGUOUS; {} without a comparison.",
+                     grouped(result.count(Verdict::faster)), grouped(result.count(Verdict::slower)),
+                     grouped(result.count(Verdict::same)), grouped(result.count(Verdict::ambiguous)),
+                     grouped(result.left_out.size()));
 }
 
 std::vector<analysis::ComparisonAnswer> answers_of(const ComparisonOutput& output) {
@@ -85,8 +84,7 @@ std::vector<std::string> told_first(const ComparisonOutput& output) {
 }
 
 std::string title_of(const ComparisonOutput& output) {
-  return text(
-      say::compare::title{.other = printable(output.sides.other_name), .base = printable(output.sides.base_name)});
+  return format_text("{} against {}", printable(output.sides.other_name), printable(output.sides.base_name));
 }
 
 void print_for_people(const ComparisonOutput& output, Output& out) {
@@ -97,22 +95,22 @@ void print_for_people(const ComparisonOutput& output, Output& out) {
     out.table(answer_table(answers_of(output)));
     out.gap();
   }
-  out.heading(text(say::compare::differences{}));
+  out.heading("What else differs");
   if (output.result.differences.empty()) {
-    out.line(text(say::compare::no_differences{}));
+    out.line("Nothing else that is known differs.");
   } else {
     out.table(difference_table(output.result));
   }
   out.gap();
-  out.heading(text(say::compare::rows{}));
+  out.heading("Points");
   if (output.result.pairs.empty()) {
-    out.line(text(say::compare::no_pairs{}));
+    out.line("No point ran on both sides.");
   } else {
     out.table(pairs_for_people(output));
   }
   if (!output.result.left_out.empty()) {
     out.gap();
-    out.heading(text(say::compare::left_out{}));
+    out.heading("Without a comparison");
     out.table(left_table(output));
   }
   out.gap();

@@ -12,8 +12,6 @@
 #include <map>
 #include <utility>
 
-#include "messages/command.h"
-
 namespace attnscope {
 namespace {
 
@@ -49,7 +47,7 @@ StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& 
   const std::vector<RunSummary> runs = store.runs();
   const auto found = std::ranges::find(runs.rbegin(), runs.rend(), device_uuid, &RunSummary::device_uuid);
   if (found == runs.rend()) {
-    throw CommandError(ExitCode::error, say::command::no_run_on{.file = file.string(), .device = device_uuid});
+    throw CommandError(ExitCode::error, "{} has no run on {}", file.string(), device_uuid);
   }
   return {store.file(), *found};
 }
@@ -73,11 +71,9 @@ OpenedDevice open_device_of(const StoppedRun& stopped, const std::string& word, 
     // To open it to write says of every run that nobody is at any more that it is interrupted.
     const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect, std::move(while_locked));
   }
-  const Message why = say::command::device_of_run{.device = run.device_name,
-                                                  .uuid = run.device_uuid,
-                                                  .run = run.id,
-                                                  .why = as_sentence(opened.error()),
-                                                  .file = stopped.file.string()};
+  const Message why =
+      make_message("{} ({}), on which run {} began, cannot be used: {} Then continue the run with --resume -o {}",
+                   run.device_name, run.device_uuid, run.id, as_sentence(opened.error()), stopped.file.string());
   reporter.report(
       DoneEvent{"interrupted", why, run.ok_points, run.points - run.ok_points, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, why);

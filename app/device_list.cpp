@@ -12,7 +12,6 @@
 #include "app/child_device.h"
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "messages/command.h"
 #include "profiler/measure/gpu/gpu_device.h"
 
 namespace attnscope {
@@ -40,7 +39,8 @@ std::vector<std::string> expanded(std::string_view word) {
   const std::string_view number = word.substr(star + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
   if (error != std::errc() || end != number.data() + number.size() || count < 1 || count > most_devices) {
-    throw CommandError(ExitCode::usage, say::command::simulated_count{.word = word, .most = most_devices});
+    throw CommandError(ExitCode::usage, "--device '{}': behind the * stands how many GPUs are simulated, from 1 to {}",
+                       word, most_devices);
   }
   std::vector<std::string> words;
   for (int i = 1; i <= count; ++i) words.push_back(fmt::format("{}#{}", word.substr(0, star), i));
@@ -56,7 +56,7 @@ OpenedDevice opened_alone(const std::vector<std::string>& words, const std::stri
   if (is_elsewhere(word)) return open_device(word, counters);
   remote::OpenedRemote opened = open_library_process(words, counters, cancel_on_signals());
   const std::string name = opened.device->info().limits.name;
-  return {std::move(opened.device), say::command::one_of_several{.word = word, .gpu = name}, opened.simulated_because};
+  return {std::move(opened.device), make_message("device {}, {}", word, name), opened.simulated_because};
 }
 
 }  // namespace
@@ -75,8 +75,7 @@ std::optional<std::vector<std::string>> several_devices(std::string_view word) {
   }
   if (words.size() < 2 && word.find('*') == std::string_view::npos) return std::nullopt;
   for (const std::string& one : words) {
-    if (std::ranges::count(words, one) > 1)
-      throw CommandError(ExitCode::usage, say::command::device_twice{.word = one});
+    if (std::ranges::count(words, one) > 1) throw CommandError(ExitCode::usage, "--device names {} twice", one);
   }
   return words;
 }
@@ -100,17 +99,17 @@ std::vector<NamedDevice> open_several(const std::vector<std::string>& words, boo
     try {
       devices.push_back({words[i], opening[i].get()});
       if (!uuids.insert(devices.back().opened.device->info().uuid).second) {
-        failure.emplace(ExitCode::usage, say::command::device_twice{.word = words[i]});
+        failure.emplace(ExitCode::usage, make_message("--device names {} twice", words[i]));
       }
     } catch (const CommandError& error) {
-      if (all) warn(say::command::device_left_out{.word = words[i], .why = error.message()});
+      if (all) warn(make_message("device {} is left out: {}", words[i], error.message()));
       if (!all && !failure) {
-        failure.emplace(error.code(), say::command::device_not_opened{.word = words[i], .why = error.message()});
+        failure.emplace(error.code(), make_message("device {}: {}", words[i], error.message()));
       }
     }
   }
   if (failure) throw CommandError(*failure);
-  if (devices.empty()) throw CommandError(ExitCode::error, say::command::no_device_opened{});
+  if (devices.empty()) throw CommandError(ExitCode::error, "none of the devices of this machine can be used");
   return devices;
 }
 

@@ -17,9 +17,6 @@
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
-#include "messages/remote.h"
-#include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/remote_device.h"
 #include "profiler/measure/remote/ssh.h"
@@ -47,10 +44,11 @@ std::pair<std::string_view, int> unit_of(std::string_view word) {
 }
 
 OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}, int unit = 0) {
-  Message announcement = say::terminal::simulated{.gpu = limits.name};
-  if (!why.empty()) announcement = say::terminal::simulated_because{.gpu = limits.name, .why = why};
+  Message announcement = make_message("simulated {}", limits.name);
+  if (!why.empty()) announcement = make_message("simulated {}: {}", limits.name, why);
   if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
-    announcement = say::terminal::simulated_with_l2_of{.simulated = announcement, .measured = behaviour.measured_on};
+    announcement = make_message("{} (its L2 gives way as the counters of an {} say: this GPU was not measured)",
+                                announcement, behaviour.measured_on);
   }
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
 }
@@ -74,15 +72,15 @@ Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool co
         NotElsewhere{ExitCode::error, remote::explain(*target, failure, program_version()), remote::may_pass(failure)}};
   }
   const DeviceInfo& info = opened->device->info();
-  const Message device = info.simulated ? Message(say::terminal::simulated{.gpu = info.limits.name})
-                                        : Message(say::terminal::gpu{.number = info.ordinal, .gpu = info.limits.name});
+  const Message device = info.simulated ? make_message("simulated {}", info.limits.name)
+                                        : make_message("GPU {}, {}", info.ordinal, info.limits.name);
   return OpenedDevice{.device = std::move(opened->device),
-                      .announcement = say::remote::announced{.device = device, .host = target->host},
+                      .announcement = make_message("{}, on {}", device, target->host),
                       .simulated_because = opened->simulated_because};
 }
 
 OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
-  Message announcement = say::terminal::gpu{.number = device->info().ordinal, .gpu = device->info().limits.name};
+  Message announcement = make_message("GPU {}, {}", device->info().ordinal, device->info().limits.name);
   return {std::move(device), std::move(announcement)};
 }
 
@@ -111,8 +109,7 @@ DeviceLimits limits_of_known_gpu(std::string_view name) {
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
   known.emplace_back("a file that ends in .json");
-  throw CommandError(ExitCode::usage,
-                     say::command::unknown_gpu{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+  throw CommandError(ExitCode::usage, "no GPU named '{}' is known; known: {}", name, fmt::join(known, ", "));
 }
 
 std::string as_sentence(std::string text) {
@@ -151,7 +148,8 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
   if (!word.empty() && word != "gpu") {
     const std::optional<int> ordinal = whole_number(word);
     if (!ordinal) {
-      throw CommandError(ExitCode::usage, say::command::unknown_device{.word = word});
+      throw CommandError(ExitCode::usage,
+                         "--device '{}' names nothing; give a GPU's number, gpu, simulated or simulated:NAME", word);
     }
     options.ordinal = *ordinal;
   }
@@ -161,7 +159,8 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
   if (!word.empty()) throw CommandError(ExitCode::error, error.message());
   if (error.nothing_here()) return simulated(known_gpus().front(), describe(error));
   // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
-  throw CommandError(ExitCode::error, say::command::or_simulate{.why = as_sentence(describe(error))});
+  throw CommandError(ExitCode::error, "{} To simulate a GPU instead, give --device simulated",
+                     as_sentence(describe(error)));
 }
 
 bool is_elsewhere(std::string_view word) {
@@ -174,14 +173,13 @@ Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, cons
   for (std::size_t tries = 0;; ++tries) {
     auto opened = open_elsewhere(word, counters);
     if (opened && opened->device->info().uuid != uuid) {
-      return Failure{
-          text(say::remote::another_device{.host = word, .there = opened->device->info().uuid, .device = uuid})};
+      return Failure{format_text("{} has {} now, where the run began on {}", word, opened->device->info().uuid, uuid)};
     }
     if (opened) return std::move(opened).value();
     const NotElsewhere& failure = opened.error();
     if (!failure.may_pass || tries == pauses_s.size() || cancel_on_signals().cancelled())
       return Failure{text(failure.why)};
-    waits(say::remote::again_in{.why = failure.why, .seconds = pauses_s.at(tries)});
+    waits(make_message("{}; the next try is in {} s", failure.why, pauses_s.at(tries)));
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(pauses_s.at(tries));
     while (std::chrono::steady_clock::now() < until && !cancel_on_signals().cancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -194,12 +192,14 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
   if (ceilings.empty()) return opened;
   const DeviceLimits limits = opened.device->info().limits;
   if (!opened.device->info().simulated || is_elsewhere(word)) {
-    throw CommandError(ExitCode::usage, say::command::ceilings_of_simulated{.device = limits.name});
+    throw CommandError(ExitCode::usage,
+                       "--ceilings gives a simulated device rates, and the {} is measured; name one with --device "
+                       "simulated, or leave --ceilings out",
+                       limits.name);
   }
   const StoredCeilings measured = rates_of_file(ceilings, limits);
   opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
-  opened.announcement =
-      say::terminal::simulated_with_rates{.simulated = opened.announcement, .rates = rates_said(measured, limits)};
+  opened.announcement = make_message("{}. {}", opened.announcement, rates_said(measured, limits));
   return opened;
 }
 

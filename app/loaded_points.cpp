@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "app/own_kernels.h"
-#include "messages/command.h"
-#include "messages/output.h"
 #include "profiler/analysis/point_query.h"
 #include "profiler/plan/text.h"
 #include "storage/recorded_samples.h"
@@ -21,9 +19,9 @@ namespace attnscope {
 std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
                                           const std::vector<std::string>& samples) {
   if (!given.empty()) return given;
-  if (samples.empty()) throw CommandError(ExitCode::usage, say::output::no_file_nor_sample{});
-  spdlog::info("{}",
-               text(say::command::recorded_sample{.files = printable(fmt::format("{}", fmt::join(samples, ", ")))}));
+  if (samples.empty()) throw CommandError(ExitCode::usage, "no file given, and the recorded sample is not installed");
+  spdlog::info("{}", format_text("no file is given, so this is of what is recorded: {}",
+                                 printable(fmt::format("{}", fmt::join(samples, ", ")))));
   return samples;
 }
 
@@ -40,7 +38,8 @@ std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysi
   const auto query = analysis::PointQuery::parse(words, table);
   if (!query) throw CommandError(ExitCode::usage, query.error());
   std::vector<analysis::Row> rows = query->rows(table);
-  if (rows.empty() && !words.empty()) throw CommandError(ExitCode::error, say::command::none_fits{.filter = words});
+  if (rows.empty() && !words.empty())
+    throw CommandError(ExitCode::error, "--filter: no point of these files fits {}", words);
   return rows;
 }
 

@@ -11,7 +11,6 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "messages/command.h"
 
 namespace attnscope {
 
@@ -37,7 +36,10 @@ MeasuredPoints::MeasuredPoints(std::span<const std::string> files, const std::st
       points_.push_back({.record = std::move(point.record), .run = run->second, .device_uuid = point.device_uuid});
     }
     std::ranges::move(store.ceilings(), std::back_inserter(ceilings_));
-    if (!any) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
+    if (!any)
+      throw CommandError(
+          ExitCode::error,
+          "{} holds no point that was measured on a GPU, so there is nothing to compare a prediction with", file);
   }
   if (filter.empty()) return;
   analysis::PointTableBuilder builder;

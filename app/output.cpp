@@ -10,7 +10,6 @@
 #include <fstream>
 #include <utility>
 
-#include "messages/command.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/export.h"
 
@@ -34,14 +33,18 @@ void require_no_measurements(const std::string& file, const std::string& format)
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     if (fs::path(file).extension() != ".attnscope") return;
-    throw CommandError(ExitCode::usage, say::command::name_of_measurements{.file = file, .format = format});
+    throw CommandError(ExitCode::usage,
+                       "{} is a name for measurements, and this is a result (--format {}): choose another name with -o",
+                       file, format);
   }
   std::array<char, 4096> first{};
   std::ifstream in(file, std::ios::binary);
   in.read(first.data(), first.size());
   const std::string_view begin(first.data(), static_cast<std::size_t>(in.gcount()));
   if (behind_links(file).extension() == ".attnscope" || file_kind::measurements.is_one(begin)) {
-    throw CommandError(ExitCode::usage, say::command::holds_measurements{.file = file, .format = format});
+    throw CommandError(ExitCode::usage,
+                       "{} holds measurements: --format {} does not go over them; choose another name with -o", file,
+                       format);
   }
 }
 

@@ -17,7 +17,6 @@
 #include <variant>
 
 #include "app/status_line.h"
-#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 
@@ -153,30 +152,26 @@ class TextReporter final : public Reporter {
   void on(const PlanEvent& e) {
     total_ = e.total;
     const std::string memory = text(Bytes(e.max_memory_bytes));
-    Message counters = say::terminal::counters_available{};
-    if (e.counters != "available") counters = say::terminal::counters_not_available{.why = e.counters};
+    Message counters = "available";
+    if (e.counters != "available") counters = make_message("not available: {}", e.counters);
     rounds_ = e.rounds;
     const Message points = counted_points(e.total, e.rounds);
     if (e.skipped > 0 && e.rounds > 1) {
-      line(say::terminal::plan_resumed_rounds{.preset = e.preset,
-                                              .points = points,
-                                              .done = e.skipped,
-                                              .all = e.total * static_cast<std::size_t>(e.rounds),
-                                              .memory = memory,
-                                              .counters = counters});
+      line(make_message("{}: {}, {} of {} measurements done before, at most {} of device memory; counters {}", e.preset,
+                        points, e.skipped, e.total * static_cast<std::size_t>(e.rounds), memory, counters));
     } else if (e.skipped > 0) {
-      line(say::terminal::plan_resumed{
-          .preset = e.preset, .points = points, .done = e.skipped, .memory = memory, .counters = counters});
+      line(make_message("{}: {}, {} of them done before, at most {} of device memory; counters {}", e.preset, points,
+                        e.skipped, memory, counters));
     } else {
-      line(say::terminal::plan{.preset = e.preset, .points = points, .memory = memory, .counters = counters});
+      line(make_message("{}: {}, at most {} of device memory; counters {}", e.preset, points, memory, counters));
     }
-    if (!e.database.empty()) line(say::terminal::into{.file = e.database, .run = e.run_id});
+    if (!e.database.empty()) line(make_message("into {} (run {})", e.database, e.run_id));
   }
   void on(const BuildEvent& e) {
-    status_.show(text(say::terminal::compiled{.done = e.done, .total = e.total, .kernel = e.kernel}));
+    status_.show(format_text("compiled {}/{}: {}", e.done, e.total, e.kernel));
     if (e.error.empty()) return;
     const std::string error = text(e.error);
-    line(say::terminal::compile_error{.kernel = e.kernel, .error = error.substr(0, error.find('\n'))});
+    line(make_message("compile error in {}: {}", e.kernel, error.substr(0, error.find('\n'))));
   }
   void on(const StartedEvent& e) {
     status_.show(fmt::format("{}{}/{} {}{}", round_words(e.round), e.index + 1, total_, e.point, remaining_));
@@ -184,15 +179,15 @@ class TextReporter final : public Reporter {
   /// Before what is said of a point; empty where there is one round.
   [[nodiscard]] std::string round_words(int round) const {
     if (rounds_ <= 1) return {};
-    return text(say::terminal::round_of{.round = round + 1, .rounds = rounds_}) + "  ";
+    return format_text("round {}/{}", round + 1, rounds_) + "  ";
   }
   void on(const PointEvent& e) {
     std::string result = e.disposition;
     if (e.time_median_ns > 0) result += "  " + text(Nanoseconds(e.time_median_ns));
     const auto add = [&result](const Message& part) { result += "  " + text(part); };
-    if (e.dram_bytes > 0) add(say::terminal::dram{.bytes = text(Bytes(e.dram_bytes))});
-    if (e.l2_sm_bytes > 0) add(say::terminal::sm_l2{.bytes = text(Bytes(e.l2_sm_bytes))});
-    if (e.throttled) add(say::terminal::throttled{});
+    if (e.dram_bytes > 0) add(make_message("DRAM {}", text(Bytes(e.dram_bytes))));
+    if (e.l2_sm_bytes > 0) add(make_message("SM<->L2 {}", text(Bytes(e.l2_sm_bytes))));
+    if (e.throttled) add("(throttled)");
     if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
     if (!e.reason.empty()) result += ": " + text(e.reason);
     line(fmt::format("{}{:>{}}/{}  {}  {}", round_words(e.round), e.index + 1, fmt::formatted_size("{}", total_),
@@ -200,8 +195,8 @@ class TextReporter final : public Reporter {
   }
   void on(const ProgressEvent& e) {
     remaining_.clear();
-    if (e.remaining_s >= 0) remaining_ = " | " + text(say::terminal::left{.time = text(Seconds(e.remaining_s))});
-    status_.show(text(say::terminal::points_done{.done = e.done, .total = e.total}) + remaining_);
+    if (e.remaining_s >= 0) remaining_ = " | " + format_text("{} left", text(Seconds(e.remaining_s)));
+    status_.show(format_text("{}/{} points", e.done, e.total) + remaining_);
   }
   // A session's, which speaks JSON lines alone.
   void on(const QueuedEvent&) {}
@@ -213,10 +208,9 @@ class TextReporter final : public Reporter {
   }
   void on(const DoneEvent& e) {
     if (e.reason.empty()) {
-      line(say::terminal::ended{.state = e.state, .ok = counted_points(e.ok, 1), .not_ok = e.not_ok});
+      line(make_message("{}: {} ok, {} not", e.state, counted_points(e.ok, 1), e.not_ok));
     } else {
-      line(say::terminal::ended_because{
-          .state = e.state, .reason = e.reason, .ok = counted_points(e.ok, 1), .not_ok = e.not_ok});
+      line(make_message("{} ({}): {} ok, {} not", e.state, e.reason, counted_points(e.ok, 1), e.not_ok));
     }
   }
 

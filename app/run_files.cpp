@@ -9,14 +9,16 @@
 #include <string>
 
 #include "app/command.h"
-#include "messages/command.h"
 #include "profiler/measure/host_environment.h"
 
 namespace attnscope {
 
 std::filesystem::path runs_folder() {
   const std::filesystem::path data = data_folder();
-  if (data.empty()) throw CommandError(ExitCode::error, say::command::no_home{});
+  if (data.empty())
+    throw CommandError(ExitCode::error,
+                       "there is no folder for runs: HOME is not set, and this user has no home folder; name a file "
+                       "(collect -o, import -o), or set XDG_DATA_HOME");
   return data / "runs";
 }
 

@@ -77,7 +77,7 @@ fi
 if grep -rnE '\b(tr|translate)\("' ui app >&2; then echo "lint: a text that the catalogue does not have (CONTRIBUTING.md)" >&2; exit 1; fi
 # Every text of the catalogue is said somewhere (that everything said is in it, the compiler sees).
 unsaid=$(comm -23 \
-  <(sed -n 's/.*make_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' "$build"/kernels/model/generated/messages/*.h | sort -u) \
+  <(sed -n 's/.*catalogue_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' "$build"/kernels/model/generated/messages/*.h | sort -u) \
   <(grep -rhoE 'say::[a-z_]+::[a-z0-9_]+' kernels profiler storage ui app --include='*.cpp' --include='*.h' | sort -u))
 [ -z "$unsaid" ] || { printf 'lint: assets/messages/en.json has texts that nobody says:\n%s\n' "$unsaid" >&2; exit 1; }
 

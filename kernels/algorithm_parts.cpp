@@ -16,7 +16,6 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/occupancy.h"
 #include "messages/feature.h"
-#include "messages/refusal.h"
 
 namespace attnscope {
 namespace {
@@ -40,21 +39,23 @@ std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& 
   if (std::ranges::find(facts.dtypes, p.dtype) == facts.dtypes.end()) {
     std::vector<std::string_view> has;
     for (const DType dtype : facts.dtypes) has.push_back(to_string(dtype));
-    return shape(say::refusal::dtype{
-        .algorithm = facts.name, .dtype = to_string(p.dtype), .supported = fmt::format("{}", fmt::join(has, ", "))});
+    return shape(make_reason("refusal.dtype", "{} has no kernels for {}; it has {}.", facts.name, to_string(p.dtype),
+                             fmt::join(has, ", ")));
   }
   const std::vector<int>& head_dims = facts.head_dims;
   if (std::ranges::find(head_dims, p.d) == head_dims.end()) {
-    return shape(say::refusal::head_dim{.d = p.d, .supported = fmt::format("{}", fmt::join(head_dims, ", "))});
+    return shape(
+        make_reason("refusal.head_dim", "d {} is not supported; supported: {}.", p.d, fmt::join(head_dims, ", ")));
   }
   for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
     if (value < tile_step || value % tile_step != 0) {
-      return shape(say::refusal::tile_side{.side = name, .step = tile_step, .value = value});
+      return shape(
+          make_reason("refusal.tile_side", "{} must be a positive multiple of {}, not {}.", name, tile_step, value));
     }
   }
   for (const auto& [name, value] :
        {std::pair{"n_q", p.n_q}, std::pair{"n_k", p.n_k}, std::pair{"batch x heads_q", p.instances()}}) {
-    if (auto refused = refuse_over(name, value, max_rows, say::refusal::counts_in_32_bits{})) return refused;
+    if (auto refused = refuse_over(name, value, max_rows, "the kernels count in 32 bits")) return refused;
   }
   return std::nullopt;
 }
@@ -75,12 +76,14 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
                           Wish{p.page > 0, has.paged, say::feature::paged_kv{}},
                           Wish{on_one_gpu(p) != p, has.gpus, say::feature::several_gpus{}}};
   for (const Wish& wish : wishes) {
-    if (wish.asked && !wish.available) return shape(say::refusal::feature{.kernel = algorithm, .feature = wish.name});
+    if (wish.asked && !wish.available)
+      return shape(make_reason("refusal.feature", "{} has no {}.", algorithm, wish.name));
   }
   if (p.mask.sparse() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
-      return shape(say::refusal::mask_blocks{.side = name, .value = value, .block = p.mask.block_size});
+      return shape(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's blocks of {}.", name, value,
+                               p.mask.block_size));
     }
   }
   return std::nullopt;
@@ -92,9 +95,10 @@ std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
     if (knob == facts.knobs.end()) {
       std::vector<std::string_view> known;
       for (const Knob& some : facts.knobs) known.push_back(some.name);
-      if (known.empty()) return shape(say::refusal::no_knobs{.algorithm = facts.name, .knob = name});
-      return shape(say::refusal::no_such_knob{
-          .algorithm = facts.name, .knob = name, .knobs = fmt::format("{}", fmt::join(known, ", "))});
+      if (known.empty())
+        return shape(make_reason("refusal.no_knobs", "{} has no knob '{}', nor any other.", facts.name, name));
+      return shape(make_reason("refusal.no_such_knob", "{} has no knob '{}'; it has {}.", facts.name, name,
+                               fmt::join(known, ", ")));
     }
     if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape(parsed.error());
   }
@@ -105,51 +109,46 @@ std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& 
                                           std::initializer_list<std::string_view> has) {
   for (const auto& [name, value] : given) {
     if (std::ranges::find(has, name) == has.end())
-      return shape(say::refusal::kernel_knob{.kernel = kernel, .knob = name});
+      return shape(make_reason("refusal.kernel_knob", "{} has no knob '{}'.", kernel, name));
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
-  return refuse_over(say::refusal::block_count{.kernel = kernel}, blocks, max_int, say::refusal::grid_limit{});
+  return refuse_over(fmt::format("{}'s number of thread blocks", kernel), blocks, max_int, "a grid has no more");
 }
 
-std::optional<Refusal> refuse_over(const MessageValue& what, std::int64_t value, std::int64_t most,
-                                   const Message& why) {
+std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most, std::string_view why) {
   if (value <= most) return std::nullopt;
-  return shape(say::refusal::over{.what = what, .value = value, .most = most, .why = why});
+  return shape(make_reason("refusal.over", "{} is {}, over {}: {}.", what, grouped(value), grouped(most), why));
 }
 
 std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, const DeviceLimits& device) {
   if (device.compute_major < 8) {
     return Refusal{Refusal::Cause::architecture,
-                   say::refusal::capability{.needed = capability(8, 0),
-                                            .device = device.name,
-                                            .capability = capability(device.compute_major, device.compute_minor)}};
+                   make_reason("refusal.capability", "the kernels need compute capability {} or newer; {} has {}.",
+                               capability(8, 0), device.name, capability(device.compute_major, device.compute_minor))};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.threads <= device.max_threads_per_block) continue;
-    return Refusal{
-        Refusal::Cause::threads,
-        say::refusal::threads{
-            .kernel = k.kernel, .needed = k.threads, .device = device.name, .available = device.max_threads_per_block}};
+    return Refusal{Refusal::Cause::threads,
+                   make_reason("refusal.threads", "{} needs {} threads a block; {} has {}.", k.kernel,
+                               grouped(k.threads), device.name, grouped(device.max_threads_per_block))};
   }
   for (const KernelNeeds& k : kernels) {
     const int available = most_registers_per_thread(device, k.threads);
     if (k.registers <= available) continue;
-    return Refusal{Refusal::Cause::registers, say::refusal::registers{.kernel = k.kernel,
-                                                                      .needed = k.registers,
-                                                                      .threads = k.threads,
-                                                                      .device = device.name,
-                                                                      .available = available}};
+    return Refusal{Refusal::Cause::registers,
+                   make_reason("refusal.registers",
+                               "{} needs about {} registers a thread; with {} threads a block, the register file of an "
+                               "SM of {} leaves {} for each.",
+                               k.kernel, k.registers, grouped(k.threads), device.name, available)};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.shared_bytes <= device.shared_bytes_per_block) continue;
     return Refusal{Refusal::Cause::shared_memory,
-                   say::refusal::shared_memory{.kernel = k.kernel,
-                                               .needed = k.shared_bytes,
-                                               .device = device.name,
-                                               .available = device.shared_bytes_per_block}};
+                   make_reason("refusal.shared_memory", "{} needs {} bytes of shared memory a block; {} has {}.",
+                               k.kernel, grouped(k.shared_bytes), device.name, grouped(device.shared_bytes_per_block))};
   }
   return std::nullopt;
 }

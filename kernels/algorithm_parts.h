@@ -62,8 +62,8 @@ struct Features {
 /// Cause::shape when a launch needs more blocks than a grid has.
 [[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
 /// Cause::shape when `value` is over `most`; `why` ends the sentence.
-[[nodiscard]] std::optional<Refusal> refuse_over(const MessageValue& what, std::int64_t value, std::int64_t most,
-                                                 const Message& why);
+[[nodiscard]] std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most,
+                                                 std::string_view why);
 /// Architecture, then threads, registers and shared memory, each over all kernels before the next.
 [[nodiscard]] std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds>, const DeviceLimits&);
 

@@ -13,7 +13,6 @@
 
 #include "kernels/common_knobs.h"
 #include "kernels/embedded_sources.h"
-#include "messages/tile_table.h"
 
 namespace attnscope {
 namespace {
@@ -62,13 +61,14 @@ Message read_line(std::string_view line, std::span<const std::string> knobs, Til
   std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos) return say::tile_table::few_fields{.fields = fields.size() + 1};
+    if (comma == std::string_view::npos) return make_message("it has fewer than {} fields", fields.size() + 1);
     field = line.substr(0, comma);
     line.remove_prefix(comma + 1);
   }
   const auto pass = parse_pass(fields[1]);
   if (!pass) return pass.error();
-  if (fields[3] != "full" && fields[3] != "causal") return say::tile_table::unknown_mask{.mask = fields[3]};
+  if (fields[3] != "full" && fields[3] != "causal")
+    return make_message("mask '{}' is neither full nor causal", fields[3]);
   choice.algorithm = fields[0];
   choice.pass = *pass;
   choice.arch = fields[2];
@@ -82,7 +82,7 @@ Message read_line(std::string_view line, std::span<const std::string> knobs, Til
     choice.config.knobs.set(knobs[i], value);
   }
   if (whole) return {};
-  return say::tile_table::no_whole_numbers{.names = fmt::format("d, n, br, bc, {}", fmt::join(knobs, ", "))};
+  return make_message("d, n, br, bc, {} must be whole numbers", fmt::join(knobs, ", "));
 }
 
 std::string arch_of(const DeviceLimits& device) {
@@ -126,13 +126,12 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
       };
       const auto unknown = std::ranges::find_if_not(knobs, known);
       if (unknown == knobs.end()) continue;
-      wrong = say::tile_table::no_number_knob{.knob = *unknown};
+      wrong = make_message("no algorithm has a knob '{}' that is a number", *unknown);
     } else {
       wrong = read_line(line, knobs, choice);
     }
     if (!wrong.empty()) {
-      return Failure<Message>{
-          say::tile_table::line{.line = number, .why = std::move(wrong), .header = header_of(knobs)}};
+      return Failure{make_message("line {}: {}; a line is {}.", number, wrong, header_of(knobs))};
     }
     table.push_back(std::move(choice));
   }

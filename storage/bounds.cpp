@@ -16,8 +16,6 @@
 #include <variant>
 #include <vector>
 
-#include "messages/noun.h"
-#include "messages/row.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 
@@ -29,16 +27,13 @@ template <class Number>
 Message outside(std::string_view what, Number value, std::type_identity_t<Number> least,
                 std::type_identity_t<Number> most) {
   if (value >= least && value <= most) return {};
-  return say::row::outside{.what = what,
-                           .value = fmt::format("{}", value),
-                           .least = fmt::format("{}", least),
-                           .most = fmt::format("{}", most)};
+  return make_message("{} {} is not within {} .. {}", what, value, least, most);
 }
 
-Message no_name(Saying what, std::string_view name) {
+Message no_name(std::string_view what, std::string_view name) {
   if (!name.empty() && name.size() <= longest_name) return {};
-  if (name.empty()) return say::row::no_name{.what = what()};
-  return say::row::long_name{.what = what(), .bytes = name.size(), .most = longest_name};
+  if (name.empty()) return make_message("the {} has no name", what);
+  return make_message("the name of the {} has {} bytes, more than {}", what, name.size(), longest_name);
 }
 
 /// The first of several findings.
@@ -50,7 +45,7 @@ Message first_of(std::initializer_list<Message> findings) {
 }
 
 Message wrong_spec(const PointSpec& spec, bool imported) {
-  if (Message wrong = no_name(said<say::noun::algorithm>, spec.algorithm); !wrong.empty()) return wrong;
+  if (Message wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
     const bool unsaid = field.role == FieldRole::tile && imported;  // another program need not say it
@@ -62,7 +57,7 @@ Message wrong_spec(const PointSpec& spec, bool imported) {
   }
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
   for (const auto& [name, value] : spec.knobs) {
-    if (Message wrong = no_name(said<say::noun::knob>, name); !wrong.empty()) return wrong;
+    if (Message wrong = no_name("knob", name); !wrong.empty()) return wrong;
     const auto* number = std::get_if<std::int64_t>(&value);
     constexpr std::int64_t largest_knob = std::numeric_limits<std::int32_t>::max();
     if (number == nullptr) continue;
@@ -79,19 +74,19 @@ Message wrong_launch(const LaunchRecord& launch) {
                             outside("dynamic_shared_bytes", launch.dynamic_shared_bytes, 0, most_bytes),
                             outside("threads", launch.threads, 0, 1 << 16)});
   for (const std::uint32_t extent : launch.grid) {
-    if (wrong.empty() && extent > 1U << 31U) wrong = say::row::no_grid{.blocks = extent};
+    if (wrong.empty() && extent > 1U << 31U) wrong = make_message("a grid of {} blocks is none", extent);
   }
   return wrong;
 }
 
 Message wrong_kernel(const KernelRecord& kernel) {
-  if (Message wrong = no_name(said<say::noun::kernel>, kernel.kernel); !wrong.empty()) return wrong;
+  if (Message wrong = no_name("kernel", kernel.kernel); !wrong.empty()) return wrong;
   for (const MetricValue& metric : kernel.metrics) {
     if (Message wrong = out_of_bounds(metric); !wrong.empty()) return wrong;
   }
   for (const double ns : kernel.samples_ns) {
     if (ns >= 0 && ns <= longest_ns) continue;
-    return say::row::sample_outside{.value = fmt::format("{}", ns), .least = 0, .most = fmt::format("{}", longest_ns)};
+    return make_message("a timing sample of {} is not within {} .. {}", ns, 0, longest_ns);
   }
   return kernel.launch ? wrong_launch(*kernel.launch) : Message();
 }
@@ -99,7 +94,8 @@ Message wrong_kernel(const KernelRecord& kernel) {
 /// Of one round: those of all are as many as there are rounds.
 Message many_samples(const std::vector<KernelRecord>& kernels) {
   for (const KernelRecord& kernel : kernels) {
-    if (kernel.samples_ns.size() > most_samples) return say::row::many_samples{.most = most_samples};
+    if (kernel.samples_ns.size() > most_samples)
+      return make_message("more than {} timing samples in a row", most_samples);
   }
   return {};
 }
@@ -147,7 +143,7 @@ void keep_storable_metrics(std::vector<KernelRecord>& kernels) {
 }  // namespace
 
 Message out_of_bounds(const MetricValue& metric) {
-  if (Message wrong = no_name(said<say::noun::metric>, metric.name); !wrong.empty()) return wrong;
+  if (Message wrong = no_name("metric", metric.name); !wrong.empty()) return wrong;
   const double most = metric.unit == "ns" ? longest_ns : largest_value;
   if (std::abs(metric.value) <= most) return {};
   return outside(metric.name, metric.value, -most, most);
@@ -157,7 +153,7 @@ Message out_of_bounds(const PointRecord& point) {
   const bool imported = point.provenance == Provenance::imported;
   if (Message wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modelled) {
-    return say::row::never{.provenance = to_string(point.provenance)};
+    return make_message("a point is never {}", to_string(point.provenance));
   }
   for (const KernelRecord& kernel : point.kernels) {
     if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
@@ -177,19 +173,19 @@ Message out_of_bounds(const PointRecord& point) {
 Message out_of_bounds(const KernelStatement& statement) {
   constexpr std::size_t longest_path = 4096;
   if (statement.text.size() > longest_statement) {
-    return say::row::large_statement{.bytes = statement.text.size(), .most = longest_statement};
+    return make_message("a statement of {} bytes, more than {}", statement.text.size(), longest_statement);
   }
   if (statement.sources.size() > most_statement_sources) {
-    return say::row::many_sources{.sources = statement.sources.size(), .most = most_statement_sources};
+    return make_message("a statement with {} sources, more than {}", statement.sources.size(), most_statement_sources);
   }
   std::set<std::string_view> names;
   for (const auto& [name, digest, content] : statement.sources) {
-    if (name.empty()) return no_name(said<say::noun::source>, name);
+    if (name.empty()) return no_name("source", name);
     if (name.size() > longest_path || digest.size() > longest_name) {
-      return say::row::long_name{
-          .what = said<say::noun::source>(), .bytes = std::max(name.size(), digest.size()), .most = longest_path};
+      return make_message("the name of the source has {} bytes, more than {}", std::max(name.size(), digest.size()),
+                          longest_path);
     }
-    if (!names.insert(name).second) return say::row::source_twice{.source = name};
+    if (!names.insert(name).second) return make_message("a statement with two sources {}", name);
   }
   return {};
 }
@@ -203,7 +199,7 @@ Message rounds_out_of_bounds(std::int64_t rounds) {
 }
 
 Message out_of_bounds(const DeviceLimits& limits) {
-  if (Message wrong = no_name(said<say::noun::device>, limits.name); !wrong.empty()) return wrong;
+  if (Message wrong = no_name("device", limits.name); !wrong.empty()) return wrong;
   constexpr int most = 1 << 30;
   constexpr auto most_bytes = static_cast<std::int64_t>(1e15);
   for (const auto& [name, value] : {std::pair{"compute_major", limits.compute_major},

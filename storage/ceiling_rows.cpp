@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "messages/row.h"
 #include "storage/bounds.h"
 #include "storage/device_sets.h"
 #include "storage/rows.h"
@@ -20,14 +19,14 @@ CeilingSource parse_source(const std::string& text) {
   for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
     if (text == to_string(source)) return source;
   }
-  throw RowError(say::row::no_ceiling_source{.word = text});
+  throw RowError(make_message("'{}' is no source of a ceiling", text));
 }
 
 Message out_of_bounds(const Ceiling& ceiling) {
   const auto storable = [](double value) { return std::isfinite(value) && std::abs(value) <= largest_value; };
   const bool fits = !ceiling.name.empty() && ceiling.name.size() <= longest_name && storable(ceiling.argument) &&
                     storable(ceiling.value) && storable(ceiling.q1.value_or(0)) && storable(ceiling.q3.value_or(0));
-  return fits ? Message() : Message(say::row::no_ceiling{.name = ceiling.name});
+  return fits ? Message() : make_message("ceiling '{}' is beyond what a device can have", ceiling.name);
 }
 
 std::vector<Ceiling> read_rows(SQLite::Database& database, std::int64_t set) {
@@ -93,7 +92,7 @@ std::vector<StoredCeilings> RunStore::Impl::read_ceilings() {
                         .ceilings = read_rows(*database, id)});
       },
       [this](std::int64_t id, const Message& why) {
-        note({say::row::ceilings{.set = id}, why});
+        note({make_message("ceilings {}", id), why});
       });
   return sets;
 }

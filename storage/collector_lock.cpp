@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "messages/file.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -51,8 +50,8 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0) {
       throw StorageError(StorageError::Kind::not_writable,
-                         say::file::folder_refuses{
-                             .file = file.string(), .name = path.filename().string(), .error = std::strerror(errno)});
+                         "cannot write {}: its folder refuses {} ({}); choose another place with -o", file.string(),
+                         path.filename().string(), std::strerror(errno));
     }
     CollectorLock lock(path, descriptor);
     struct flock request = whole_file(F_WRLCK);
@@ -60,10 +59,13 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
       lock.path_.clear();  // not ours to remove
       const std::string process = holder(descriptor);
       if (process.empty()) {
-        throw StorageError(StorageError::Kind::locked, say::file::another_collector{.file = file.string()});
+        throw StorageError(StorageError::Kind::locked,
+                           "{} is being written by another collector; wait for it, or give another file",
+                           file.string());
       }
       throw StorageError(StorageError::Kind::locked,
-                         say::file::another_collector_process{.file = file.string(), .process = process});
+                         "{} is being written by another collector (process {}); wait for it, or give another file",
+                         file.string(), process);
     }
     if (!is_file_at(descriptor, path)) {
       lock.path_.clear();

@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/file.h"
 #include "profiler/plan/text.h"
 #include "storage/hardening.h"
 #include "storage/migrations.h"
@@ -126,7 +125,8 @@ void require_known_needs(SQLite::Database& database, const std::filesystem::path
   }
   if (unknown.empty()) return;
   throw StorageError(Kind::newer_schema,
-                     say::file::needs{.file = file.string(), .words = fmt::format("{}", fmt::join(unknown, ", "))});
+                     "{} needs what this attnscope does not know ({}); open it with the newer attnscope that wrote it",
+                     file.string(), fmt::join(unknown, ", "));
 }
 
 std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file,
@@ -134,14 +134,19 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
-    throw StorageError(Kind::not_a_database, say::file::empty{.file = file.string()});
+    throw StorageError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
   }
   if (id != application_id || version < 1) {
-    throw StorageError(Kind::foreign, say::file::foreign{.file = file.string()});
+    throw StorageError(
+        Kind::foreign,
+        "{} is an SQLite database, but of another program; it is left as it is, give a file that attnscope wrote",
+        file.string());
   }
   if (version > newest_schema()) {
-    throw StorageError(Kind::newer_schema,
-                       say::file::newer_schema{.file = file.string(), .version = version, .known = newest_schema()});
+    throw StorageError(
+        Kind::newer_schema,
+        "{} has schema version {}, and this attnscope knows up to {}; open it with the newer attnscope that wrote it",
+        file.string(), version, newest_schema());
   }
   std::vector<std::string> extras = require_our_schema(database, file, version);
   require_known_needs(database, file, version);
@@ -149,8 +154,10 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = without_heading(check);
-    throw StorageError(Kind::damaged,
-                       say::file::damaged{.file = file.string(), .error = finding.substr(0, finding.find('\n'))});
+    throw StorageError(
+        Kind::damaged,
+        "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
+        file.string(), finding.substr(0, finding.find('\n')));
   }
   found_whole().add(file, stamp);
   return extras;
@@ -197,28 +204,39 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
   const int extended = error.getExtendedErrorCode();
   // The system's ENOSPC arrives as FULL; a quota or a size limit as a failed write.
   if (code == SQLITE_FULL || extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) {
-    return {Kind::disk_full, say::file::no_space{.file = name}};
+    return {Kind::disk_full, make_message("no space left to write {}; free some space and try again", name)};
   }
   switch (code) {
     case SQLITE_NOTADB:
-      return {Kind::not_a_database, say::file::no_database{.file = name}};
+      return {Kind::not_a_database, make_message("{} is no attnscope file; give one that attnscope wrote", name)};
     case SQLITE_CORRUPT:
-      return {Kind::damaged, say::file::damaged{.file = name, .error = error.what()}};
+      return {
+          Kind::damaged,
+          make_message(
+              "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
+              name, error.what())};
     case SQLITE_INTERRUPT:
-      return {Kind::damaged, say::file::endless{.file = name}};
+      return {Kind::damaged,
+              make_message("{} takes more steps to read than a file of its size can need: it is damaged, or made to "
+                           "hang; save what SQLite can read with `sqlite3 FILE .recover`",
+                           name)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {Kind::locked, say::file::locked{.file = name}};
+      return {Kind::locked, make_message("{} is locked by another program; close it and try again", name)};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {Kind::not_writable, say::file::not_writable{.file = name}};
+      return {Kind::not_writable,
+              make_message("{} cannot be written; give another file, or change its permissions", name)};
     case SQLITE_CANTOPEN:
       if (const int reason = reason_not_to_open(file); reason != 0) {
-        return {Kind::other, say::file::cannot_open{.file = name, .error = std::strerror(reason)}};
+        return {Kind::other,
+                make_message(
+                    "{} cannot be opened ({}); check that it may be read, and that nothing which that takes is used up",
+                    name, std::strerror(reason))};
       }
-      return {Kind::other, say::file::not_readable{.file = name}};
+      return {Kind::other, make_message("{} cannot be opened; check its permissions and those of its folder", name)};
     default:
-      return {Kind::other, say::file::sqlite{.file = name, .error = error.what(), .code = extended}};
+      return {Kind::other, make_message("{}: {} (SQLite error {})", name, error.what(), extended)};
   }
 }
 

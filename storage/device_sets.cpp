@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "messages/row.h"
 #include "storage/rows.h"
 
 namespace attnscope {
@@ -74,7 +73,8 @@ void read_sets(SQLite::Database& database, const DeviceSets& tables,
       heading.device_name = in.text();
       heading.measured_at = in.text();
       heading.environment = read_environment(in);
-      if (parse_digest(heading.uid) != digest_of_set(database, tables, id)) throw RowError(say::row::other_digest{});
+      if (parse_digest(heading.uid) != digest_of_set(database, tables, id))
+        throw RowError("it is not what was written: its digest is another");
       take(std::move(heading), id, in);
     } catch (const RowError& error) {
       note(id, error.message());

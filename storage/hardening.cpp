@@ -15,7 +15,6 @@
 #include <string_view>
 #include <utility>
 
-#include "messages/file.h"
 #include "profiler/plan/text.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
@@ -161,7 +160,9 @@ const Ours& ours() {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, Message what) {
-  throw StorageError(Kind::foreign, say::file::changed_schema{.file = file.string(), .what = std::move(what)});
+  throw StorageError(Kind::foreign,
+                     "{} {}; no program of ours wrote that, so it is not opened: ask for an untouched copy",
+                     file.string(), what);
 }
 
 }  // namespace
@@ -220,20 +221,20 @@ std::vector<std::string> require_our_schema(SQLite::Database& database, const st
     const bool same = known != wanted.end()
                           ? known->second == definition
                           : definition.type == "view" && ours().views.contains(digest_of(name, definition));
-    if (definition.type == "trigger") refuse(file, say::file::has_trigger{.object = described});
-    if (ours_by_name && !same) refuse(file, say::file::has_other{.object = described});
+    if (definition.type == "trigger") refuse(file, make_message("holds a {}", described));
+    if (ours_by_name && !same) refuse(file, make_message("has a {} that is not ours", described));
     if (ours_by_name) continue;
     if (definition.type == "index") {
       // One on a table that is left alone is left alone, too.
       if (wanted.contains(definition.table)) {
-        refuse(file, say::file::has_index{.object = described, .table = definition.table});
+        refuse(file, make_message("has an {} of its own on our table {}", described, definition.table));
       }
     } else if (!name.starts_with("sqlite_")) {
       extras.push_back(described);
     }
   }
   for (const auto& [name, definition] : wanted) {
-    if (!found.contains(name)) refuse(file, say::file::lacks{.object = fmt::format("{} {}", definition.type, name)});
+    if (!found.contains(name)) refuse(file, make_message("lacks our {} {}", definition.type, name));
   }
   return extras;
 }

@@ -9,8 +9,6 @@
 #include <system_error>
 
 #include "kernels/registry.h"
-#include "messages/file_kind.h"
-#include "messages/lesson.h"
 #include "profiler/analysis/lesson/pictures.h"
 #include "profiler/analysis/lesson/web.h"
 #include "storage/measured_rates.h"
@@ -40,14 +38,14 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
-    throw StorageError(StorageError::Kind::not_writable,
-                       say::lesson::no_place{.folder = folder.string(), .why = error.message()});
+    throw StorageError(StorageError::Kind::not_writable, "cannot make the folder {}: {}", folder.string(),
+                       error.message());
   }
   lesson::Evidence evidence{
       .points = points, .rows = points.rows(), .gpu = lesson::newest_gpu(points), .registry = built_in_algorithms()};
   if (const StoredCeilings* rates = newest_rates(ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
 
-  const FileKind kind{said<say::file_kind::lesson>, is_lesson};
+  const FileKind kind{"a lesson of attnscope's", is_lesson};
   WrittenLesson written;
   std::vector<OutputFile> files;
   std::string answers;
@@ -72,9 +70,9 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     for (const OutputFile& page : files) {
       if (fs::weakly_canonical(page.place()) != fs::weakly_canonical(wish.answers)) continue;
       throw StorageError(StorageError::Kind::not_writable,
-                         say::lesson::answers_over_page{.file = wish.answers.string()});
+                         "{} is a page of the lesson itself: the answers need another place", wish.answers.string());
     }
-    files.emplace_back(wish.answers, FileKind{said<say::file_kind::lesson_answers>, are_answers}, wish.existing)
+    files.emplace_back(wish.answers, FileKind{"the answers to a lesson of attnscope's", are_answers}, wish.existing)
         .write(answers);
   }
   // Pages that link to each other come together or not at all.

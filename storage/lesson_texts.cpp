@@ -9,8 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "messages/file_kind.h"
-#include "messages/lesson.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -48,14 +46,14 @@ class TextFolder {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
       if (files_.size() >= most_files) {
-        if (!full_) unread(folder, say::lesson::many_files{.most = most_files});
+        if (!full_) unread(folder, make_message("more than {} files: the rest is not read", grouped(most_files)));
         full_ = true;
         return;
       }
       read_entry(*entry);
     }
     // A folder that is not there is no trouble: nobody has to have one.
-    if (error) unread(folder, say::lesson::cannot_read{.why = error.message()});
+    if (error) unread(folder, make_message("it cannot be read: {}", error.message()));
   }
 
   void read_entry(const fs::directory_entry& entry) {
@@ -69,12 +67,13 @@ class TextFolder {
     if (!text && path.parent_path() == root_) return;
     if (fs::is_symlink(own)) {
       const fs::path there = fs::canonical(path, error);
-      if (error) return unread(path, say::lesson::link_lost{});
-      if (std::ranges::mismatch(whole_, there).in1 != whole_.end()) return unread(path, say::lesson::link_out{});
-      if (fs::is_directory(there, error)) return unread(path, say::lesson::link_folder{});
+      if (error) return unread(path, "the link leads nowhere");
+      if (std::ranges::mismatch(whole_, there).in1 != whole_.end())
+        return unread(path, "the link leads out of the folder: it is not followed");
+      if (fs::is_directory(there, error)) return unread(path, "a link to a folder: it is not followed");
     }
-    if (!fs::is_regular_file(path, error)) return unread(path, say::lesson::no_regular{});
-    if (!text) return unread(path, say::lesson::no_md{});
+    if (!fs::is_regular_file(path, error)) return unread(path, "no regular file: it is not read");
+    if (!text) return unread(path, "its name does not end in .md: it is not read");
     read_text(path);
   }
 
@@ -82,14 +81,16 @@ class TextFolder {
     constexpr std::size_t most = analysis::lesson::largest_text;
     std::error_code error;
     const std::uintmax_t size = fs::file_size(path, error);
-    if (error) return unread(path, say::lesson::cannot_read{.why = error.message()});
-    if (size > most) return unread(path, say::lesson::text_large{.most = most});
+    if (error) return unread(path, make_message("it cannot be read: {}", error.message()));
+    if (size > most)
+      return unread(
+          path, make_message("the file is larger than a text of a lesson, which has {} bytes at most", grouped(most)));
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     std::string text(static_cast<std::size_t>(size), '\0');
     if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.is_open() || file.bad()) {
-      return unread(path, say::lesson::cannot_read{.why = std::generic_category().message(errno)});
+      return unread(path, make_message("it cannot be read: {}", std::generic_category().message(errno)));
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
     std::string name = name_of(path);
@@ -110,7 +111,7 @@ std::vector<TextFile> lesson_texts_of(const fs::path& folder) {
 }
 
 std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing existing) {
-  const FileKind kind{said<say::file_kind::lesson_text>, [](std::string_view first) { return first.empty(); }};
+  const FileKind kind{"an empty place for a text of the lesson", [](std::string_view first) { return first.empty(); }};
   std::vector<OutputFile> files;
   for (const analysis::lesson::EmbeddedText& each : analysis::lesson::embedded_lesson()) {
     if (!each.path.ends_with(".md")) continue;
@@ -118,8 +119,8 @@ std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing exis
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
     if (error) {
-      throw StorageError(StorageError::Kind::not_writable,
-                         say::lesson::no_place{.folder = target.parent_path().string(), .why = error.message()});
+      throw StorageError(StorageError::Kind::not_writable, "cannot make the folder {}: {}",
+                         target.parent_path().string(), error.message());
     }
     files.emplace_back(target, kind, existing).write(each.text);
   }

@@ -15,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/file.h"
-#include "messages/row.h"
 #include "profiler/plan/shards.h"
 #include "storage/check.h"
 #include "storage/collector_lock.h"
@@ -86,7 +84,7 @@ Message named(const std::vector<std::int64_t>& numbers) {
   const auto some = std::span(numbers).first(std::min(most, numbers.size()));
   const std::string list = fmt::format("{}", fmt::join(some, ", "));
   if (some.size() == numbers.size()) return Message::verbatim(list);
-  return say::file::and_more{.some = list, .more = numbers.size() - some.size()};
+  return make_message("{} and {} more", list, numbers.size() - some.size());
 }
 
 class Join {
@@ -128,11 +126,13 @@ void Join::look_at(const std::vector<fs::path>& names, Damaged damaged) {
       look_at(name);
     } catch (const StorageError& error) {
       if (damaged == Damaged::refuse || !is_damage(error.kind())) throw;
-      report_.left_out.emplace_back(say::file::damaged_left_out{.error = error.message()});
+      report_.left_out.emplace_back(make_message("left out: {}", error.message()));
     }
   }
   report_.files = sources_.size();
-  if (sources_.empty()) throw StorageError(Kind::damaged, say::file::all_damaged{.error = report_.left_out.front()});
+  if (sources_.empty())
+    throw StorageError(Kind::damaged, "none of the files is what was written, so nothing is merged; {}",
+                       report_.left_out.front());
 }
 
 void Join::look_at(const fs::path& name) {
@@ -140,13 +140,14 @@ void Join::look_at(const fs::path& name) {
   if (!check.ok()) {
     const Message why = check.bad_rows.empty()
                             ? check.damage.front()
-                            : say::row::at{.where = check.bad_rows.front().where, .why = check.bad_rows.front().why};
-    throw StorageError(Kind::damaged, say::file::damaged_not_copied{.file = name.string(), .error = why});
+                            : make_message("{}: {}", check.bad_rows.front().where, check.bad_rows.front().why);
+    throw StorageError(Kind::damaged, "{} is damaged ({}); it is not copied: restore it from a copy", name.string(),
+                       why);
   }
   const RunStore store = RunStore::open(name, RunStore::Mode::read_only);
   if (!check.extras.empty()) {
-    report_.not_copied.emplace_back(say::file::extras_not_copied{
-        .file = name.string(), .extras = fmt::format("{}", fmt::join(check.extras, ", "))});
+    report_.not_copied.emplace_back(
+        make_message("{}: not ours, and not copied: {}", name.string(), fmt::join(check.extras, ", ")));
   }
   std::int64_t ids_before = 0;
   for (const JoinedRun& run : runs_) ids_before = std::max(ids_before, run.target);
@@ -199,7 +200,8 @@ void Join::detach() {
   copier_.detach();
   const Source& source = *std::exchange(attached_, nullptr);
   if (source.written || stamp_of(source.file) == source.stamp) return;
-  throw StorageError(Kind::other, say::file::changed_while_read{.file = source.name.string()});
+  throw StorageError(Kind::other, "{} changed while it was read; do it again when nobody writes it",
+                     source.name.string());
 }
 
 JoinReport Join::run() {
@@ -264,16 +266,14 @@ void Join::add(const JoinedRun& run, std::size_t member) {
   std::vector<std::string> earlier;
   for (std::size_t m = 0; m < member; ++m) earlier.push_back(name_of(run, m));
   const auto differ = [&](Message what) {
-    return StorageError(Kind::other, say::file::runs_differ{.run = run.uid,
-                                                            .file = name_of(run, member),
-                                                            .other = fmt::format("{}", fmt::join(earlier, ", ")),
-                                                            .what = std::move(what)});
+    return StorageError(Kind::other, "run {} in {} differs from its copy in {} ({}); merge only one of them", run.uid,
+                        name_of(run, member), fmt::join(earlier, ", "), what);
   };
   constexpr const char* plan = "plan_hash, planned_points, preset, options, provenance, rounds";
   if (count(
           fmt::format("(SELECT {0} FROM main.runs WHERE id = {1} INTERSECT SELECT {0} FROM source.runs WHERE id = {2})",
                       plan, run.target, id)) == 0) {
-    throw differ(say::file::the_plan{});
+    throw differ("its plan");
   }
   SQLite::Transaction transaction(database_);
   database_.exec(fmt::format(R"sql(
@@ -286,7 +286,7 @@ CREATE TEMP TABLE only_here AS SELECT DISTINCT place FROM (SELECT * FROM ({2}) E
   SQLite::Statement conflict(database_,
                              "SELECT min(place) FROM only_there WHERE place IN (SELECT place FROM only_here)");
   if (conflict.executeStep() && !conflict.getColumn(0).isNull()) {
-    throw differ(say::file::one_place{.place = conflict.getColumn(0).getInt64()});
+    throw differ(make_message("place {}", conflict.getColumn(0).getInt64()));
   }
   conflict.reset();
   // Of one point the copy with more rounds stays, and the measured one before one that was cancelled. Of the words that
@@ -333,13 +333,16 @@ void Join::name_missing_shards(const JoinedRun& run) {
     if (!std::ranges::binary_search(there, shard)) missing.push_back(shard);
   }
   if (!missing.empty()) {
-    report_.missing.emplace_back(say::file::shards_missing{.run = run.uid, .count = shards, .shards = named(missing)});
+    report_.missing.emplace_back(
+        make_message("run {} is of a plan that was cut into {} shards; none of these files has shards {}", run.uid,
+                     shards, named(missing)));
   }
   for (std::size_t m = 0; m < run.members.size(); ++m) {
     // What several shards were merged into before is nobody's to continue.
     if (run.members[m].state == StoredRunState::complete || run.members[m].shards > 1) continue;
     report_.missing.emplace_back(
-        say::file::shard_unfinished{.file = name_of(run, m), .run = run.uid, .state = to_string(run.members[m].state)});
+        make_message("{}: its part of run {} is {}, not complete; continue it there with --resume, then merge again",
+                     name_of(run, m), run.uid, to_string(run.members[m].state)));
   }
 }
 
@@ -405,7 +408,7 @@ JoinReport merge_files(const std::vector<fs::path>& sources, const fs::path& tar
   std::error_code error;
   const CollectorLock lock = CollectorLock::acquire(place);
   if (fs::exists(fs::symlink_status(place, error))) {
-    throw StorageError(Kind::not_writable, say::file::there_already{.file = target.string()});
+    throw StorageError(Kind::not_writable, "{} is there already; give another file", target.string());
   }
   require_no_stray_log(place);
   TemporaryFile building(place);

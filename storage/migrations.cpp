@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "kernels/legacy/fa2_rule.h"
-#include "messages/row.h"
 #include "profiler/plan/fields.h"
 #include "storage/schema/steps.h"
 #include "storage/views.h"
@@ -216,7 +215,7 @@ void migrate(SQLite::Database& database, std::span<const std::string> migration_
   }
   other_views.put_back();
   if (SQLite::Statement orphans(database, "PRAGMA foreign_key_check"); orphans.executeStep()) {
-    throw SQLite::Exception(text(say::row::orphan_of_migration{.table = orphans.getColumn(0).getString()}),
+    throw SQLite::Exception(format_text("a row of {} lacks what it refers to", orphans.getColumn(0).getString()),
                             SQLITE_CORRUPT);
   }
   database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, newest));

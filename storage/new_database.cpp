@@ -5,7 +5,6 @@
 
 #include <chrono>
 
-#include "messages/file.h"
 #include "storage/migrations.h"
 #include "storage/output_file.h"
 
@@ -60,7 +59,10 @@ bool is_blank(const std::filesystem::path& file) {
 
 void require_no_stray_log(const std::filesystem::path& file) {
   if (stamp_of(file).size > 0 || !has_journal(file)) return;
-  throw StorageError(StorageError::Kind::other, say::file::orphaned_log{.log = file.string() + "-wal"});
+  throw StorageError(StorageError::Kind::other,
+                     "{} is left of a file that was moved away or removed, and may hold its last points; put that file "
+                     "back, remove the log, or give another name",
+                     file.string() + "-wal");
 }
 
 void LockPatience::attach(SQLite::Database& database) {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "messages/row.h"
 #include "storage/bounds.h"
 #include "storage/device_sets.h"
 #include "storage/rows.h"
@@ -44,7 +43,7 @@ std::map<std::string, PointNoise, std::less<>> noise_points(SQLite::Database& da
     if (value != noise_values.end()) points[point].*value->member = in.real();  // a later program may know more
   }
   for (const auto& [name, point] : points) {
-    if (!storable(point)) throw RowError(say::row::no_noise{.point = name});
+    if (!storable(point)) throw RowError(make_message("noise of {} that no recordings have", name));
   }
   return points;
 }
@@ -55,7 +54,7 @@ std::string RunStore::Impl::insert_noise(const DeviceInfo& device, const Environ
                                          const analysis::RecordingNoise& noise) {
   require_storable(attnscope::out_of_bounds(device.limits));
   for (const auto& [name, point] : noise.points) {
-    require_storable(storable(point) ? Message() : Message(say::row::no_noise{.point = name}));
+    require_storable(storable(point) ? Message() : make_message("noise of {} that no recordings have", name));
   }
   const std::int64_t device_row = device_id(device);
   const std::int64_t environment_row = environment_id(environment);
@@ -94,7 +93,7 @@ std::vector<StoredNoise> RunStore::Impl::read_noise() {
         sets.push_back(std::move(set));
       },
       [this](std::int64_t id, const Message& why) {
-        note({say::row::noise{.set = id}, why});
+        note({make_message("noise {}", id), why});
       });
   return sets;
 }

@@ -16,8 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "messages/file.h"
-#include "messages/file_kind.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
 
@@ -30,14 +28,13 @@ using Kind = StorageError::Kind;
 constexpr std::string_view temporary_suffix = ".part";
 constexpr std::size_t random_digits = 16;
 
-StorageError cannot_write(const fs::path& file, MessageValue why) {
-  return {Kind::not_writable, say::file::cannot_write{.file = file.string(), .error = std::move(why)}};
+StorageError cannot_write(const fs::path& file, std::string_view why) {
+  return {Kind::not_writable, make_message("cannot write {} ({}); choose another place", file.string(), why)};
 }
 
-/// The system's words are in one language, so what people meet most is said in ours.
-MessageValue why_not(int error) {
-  if (error == ENOENT) return say::file::no_such_folder{};
-  if (error == EACCES) return say::file::no_access{};
+std::string why_not(int error) {
+  if (error == ENOENT) return "there is no such folder";
+  if (error == EACCES) return "no access";
   return std::strerror(error);
 }
 
@@ -179,13 +176,13 @@ bool is_open_file(const fs::path& link) {
 }  // namespace
 
 namespace file_kind {
-const FileKind measurements{said<say::file_kind::measurements>, is_measurements};
-const FileKind csv{said<say::file_kind::csv>, is_table};
-const FileKind json{said<say::file_kind::json>, is_json};
-const FileKind tiles{said<say::file_kind::tiles>, is_table};
-const FileKind png{said<say::file_kind::png>, is_png};
-const FileKind svg{said<say::file_kind::svg>, is_svg};
-const FileKind pdf{said<say::file_kind::pdf>, is_pdf};
+const FileKind measurements{"an attnscope file", is_measurements};
+const FileKind csv{"a table of attnscope's", is_table};
+const FileKind json{"a JSON document", is_json};
+const FileKind tiles{"a table of tiles", is_table};
+const FileKind png{"a PNG picture", is_png};
+const FileKind svg{"an SVG picture", is_svg};
+const FileKind pdf{"a PDF document", is_pdf};
 
 FileKind of_name(const std::filesystem::path& name) {
   std::string suffix = name.extension().string();
@@ -195,7 +192,7 @@ FileKind of_name(const std::filesystem::path& name) {
   if (suffix == ".pdf") return pdf;
   if (suffix == ".csv") return csv;
   if (suffix == ".json") return json;
-  return {said<say::file_kind::other>, nullptr};
+  return {"a file of that kind", nullptr};
 }
 }  // namespace file_kind
 
@@ -210,7 +207,9 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
   const fs::path folder = fs::canonical(folder_of(file), error);
   if (!error) return folder / file.filename();
   if (file == name) return name;
-  throw StorageError(Kind::not_writable, say::file::link_nowhere{.file = name.string(), .target = file.string()});
+  throw StorageError(Kind::not_writable,
+                     "{} is a symlink to {}, and there is no such folder; make it, or name another file", name.string(),
+                     file.string());
 }
 
 void remove_leftovers(const fs::path& place) {
@@ -231,11 +230,13 @@ void remove_leftovers(const fs::path& place) {
 void require_regular(const std::filesystem::path& file) {
   struct stat there {};
   if (::stat(file.c_str(), &there) != 0) {
-    if (errno == ELOOP) throw StorageError(Kind::not_a_database, say::file::link_loop{.file = file.string()});
+    if (errno == ELOOP)
+      throw StorageError(Kind::not_a_database, "{} is a symlink that leads back to itself; name a file", file.string());
     return;
   }
   if (S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return;
-  throw StorageError(Kind::not_a_database, say::file::no_regular_file{.file = file.string()});
+  throw StorageError(Kind::not_a_database, "{} is no regular file but a device, a pipe or a socket: name a file",
+                     file.string());
 }
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place) {
@@ -292,7 +293,7 @@ void TemporaryFile::publish(Over over) {
   const int error = over == Over::nothing                          ? rename_to_new_name(path_, place_)
                     : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
                                                                    : errno;
-  if (error == EEXIST) throw cannot_write(place_, say::file::just_made{});
+  if (error == EEXIST) throw cannot_write(place_, "another program has just made a file of that name");
   if (error != 0) throw cannot_write(place_, error);
   path_.clear();
   sync_folder(place_);
@@ -302,7 +303,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
   struct stat there {};
   const bool exists = ::stat(target.c_str(), &there) == 0;
   if (!exists && errno != ENOENT) throw cannot_write(target, errno);
-  if (exists && S_ISDIR(there.st_mode)) throw cannot_write(target, say::file::a_folder{});
+  if (exists && S_ISDIR(there.st_mode)) throw cannot_write(target, "it is a folder");
   std::error_code error;
   if (exists && (!S_ISREG(there.st_mode) || is_open_file(target) ||
                  (fs::is_symlink(target, error) && is_open_file(fs::read_symlink(target, error))))) {
@@ -317,7 +318,10 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
     const std::string text = first_bytes(target_, reason);
     if (reason != 0) throw cannot_write(target, reason);
     if (!kind.is_one(text)) {
-      throw StorageError(Kind::not_writable, say::file::of_another_kind{.file = target.string(), .kind = kind.noun()});
+      throw StorageError(
+          Kind::not_writable,
+          "{} is there already and is not {}; it is left as it is: choose another name, or replace it with --force",
+          target.string(), kind.noun);
     }
   }
   if (exists && ::access(target_.c_str(), W_OK) != 0) throw cannot_write(target, errno);

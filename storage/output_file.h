@@ -15,7 +15,7 @@ namespace attnscope {
 
 /// What a writer writes: a file of the same kind at its place may be replaced.
 struct FileKind {
-  Saying noun = nullptr;                             ///< "a table of attnscope's"
+  std::string_view noun;                             ///< "a table of attnscope's"
   bool (*is_one)(std::string_view first) = nullptr;  ///< by a file's first 4 KiB; null: any file may be replaced
 };
 

@@ -124,7 +124,7 @@ PointRecord read_point(Reader& in, StoredReason& stored) {
   PointRecord record;
   for (const Field& field : point_fields()) {
     const auto set = field.set(record.spec, read_value(in, field.type));
-    if (!set) throw RowError(say::row::of_field{.field = field.name, .why = set.error()});
+    if (!set) throw RowError(make_message("{}: {}", field.name, set.error()));
   }
   record.disposition = word(parse_disposition(in.text()));
   stored.words = in.text();

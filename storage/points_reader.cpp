@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "messages/row.h"
 #include "profiler/metrics/rounds.h"
 #include "storage/bounds.h"
 #include "storage/migrations.h"
@@ -29,7 +28,7 @@ T parsed(const std::string& text) {
   try {
     return json::parse(text).get<T>();
   } catch (const json::exception&) {
-    throw RowError(say::row::no_list{});
+    throw RowError("a list in it is none");
   }
 }
 
@@ -92,13 +91,13 @@ std::vector<BadRow> incomplete_runs(const KnownRuns& known, std::span<const std:
     const WrittenPoints there = of_run == found.end() ? WrittenPoints() : of_run->second;
     Message why;
     if (!run.written) {
-      why = say::row::no_count{};
+      why = "what it says of its points is no count and digest";
     } else if (there.count != run.written->count) {
-      why = say::row::other_count{.there = there.count, .written = run.written->count};
+      why = make_message("{} of its points are there, and {} were written", there.count, run.written->count);
     } else if (there.sum != run.written->sum) {
-      why = say::row::other_points{};
+      why = "its points are not those that were written";
     }
-    if (!why.empty()) incomplete.push_back({say::row::points_of_run{.run = id}, why});
+    if (!why.empty()) incomplete.push_back({make_message("points of run {}", id), why});
   }
   return incomplete;
 }
@@ -117,14 +116,14 @@ void PointsReader::leave_out_bad_points() {
     Message why = failed != failed_.end() ? failed->second : out_of_bounds(point.record);
     const Signature& signature = signatures_[i];
     const bool differs = signature.stored && parse_digest(*signature.stored) != signature.now;
-    if (why.empty() && differs) why = say::row::other_digest{};
+    if (why.empty() && differs) why = "it is not what was written: its digest is another";
     if (why.empty()) {
       if (!signature.stored) ++unchecked_;
       if (kept != i) points_[kept] = std::move(point);
       ++kept;
     } else if (!runs_.bad.contains(point.run_id)) {
       bad_rows_.push_back(
-          {say::row::point{.point = point.id, .run = point.run_id, .place = point.index}, std::move(why), point.id});
+          {make_message("point {} (run {}, place {})", point.id, point.run_id, point.index), std::move(why), point.id});
     }
   }
   points_.resize(kept);
@@ -147,7 +146,7 @@ void PointsReader::read_metric_names() {
 void PointsReader::read_file_statements() {
   // A point of a statement that is damaged is what was measured all the same, and stays.
   statements_ = read_statements(select_, version_, false, [this](std::int64_t id, const Message& why) {
-    bad_rows_.push_back({say::row::statement{.statement = id}, why});
+    bad_rows_.push_back({make_message("statement {}", id), why});
   });
 }
 
@@ -200,17 +199,17 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   const StatementRow* statement = nullptr;
   if (const std::optional<std::int64_t> id = in.optional_integer()) {
     const auto found = statements_->find(*id);
-    if (found == statements_->end()) throw RowError(say::row::statement_gone{.statement = *id});
+    if (found == statements_->end()) throw RowError(make_message("its statement {} is not there", *id));
     statement = &found->second;
     identity.statement = statement->digest;
   }
   const auto run = runs_.good.find(point.run_id);
-  if (run == runs_.good.end()) throw RowError(say::row::run_gone{.run = point.run_id});
+  if (run == runs_.good.end()) throw RowError(make_message("its run {} is not there", point.run_id));
   identity.run_uid = run->second.uid;
   point.record = read_point(in, identity.reason);
   read_old_point(in, version_, limits, point.record);
   if (statement != nullptr) {
-    if (!is_of(*statement, point.record.spec.algorithm)) throw RowError(say::row::statement_of_other{});
+    if (!is_of(*statement, point.record.spec.algorithm)) throw RowError("its statement is of another algorithm");
     point.record.statement = statement->statement;
   }
   signature.now = digest_of_point(identity, point.record);
@@ -266,7 +265,7 @@ void PointsReader::read_metrics() {
   each_row(query, place_of_kernel_, [&](const KernelPlace& place, Reader& in) {
     const std::int64_t id = in.integer();
     const auto metric = metrics_.find(id);
-    if (metric == metrics_.end()) throw RowError(say::row::metric_gone{.metric = id});
+    if (metric == metrics_.end()) throw RowError(make_message("its metric {} is not there", id));
     const std::int64_t round = in.integer();
     const double value = in.real();
     const Provenance provenance = word(parse_provenance(in.text()));
@@ -284,7 +283,7 @@ void PointsReader::read_samples() {
     const std::int64_t round = in.integer();
     const std::string list = in.text();
     if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(most_samples)) {
-      throw RowError(say::row::many_samples{.most = most_samples});
+      throw RowError(make_message("more than {} timing samples in a row", most_samples));
     }
     auto of_round = parsed<std::vector<double>>(list);
     count_in(place.point, digest_of_samples(place.name, round, of_round));
@@ -352,7 +351,7 @@ void PointsReader::read_launches() {
     launch.threads = in.small();
     const auto grid = parsed<std::array<std::int64_t, 3>>(in.text());
     for (std::size_t i = 0; i < grid.size(); ++i) {
-      if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(say::row::no_grid{.blocks = grid[i]});
+      if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(make_message("a grid of {} blocks is none", grid[i]));
       launch.grid[i] = static_cast<std::uint32_t>(grid[i]);
     }
     count_in(place.point, digest_of_launch(place.name, launch));

@@ -9,7 +9,6 @@
 #include <set>
 #include <system_error>
 
-#include "messages/output.h"
 #include "profiler/report/writers.h"
 
 namespace attnscope {
@@ -142,7 +141,7 @@ class ReportReader {
     const std::vector<BadRow> bad = store.bad_rows();
     report::Input& input = points_.input;
     if (!bad.empty() && input.damaged_rows == 0) {
-      input.first_damage = say::output::damage_at{.file = name, .where = bad.front().where, .why = bad.front().why};
+      input.first_damage = make_message("{}, {}: {}", name, bad.front().where, bad.front().why);
     }
     input.damaged_rows += bad.size();
     input.without_digest += store.unchecked_points();
@@ -381,8 +380,8 @@ void write_report(const report::Document& document, const fs::path& output, Outp
   try {
     output.extension() == ".md" ? write_markdown(document, output, existing) : write_page(document, output, existing);
   } catch (const fs::filesystem_error& error) {
-    throw StorageError(StorageError::Kind::not_writable,
-                       say::output::cannot_write_because{.file = output.string(), .error = error.code().message()});
+    throw StorageError(StorageError::Kind::not_writable, "cannot write {} ({})", output.string(),
+                       error.code().message());
   }
 }
 

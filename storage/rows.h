@@ -16,7 +16,6 @@
 
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
-#include "messages/row.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -85,38 +84,38 @@ class Reader {
 
   std::string text() {
     const SQLite::Column column = next();
-    if (!column.isText()) wrong(said<say::row::no_text>);
+    if (!column.isText()) wrong("no text");
     // What is made of a list takes many times its text.
     constexpr int longest = 16 << 20;
-    if (column.getBytes() > longest) wrong(said<say::row::long_text>);
+    if (column.getBytes() > longest) wrong("a text of more than 16 MiB");
     std::string read = column.getString();
     const bool whole = read.find('\0') == std::string::npos && first_invalid_utf8(read) == std::string::npos;
-    if (!whole) wrong(said<say::row::no_utf8>);
+    if (!whole) wrong("no UTF-8 text");
     return read;
   }
   std::int64_t integer() {
     const SQLite::Column column = next();
-    if (!column.isInteger()) wrong(said<say::row::no_whole_number>);
+    if (!column.isInteger()) wrong("no whole number");
     return column.getInt64();
   }
   int small() {
     const std::int64_t number = integer();
-    if (!std::in_range<int>(number)) wrong(said<say::row::out_of_range>);
+    if (!std::in_range<int>(number)) wrong("out of range");
     return static_cast<int>(number);
   }
   std::size_t count() {
     const std::int64_t number = integer();
-    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) wrong(said<say::row::out_of_range>);
+    if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) wrong("out of range");
     return static_cast<std::size_t>(number);
   }
   double real() {
     const SQLite::Column column = next();
-    if (!column.isFloat() && !column.isInteger()) wrong(said<say::row::no_number>);
+    if (!column.isFloat() && !column.isInteger()) wrong("no number");
     return column.getDouble();
   }
   bool flag() {
     const std::int64_t number = integer();
-    if (number != 0 && number != 1) wrong(said<say::row::neither_0_nor_1>);
+    if (number != 0 && number != 1) wrong("neither 0 nor 1");
     return number != 0;
   }
   std::optional<std::string> optional_text() {
@@ -150,8 +149,8 @@ class Reader {
     return true;
   }
   /// Of the column that was read last.
-  [[noreturn]] void wrong(Saying what) {
-    throw RowError(say::row::is{.column = statement_.getColumnName(place_ - 1), .what = what()});
+  [[noreturn]] void wrong(std::string_view what) {
+    throw RowError(make_message("{} is {}", statement_.getColumnName(place_ - 1), what));
   }
 
   SQLite::Statement& statement_;

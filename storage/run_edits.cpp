@@ -7,8 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "messages/file.h"
-#include "messages/row.h"
 #include "profiler/plan/text.h"
 #include "storage/rows.h"
 #include "storage/run_store_impl.h"
@@ -38,23 +36,27 @@ Message out_of_bounds(const RunWords& words) {
 
 Message out_of_bounds(const RunEdit& edit) {
   if (edit.name && edit.name->size() > longest_run_name) {
-    return say::row::long_run_name{.bytes = edit.name->size(), .most = longest_run_name};
+    return make_message("a run's name of {} bytes; give one of at most {}", edit.name->size(), longest_run_name);
   }
-  if (edit.name && !is_plain(*edit.name)) return say::row::odd_run_name{.name = *edit.name};
+  if (edit.name && !is_plain(*edit.name))
+    return make_message("a run's name is one line of printable text, and \"{}\" is not; give another", *edit.name);
   if (edit.note && edit.note->size() > longest_run_note) {
-    return say::row::long_run_note{.bytes = edit.note->size(), .most = longest_run_note};
+    return make_message("a run's note of {} bytes; give one of at most {}", edit.note->size(), longest_run_note);
   }
   if (edit.note) {
     std::string line = *edit.note;
     std::ranges::replace(line, '\n', ' ');
     std::ranges::replace(line, '\t', ' ');
-    if (!is_plain(line)) return say::row::odd_run_note{};
+    if (!is_plain(line)) return "a run's note is printable text, and this one is not; give another";
   }
-  if (edit.tag.size() > most_run_tags) return say::row::many_run_tags{.most = most_run_tags};
+  if (edit.tag.size() > most_run_tags)
+    return make_message("a run has at most {} tags; take some away first", most_run_tags);
   for (const std::string& tag : edit.tag) {
     const bool one_word = !tag.empty() && tag.find_first_of(" ,\"") == std::string::npos;
     if (!one_word || !is_plain(tag) || tag.size() > longest_run_tag) {
-      return say::row::odd_run_tag{.tag = tag, .most = longest_run_tag};
+      return make_message(
+          "\"{}\" is no tag of a run: one word without commas and quotation marks, of at most {} bytes; give another",
+          tag, longest_run_tag);
     }
   }
   return {};
@@ -82,9 +84,9 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
     } catch (const RowError& error) {
       why = error.message();
     } catch (const json::exception&) {
-      why = say::row::no_utf8{};
+      why = "no UTF-8 text";
     }
-    if (!why.empty()) note({.where = say::row::words_of_run{.run = run}, .why = why});
+    if (!why.empty()) note({.where = make_message("name, note and tags of run {}", run), .why = why});
   };
   const auto require = [](const RunWords& said) {
     if (const Message wrong = out_of_bounds(said); !wrong.empty()) throw RowError(wrong);
@@ -135,10 +137,11 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
     std::vector<EditedRun> edits;
     for (const std::int64_t run : runs) {
       const auto found = std::ranges::find(all, run, &RunSummary::id);
-      if (found == all.end()) throw StorageError(Kind::other, say::file::no_run{.file = file().string(), .run = run});
+      if (found == all.end()) throw StorageError(Kind::other, "{} has no run {}", file().string(), run);
       RunWords after = edited(found->words, edit);
       if (after == found->words || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
-      if (after.tags.size() > most_run_tags) impl_->require_storable(say::row::many_run_tags{.most = most_run_tags});
+      if (after.tags.size() > most_run_tags)
+        impl_->require_storable(make_message("a run has at most {} tags; take some away first", most_run_tags));
       edits.push_back({.run = run, .uid = found->uid, .words = std::move(after)});
     }
     const std::string now = now_utc();

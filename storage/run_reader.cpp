@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
-#include "messages/row.h"
 #include "messages/run_state.h"
 #include "storage/bounds.h"
 #include "storage/migrations.h"
@@ -35,7 +34,7 @@ StoredRunState parse_run_state(std::string_view text) {
   for (const auto& [state, name] : run_states) {
     if (name == text) return state;
   }
-  throw RowError(say::row::no_run_state{.word = text});
+  throw RowError(make_message("there is no run state \"{}\"", text));
 }
 
 MeasureOptions options_from(const json& text) {
@@ -190,7 +189,7 @@ std::unordered_map<std::int64_t, DigestState> RunStore::Impl::trusted_rows() {
     const auto device = devices.find(query.getColumn(1).getInt64());
     if (device == devices.end() || device->second != DigestState::differs) continue;
     runs[query.getColumn(0).getInt64()] = DigestState::differs;
-    note({say::row::device{.device = device->first}, say::row::other_digest{}});
+    note({make_message("device {}", device->first), "it is not what was written: its digest is another"});
   }
   query.reset();
   return runs;
@@ -248,14 +247,14 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
     } catch (const RowError& error) {
       why = error.message();
     } catch (const json::exception&) {
-      why = say::row::no_json{};
+      why = "its command line or its options are no JSON of ours";
     }
     const auto stored = digests.find(id);
     if (why.empty() && stored != digests.end() && stored->second == DigestState::differs) {
-      why = say::row::other_digest{};
+      why = "it is not what was written: its digest is another";
       summaries.pop_back();
     }
-    if (!why.empty()) note({say::row::run{.run = id}, why});
+    if (!why.empty()) note({make_message("run {} with its points", id), why});
     const bool passed_over = why.empty() && summaries.back().words.deleted && !deleted_too;
     if (known == nullptr) {
       if (passed_over) summaries.pop_back();
@@ -373,7 +372,8 @@ void RunStore::Impl::read_settings(std::int64_t after_id, const std::function<vo
       });
       if (const Message wrong = out_of_bounds(point.record); !wrong.empty()) throw RowError(wrong);
     } catch (const RowError& error) {
-      note({say::row::point{.point = point.id, .run = point.run_id, .place = point.index}, error.message(), point.id});
+      note({make_message("point {} (run {}, place {})", point.id, point.run_id, point.index), error.message(),
+            point.id});
       continue;
     }
     unfinished.of(point.id, [&](SQLite::Statement&) {
@@ -398,9 +398,8 @@ void RunStore::Impl::note_digests_of_the_file(KnownRuns* known) {
     const std::int64_t there = totals.getColumn(0).getInt64();
     const SQLite::Column counted = totals.getColumn(1);
     if (!counted.isInteger() || counted.getInt64() != there) {
-      const MessageValue as_written =
-          counted.isInteger() ? MessageValue(counted.getInt64()) : MessageValue(say::row::unknown_number{});
-      note({say::row::runs{}, say::row::runs_missing{.there = there, .written = as_written}});
+      const std::string as_written = counted.isInteger() ? fmt::to_string(counted.getInt64()) : "an unknown number";
+      note({"runs", make_message("{} are there, and {} were written", there, as_written)});
     }
     totals.reset();
   }

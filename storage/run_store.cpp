@@ -13,8 +13,6 @@
 #include <tuple>
 #include <utility>
 
-#include "messages/file.h"
-#include "messages/row.h"
 #include "storage/migrations.h"
 #include "storage/output_file.h"
 #include "storage/run_store_impl.h"
@@ -45,7 +43,9 @@ void RunStore::Impl::open_for_reading() {
     extras = require_ours(*database, file, stamp);
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
-      throw StorageError(Kind::other, say::file::log_needs_folder{.file = file.string()});
+      throw StorageError(Kind::other,
+                         "{} has a write-ahead log that needs a writable folder to be read; copy both files to one",
+                         file.string());
     }
     throw as_storage_error(error, file);
   }
@@ -54,10 +54,14 @@ void RunStore::Impl::open_for_reading() {
 void RunStore::Impl::open_for_collecting() {
   const FileStamp before = stamp_of(file);
   if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
-    throw StorageError(Kind::not_writable, say::file::read_only{.file = file.string()});
+    throw StorageError(Kind::not_writable, "{} cannot be written; give another file with -o, or change its permissions",
+                       file.string());
   }
   if (const std::string_view network = network_file_system(file); !network.empty()) {
-    throw StorageError(Kind::not_writable, say::file::on_network{.file = file.string(), .system = network});
+    throw StorageError(Kind::not_writable,
+                       "{} lies on a network file system ({}), on which SQLite's write-ahead log does not work; name a "
+                       "file on a local disk with -o, and copy it when the run has ended",
+                       file.string(), network);
   }
   lock = CollectorLock::acquire(file);
   if (stamp_of(file).size <= 0) {
@@ -118,7 +122,11 @@ std::int64_t RunStore::Impl::scalar(SQLite::Statement& query) {
 void RunStore::Impl::require_in_place() const {
   int moved = 0;
   sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  if (moved != 0) throw StorageError(Kind::other, say::file::gone{.file = file.string()});
+  if (moved != 0)
+    throw StorageError(
+        Kind::other,
+        "{} was removed, moved or replaced while it was written; what is collected from here on would be lost",
+        file.string());
 }
 
 void RunStore::Impl::checkpoint() {
@@ -149,7 +157,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   impl->mode = mode;
   if (while_locked) impl->patience.emplace(std::move(while_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
-    throw StorageError(Kind::not_a_database, say::file::is_folder{.file = file.string()});
+    throw StorageError(Kind::not_a_database, "{} is a folder; give a file", file.string());
   }
   require_regular(impl->file);
   if (mode == Mode::collect) {
@@ -158,10 +166,10 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   }
   const FileStamp there = stamp_of(impl->file);
   if (there.size < 0) {
-    throw StorageError(Kind::not_found, say::file::missing{.file = file.string()});
+    throw StorageError(Kind::not_found, "{} does not exist", file.string());
   }
   if (there.size == 0 && !has_journal(impl->file)) {
-    throw StorageError(Kind::not_a_database, say::file::empty{.file = file.string()});
+    throw StorageError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
   }
   impl->open_for_reading();
   return RunStore(std::move(impl));
@@ -176,7 +184,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   const CollectorLock lock = CollectorLock::acquire(place);
   require_no_stray_log(place);
   if (stamp_of(place).size > 0) {
-    throw StorageError(Kind::not_writable, say::file::there_already{.file = place.string()});
+    throw StorageError(Kind::not_writable, "{} is there already; give another file", place.string());
   }
   create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {
     store.impl_->database = std::move(database);
@@ -366,7 +374,7 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
     std::vector<std::shared_ptr<const KernelStatement>> all;
     const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->statement(std::string(sql)); };
     const auto note = [&](std::int64_t id, const Message& why) {
-      impl_->note({say::row::statement{.statement = id}, why});
+      impl_->note({make_message("statement {}", id), why});
     };
     for (auto& [id, row] : read_statements(select, schema_of(*impl_->database), contents, note)) {
       if (row.statement) all.push_back(std::move(row.statement));
@@ -428,9 +436,9 @@ std::vector<Message> RunStore::structural_damage() const {
     for (const auto& [tables, rows] : orphans) {
       const auto& [table, other] = tables;
       if (rows == 1) {
-        found.push_back(say::row::orphan{.table = table, .other = other});
+        found.push_back(make_message("1 row of {} lacks its row of {}", table, other));
       } else {
-        found.push_back(say::row::orphans{.rows = rows, .table = table, .other = other});
+        found.push_back(make_message("{} rows of {} lack their row of {}", rows, table, other));
       }
     }
     return found;

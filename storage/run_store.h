@@ -28,6 +28,10 @@ class StorageError : public std::runtime_error {
   enum class Kind { not_found, not_a_database, foreign, newer_schema, damaged, locked, not_writable, disk_full, other };
   StorageError(Kind kind, Message message)
       : std::runtime_error(text(message)), kind_(kind), message_(std::move(message)) {}
+  template <class First, class... Rest>
+  StorageError(Kind kind, fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
+      : StorageError(kind,
+                     make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] const Message& message() const { return message_; }
 

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "kernels/model/message.h"
-#include "messages/file.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/digest.h"
@@ -117,7 +116,10 @@ struct RunStore::Impl {
       return write_or_throw(std::forward<Change>(change));
     } catch (const StorageError& error) {
       if (error.kind() != StorageError::Kind::disk_full || !has_points) throw;
-      throw StorageError(StorageError::Kind::disk_full, say::file::disk_full{.file = file.string()});
+      throw StorageError(
+          StorageError::Kind::disk_full,
+          "no space left to write {}; what was collected before is kept: free some space and continue with --resume",
+          file.string());
     }
   }
 

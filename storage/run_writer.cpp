@@ -15,8 +15,6 @@
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
-#include "messages/file.h"
-#include "messages/point.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
@@ -86,7 +84,7 @@ PointRecord storable(PointRecord measured) {
   PointRecord refused;
   refused.spec = std::move(measured.spec);
   refused.disposition = Disposition::crashed;
-  refused.reason = say::point::no_measurement{.why = std::move(wrong)};
+  refused.reason = make_reason("point.no_measurement", "What the device answered is no measurement: {}.", wrong);
   refused.provenance = measured.provenance == Provenance::simulated ? Provenance::simulated : Provenance::measured;
   refused.kernels.emplace_back();
   return refused;
@@ -198,7 +196,7 @@ std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::
 }
 
 void RunStore::Impl::require_storable(const Message& wrong) const {
-  if (!wrong.empty()) throw StorageError(Kind::other, say::file::no_such_row{.file = file.string(), .error = wrong});
+  if (!wrong.empty()) throw StorageError(Kind::other, "{} takes no such row: {}", file.string(), wrong);
 }
 
 std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
@@ -245,7 +243,7 @@ PointIdentity RunStore::Impl::identity_of(std::int64_t run, std::size_t index, c
     SQLite::Statement& query =
         statement("SELECT r.uid, d.uuid FROM runs r JOIN devices d ON d.id = r.device_id WHERE r.id = ?");
     query.bind(1, run);
-    if (!query.executeStep()) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
+    if (!query.executeStep()) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
     found = run_names.emplace(run, std::pair(query.getColumn(0).getString(), query.getColumn(1).getString())).first;
     query.reset();
   }
@@ -292,9 +290,10 @@ void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, 
       "(SELECT 1 FROM points WHERE run_id = ? AND statement_id = s.id)");
   Binder(other) << record.spec.algorithm << digest_of(*record.statement) << run;
   if (!other.executeStep()) return;
-  throw StorageError(
-      Kind::other,
-      say::file::other_statement{.file = file.string(), .run = run, .kernel = record.spec.algorithm, .place = index});
+  throw StorageError(Kind::other,
+                     "{}: run {} has points of another statement or source of {} than the one at place {}; without "
+                     "--resume all are measured anew",
+                     file.string(), run, record.spec.algorithm, index);
 }
 
 void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& record) {
@@ -335,7 +334,7 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   std::optional<std::int64_t> stated;
   if (record.statement) stated = statement_id(*identity.statement, record.spec.algorithm, *record.statement);
   out << stated << run;
-  if (insert.exec() != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
+  if (insert.exec() != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
   const std::int64_t point = database->getLastInsertRowid();
   count_point(run, 1, digest);
   for (const auto& [name, value] : record.spec.knobs) {
@@ -397,15 +396,18 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
     return found;
   };
   if (!before || has_round()) {
-    throw StorageError(
-        Kind::other, say::file::no_round_there{.file = file.string(), .round = round + 1, .place = index, .run = run});
+    throw StorageError(Kind::other,
+                       "{} takes no round {} of the point at place {} of run {}: it has that round already, or the "
+                       "point is not what was written (`attnscope check` says which)",
+                       file.string(), round + 1, index, run);
   }
 
   // A statement that neither says is no other: what it takes to know it may have failed.
   if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
     throw StorageError(Kind::other,
-                       say::file::other_statement{
-                           .file = file.string(), .run = run, .kernel = before->record.spec.algorithm, .place = index});
+                       "{}: run {} has points of another statement or source of {} than the one at place {}; without "
+                       "--resume all are measured anew",
+                       file.string(), run, before->record.spec.algorithm, index);
   }
 
   PointRecord record = before->record;
@@ -449,7 +451,7 @@ void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {
     update.bind(3, run);
     return update.exec();
   });
-  if (changed != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
+  if (changed != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
 }
 
 }  // namespace attnscope

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/row.h"
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 #include "storage/migrations.h"
@@ -38,7 +37,7 @@ std::unordered_map<std::int64_t, Sources> read_sources(const Select& select, boo
         const bool small = static_cast<std::size_t>(content.getBytes()) <= most_kept_source_bytes;
         if (small) source.content = content.getString();
         if (!small || uuid_of(*source.content) != source.digest) {
-          throw RowError(say::row::other_source{.source = source.name});
+          throw RowError(make_message("source {} is not what was written: its digest is another", source.name));
         }
       }
       sources.all.push_back(std::move(source));
@@ -79,7 +78,8 @@ std::unordered_map<std::int64_t, StatementRow> read_statements(
       KernelStatement statement{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
       Message wrong = std::move(sources[id].wrong);
       if (wrong.empty()) wrong = out_of_bounds(statement);
-      if (wrong.empty() && digest_of(statement) != row.digest) wrong = say::row::other_digest{};
+      if (wrong.empty() && digest_of(statement) != row.digest)
+        wrong = "it is not what was written: its digest is another";
       if (!wrong.empty()) throw RowError(wrong);
       row.statement = std::make_shared<const KernelStatement>(std::move(statement));
     } catch (const RowError& error) {

@@ -27,8 +27,6 @@
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
-#include "messages/ab.h"
-#include "messages/terminal.h"
 #include "profiler/analysis/alignment.h"
 #include "profiler/analysis/verdicts.h"
 #include "profiler/measure/host_environment.h"
@@ -64,7 +62,7 @@ struct AbOptions {
 Axis axis_of(const std::string& word) {
   Result<Axis, Message> axis = parse_axis(word, known_algorithms());
   if (!axis) throw CommandError(ExitCode::usage, axis.error());
-  if (axis->values.size() != 1) throw CommandError(ExitCode::usage, say::ab::several_values{.axis = word});
+  if (axis->values.size() != 1) throw CommandError(ExitCode::usage, "'{}': a side is one point; give one value", word);
   return std::move(axis).value();
 }
 
@@ -196,9 +194,8 @@ class Turns {
       if (record.disposition == Disposition::ok || record.disposition == Disposition::no_counters) continue;
       keep(side, record);
       store_.finish_run(run_, StoredRunState::failed);
-      throw CommandError(ExitCode::error, say::ab::failed{.point = describe(record.spec),
-                                                          .disposition = to_string(record.disposition),
-                                                          .reason = record.reason});
+      throw CommandError(ExitCode::error, "{}: {}: {}", describe(record.spec), to_string(record.disposition),
+                         record.reason);
     }
     for (const std::size_t side : {0U, 1U}) keep(side, records.at(side));
     ++rounds_;
@@ -268,30 +265,37 @@ void load_kernels_of_sides(AbOptions& options) {
 
 ExitCode ab(AbOptions& options) {
   if (!options.programs[0].empty()) return ab_of_programs(options);
-  if (options.sides[0].empty() || options.sides[1].empty()) throw CommandError(ExitCode::usage, say::ab::no_sides{});
+  if (options.sides[0].empty() || options.sides[1].empty())
+    throw CommandError(ExitCode::usage,
+                       "give two points with --base and --with, or another build of this program with --base-program");
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   const DeviceLimits& limits = device.info().limits;
   const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
-  if (points[0] == points[1]) throw CommandError(ExitCode::usage, say::ab::same_points{.point = describe(points[0])});
+  if (points[0] == points[1])
+    throw CommandError(ExitCode::usage, "both sides are {}; give --base and --with words in which they differ",
+                       describe(points[0]));
   const RoundsFile file(options.output);
   Turns turns(opened, options, points, file.path(), cancel);
   turns.run();
   if (turns.rounds() == 0) return ExitCode::partial;  // cancelled before there was anything
   Output& out = options.result;
-  out.line(text(say::terminal::device{.device = opened.announcement}));
+  out.line(format_text("Device: {}", opened.announcement));
   out.line(device.info().simulated
-               ? text(say::ab::computed{})
-               : text(say::ab::rule{
-                     .samples = options.samples,
-                     .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))}));
+               ? "Computed, not measured: one round says all."
+               : format_text("Both in each round, in random order, {} samples each. Looked at after {} rounds, each "
+                             "time with its part of the 5%, so that stopping when decided makes no verdict less true; "
+                             "the interval holds at whichever look was the last.",
+                             options.samples, fmt::join(analysis::rounds_to_look_at(options.rounds), ", ")));
   out.gap();
   turns.judge([&](const ComparisonOutput& output) { print(output, out); });
-  if (turns.out_of_time()) out.line(text(say::ab::out_of_time{.seconds = fmt::format("{}", options.timeout_seconds)}));
-  if (file.kept()) {
+  if (turns.out_of_time())
     out.line(
-        text(say::ab::kept{.run = turns.id(), .file = file.path().string(), .word = shell_quoted(turns.side_word())}));
+        format_text("Time ran out before all was decided; --timeout takes more than {} s.", options.timeout_seconds));
+  if (file.kept()) {
+    out.line(format_text("Kept as run {} of {}; `attnscope compare {}` judges it anew.", turns.id(),
+                         file.path().string(), shell_quoted(turns.side_word())));
   }
   return cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }

@@ -18,8 +18,6 @@
 #include "app/interrupt.h"
 #include "app/status_line.h"
 #include "kernels/registry.h"
-#include "messages/ab.h"
-#include "messages/terminal.h"
 #include "profiler/analysis/alignment.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/rounds.h"
@@ -66,7 +64,8 @@ class Programs {
     const DeviceInfo& device = of(side).info();
     if (!first_) first_ = device;
     if (device.uuid == first_->uuid && device.simulated == first_->simulated) return;
-    throw CommandError(ExitCode::error, say::ab::two_devices{.base = first_->limits.name, .other = device.limits.name});
+    throw CommandError(ExitCode::error, "the programs opened two devices, {} and {}; name one with --device",
+                       first_->limits.name, device.limits.name);
   }
 
   const ProgramsOptions& options_;
@@ -151,16 +150,21 @@ class ProgramTurns {
   /// What the file says of it.
   void print(Output& out) const {
     if (whole_rounds_ == 0) return;  // cancelled before there was anything
-    out.line(text(say::terminal::device{.device = Message::verbatim(device_name_)}));
-    out.line(text(say::ab::builds{.base = builds_[0], .other = builds_[1]}));
-    out.line(text(rounds_.count == 1 ? Message(say::ab::computed{})
-                                     : say::ab::rule_of_programs{.samples = options_.measure.max_samples,
-                                                                 .looks = fmt::format("{}", fmt::join(looks_, ", "))}));
+    out.line(format_text("Device: {}", Message::verbatim(device_name_)));
+    out.line(format_text("base {}, other {}", builds_[0], builds_[1]));
+    out.line(text(rounds_.count == 1
+                      ? "Computed, not measured: one round says all."
+                      : make_message("Each round starts both programs anew and measures every point by each, in "
+                                     "shuffled order, {} samples each. A round is the unit of the verdicts. They are "
+                                     "looked at after {} rounds, each time with its part of the 5%.",
+                                     options_.measure.max_samples, fmt::join(looks_, ", "))));
     out.gap();
     judge([&](const ComparisonOutput& output) { attnscope::print(output, out); });
-    if (out_of_time_) out.line(text(say::ab::out_of_time{.seconds = fmt::format("{}", options_.timeout_seconds)}));
-    out.line(text(say::ab::kept_both{
-        .file = store_.file().string(), .base = shell_quoted(side_word(0)), .other = shell_quoted(side_word(1))}));
+    if (out_of_time_)
+      out.line(format_text("Time ran out before all was decided; --timeout takes more than {} s.",
+                           options_.timeout_seconds));
+    out.line(format_text("Kept in {}; `attnscope compare {} --with {}` judges it anew.", store_.file().string(),
+                         shell_quoted(side_word(0)), shell_quoted(side_word(1))));
   }
 
  private:
@@ -181,7 +185,7 @@ class ProgramTurns {
     }
     std::size_t done = 0;
     for (const std::size_t place : round_order(2 * points, round, rounds_)) {
-      line_.show(text(say::ab::progress{.round = round + 1, .percent = 100 * done++ / (2 * points)}));
+      line_.show(format_text("round {}, {}%", round + 1, 100 * done++ / (2 * points)));
       if (round > 0 && ended_[place % points]) continue;
       const std::size_t side = place / points;
       programs_.mend(side);
@@ -247,8 +251,11 @@ class ProgramTurns {
 
 ExitCode ab_programs(const ProgramsOptions& options, Arguments arguments, Output& out) {
   CancelToken& cancel = cancel_on_signals();
-  if (options.output.empty()) throw CommandError(ExitCode::usage, say::ab::programs_want_file{});
-  if (options.rounds < fewest_starts) throw CommandError(ExitCode::usage, say::ab::few_rounds{.fewest = fewest_starts});
+  if (options.output.empty())
+    throw CommandError(ExitCode::usage, "what two programs found is judged from a file: name one with -o FILE");
+  if (options.rounds < fewest_starts)
+    throw CommandError(ExitCode::usage, "--rounds: what a process does to a point is known of {} starts or more",
+                       fewest_starts);
   ProgramTurns turns(options, arguments, cancel);
   turns.run();
   turns.print(out);

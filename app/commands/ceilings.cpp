@@ -21,8 +21,6 @@
 #include "app/output.h"
 #include "app/reporter.h"
 #include "app/status_line.h"
-#include "messages/ceiling.h"
-#include "messages/terminal.h"
 #include "profiler/analysis/tables/ceiling_table.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
@@ -68,7 +66,7 @@ CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
   using Steady = std::chrono::steady_clock;
   if (reporter == nullptr) {
     return [&line](std::size_t done, std::size_t total) {
-      line.show(text(say::ceiling::progress{.percent = 100 * done / total}));
+      line.show(format_text("measuring ceilings, {}%", 100 * done / total));
     };
   }
   return [reporter, begin = Steady::now(), last = Steady::time_point()](std::size_t done, std::size_t total) mutable {
@@ -81,8 +79,7 @@ CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
 
 /// Whether one that this device has could not be measured.
 bool lacks_a_ceiling(const CeilingSet& set) {
-  const Message failed = say::ceiling::kernel_failed{.load = "", .reason = ""};
-  return std::ranges::find(set.remarks, failed.id, &Message::id) != set.remarks.end();
+  return std::ranges::find(set.remarks, "ceiling.kernel_failed", &Message::id) != set.remarks.end();
 }
 
 /// `reporter`: what happens is said to it, and nothing to people; null for people.
@@ -92,13 +89,16 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   const OpenedDevice opened = open_device(options.device, true);
   Device& device = *opened.device;
   if (device.info().simulated && !options.kept_in.empty()) {
-    throw CommandError(ExitCode::usage, say::ceiling::nothing_to_keep{.device = device.info().limits.name});
+    throw CommandError(
+        ExitCode::usage,
+        "{} is simulated: its ceilings are not measured, and not kept; name a GPU with --device, or leave out -o",
+        device.info().limits.name);
   }
   // A file that cannot be written is known before it is measured.
   std::optional<RunStore> store;
   if (!options.kept_in.empty()) store = RunStore::open(options.kept_in, RunStore::Mode::collect);
   Output& out = options.output;
-  if (reporter == nullptr) out.line(text(say::terminal::device{.device = opened.announcement}));
+  if (reporter == nullptr) out.line(format_text("Device: {}", opened.announcement));
   StatusLine line;
   const auto set = device.ceilings(options.measure, cancel, progress_to(reporter, line));
   line.clear();
@@ -120,7 +120,7 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   Environment environment = device.environment();
   environment.app_version = program_version();
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
-  if (reporter == nullptr) out.line(text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}));
+  if (reporter == nullptr) out.line(format_text("Kept in {}, set {}.", printable(store->file().string()), uid));
   return code;
 }
 
@@ -135,7 +135,8 @@ ExitCode kept(CeilingsOptions& options) {
     }
   }
   if (sets.empty() && never_measured.empty()) {
-    throw CommandError(ExitCode::error, say::ceiling::none_in_file{.file = options.file});
+    throw CommandError(ExitCode::error, "{0} has neither ceilings nor runs; measure with `attnscope ceilings -o {0}`",
+                       options.file);
   }
   Output& out = options.output;
   if (!out.for_people()) {
@@ -153,16 +154,14 @@ ExitCode kept(CeilingsOptions& options) {
     print_ceilings(ceilings, out);
   };
   for (const StoredCeilings& set : sets) {
-    part(
-        say::ceiling::heading{
-            .device = set.device_name, .uuid = set.device_uuid, .time = set.measured_at, .uid = set.uid},
-        set.ceilings);
+    part(make_message("{} ({}), measured {}, set {}", set.device_name, set.device_uuid, set.measured_at, set.uid),
+         set.ceilings);
   }
   for (const auto& [uuid, run] : never_measured) {
     const std::string& name = run.limits.name;
     part(run.provenance == Provenance::imported
-             ? Message(say::ceiling::not_measured_imported{.device = name, .uuid = uuid})
-             : Message(say::ceiling::not_measured_of_file{.device = name, .uuid = uuid}),
+             ? make_message("{} ({}), of imported points, was not measured: these are datasheet figures.", name, uuid)
+             : make_message("{} ({}) was not measured: these are datasheet figures.", name, uuid),
          datasheet_ceilings(run.limits));
   }
   return with_skipped_rows(store, ExitCode::ok);
@@ -175,7 +174,9 @@ ExitCode ceilings(CeilingsOptions& options) {
   }
   for (const auto& [given, name] : {std::pair(!options.device.empty(), "--device"),
                                     std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {
-    if (given) throw CommandError(ExitCode::usage, say::ceiling::file_or_device{.option = name});
+    if (given)
+      throw CommandError(ExitCode::usage,
+                         "FILE shows ceilings that were kept; leave it out to measure, or leave out {}", name);
   }
   return kept(options);
 }

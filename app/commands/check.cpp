@@ -11,7 +11,6 @@
 
 #include "app/command.h"
 #include "app/output.h"
-#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/merge.h"
@@ -38,22 +37,25 @@ Checked judged(const std::string& file) {
   Checked checked{
       .file = printable(file), .state = {}, .found = check_file(file), .verdict = {}, .problems = {}, .not_ours = {}};
   const FileCheck& found = checked.found;
-  Message holds = say::terminal::holds{
-      .file = checked.file, .runs = counted_runs(found.runs), .points = counted_points(found.points)};
-  if (found.unchecked > 0) holds = say::terminal::holds_unchecked{.holds = holds, .points = found.unchecked};
-  if (found.unchecked_rows > 0) holds = say::terminal::rows_unchecked{.holds = holds, .rows = found.unchecked_rows};
+  Message holds = make_message("{}: {}, {}", checked.file, counted_runs(found.runs), counted_points(found.points));
+  if (found.unchecked > 0)
+    holds = make_message("{}, {} of them without a digest, from before there were any", holds, found.unchecked);
+  if (found.unchecked_rows > 0)
+    holds = make_message("{}, rows of runs and devices without a digest: {}", holds, found.unchecked_rows);
   // Of what has no digest nobody can say that it still is what was written.
   const bool unchecked = found.unchecked > 0 || found.unchecked_rows > 0;
   checked.state = !found.ok() ? "damaged" : unchecked ? "unchecked" : "ok";
-  checked.verdict = text(!found.ok() ? Message(say::terminal::is_damaged{.file = holds})
-                         : unchecked ? Message(say::terminal::no_damage_found{.file = holds})
-                                     : Message(say::terminal::is_ok{.file = holds}));
+  checked.verdict = text(
+      !found.ok() ? make_message("{}: damaged; `sqlite3 FILE .recover` saves what SQLite can read", holds)
+      : unchecked
+          ? make_message("{}: no damage found; a changed value would not be noticed where there is no digest", holds)
+          : make_message("{}: ok", holds));
   for (const BadRow& row : found.bad_rows) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }
   for (const Message& damage : found.damage) checked.problems.push_back(printable(text(damage)));
   if (!found.extras.empty()) {
-    checked.not_ours = text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(found.extras, ", "))});
+    checked.not_ours = format_text("not ours, left alone: {}", fmt::join(found.extras, ", "));
   }
   return checked;
 }

@@ -29,9 +29,6 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
-#include "messages/collect.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
@@ -43,7 +40,7 @@ namespace {
 /// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   if (!cancel.cancelled()) return;
-  const Message reason = say::collect::cancelled_before{};
+  const Message reason = "cancelled before anything was measured";
   reporter.report(DoneEvent{"cancelled", reason, 0, 0, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, reason);
 }
@@ -81,11 +78,10 @@ void print_plan(const Collected& collected, const DeviceInfo& device, std::int64
     const auto refusal =
         known_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, known_algorithms());
-    const std::string expected =
-        refusal ? "infeasible: " + text(refusal->reason)
-        : need > free_bytes
-            ? "out-of-memory: " + text(say::terminal::bytes_are_free{.bytes = text(Capacity(free_bytes))})
-            : "";
+    const std::string expected = refusal ? "infeasible: " + text(refusal->reason)
+                                 : need > free_bytes
+                                     ? "out-of-memory: " + format_text("{} are free", text(Capacity(free_bytes)))
+                                     : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
     append(row, point_texts(point, known_algorithms(), people));
@@ -105,16 +101,15 @@ std::filesystem::path file_to_write(const CollectOptions& options, const RunHead
         const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
         if (run && run->state != StoredRunState::running) return file;
       } catch (const StorageError& error) {
-        spdlog::warn("{}", text(say::command::passed_over{.error = error.what()}));
+        spdlog::warn("{}", format_text("passed over: {}", error.what()));
       }
     }
   }
   std::error_code error;
   std::filesystem::create_directories(runs_folder(), error);
   if (error) {
-    throw CommandError(
-        ExitCode::error,
-        say::command::no_folder{.folder = runs_folder().string(), .error = error.message(), .option = "-o"});
+    throw CommandError(ExitCode::error, "cannot make {} ({}); name a file with -o", runs_folder().string(),
+                       error.message());
   }
   return new_run_file(header.preset);
 }
@@ -128,8 +123,9 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
     last = waited_ms;
     if (waited_ms >= next) {
       next = waited_ms + between_notices_ms;
-      reporter.report(LogEvent{
-          "warning", text(say::command::waiting_for_lock{.file = file.string(), .seconds = waited_ms / 1000})});
+      reporter.report(
+          LogEvent{"warning", format_text("{} is locked by another program; waiting for it to let go ({} s so far)",
+                                          file.string(), waited_ms / 1000)});
     }
     return !cancel.cancelled();
   };
@@ -176,10 +172,10 @@ SweepPlan planned(const CollectOptions& options, const DeviceLimits& limits, con
 void announce(const OpenedDevice& opened, const CollectOptions& options, Reporter& reporter, std::FILE* people) {
   if (options.losses > 0) return;
   if (people != nullptr) {
-    fmt::print(people, "{}\n", text(say::terminal::device{.device = opened.announcement}));
+    fmt::print(people, "{}\n", format_text("Device: {}", opened.announcement));
   }
   if (opened.simulated_because.empty()) return;
-  const std::string warning = text(say::command::one_is_simulated{.why = opened.simulated_because});
+  const std::string warning = format_text("no GPU is measured, one is simulated: {}", opened.simulated_because);
   reporter.report(LogEvent{"warning", warning});
   if (options.jsonl) spdlog::warn("{}", warning);
 }
@@ -225,15 +221,15 @@ ExitCode say_plan(CollectOptions& options, const Collected& collected, const Dev
     event.max_memory_bytes = most;
     event.counters = counters_text(device, options);
     reporter.report(event);
-    reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
+    reporter.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
     return ExitCode::ok;
   }
   print_plan(collected, info, device.free_bytes(), options.result, cancel, reporter);
   if (people != nullptr) {
-    fmt::print(people, "{}\n",
-               text(say::terminal::planned{.points = counted_points(collected.places.size(), options.rounds),
-                                           .memory = text(Capacity(most)),
-                                           .free = text(Capacity(device.free_bytes()))}));
+    fmt::print(
+        people, "{}\n",
+        format_text("{}, at most {} of device memory, {} free", counted_points(collected.places.size(), options.rounds),
+                    text(Capacity(most)), text(Capacity(device.free_bytes()))));
   }
   return ExitCode::ok;
 }
@@ -273,7 +269,9 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
   settle_counters(options, device, reporter);
   if (device.info().simulated && options.rounds > 1) {
-    if (options.losses == 0) reporter.report(LogEvent{"warning", text(say::command::one_round_simulated{})});
+    if (options.losses == 0)
+      reporter.report(
+          LogEvent{"warning", "a simulation gives the same in every round: it is played once, without --rounds"});
     options.rounds = 1;
   }
   Collected collected = collected_of(plan, planned_header(options, opened, plan), options);

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "app/commands/collect.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 
@@ -40,20 +38,18 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
       const std::string counter(metric.counter);
       if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
     }
-    throw CommandError(ExitCode::no_counters,
-                       say::command::no_simulated_counter{.device = device.info().limits.name,
-                                                          .counter = lacking->name,
-                                                          .known = fmt::format("{}", fmt::join(simulated, ", "))});
+    throw CommandError(ExitCode::no_counters, "the simulated {} has no counter {}; it has {}",
+                       device.info().limits.name, lacking->name, fmt::join(simulated, ", "));
   }
   Message all;
   for (const auto& metric : unknown) {
-    Message one = say::command::unknown_metric{.metric = metric.name};
+    Message one = make_message("unknown metric {}", metric.name);
     if (std::ranges::find(metric.near, metric.name) != metric.near.end()) {
-      one = say::command::metric_not_here{.metric = metric.name};
+      one = make_message("this GPU cannot count {}, though CUPTI lists it for its architecture", metric.name);
     } else if (!metric.near.empty()) {
-      one = say::command::unknown_metric_near{.metric = metric.name, .near = join_or(metric.near)};
+      one = make_message("unknown metric {}, did you mean {}?", metric.name, join_or(metric.near));
     }
-    all = all.empty() ? one : Message(say::command::several{.first = all, .next = one});
+    all = all.empty() ? one : make_message("{}; {}", all, one);
   }
   throw CommandError(ExitCode::usage, all);
 }
@@ -61,7 +57,10 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
 /// What --why adds, as far as the device counts it; what it does not is said.
 std::vector<std::string> why_counters(const Device& device, bool says_what_lacks, Reporter& reporter) {
   if (device.info().simulated) {
-    throw CommandError(ExitCode::no_counters, say::command::why_needs_gpu{.device = device.info().limits.name});
+    throw CommandError(
+        ExitCode::no_counters,
+        "--why counts units of a GPU, and the {} is simulated; name a GPU with --device, or leave --why out",
+        device.info().limits.name);
   }
   std::vector<std::string> counters;
   for (const Metric& metric : metrics_table()) {
@@ -73,8 +72,8 @@ std::vector<std::string> why_counters(const Device& device, bool says_what_lacks
     std::erase(counters, unknown.name);
   }
   if (says_what_lacks && !lacking.empty()) {
-    reporter.report(
-        LogEvent{"warning", text(say::command::why_lacks{.metrics = fmt::format("{}", fmt::join(lacking, ", "))})});
+    reporter.report(LogEvent{
+        "warning", format_text("--why leaves out what this GPU does not count: {}", fmt::join(lacking, ", "))});
   }
   return counters;
 }
@@ -82,7 +81,7 @@ std::vector<std::string> why_counters(const Device& device, bool says_what_lacks
 }  // namespace
 
 std::string counters_text(const Device& device, const CollectOptions& options) {
-  if (!options.measure.counters) return text(say::terminal::counters_not_asked_for{});
+  if (!options.measure.counters) return "not asked for";
   const CounterAvailability counters = device.counters();
   if (counters.state == CounterState::available) return "available";
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
@@ -99,8 +98,8 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
   }
   if (options.counters_asked_for() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
-    throw CommandError(ExitCode::no_counters,
-                       say::command::counters_required{.reason = counters.reason, .fix = counters.fix});
+    throw CommandError(ExitCode::no_counters, "counters were asked for and are not available: {} {}", counters.reason,
+                       counters.fix);
   }
 }
 

@@ -15,8 +15,6 @@
 #include "app/command.h"
 #include "app/continuation.h"
 #include "kernels/registry.h"
-#include "messages/collect.h"
-#include "messages/command.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/measure/shared_sweep.h"
@@ -132,8 +130,8 @@ class Collection {
       reporter_.go_on(recording_.plan().points.size(), recording_.rounds().count);
     }
     if (recording_.complete_before()) {
-      reporter_.report(LogEvent{"info", text(say::command::complete_already{.run = recording_.run()})});
-      return done("complete", say::collect::nothing_left{}, ExitCode::ok);
+      reporter_.report(LogEvent{"info", format_text("complete already: run {}", recording_.run())});
+      return done("complete", "nothing was left to do", ExitCode::ok);
     }
     RunObserver observer;
     observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
@@ -175,23 +173,24 @@ class Collection {
     const bool open = recording_.skipped() + outcome.counts.done < recording_.total();
     if (outcome.state == RunState::cancelled || (lost && open && cancel.cancelled())) {
       store_.finish_run(recording_.run(), StoredRunState::cancelled);
-      return done("cancelled", say::collect::continue_with_resume{}, ExitCode::partial);
+      return done("cancelled", "continue with --resume", ExitCode::partial);
     }
     if (lost && open) {
       const int losses = any_ok_ ? 1 : options_.losses + 1;
       if (losses <= most_losses_in_a_row) {
-        reporter_.report(LogEvent{"warning", text(say::command::going_on{.reason = outcome.reason})});
+        reporter_.report(
+            LogEvent{"warning", format_text("{} Going on with the next point in a fresh process.", outcome.reason)});
         const std::filesystem::path file = store_.file();
         restart(options_.arguments, {.file = file,
                                      .device_uuid = device_.info().uuid,
                                      .losses = losses,
                                      .names_file = !options_.output.empty(),
                                      .resumes = options_.resume});
-        throw CommandError(ExitCode::error,
-                           say::command::cannot_restart{.error = std::strerror(errno), .file = file.string()});
+        throw CommandError(ExitCode::error, "cannot restart to continue the run ({}); continue it with --resume -o {}",
+                           std::strerror(errno), file.string());
       }
       store_.finish_run(recording_.run(), StoredRunState::failed);
-      return done("device-lost", say::collect::devices_lost{.points = losses}, ExitCode::partial);
+      return done("device-lost", make_message("{} points in a row cost the device", losses), ExitCode::partial);
     }
     store_.finish_run(recording_.run(), StoredRunState::complete);
     return done("complete", {}, lost ? ExitCode::partial : exit_code_of_points(store_, {recording_.run()}, options_));

@@ -16,7 +16,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "messages/compare.h"
 #include "profiler/analysis/comparison_words.h"
 
 namespace attnscope {
@@ -44,8 +43,8 @@ Message failure(const analysis::PointTable& table, const std::vector<const analy
                         analysis::ratio_text(failing[i]->verdict.time));
   }
   if (failing.size() > most_named) rows += "; ...";
-  if (failing.size() == 1) return say::compare::one_regressed{.percent = fmt::format("{}", percent), .rows = rows};
-  return say::compare::regressed{.percent = fmt::format("{}", percent), .count = failing.size(), .rows = rows};
+  if (failing.size() == 1) return make_message("SLOWER by more than {}%: 1 row: {}", percent, rows);
+  return make_message("SLOWER by more than {}%: {} rows: {}", percent, grouped(failing.size()), rows);
 }
 
 ExitCode compare_sides(CompareOptions& options) {
@@ -68,7 +67,8 @@ ExitCode compare_sides(CompareOptions& options) {
         return left.why == analysis::LeftOut::Why::no_partner;
       })) {
     throw CommandError(ExitCode::error,
-                       say::compare::no_partners{.alignment = fmt::format("{}", fmt::join(alignment->words(), ", "))});
+                       "no point of the one side has a partner on the other, aligned by {}; --align takes other words",
+                       fmt::join(alignment->words(), ", "));
   }
   const bool proven = options.proven_percent >= 0;
   const double percent = proven ? options.proven_percent : options.regression_percent;
@@ -80,9 +80,12 @@ ExitCode compare_sides(CompareOptions& options) {
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
   // What could not be judged has not passed.
   if (const std::size_t broken = result.no_longer_run(sides.table); broken > 0) {
-    throw CommandError(ExitCode::partial, say::compare::no_longer_run{.rows = broken});
+    throw CommandError(ExitCode::partial,
+                       "{} points that ran on the base's side crashed, hung or were wrong on the other",
+                       grouped(broken));
   }
-  if (result.pairs.empty()) throw CommandError(ExitCode::partial, say::compare::nothing_compared{});
+  if (result.pairs.empty())
+    throw CommandError(ExitCode::partial, "no point could be compared, so none was found slower");
   return sides.code;
 }
 

@@ -22,7 +22,6 @@
 #include "app/run_files.h"
 #include "app/status_line.h"
 #include "app/sweep_options.h"
-#include "messages/noise.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/measure/host_environment.h"
@@ -109,8 +108,7 @@ Recordings measured(const NoiseOptions& options) {
   StatusLine line;
   for (int nth = 0; nth < options.recordings; ++nth) {
     const Progress progress = [&](std::size_t done, std::size_t total) {
-      line.show(
-          text(say::noise::progress{.nth = nth + 1, .recordings = options.recordings, .percent = 100 * done / total}));
+      line.show(format_text("recording {} of {}, {}%", nth + 1, options.recordings, 100 * done / total));
     };
     std::unique_ptr<Device> device;
     try {
@@ -119,7 +117,8 @@ Recordings measured(const NoiseOptions& options) {
       if (error.code() != ExitCode::partial) throw;
       break;
     }
-    if (device->info().simulated) throw CommandError(ExitCode::usage, say::noise::simulated{});
+    if (device->info().simulated)
+      throw CommandError(ExitCode::usage, "a simulated device has no noise: its recordings agree");
     recordings.device = device->info();
     recordings.environment = device->environment();
     std::optional<RecordedRounds> whole = record_once(*device, options, nth, progress, cancel);
@@ -142,15 +141,12 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
     spreads.push_back(std::sqrt(point.at_one_clock > 0 ? point.at_one_clock : point.variance));
   }
   std::ranges::sort(spreads);
-  const Message found =
-      say::noise::found{.recordings = noise.recordings,
-                        .rounds = noise.rounds,
-                        .points = noise.points.size(),
-                        .device = recordings.device.limits.name,
-                        .driver = recordings.environment.driver_version,
-                        .how = one_clock ? Message(say::noise::at_one_clock{}) : say::noise::as_timed{},
-                        .median = percent(spreads[spreads.size() / 2]),
-                        .p95 = percent(spreads[spreads.size() * 95 / 100])};
+  const Message found = make_message(
+      "{} recordings of {} rounds, {} points, {}, driver {}: {} a recording moves a point by {}% (standard deviation, "
+      "median of the points), by {}% at the 95th percentile.",
+      noise.recordings, noise.rounds, grouped(noise.points.size()), recordings.device.limits.name,
+      recordings.environment.driver_version, one_clock ? "at one SM clock" : "as timed",
+      percent(spreads[spreads.size() / 2]), percent(spreads[spreads.size() * 95 / 100]));
   std::cout << text(found) << '\n';
 }
 
@@ -161,18 +157,22 @@ ExitCode measure_noise(const NoiseOptions& options) {
   if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
   const Recordings recordings = measured(options);
   const bool cut_short = recordings.all.size() < static_cast<std::size_t>(options.recordings);
-  if (cut_short && recordings.all.size() < 2) throw CommandError(ExitCode::partial, say::noise::cancelled{});
+  if (cut_short && recordings.all.size() < 2)
+    throw CommandError(ExitCode::partial, "cancelled: noise is known of whole recordings only, and nothing was kept");
   const analysis::RecordingNoise noise = analysis::noise_of(recordings.all);
-  if (noise.points.empty()) throw CommandError(ExitCode::error, say::noise::too_few{});
+  if (noise.points.empty())
+    throw CommandError(
+        ExitCode::error,
+        "no point has been recorded twice: it takes two recordings of one build, and more to know what they differ by");
   tell(recordings, noise);
   if (store) {
     Environment environment = recordings.environment;
     environment.app_version = program_version();
     const std::string uid = store->add_noise(recordings.device, environment, noise);
-    std::cout << text(say::noise::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
+    std::cout << format_text("kept in {}, noise {}", printable(store->file().string()), uid) << '\n';
   }
   if (!cut_short) return ExitCode::ok;
-  throw CommandError(ExitCode::partial, say::noise::cut_short{.recordings = recordings.all.size()});
+  throw CommandError(ExitCode::partial, "cancelled: this is what {} whole recordings say", recordings.all.size());
 }
 
 DoctorCheck runs_check() {

@@ -11,7 +11,6 @@
 
 #include "app/command.h"
 #include "app/output.h"
-#include "messages/command.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
@@ -55,12 +54,12 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
     }
     if (found.size() == 1) return found.front();
     if (found.size() > 1) {
-      throw CommandError(
-          ExitCode::usage,
-          say::command::runs_of_name{.runs = fmt::format("{}", fmt::join(found, ", ")), .file = file, .name = word});
+      throw CommandError(ExitCode::usage, "runs {} of {} are all called {}; give one's number", fmt::join(found, ", "),
+                         file, word);
     }
   }
-  throw CommandError(ExitCode::usage, say::command::no_run_named{.file = file, .run = word});
+  throw CommandError(ExitCode::usage, "{} has no run {}; `attnscope edit FILE --list` says which there are", file,
+                     word);
 }
 
 void print_words(const std::vector<EditedRun>& runs, Output& out) {
@@ -87,9 +86,15 @@ ExitCode list(const RunStore& store, Output& out) {
 ExitCode edit(EditOptions& options) {
   const RunEdit wanted = edit_of(options);
   const bool edits = wanted != RunEdit();
-  if (options.list && (edits || !options.runs.empty())) throw CommandError(ExitCode::usage, say::command::edit_alone{});
-  if (!options.list && options.runs.empty()) throw CommandError(ExitCode::usage, say::command::edit_needs_run{});
-  if (!options.list && !edits) throw CommandError(ExitCode::usage, say::command::edit_needs_words{});
+  if (options.list && (edits || !options.runs.empty()))
+    throw CommandError(ExitCode::usage, "--list takes no other option");
+  if (!options.list && options.runs.empty())
+    throw CommandError(ExitCode::usage,
+                       "nothing says which run is edited; name it with --run, or list them with --list");
+  if (!options.list && !edits)
+    throw CommandError(
+        ExitCode::usage,
+        "nothing says what is edited; give --name, --tag, --untag, --note, --hide, --show, --delete or --restore");
   if (const Message wrong = out_of_bounds(wanted); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
 
   std::vector<std::int64_t> runs;
@@ -103,7 +108,7 @@ ExitCode edit(EditOptions& options) {
   RunStore store = RunStore::open(options.file, RunStore::Mode::collect);
   const std::vector<EditedRun> changed = store.edit(runs, wanted);
   if (changed.empty() && options.output.for_people()) {
-    options.output.line(text(say::command::nothing_edited{.file = printable(options.file)}));
+    options.output.line(format_text("{}: nothing to edit, all of it is so already", printable(options.file)));
   } else {
     print_words(changed, options.output);
   }

@@ -13,8 +13,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "storage/merge.h"
 #include "storage/recorded_samples.h"
@@ -54,21 +52,26 @@ ExitCode judged(const RunStore& store) {
   if (damage.empty()) return code;
   const std::string file = printable(store.file().string());
   const std::string first = printable(text(damage.front()));
-  spdlog::warn("{}", damage.size() == 1 ? text(say::terminal::damaged{.file = file, .damage = first})
-                                        : text(say::terminal::damaged_in_places{.file = file, .damage = first}));
+  spdlog::warn("{}", damage.size() == 1
+                         ? format_text("{} is damaged: {}", file, first)
+                         : format_text("{} is damaged: {}; `attnscope check` lists all of it", file, first));
   return ExitCode::partial;
 }
 
 /// All runs of the files in a file of their own.
 ExitCode copy(const ExportOptions& options) {
-  if (!options.filter.empty()) throw CommandError(ExitCode::usage, say::command::copy_is_not_filtered{});
-  if (options.output.file().empty()) throw CommandError(ExitCode::usage, say::command::copy_needs_file{});
-  if (!options.runs.empty()) throw CommandError(ExitCode::usage, say::command::copy_is_whole{});
+  if (!options.filter.empty())
+    throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --filter out");
+  if (options.output.file().empty())
+    throw CommandError(ExitCode::usage, "--format attnscope needs a file: give -o FILE");
+  if (!options.runs.empty())
+    throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --run out");
   std::error_code error;
   const std::filesystem::path target = options.output.file();
   if (!options.output.force() && std::filesystem::is_regular_file(target, error) &&
       std::filesystem::file_size(target, error) > 0) {
-    throw CommandError(ExitCode::error, say::command::copy_there_already{.file = target.string()});
+    throw CommandError(ExitCode::error, "{} is there already: --force replaces it, with all that it holds",
+                       target.string());
   }
   return with_join_report(
       write_compact_copy({options.files.begin(), options.files.end()}, options.output.file(), options.output.force()));
@@ -85,10 +88,12 @@ ExitCode export_files(ExportOptions& options) {
   options.files = files_or_samples(options.files, recorded_samples({main_sample}));
   const std::string& format = options.output.word();
   if (options.long_rows && format != "csv") {
-    throw CommandError(ExitCode::usage, say::command::long_is_csv{.format = format});
+    throw CommandError(ExitCode::usage, "--long is a form of CSV: leave it out with --format {}", format);
   }
   if (format == "attnscope") return copy(options);
-  if (options.files.size() > 1) throw CommandError(ExitCode::usage, say::command::one_file{.format = format});
+  if (options.files.size() > 1)
+    throw CommandError(ExitCode::usage,
+                       "--format {} takes one file; join several with --format attnscope -o FILE first", format);
   return options.output.run([&] { return run_export(options); });
 }
 

@@ -11,8 +11,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "messages/command.h"
-#include "messages/sharing.h"
 #include "profiler/analysis/tables/sharing_table.h"
 
 namespace attnscope {
@@ -28,8 +26,8 @@ ExitCode gpus(GpusOptions& options) {
   const LoadedPoints loaded = load_points(options.files, options.filter);
   std::vector<analysis::SharedPoint> points = analysis::shared_points(loaded.table);
   if (points.empty()) {
-    throw CommandError(ExitCode::error,
-                       say::command::no_shared_points{.files = fmt::format("{}", fmt::join(options.files, ", "))});
+    throw CommandError(ExitCode::error, "no point of several GPUs is in {}: collect the preset gpus",
+                       fmt::join(options.files, ", "));
   }
   const analysis::Table table = analysis::sharing_table(loaded.table, std::move(points), options.output.for_people());
   Output& out = options.output;

@@ -13,9 +13,6 @@
 #include "app/command.h"
 #include "app/documents.h"
 #include "kernels/registry.h"
-#include "messages/axis.h"
-#include "messages/command.h"
-#include "messages/language.h"
 #include "profiler/plan/axes.h"
 #include "profiler/plan/text.h"
 
@@ -24,13 +21,6 @@ namespace {
 
 std::string_view topic_of(const Document& document) {
   return document.file.substr(0, document.file.rfind('.'));
-}
-
-/// In the language in use, where there is one of it ("tutorial.zh.md").
-const Document& translated(const Document& document) {
-  const auto file = fmt::format("{}.{}.md", topic_of(document), text(say::language::code{}));
-  const auto found = std::ranges::find(documents(), file, &Document::file);
-  return found == documents().end() ? document : *found;
 }
 
 /// English ones: those that are translations have a language before their ".md".
@@ -55,9 +45,19 @@ std::string_view title_of(const Document& document) {
 constexpr std::string_view axes_topic = "axes";
 
 ExitCode print_axes() {
-  std::cout << "# " << text(say::axis::help_title{}) << "\n\n" << text(say::axis::help_words{}) << "\n\n";
+  std::cout << "# "
+            << "Axes: what is measured"
+            << "\n\n"
+            << "An axis is a name and its values: \"N[pow2]=[8,14]\" (2^8 to 2^14), \"N=[1024:4096:1024]\", "
+               "\"mask=[full,causal]\", \"d=64\". `collect`, `model`, `kernels build` and `doctor --noise` take one "
+               "behind each -a; `ab` and `launch` take them as they are, of one value each. An axis replaces the "
+               "preset's of that name."
+            << "\n\n";
   for (const std::string& line : axis_help(known_algorithms())) std::cout << "- " << line << '\n';
-  std::cout << '\n' << text(say::axis::help_masks{}) << '\n';
+  std::cout << '\n'
+            << "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
+               "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'."
+            << '\n';
   return ExitCode::ok;
 }
 
@@ -65,8 +65,8 @@ ExitCode print_topics() {
   const auto print = [](std::string_view topic, std::string_view title) {
     std::cout << fmt::format("{:<14}{}\n", topic, title);
   };
-  for (const Document& document : originals()) print(topic_of(document), title_of(translated(document)));
-  print(axes_topic, text(say::axis::help_title{}));
+  for (const Document& document : originals()) print(topic_of(document), title_of(document));
+  print(axes_topic, "Axes: what is measured");
   return ExitCode::ok;
 }
 
@@ -82,9 +82,11 @@ ExitCode print_document(const std::string& topic) {
   const std::vector<Document> all = originals();
   const auto found = std::ranges::find(all, topic, topic_of);
   if (found == all.end()) {
-    throw CommandError(ExitCode::usage, say::command::unknown_document{.topic = topic, .topics = join_or(topics())});
+    throw CommandError(ExitCode::usage,
+                       "there is no document '{}', only {} (options of a command: `attnscope COMMAND --help`)", topic,
+                       join_or(topics()));
   }
-  std::cout << body_of(translated(*found));
+  std::cout << body_of(*found);
   return ExitCode::ok;
 }
 

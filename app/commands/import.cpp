@@ -29,11 +29,6 @@
 #include "app/output.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
-#include "messages/file.h"
-#include "messages/import.h"
-#include "messages/import_preview.h"
-#include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/plan/text.h"
@@ -64,7 +59,9 @@ struct ImportOptions {
 
 /// "3:7", "3:", ":7" or "3", by ncu's numbers.
 void set_launches(NcuSelection& selection, const std::string& text) {
-  const auto wrong = [&] { throw CommandError(ExitCode::usage, say::command::no_launch_range{.word = text}); };
+  const auto wrong = [&] {
+    throw CommandError(ExitCode::usage, "--launches '{}' is no range; write it as 3:7, 3: or :7", text);
+  };
   const auto bound = [&](std::string_view word) -> std::optional<std::int64_t> {
     if (word.empty()) return std::nullopt;
     std::int64_t value = 0;
@@ -92,7 +89,7 @@ std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool
   }
   std::unique_ptr<FILE, int (*)(FILE*)> in(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"), &std::fclose);
   if (in == nullptr) {
-    throw CommandError(ExitCode::error, say::file::unreadable{.file = file, .error = std::strerror(errno)});
+    throw CommandError(ExitCode::error, "{} cannot be read ({})", file, std::strerror(errno));
   }
   return in;
 }
@@ -100,7 +97,7 @@ std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool
 std::string read(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw CommandError(ExitCode::error, say::file::is_folder{.file = file});
+    throw CommandError(ExitCode::error, "{} is a folder; give a file", file);
   }
   constexpr std::size_t largest_mib = 256;  // of a device that does not end, all the memory would be read
   constexpr std::size_t largest = largest_mib << 20U;
@@ -113,16 +110,19 @@ std::string read(const std::string& file) {
   while (std::feof(in.get()) == 0 && std::ferror(in.get()) == 0 && text.size() <= largest) {
     const std::string_view got(piece.data(), std::fread(piece.data(), 1, piece.size(), in.get()));
     if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos) {
-      throw CommandError(ExitCode::error, say::command::import_no_text{.file = file, .byte = text.size() + zero + 1});
+      throw CommandError(ExitCode::error, "{} is no text, or one in UTF-16: its byte {} is zero; save it as UTF-8",
+                         file, text.size() + zero + 1);
     }
     text += got;
   }
   if (text.size() > largest) {
-    throw CommandError(ExitCode::error, say::command::import_too_large{.file = file, .most = largest_mib});
+    throw CommandError(ExitCode::error, "{} has more than {} MiB; import it in parts", file, largest_mib);
   }
   if (std::ferror(in.get()) != 0)
-    throw CommandError(ExitCode::error, say::file::unreadable{.file = file, .error = std::strerror(errno)});
-  if (pipe && text.empty()) throw CommandError(ExitCode::error, say::command::import_silent{.file = file});
+    throw CommandError(ExitCode::error, "{} cannot be read ({})", file, std::strerror(errno));
+  if (pipe && text.empty())
+    throw CommandError(ExitCode::error, "{} is a pipe that no program writes into: name a file, or start what writes",
+                       file);
   return text;
 }
 
@@ -138,7 +138,7 @@ std::optional<PointSpec> spec_of(const ImportOptions& options) {
   Result<PointSpec, Message> spec = make_spec(options.algorithm, axes, known_algorithms());
   if (!spec) throw CommandError(ExitCode::usage, spec.error());
   if (spec->algorithm.empty()) {
-    throw CommandError(ExitCode::usage, say::command::axis_without_algorithm{});
+    throw CommandError(ExitCode::usage, "-a says what was computed, but not by what: give --algorithm NAME, any word");
   }
   return std::move(spec).value();
 }
@@ -154,7 +154,7 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs, proceed);
   if (std::filesystem::is_directory(file, error)) {
-    throw CommandError(ExitCode::error, say::command::folder_into{.file = file.string()});
+    throw CommandError(ExitCode::error, "{} is a folder; give a file with -o", file.string());
   }
   std::vector<std::int64_t> ids;
   RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs, proceed); });
@@ -184,8 +184,8 @@ void leave_fitting(Import& import, const std::string& filter) {
 }
 
 Message rows_left_out(const Import& import) {
-  if (import.empty_rows == 1) return say::command::row_left_out{};
-  return say::command::rows_left_out{.rows = import.empty_rows};
+  if (import.empty_rows == 1) return "1 row without a number left out";
+  return make_message("{} rows without a number left out", import.empty_rows);
 }
 
 std::string_view name_of(ImportFormat format) {
@@ -205,8 +205,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
     ++its_runs;
   }
   for (const auto& [name, counted] : by_device) {
-    say_line(say::import_preview::points_on{
-        .points = counted_points(counted.first), .device = name, .runs = counted_runs(counted.second)});
+    say_line(make_message("{} on {} ({})", counted_points(counted.first), name, counted_runs(counted.second)));
   }
   if (import.empty_rows > 0) say_line(rows_left_out(import));
   for (const Message& note : import.notes) say_line(note);
@@ -223,10 +222,10 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
                           "attnscope-import-preview");
     return ExitCode::ok;
   }
-  options.output.line(attnscope::text(say::import_preview::recognised{
-      .file = printable(options.file), .format = Message::verbatim(std::string(name_of(format)))}));
+  options.output.line(format_text("{}: read as {}", printable(options.file), name_of(format)));
   for (const std::string& line : lines) options.output.line(line);
-  if (lacks) options.output.line(attnscope::text(say::import::ncu_needs_algorithm{}));
+  if (lacks)
+    options.output.line("ncu's table does not say what was computed: give --algorithm, and -a N=... as for collect");
   options.output.table(table);
   return ExitCode::ok;
 }
@@ -242,27 +241,28 @@ ExitCode run_import(ImportOptions& options) {
   const ImportFormat format = format_of(options, text);
   // From here on all that is done goes with the process or is undone: there is no half of an import.
   request.proceed = [&cancel = cancel_on_signals()] {
-    if (cancel.cancelled()) throw CommandError(ExitCode::partial, say::command::import_cancelled{});
+    if (cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled: nothing of it was written");
   };
   if (request.spec && format != ImportFormat::ncu) {
-    throw CommandError(ExitCode::usage, say::command::not_ncus{.file = options.file});
+    throw CommandError(ExitCode::usage, "--algorithm and -a are for ncu's tables; {} says itself what was computed",
+                       options.file);
   }
   const NcuSelection& ncu = options.ncu;
   const bool chooses = !ncu.kernel.empty() || !options.launches.empty() || ncu.device || ncu.process || ncu.repeats > 0;
   if (chooses && format != ImportFormat::ncu) {
-    throw CommandError(ExitCode::usage, say::command::launches_of_ncu{.file = options.file});
+    throw CommandError(ExitCode::usage,
+                       "--kernel, --launches, --device, --process and --repeats are for ncu's tables; {} is none",
+                       options.file);
   }
   Result<Import, Message> import = import_points(text, format, request);
   if (!import && options.preview && options.output.is("json")) {
     options.output.object({{"recognised", name_of(format)}}, "attnscope-import-preview");
   }
-  if (!import)
-    throw CommandError(ExitCode::error, say::command::in_file{.file = options.file, .error = import.error()});
+  if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());
   if (!options.filter.empty()) leave_fitting(*import, options.filter);
   if (options.preview) return preview(options, format, *import);
   if (!import->ignored.empty()) {
-    spdlog::warn("{}", attnscope::text(say::command::columns_left_out{
-                           .columns = fmt::format("{}", fmt::join(import->ignored, ", "))}));
+    spdlog::warn("{}", format_text("columns left out: {}", fmt::join(import->ignored, ", ")));
   }
   for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
   if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(rows_left_out(*import)));
@@ -288,18 +288,15 @@ ExitCode run_import(ImportOptions& options) {
     std::error_code error;
     std::filesystem::create_directories(runs_folder(), error);
     if (error) {
-      throw CommandError(
-          ExitCode::error,
-          say::command::no_folder{.folder = runs_folder().string(), .error = error.message(), .option = "-o"});
+      throw CommandError(ExitCode::error, "cannot make {} ({}); name a file with -o", runs_folder().string(),
+                         error.message());
     }
     into = new_run_file("imported");
   }
   const std::vector<std::int64_t> ids = store(into, runs, request.proceed);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::cout << Message(say::terminal::imported{.points = counted_points(runs[i].points.size()),
-                                                 .device = runs[i].header.device.limits.name,
-                                                 .file = into.string(),
-                                                 .run = ids[i]})
+    std::cout << make_message("{} of {} into {} (run {})", counted_points(runs[i].points.size()),
+                              runs[i].header.device.limits.name, into.string(), ids[i])
               << '\n';
   }
   return ExitCode::ok;

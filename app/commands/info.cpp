@@ -19,8 +19,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "messages/ceiling.h"
-#include "messages/terminal.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
@@ -89,20 +87,19 @@ std::string contents(const Seen& of_run) {
   for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
   const std::int64_t first = *of_run.lengths.begin();
   const std::int64_t last = *of_run.lengths.rbegin();
-  std::string words =
-      fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
-                  of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
-                  fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
-                  first == last ? fmt::to_string(first) : text(say::terminal::range{.first = first, .last = last}),
-                  fmt::join(of_run.algorithms, ", "));
-  if (of_run.rounds > 1) words += "; " + text(say::terminal::in_rounds{.rounds = of_run.rounds});
+  std::string words = fmt::format("{}; {}d {}; {} {}; {}", fmt::join(passes, ", "),
+                                  of_run.n_q.empty() ? "" : fmt::format("n_q {}; ", fmt::join(of_run.n_q, ", ")),
+                                  fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
+                                  first == last ? fmt::to_string(first) : format_text("{} to {}", first, last),
+                                  fmt::join(of_run.algorithms, ", "));
+  if (of_run.rounds > 1) words += "; " + format_text("{} rounds", of_run.rounds);
   if (of_run.extrapolated > 0) {
-    words += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
+    words += "; " + format_text("{} extrapolated", counted_points(of_run.extrapolated));
   }
   if (!of_run.busiest.empty()) {
     std::vector<std::string> units;
     for (const auto& [unit, points] : of_run.busiest) units.push_back(fmt::format("{} ({})", unit, points));
-    words += "; " + text(say::terminal::busiest{.units = fmt::format("{}", fmt::join(units, ", "))});
+    words += "; " + format_text("busiest {}", fmt::join(units, ", "));
   }
   return words;
 }
@@ -125,16 +122,16 @@ std::string planned(const RunSummary& run) {
 void say_what_is_simulated(std::span<const RunSummary> runs, Output& out) {
   for (const RunSummary& run : runs) {
     if (run.l2_from.empty()) continue;
-    out.line(text(say::terminal::run_l2_from{
-        .run = run.id, .gpu = printable(run.l2_from), .device = printable(run.device_name)}));
+    out.line(format_text("run {} plays the L2 of the {}: that of the {} was not measured", run.id,
+                         printable(run.l2_from), printable(run.device_name)));
   }
   for (const RunSummary& run : runs) {
     if (run.rates_from.empty()) continue;
-    out.line(text(say::terminal::run_rates_from{.run = run.id, .from = printable(run.rates_from)}));
+    out.line(format_text("run {} predicts its times with the rates measured of {}", run.id, printable(run.rates_from)));
   }
   for (const RunSummary& run : runs) {
     if (run.simulated_because.empty()) continue;
-    out.line(text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)}));
+    out.line(format_text("run {} is simulated, no GPU was measured: {}", run.id, printable(run.simulated_because)));
   }
 }
 
@@ -147,10 +144,10 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
     for (const auto& [note, count] : of_run.notes) notes[note] += count;
   }
   for (const auto& [kernel, statement] : statements) {
-    out.line(text(say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)}));
+    out.line(format_text("kernel {} of a user's: statement {}", printable(kernel), printable(statement)));
   }
   for (const auto& [note, count] : notes) {
-    out.line(text(say::terminal::points_noted{.count = count, .note = printable(note)}));
+    out.line(format_text("points {}: {}", grouped(count), printable(note)));
   }
 }
 
@@ -158,28 +155,20 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
 void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
               Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
-  out.line(text(say::terminal::file{.file = store.file().string(),
-                                    .version = store.schema_version(),
-                                    .runs = counted_runs(runs.size()),
-                                    .size = text(Capacity(bytes))}));
+  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), store.schema_version(),
+                       counted_runs(runs.size()), text(Capacity(bytes))));
   std::map<std::string, const RunSummary*> devices;
   for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
   for (const auto& [uuid, run] : devices) {
     const DeviceLimits& limits = run->limits;
-    out.line(text(
-        say::terminal::device_of_file{.device = printable(limits.name),
-                                      .uuid = printable(uuid),
-                                      .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
-                                      .sms = limits.sm_count,
-                                      .shared = text(Capacity(limits.shared_bytes_per_block)),
-                                      .l2 = text(Capacity(limits.l2_bytes)),
-                                      .dram = text(Capacity(limits.dram_bytes))}));
+    out.line(format_text("device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} DRAM",
+                         printable(limits.name), printable(uuid), limits.compute_major, limits.compute_minor,
+                         limits.sm_count, text(Capacity(limits.shared_bytes_per_block)),
+                         text(Capacity(limits.l2_bytes)), text(Capacity(limits.dram_bytes))));
   }
   for (const StoredCeilings& set : store.ceilings()) {
-    out.line(text(say::ceiling::of_file{.device = printable(set.device_name),
-                                        .uuid = printable(set.device_uuid),
-                                        .count = set.ceilings.size(),
-                                        .time = printable(set.measured_at)}));
+    out.line(format_text("ceilings of {} ({}): {} figures, measured {}", printable(set.device_name),
+                         printable(set.device_uuid), set.ceilings.size(), printable(set.measured_at)));
   }
   say_statements(seen, out);
   say_what_is_simulated(runs, out);
@@ -229,7 +218,7 @@ ExitCode info(InfoOptions& options) {
   if (out.for_people()) say_file(store, runs, seen, out);
   if (!out.for_people() || !runs.empty()) out.table(table);
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
-    spdlog::warn("{}", text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(extras, ", "))}));
+    spdlog::warn("{}", format_text("not ours, left alone: {}", fmt::join(extras, ", ")));
   }
   const std::vector<BadRow> skipped = store.bad_rows();
   // Beside a table for other programs, where they do not stand in it.
@@ -238,8 +227,8 @@ ExitCode info(InfoOptions& options) {
     std::cerr << words << '\n';
   };
   if (!skipped.empty()) out.gap();
-  if (skipped.size() == 1) tell(text(say::terminal::row_skipped{}));
-  if (skipped.size() > 1) tell(text(say::terminal::rows_skipped{.rows = skipped.size()}));
+  if (skipped.size() == 1) tell("1 row skipped:");
+  if (skipped.size() > 1) tell(format_text("{} rows skipped:", skipped.size()));
   for (const BadRow& row : skipped) tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   return with_skipped_rows(store, ExitCode::ok);
 }

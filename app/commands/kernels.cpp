@@ -14,8 +14,6 @@
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/plan/text.h"
 
@@ -60,8 +58,8 @@ const DeviceLimits& limits_of(const std::string& arch) {
     known.insert(
         fmt::format("sm_{}{}{}", limits.compute_major, limits.compute_minor, limits.compute_major == 9 ? "a" : ""));
   }
-  throw CommandError(ExitCode::usage,
-                     say::command::unknown_arch{.arch = arch, .known = fmt::format("{}", fmt::join(known, ", "))});
+  throw CommandError(ExitCode::usage, "--arch '{}' is none of a known GPU ({}); name a GPU of it with --gpu", arch,
+                     fmt::join(known, ", "));
 }
 
 ExitCode build(BuildOptions& options) {
@@ -75,7 +73,7 @@ ExitCode build(BuildOptions& options) {
       launches.push_back(std::move(launch));
     }
   }
-  if (launches.empty()) throw CommandError(ExitCode::usage, say::command::nothing_runs{});
+  if (launches.empty()) throw CommandError(ExitCode::usage, "no point of this sweep can run on that GPU");
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
@@ -115,13 +113,8 @@ ExitCode build(BuildOptions& options) {
   }
   options.output.table(table);
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
-  spdlog::info("{}", text(say::terminal::kernels_built{.kernels = reports->size(),
-                                                       .arch = options.arch,
-                                                       .seconds = fmt::format("{:.1f}", seconds.count()),
-                                                       .cached = cached,
-                                                       .cache = cache,
-                                                       .spilled = spilled,
-                                                       .failed = failed}));
+  spdlog::info("{}", format_text("{} kernels for {} in {:.1f} s ({} from the cache {}), {} with spills, {} failed",
+                                 reports->size(), options.arch, seconds.count(), cached, cache, spilled, failed));
   if (cancel.cancelled()) return ExitCode::partial;
   return failed > 0 ? ExitCode::error : ExitCode::ok;
 }
@@ -134,8 +127,10 @@ struct NewOptions {
 ExitCode begin(const NewOptions& options) {
   const auto statement = user::write_new_kernel(options.name, options.folder);
   if (!statement) throw CommandError(ExitCode::usage, statement.error());
-  std::cout << text(say::terminal::kernel_begun{
-                   .folder = statement->parent_path().string(), .name = options.name, .statement = statement->string()})
+  std::cout << format_text(
+                   "{0}: {1}.cu, {1}.json and README.md, which says what to change. Try: attnscope verify --kernel {2} "
+                   "--algorithms {1} --quick",
+                   statement->parent_path().string(), options.name, statement->string())
             << '\n';
   return ExitCode::ok;
 }

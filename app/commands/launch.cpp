@@ -15,8 +15,6 @@
 #include "app/interrupt.h"
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/units/spelling.h"
 
@@ -46,17 +44,19 @@ PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
   Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   const std::vector<PointSpec>& points = plan->points;
-  if (points.empty()) throw CommandError(ExitCode::usage, say::command::launch_no_point{});
+  if (points.empty())
+    throw CommandError(ExitCode::usage,
+                       "launch runs one point, and these axes make none; give algorithm=NAME and values that it takes");
   if (points.size() > 1) {
-    throw CommandError(ExitCode::usage, say::command::launch_several_points{.points = points.size()});
+    throw CommandError(ExitCode::usage, "launch runs one point, and these axes make {}; give one value each",
+                       points.size());
   }
   return points.front();
 }
 
 /// Ends the command for a point that did not run to its end.
 [[noreturn]] void fail(const PointRecord& record, const Device& device) {
-  const Message why = say::command::launch_failed{
-      .point = describe(record.spec), .disposition = to_string(record.disposition), .reason = record.reason};
+  const Message why = make_message("{}: {}: {}", describe(record.spec), to_string(record.disposition), record.reason);
   const ExitCode code = record.disposition == Disposition::cancelled ? ExitCode::partial : ExitCode::error;
   if (device.usable()) throw CommandError(code, why);
   // The driver's own exit handlers may wait for a kernel that never ends.
@@ -74,8 +74,11 @@ ExitCode launch(const LaunchOptions& options) {
   const DeviceLimits& limits = device.info().limits;
   if (device.info().simulated) {
     const std::string& why = opened.simulated_because;
-    if (!why.empty()) throw CommandError(ExitCode::error, say::command::launch_without_gpu{.why = as_sentence(why)});
-    throw CommandError(ExitCode::usage, say::command::launch_simulated{.device = limits.name});
+    if (!why.empty()) throw CommandError(ExitCode::error, "launch needs a GPU: {}", as_sentence(why));
+    throw CommandError(
+        ExitCode::usage,
+        "launch runs kernels on a GPU, and the {} of --device is simulated; name a GPU's number, or leave --device out",
+        limits.name);
   }
   const PointSpec point = one_point(request, limits);
   MeasureOptions measure;
@@ -87,15 +90,13 @@ ExitCode launch(const LaunchOptions& options) {
   const PointRecord record = device.measure(point, measure, cancel);
   if (record.disposition != Disposition::ok) fail(record, device);
 
-  fmt::print("{}\n{}\n", text(say::terminal::device{.device = opened.announcement}), describe(point));
+  fmt::print("{}\n{}\n", format_text("Device: {}", opened.announcement), describe(point));
   const auto time = summarize(record.kernel("all")->samples_ns);
   if (!time) return ExitCode::ok;
   const std::string cache(to_string(point.cache));
-  fmt::print("{}\n", text(say::terminal::launched{.time = text(Nanoseconds(time->median)),
-                                                  .runs = time->count,
-                                                  .cache = cache,
-                                                  .q1 = text(Nanoseconds(time->q1)),
-                                                  .q3 = text(Nanoseconds(time->q3))}));
+  fmt::print("{}\n",
+             format_text("{}, the median of {} runs from a {} L2 (quartiles {}, {})", text(Nanoseconds(time->median)),
+                         time->count, cache, text(Nanoseconds(time->q1)), text(Nanoseconds(time->q3))));
   return ExitCode::ok;
 }
 

@@ -11,7 +11,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "messages/command.h"
 #include "messages/law.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/tables/law_table.h"
@@ -31,7 +30,10 @@ ExitCode law(LawOptions& options) {
   const LoadedPoints loaded = load_points(files, options.filter);
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {
-    throw CommandError(ExitCode::error, say::command::no_law_sweep{.files = fmt::format("{}", fmt::join(files, ", "))});
+    throw CommandError(ExitCode::error,
+                       "{} holds no sweep over two of N, d and M with tiles by the paper's rule; record one with "
+                       "`attnscope collect --preset law`",
+                       fmt::join(files, ", "));
   }
   Output& out = options.output;
   if (!out.for_people()) {
@@ -47,7 +49,9 @@ ExitCode law(LawOptions& options) {
     if (!column.help.empty()) out.line(fmt::format("{}: {}", column.title, column.help));
   }
   out.line(text(say::law::intervals{}));
-  if (report.others > 0) out.line(text(say::law::others{.sweeps = report.others}));
+  if (report.others > 0)
+    out.line(format_text("Beside these, {} sweeps in which fewer than two of N, d and M vary: no trial of the law.",
+                         grouped(report.others)));
   return loaded.code;
 }
 

@@ -16,8 +16,6 @@
 #include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "messages/command.h"
-#include "messages/lesson.h"
 #include "profiler/analysis/lesson/texts.h"
 #include "profiler/plan/text.h"
 #include "storage/lesson_pages.h"
@@ -48,10 +46,11 @@ struct LessonOptions {
 std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
   if (!options.texts.empty()) {
     if (!fs::is_directory(options.texts)) {
-      throw CommandError(ExitCode::error, say::lesson::no_folder{.folder = options.texts});
+      throw CommandError(ExitCode::error, "{} is no folder of texts", options.texts);
     }
     std::vector<lesson::TextFile> files = lesson_texts_of(options.texts);
-    if (files.empty()) spdlog::warn("{}", text(say::lesson::empty_folder{.folder = options.texts}));
+    if (files.empty())
+      spdlog::warn("{}", format_text("{} holds no texts (*.md); the built-in ones stand alone", options.texts));
     return files;
   }
   return own_lesson_texts();
@@ -68,7 +67,7 @@ ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);
-  if (loaded.table.empty()) spdlog::warn("{}", text(say::lesson::no_points{}));
+  if (loaded.table.empty()) spdlog::warn("{}", "the files hold no points: what needs them says so in its place");
   const WrittenLesson written = write_lesson(options.folder, own, loaded.table, loaded.ceilings,
                                              {.language = options.language,
                                               .seed = options.seed,
@@ -77,9 +76,7 @@ ExitCode export_lesson(const LessonOptions& options) {
                                               .existing = options.existing()});
   for (const lesson::TextProblem& problem : written.problems) spdlog::warn("{}", printable(text(words_of(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
-    std::cout << text(say::lesson::written{
-                     .file = printable(page.file.string()), .steps = page.steps, .claims = page.claims})
-              << '\n';
+    std::cout << format_text("{}: {} steps, {} claims", printable(page.file.string()), page.steps, page.claims) << '\n';
   }
   if (loaded.code != ExitCode::ok) return loaded.code;
   return written.problems.empty() ? ExitCode::ok : ExitCode::partial;
@@ -87,7 +84,9 @@ ExitCode export_lesson(const LessonOptions& options) {
 
 ExitCode write_texts(const LessonOptions& options) {
   const std::size_t count = write_lesson_texts(options.folder, options.existing());
-  std::cout << text(say::lesson::texts_written{.folder = printable(options.folder), .count = count}) << '\n';
+  std::cout << format_text("{}: {} texts, built in all of them; delete those that are to stay as they are",
+                           printable(options.folder), count)
+            << '\n';
   return ExitCode::ok;
 }
 
@@ -103,8 +102,7 @@ Action add_lesson(CLI::App& command) {
   write.add_option("FILE", options->files,
                    ".attnscope files whose points it stands on (default: the recorded samples)");
   write.add_option("-o,--output", options->folder, "Folder to write index.html to")->type_name("FOLDER")->required();
-  write.add_option("--lang", options->language, "Language of index.html: " + languages_in_words())
-      ->capture_default_str();
+  add_language_option(write, options->language, "Language of index.html");
   write.add_option("--seed", options->seed, "Vary N and d of the sheets by this number, so that homework differs")
       ->check(whole_number_from(1));
   write

@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "app/command.h"
-#include "messages/command.h"
-#include "messages/file.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/run_store.h"
@@ -27,14 +25,13 @@ ExitCode merge(const MergeOptions& options) {
   try {
     const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
                                           options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
-    std::cout << text(say::command::merged{.file = printable(options.target),
-                                           .runs = counted_runs(report.runs),
-                                           .points = counted_points(report.points)})
+    std::cout << format_text("merged into {}: {}, {}", printable(options.target), counted_runs(report.runs),
+                             counted_points(report.points))
               << '\n';
     return with_join_report(report);
   } catch (const StorageError& error) {
     if (options.skip_damaged || !is_damage(error.kind())) throw;
-    throw CommandError(ExitCode::error, say::file::leave_out_with{.error = error.message()});
+    throw CommandError(ExitCode::error, "{}; or leave it out with --skip-damaged", error.message());
   }
 }
 

@@ -16,7 +16,6 @@
 #include "kernels/model/io_model.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
-#include "messages/terminal.h"
 #include "profiler/analysis/sharing.h"
 #include "profiler/analysis/speed_of_light.h"
 #include "profiler/units/spelling.h"
@@ -94,7 +93,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
     rows.push_back({.kernel = several ? kernel.name : "all",
                     .grid = extent(kernel.grid),
                     .block = extent(kernel.block),
-                    .reason = kernel.setup ? text(say::terminal::set_up{}) : "",
+                    .reason = kernel.setup ? "Runs before what is measured, in no sum." : "",
                     .shared_bytes = kernel.dynamic_shared_bytes,
                     .feasible = true,
                     .traffic = of_bytes(kernel.traffic),
@@ -157,7 +156,8 @@ ExitCode model(ModelOptions& options) {
     return ExitCode::ok;
   }
   DeviceRates rates = device_rates(limits);
-  Message whose_rates = say::terminal::rates_by_table{.gpu = limits.name};
+  Message whose_rates = make_message(
+      "Times by rates of datasheet and architecture of {}; --ceilings FILE takes measured ones.", limits.name);
   if (!options.ceilings.empty()) {
     const StoredCeilings measured = rates_of_file(options.ceilings, limits);
     rates = device_rates(limits, measured.ceilings);

@@ -16,7 +16,6 @@
 #include "app/interrupt.h"
 #include "app/measured_points.h"
 #include "kernels/registry.h"
-#include "messages/point.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/measure/simulated_device.h"
@@ -54,7 +53,9 @@ std::vector<Message> words_of(const RatesOfRuns& rates) {
     if (set != nullptr) {
       measured[set->uid] = rates_said(*set, run->limits);
     } else {
-      by_table[run->device_name] = say::terminal::rates_by_table{.gpu = printable(run->device_name)};
+      by_table[run->device_name] =
+          make_message("Times by rates of datasheet and architecture of {}; --ceilings FILE takes measured ones.",
+                       printable(run->device_name));
     }
   }
   std::vector<Message> words;
@@ -72,7 +73,7 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
     return device.measure(spec, MeasureOptions{}, cancel);
   } catch (const std::bad_alloc&) {
     failed.disposition = Disposition::out_of_memory;
-    failed.reason = say::point::host_memory{};
+    failed.reason = make_reason("point.host_memory", "The host has no memory left.");
   } catch (const std::exception& error) {
     failed.disposition = Disposition::crashed;
     failed.reason = Message::verbatim(one_line(error.what()));
@@ -147,15 +148,14 @@ ExitCode model_against(const AgainstOptions& options, Output& out) {
   }
   const std::string devices = names_of(played);
   if (left.points > 0) {
-    spdlog::warn("{}", text(say::terminal::predicted_not{
-                           .points = counted_points(left.points), .first = left.first, .reason = left.reason}));
+    spdlog::warn("{}", format_text("{} could not be played, first {}: {}", counted_points(left.points), left.first,
+                                   left.reason));
   }
   const Table table =
       table_of(analysis::error_table(analysis::prediction_errors(pairs), out.for_people()), out.for_people());
   if (out.for_people()) {
-    out.line(text(say::terminal::predicted_against{.points = counted_points(pairs.size()),
-                                                   .file = printable(fmt::format("{}", fmt::join(options.files, ", "))),
-                                                   .devices = devices}));
+    out.line(format_text("{} of {}, played on the simulated {}", counted_points(pairs.size()),
+                         printable(fmt::format("{}", fmt::join(options.files, ", "))), devices));
     out.line(text(say::terminal::predicted_how{}));
     for (const Message& said : words_of(rates)) out.line(text(said));
     out.gap();
@@ -165,7 +165,7 @@ ExitCode model_against(const AgainstOptions& options, Output& out) {
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",
-               text(say::terminal::predicted_cancelled{.done = pairs.size(), .points = counted_points(points.size())}));
+               format_text("cancelled: {} of {} were played", pairs.size(), counted_points(points.size())));
     return ExitCode::partial;
   }
   return measured.with_skipped(ExitCode::ok);

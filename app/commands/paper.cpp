@@ -11,7 +11,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "messages/command.h"
 #include "messages/paper_notes.h"
 #include "profiler/analysis/paper_table.h"
 #include "profiler/plan/text.h"
@@ -35,7 +34,9 @@ RunSummary newest_run(const RunStore& store, const std::string& file) {
     if (!newest || run.started_at >= newest->started_at) newest = std::move(run);
   }
   if (!newest) {
-    throw CommandError(ExitCode::error, say::command::no_paper_run{.file = file});
+    throw CommandError(
+        ExitCode::error,
+        "{0} has no complete run of the preset paper; make one with `attnscope collect --preset paper -o {0}`", file);
   }
   return *std::move(newest);
 }
@@ -67,17 +68,18 @@ ExitCode paper(PaperOptions& options) {
   const analysis::PaperTable compared = analysis::build_paper_table(table, rows);
 
   Output& out = options.output;
-  out.line(text(say::paper_notes::heading{.run = run.id,
-                                          .device = printable(run.device_name),
-                                          .provenance = to_string(run.provenance),
-                                          .time = printable(run.started_at)}));
+  out.line(
+      format_text("Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2), batch 64, 16 heads, N 1024, d 64; run {} "
+                  "on {} ({}), {}",
+                  run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
   out.gap();
   out.table(analysis::fig2_table(table, compared, out.for_people()));
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   out.gap();
-  if (compared.left.empty()) out.line(text(say::paper_notes::no_left{}));
+  if (compared.left.empty())
+    out.line("No point of this run has the figure's workload with both passes: Fig. 2 left is missing.");
   for (const analysis::Row row : compared.left_out) {
-    out.line(text(say::paper_notes::left_out{.point = printable(describe(table.spec(row)))}));
+    out.line(format_text("left out, not what Fig. 2 shows: {}", printable(describe(table.spec(row)))));
   }
   for (const analysis::Row row : rows) {
     if (table.disposition(row) == Disposition::ok || std::ranges::count(compared.left_out, row) > 0) continue;

@@ -9,8 +9,6 @@
 
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
-#include "messages/collect.h"
-#include "messages/command.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/metrics/statement.h"
 
@@ -42,7 +40,7 @@ Collected collected_of(const SweepPlan& plan, RunHeader header, const CollectOpt
   std::iota(collected.places.begin(), collected.places.end(), std::size_t{0});
   if (options.shard.empty()) return collected;
   const auto shard = parse_shard(options.shard);
-  if (!shard) throw CommandError(ExitCode::usage, say::collect::no_shard{.why = shard.error()});
+  if (!shard) throw CommandError(ExitCode::usage, "--shard: {}", shard.error());
   if (shard->whole()) return collected;
   const std::vector<Places> shards = cut(plan.points, collection_ms(plan.points, known_algorithms()), shard->count);
   // A simulation's parts and a measurement's are no parts of one run, nor are those of GPUs of two kinds.
@@ -67,21 +65,22 @@ Recording::Recording(RunStore& store, Collected collected, const std::vector<std
       options.resume || !header.shard.whole() ? newest_run(store_, header, devices) : std::nullopt;
   if (newest && !options.resume) {
     throw CommandError(ExitCode::usage,
-                       say::collect::shard_is_there{
-                           .file = store_.file().string(), .shard = to_string(header.shard), .run = newest->id});
+                       "{} has shard {} of this plan already (run {}): --resume continues it, and --collection NAME "
+                       "makes it another recording",
+                       store_.file().string(), to_string(header.shard), newest->id);
   }
   for (const RunSummary& run : store_.runs()) {
     if (newest || header.shard.whole() || run.uid != header.uid) continue;
     throw CommandError(ExitCode::usage,
-                       say::collect::other_shard_is_there{
-                           .file = store_.file().string(), .run = run.id, .shard = to_string(header.shard)});
+                       "{} has another shard of this plan (run {}): give shard {} a file of its own, and merge them",
+                       store_.file().string(), run.id, to_string(header.shard));
   }
   complete_before_ = newest && newest->state == StoredRunState::complete;
   if (options.resume && !newest) {
     if (!options.continue_on.empty()) {
-      throw CommandError(ExitCode::error, say::command::nothing_to_continue{.file = store_.file().string()});
+      throw CommandError(ExitCode::error, "{} has no run to go on with", store_.file().string());
     }
-    reporter.report(LogEvent{"info", text(say::command::nothing_to_resume{})});
+    reporter.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
   }
   run_ = newest ? newest->id : store_.begin_run(header);
   if (newest && !complete_before_) store_.reopen_run(run_);
@@ -96,8 +95,10 @@ void Recording::find_done(const std::vector<std::string>& devices) {
   bool one_device = devices.size() == 1;
   for (const MeasuredRounds& point : store_.measured_rounds(run_)) {
     if (point.index >= points) {
-      const Message beyond =
-          say::command::place_beyond_plan{.run = run_, .place = point.index, .points = done_before_.size()};
+      const Message beyond = make_message(
+          "run {} has a point at place {}, and the plan has {}, counted from 0: that point is left as it is and counts "
+          "for nothing",
+          run_, point.index, grouped(done_before_.size()));
       reporter_.report(LogEvent{"warning", text(beyond)});
       continue;
     }
@@ -207,8 +208,9 @@ void Recording::say_what_is_not_kept(const PointRecord& record) {
   const auto files = std::ranges::count(record.statement->sources, false,
                                         [](const StatementSource& source) { return source.content.has_value(); });
   if (files == 0 || !said_.insert(record.statement).second) return;
-  reporter_.report(
-      LogEvent{"warning", text(say::collect::sources_left_out{.kernel = record.spec.algorithm, .files = files})});
+  reporter_.report(LogEvent{"warning", format_text("--keep-sources: of kernel {} {} files are kept by their digests "
+                                                   "alone: more than 16 MiB of one statement are not kept",
+                                                   record.spec.algorithm, files)});
 }
 
 }  // namespace attnscope

@@ -22,7 +22,6 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/line_reader.h"
-#include "messages/remote.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/device_server.h"
 #include "profiler/measure/remote/ssh.h"
@@ -68,10 +67,11 @@ class Lines {
 class Inbox {
  public:
   explicit Inbox(Lines& lines, CancelToken& all) : lines_(lines), all_(all) {
-    reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take(line); },
-                                         .on_long_line = [this] { refuse(say::remote::long_line{}); },
-                                         .on_end = [this] { end(); }},
-                    remote::longest_line, std::string());
+    reader_.emplace(
+        LineReader::Listener{.on_line = [this](std::string_view line) { take(line); },
+                             .on_long_line = [this] { refuse("the line is longer than any that is meant"); },
+                             .on_end = [this] { end(); }},
+        remote::longest_line, std::string());
   }
 
   /// The next one, and the token that its cancel sets; nothing at the end of the input.
@@ -166,7 +166,7 @@ ExitCode copy_to(const std::string& word) {
   if (!target) throw CommandError(ExitCode::usage, target.error());
   const auto place = remote::copy_program(*target);
   if (!place) throw CommandError(ExitCode::error, place.error());
-  fmt::print("{}\n", one_line(text(say::remote::copied{.host = target->host, .place = *place})));
+  fmt::print("{}\n", one_line(format_text("This program is on {} now: {}", target->host, *place)));
   return ExitCode::ok;
 }
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "messages/report.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/recorded_samples.h"
@@ -34,6 +34,7 @@ struct ReportOptions {
   std::string output;
   std::string baseline;
   std::string filter;
+  std::string language = "en";
   report::Request request;
   bool force = false;
 };
@@ -61,7 +62,10 @@ BaselineWord parse_baseline(const std::string& word) {
     if (const auto run = number_of(word.substr(colon + 1)))
       return {.file = fs::path(word.substr(0, colon)), .run = run};
   }
-  throw CommandError(ExitCode::usage, say::report::baseline_unknown{.word = word});
+  throw CommandError(ExitCode::usage,
+                     "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope "
+                     "info` lists a file's runs)",
+                     word);
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -77,14 +81,21 @@ std::vector<analysis::RunIndex> baseline_runs(const ReportPoints& points, const 
     if (meant.file && !same_file(place.first, *meant.file)) continue;
     if (!meant.run || place.second == *meant.run) runs.insert(run);
   }
-  if (runs.empty()) throw CommandError(ExitCode::usage, say::report::baseline_unknown{.word = word});
-  if (!meant.file && runs.size() > 1) throw CommandError(ExitCode::usage, say::report::baseline_several{.word = word});
+  if (runs.empty())
+    throw CommandError(ExitCode::usage,
+                       "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope "
+                       "info` lists a file's runs)",
+                       word);
+  if (!meant.file && runs.size() > 1)
+    throw CommandError(ExitCode::usage, "--baseline: several of these files have a run {0}: give FILE:{0}", word);
   bool points_of_it = false;
   bool others = false;
   for (const analysis::Row row : points.input.table.rows())
     (runs.contains(points.input.table.run_index(row)) ? points_of_it : others) = true;
-  if (!points_of_it) throw CommandError(ExitCode::error, say::report::baseline_empty{.word = word});
-  if (!others) throw CommandError(ExitCode::usage, say::report::baseline_all{.word = word});
+  if (!points_of_it) throw CommandError(ExitCode::error, "--baseline: '{}' holds no point", word);
+  if (!others)
+    throw CommandError(ExitCode::usage, "--baseline: '{}' is all that there is, and nothing is left to compare with it",
+                       word);
   return {runs.begin(), runs.end()};
 }
 
@@ -110,13 +121,14 @@ ReportPoints filtered(ReportPoints points, const ReportOptions& options, const s
     const std::vector<analysis::RunIndex> runs = baseline_runs(points, *baseline, options.baseline);
     const auto of_it = [&](analysis::Row row) { return std::ranges::count(runs, table.run_index(row)) > 0; };
     if (std::ranges::none_of(rows, of_it)) {
-      throw CommandError(ExitCode::error, say::report::baseline_empty{.word = options.baseline});
+      throw CommandError(ExitCode::error, "--baseline: '{}' holds no point", options.baseline);
     }
   }
   return only_rows(std::move(points), rows, options.filter);
 }
 
 ExitCode report_on(ReportOptions options) {
+  use_language(options.language);
   const fs::path output(options.output);
   std::optional<BaselineWord> baseline;
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
@@ -124,8 +136,10 @@ ExitCode report_on(ReportOptions options) {
   const std::vector<ReportSource> sources = sources_of(options, baseline);
   // Not even with --force: measurements are not made again as a report is.
   if (holds_measurements(output, sources))
-    throw CommandError(ExitCode::usage, say::report::holds_measurements{.file = options.output});
-  if (!is_report_name(output)) throw CommandError(ExitCode::usage, say::report::no_file_kind{.file = options.output});
+    throw CommandError(ExitCode::usage, "{} holds measurements, and no report replaces them", options.output);
+  if (!is_report_name(output))
+    throw CommandError(ExitCode::usage, "{}: a report is written as .html or .md; end its name in one of them",
+                       options.output);
   for (const ReportSource& source : sources) know_kernels_of(source.file);
   ExitCode code = ExitCode::ok;
   ReportPoints points = read_report_points(sources, program_version(),
@@ -168,6 +182,7 @@ Action add_report(CLI::App& command) {
       ->delimiter(',')
       ->type_name("KEYS");
   add_filter_option(command, options->filter);
+  add_language_option(command, options->language, "Its language");
   command.add_option("--title", options->request.title, "Its title (default: of the GPUs)");
   command
       .add_option("--figures", options->request.figures, "Problems drawn in each section, those of most points first")

@@ -24,9 +24,6 @@
 #include "app/continuation.h"
 #include "app/line_reader.h"
 #include "kernels/registry.h"
-#include "messages/collect.h"
-#include "messages/command.h"
-#include "messages/request.h"
 #include "profiler/measure/request_queue.h"
 #include "profiler/measure/requests.h"
 #include "profiler/measure/runner.h"
@@ -110,7 +107,7 @@ class Session {
       return;
     }
     const std::optional<std::int64_t> run = store_.resume_run(header);
-    if (!run) throw CommandError(ExitCode::error, say::command::nothing_to_continue{.file = store_.file().string()});
+    if (!run) throw CommandError(ExitCode::error, "{} has no run to go on with", store_.file().string());
     run_ = *run;
     next_index_ = store_.finished_indices(run_).size();
   }
@@ -163,7 +160,7 @@ class Session {
 
   // On the reader's thread.
 
-  static Message long_line() { return say::request::long_line{.bytes = longest_request}; }
+  static Message long_line() { return make_message("the line is longer than {} bytes", longest_request); }
 
   void refuse(const std::string& request, const std::string& id, Message why) {
     reporter_.report(RefusedEvent{.request = request, .id = id, .reason = std::move(why)});
@@ -187,7 +184,8 @@ class Session {
     std::visit(Overloaded{[&](MeasureRequest& asked) { add(std::move(asked), says); },
                           [&](const CancelRequest& asked) {
                             if (!queue_.cancel(asked.id, gone({}))) {
-                              refuse("cancel", asked.id, say::request::not_waiting{.id = asked.id});
+                              refuse("cancel", asked.id,
+                                     make_message("no request of the id '{}' is waiting or being measured", asked.id));
                             }
                           },
                           [&](const CancelAllRequest&) { queue_.cancel_all(gone({})); },
@@ -209,7 +207,7 @@ class Session {
   void input_ended() {
     if (queue_.closed()) return;
     queue_.close();
-    if (queue_.cancel_all(gone(say::request::session_ended{})) > 0) dropped_ = true;
+    if (queue_.cancel_all(gone("the session ended before it was measured")) > 0) dropped_ = true;
   }
 
   RequestQueue::OnGone gone(Message reason) {
@@ -278,7 +276,7 @@ class Session {
     if (lost_ && !queue_.in_flight().cancelled()) return queue_.put_back(std::move(request));
     queue_.answered();
     const bool ends = cancel_.cancelled() || dropped_;
-    reporter_.report(CancelledEvent{request.id, ends ? Message(say::request::session_ended{}) : Message()});
+    reporter_.report(CancelledEvent{request.id, ends ? "the session ended before it was measured" : Message()});
   }
 
   void progress() {
@@ -297,9 +295,9 @@ class Session {
     if (cancel_.cancelled() || queue_.drained()) return std::nullopt;
     const int losses = any_ok_ ? 1 : options_.losses + 1;
     if (losses > most_losses_in_a_row) {
-      return end(StoredRunState::failed, say::collect::devices_lost{.points = losses}, ExitCode::partial);
+      return end(StoredRunState::failed, make_message("{} points in a row cost the device", losses), ExitCode::partial);
     }
-    reporter_.report(LogEvent{"warning", text(say::command::going_on{.reason = loss_})});
+    reporter_.report(LogEvent{"warning", format_text("{} Going on with the next point in a fresh process.", loss_)});
     const std::string begun = reader_->stop();
     std::string requests;
     for (const MeasureRequest& request : queue_.waiting()) requests += request.line + "\n";
@@ -318,14 +316,14 @@ class Session {
              .resumes = true,  // a session is found by its name
              .more = {fmt::format("--continue-session={}", name_), fmt::format("--continue-requests={}", held)},
              .keeps_open = held});
-    throw CommandError(ExitCode::error,
-                       say::command::cannot_restart{.error = std::strerror(errno), .file = store_.file().string()});
+    throw CommandError(ExitCode::error, "cannot restart to continue the run ({}); continue it with --resume -o {}",
+                       std::strerror(errno), store_.file().string());
   }
 
   ExitCode end(StoredRunState state, const Message& reason, ExitCode code) {
     queue_.close();
     reader_.reset();
-    queue_.cancel_all(gone(say::request::session_ended{}));
+    queue_.cancel_all(gone("the session ended before it was measured"));
     if (!rests_) store_.finish_run(run_, state);
     const std::string_view word = state == StoredRunState::failed ? "device-lost" : to_string(state);
     report_done(store_, {run_}, std::string(word), reason, code, reporter_);

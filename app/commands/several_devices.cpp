@@ -14,8 +14,6 @@
 #include "app/commands/collection.h"
 #include "app/device_list.h"
 #include "kernels/registry.h"
-#include "messages/collect.h"
-#include "messages/command.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/shared_sweep.h"
 #include "profiler/metrics/rounds.h"
@@ -100,7 +98,8 @@ void Several::settle() {
   }
   const bool simulated = std::ranges::all_of(infos_, &DeviceInfo::simulated);
   if (simulated && options_.rounds > 1) {
-    reporter_.report(LogEvent{"warning", text(say::command::one_round_simulated{})});
+    reporter_.report(
+        LogEvent{"warning", "a simulation gives the same in every round: it is played once, without --rounds"});
     options_.rounds = 1;
   }
   by_device_.assign(devices_.size(), 0);
@@ -111,10 +110,9 @@ void Several::require_one_kind() const {
     const bool alike = info(d).limits.name == info(0).limits.name && info(d).simulated == info(0).simulated &&
                        info(d).limits.sm_count == info(0).limits.sm_count;
     if (alike) continue;
-    throw CommandError(ExitCode::usage, say::collect::devices_differ{.first = devices_[0].word,
-                                                                     .gpu = info(0).limits.name,
-                                                                     .second = devices_[d].word,
-                                                                     .other = info(d).limits.name});
+    throw CommandError(ExitCode::usage,
+                       "--device {} is the {} and --device {} the {}: only GPUs of one kind share a plan",
+                       devices_[0].word, info(0).limits.name, devices_[d].word, info(d).limits.name);
   }
 }
 
@@ -122,7 +120,9 @@ void Several::plan() {
   require_one_kind();
   plan_ = planner_.plan(info(0).limits);
   if (std::ranges::any_of(plan_.points, [](const PointSpec& point) { return point.problem.gpus > 1; })) {
-    throw CommandError(ExitCode::usage, say::collect::gpus_share_already{});
+    throw CommandError(ExitCode::usage,
+                       "points of several GPUs are measured by one process, which finds the others itself: name one "
+                       "device (--device 0, or simulated)");
   }
   RunHeader header = planner_.header(devices_.front().opened, plan_);
   header.rounds = options_.rounds;
@@ -193,8 +193,10 @@ ExitCode Several::measure(RunStore& store) {
   observer.on_device_lost = [&](std::size_t d, const std::string& why, bool gone) {
     lost_ += gone ? 1 : 0;
     const std::string& device = devices_[d].word;
-    warn(gone ? Message(say::collect::device_gone{.device = device, .uuid = uuids_[d], .why = as_sentence(why)})
-              : Message(say::collect::device_goes_on{.device = device, .why = as_sentence(why)}));
+    warn(gone ? make_message("device {} ({}) is gone: {} Other devices take what it had begun.", device, uuids_[d],
+                             as_sentence(why))
+              : make_message("device {}: {} It goes on with the next point in a fresh process.", device,
+                             as_sentence(why)));
   };
   return finish(store, run_shared(shared, shared_, options_.measure, observer, cancel_));
 }
@@ -205,8 +207,9 @@ ExitCode Several::finish(RunStore& store, const SharedOutcome& outcome) {
                                                    : StoredRunState::failed;
   if (!recording_->complete_before()) store.finish_run(recording_->run(), state);
   if (!outcome.complete && outcome.cancelled)
-    return done(store, "cancelled", say::collect::continue_with_resume{}, ExitCode::partial);
-  if (!outcome.complete) return done(store, "device-lost", say::collect::all_devices_gone{}, ExitCode::partial);
+    return done(store, "cancelled", "continue with --resume", ExitCode::partial);
+  if (!outcome.complete)
+    return done(store, "device-lost", "no device is left; continue with --resume", ExitCode::partial);
   const ExitCode code = lost_ > 0 ? ExitCode::partial : ExitCode::ok;
   return done(store, "complete", {}, code);
 }
@@ -228,8 +231,8 @@ ExitCode Several::run(std::FILE* people) {
   open_recording(store);
   report_plan(people);
   if (recording_->complete_before()) {
-    reporter_.report(LogEvent{"info", text(say::command::complete_already{.run = recording_->run()})});
-    return done(store, "complete", say::collect::nothing_left{}, ExitCode::ok);
+    reporter_.report(LogEvent{"info", format_text("complete already: run {}", recording_->run())});
+    return done(store, "complete", "nothing was left to do", ExitCode::ok);
   }
   try {
     return measure(store);
@@ -243,9 +246,9 @@ ExitCode Several::run(std::FILE* people) {
 
 ExitCode collect_on_several(CollectOptions& options, const std::vector<std::string>& words, const Planner& planner,
                             Reporter& reporter, std::FILE* people, CancelToken& cancel) {
-  if (options.serve) throw CommandError(ExitCode::usage, say::collect::one_device_only{.option = "--serve"});
+  if (options.serve) throw CommandError(ExitCode::usage, "--serve is for one device; name one with --device");
   if (!options.ceilings.empty())
-    throw CommandError(ExitCode::usage, say::collect::one_device_only{.option = "--ceilings"});
+    throw CommandError(ExitCode::usage, "--ceilings is for one device; name one with --device");
   // A device that is reopened says so from its own thread.
   const std::unique_ptr<Reporter> locked = make_locked_reporter(reporter);
   const auto warn = [&](const Message& why) { locked->report(LogEvent{"warning", text(why)}); };

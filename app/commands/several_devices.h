@@ -2,6 +2,7 @@
 // collect --device all|0,1,3: a child process a GPU, one queue of groups, and this process alone writes the file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 

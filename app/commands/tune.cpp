@@ -16,8 +16,6 @@
 #include "app/output.h"
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
 
@@ -50,7 +48,7 @@ TuneRequest request_of(const TuneOptions& options) {
   }
   for (const std::string& name : request.algorithms) {
     if (known_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
+      throw CommandError(ExitCode::usage, "unknown algorithm '{}'; `attnscope kernels` lists them", name);
     }
   }
   for (const std::string& word : options.passes) {
@@ -62,7 +60,7 @@ TuneRequest request_of(const TuneOptions& options) {
     const auto mask = parse_mask(word);
     if (!mask) throw CommandError(ExitCode::usage, mask.error());
     if (*mask != Mask::none && *mask != Mask::causal) {
-      throw CommandError(ExitCode::usage, say::command::mask_not_tuned{.mask = word});
+      throw CommandError(ExitCode::usage, "mask '{}' has no line in the table; tune full (or none) and causal", word);
     }
     request.masks.push_back(*mask);
   }
@@ -70,7 +68,7 @@ TuneRequest request_of(const TuneOptions& options) {
        {std::pair{"--head-dims", &options.head_dims}, std::pair{"--lengths", &options.lengths}}) {
     if (values->empty()) continue;
     const std::int64_t least = std::ranges::min(*values);
-    if (least < 1) throw CommandError(ExitCode::usage, say::command::at_least_one{.option = name, .value = least});
+    if (least < 1) throw CommandError(ExitCode::usage, "{} must be at least 1, not {}", name, least);
   }
   request.head_dims = options.head_dims;
   request.lengths = options.lengths.empty() ? default_lengths : options.lengths;
@@ -97,7 +95,7 @@ Table comparison(const std::vector<TuneResult>& results, bool people) {
       table.rows.push_back({of.algorithm, std::string(to_string(of.pass)), mask_word(of), std::to_string(of.d),
                             std::to_string(cell.n), describe(cell.now),
                             cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio())
-                            : people        ? text(say::terminal::failed{})
+                            : people        ? "failed"
                                             : "",
                             describe(cell.chosen), fmt::format("{:.3f}", cell.chosen_ratio())});
     }
@@ -114,7 +112,9 @@ std::size_t cells_nobody_takes(const TuneRequest& request) {
       return std::ranges::find(dims, d) != dims.end();
     };
     if (std::ranges::any_of(request.algorithms, takes)) continue;
-    spdlog::warn("{}", text(say::command::nobody_takes{.d = d}));
+    spdlog::warn(
+        "{}",
+        format_text("no algorithm asked for takes head dimension {}; `attnscope kernels` lists what they take", d));
     for (const std::string& name : request.algorithms) {
       const bool decodes = known_algorithms().find(name)->facts().decodes;
       const std::size_t lengths = decodes ? request.decode_lengths.size() : request.lengths.size();
@@ -127,7 +127,9 @@ std::size_t cells_nobody_takes(const TuneRequest& request) {
 /// Ends a --check that found something; `untimed`: cells asked for at which no tile could be measured.
 void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
   if (results.empty()) {
-    throw CommandError(ExitCode::error, say::command::no_cell{});
+    throw CommandError(ExitCode::error,
+                       "no cell was measured, so `auto` was compared with nothing: on this device no tile runs of the "
+                       "algorithms, passes, masks and head dimensions asked for");
   }
   std::size_t slow = 0;
   std::size_t failed = 0;
@@ -141,18 +143,17 @@ void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
     }
   }
   Message found;
-  const auto add = [&](const Message& one) {
-    found = found.empty() ? one : Message(say::command::several{.first = found, .next = one});
-  };
+  const auto add = [&](const Message& one) { found = found.empty() ? one : make_message("{}; {}", found, one); };
   const auto add_cells = [&](const Message& what, std::size_t cells) {
-    if (cells == 1) add(say::command::in_one_cell{.what = what});
-    if (cells > 1) add(say::command::in_cells{.what = what, .cells = cells});
+    if (cells == 1) add(make_message("{} in 1 cell", what));
+    if (cells > 1) add(make_message("{} in {} cells", what, cells));
   };
-  add_cells(say::command::auto_is_slow{.percent = std::lround(100 * (allowed_ratio - 1))}, slow);
-  add_cells(say::command::auto_fails{}, failed);
-  add_cells(say::command::no_tile{}, untimed);
+  add_cells(make_message("auto is more than {}% slower than the fastest tile", std::lround(100 * (allowed_ratio - 1))),
+            slow);
+  add_cells("the tile of auto fails", failed);
+  add_cells("no tile could be measured", untimed);
   if (found.empty()) return;
-  if (slow + failed > 0) add(say::command::write_table_anew{});
+  if (slow + failed > 0) add("write the table anew with `attnscope tune -o FILE`");
   throw CommandError(ExitCode::regression, found);
 }
 
@@ -161,14 +162,14 @@ ExitCode run(TuneOptions& options) {
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
-    throw CommandError(ExitCode::usage, say::command::tuned_by_measuring{});
+    throw CommandError(ExitCode::usage, "tiles are tuned by measuring, and the simulated device measures nothing");
   }
   std::optional<OutputFile> file;  // before hours of measuring
   if (!options.output.empty()) {
     file.emplace(options.output, file_kind::tiles,
                  options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
   }
-  fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
+  fmt::print(stderr, "{}\n", format_text("Device: {}", opened.announcement));
   std::size_t untimed = cells_nobody_takes(request);
   TuneObserver observer;
   observer.on_result = [](const TuneResult& result) {
@@ -181,7 +182,7 @@ ExitCode run(TuneOptions& options) {
     spdlog::warn("{}: {}: {}", describe(record.spec), to_string(record.disposition), text(record.reason));
   };
   observer.on_untimed = [&](const Algorithm& algorithm, const AttentionProblem& problem) {
-    spdlog::warn("{} {}: {}", algorithm.name(), describe(problem), text(say::command::no_tile{}));
+    spdlog::warn("{} {}: {}", algorithm.name(), describe(problem), "no tile could be measured");
     ++untimed;
   };
   const CancelToken& cancel = cancel_on_signals();
@@ -205,7 +206,7 @@ ExitCode run(TuneOptions& options) {
       throw;
     }
   }
-  if (!device.usable()) throw CommandError(ExitCode::error, say::command::tuning_lost_device{});
+  if (!device.usable()) throw CommandError(ExitCode::error, "the device was lost; the table has what was finished");
   if (cancel.cancelled()) return ExitCode::partial;
   if (options.check) require_good(results, untimed);
   return ExitCode::ok;

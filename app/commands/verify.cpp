@@ -16,8 +16,6 @@
 #include "app/output.h"
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
-#include "messages/command.h"
-#include "messages/terminal.h"
 
 namespace attnscope {
 namespace {
@@ -100,18 +98,22 @@ struct Told {
 ExitCode verify(VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
     if (known_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
+      throw CommandError(ExitCode::usage, "unknown algorithm '{}'; `attnscope kernels` lists them", name);
     }
   }
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
-    throw CommandError(ExitCode::usage, say::command::verified_by_running{});
+    throw CommandError(ExitCode::usage,
+                       "kernels are verified by running them, and the simulated device computes no output");
   }
-  fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
+  fmt::print(stderr, "{}\n", format_text("Device: {}", opened.announcement));
 
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
-  if (cases.empty()) throw CommandError(ExitCode::usage, say::command::no_case{});
+  if (cases.empty())
+    throw CommandError(ExitCode::usage,
+                       "none of the cases is a problem that these algorithms take: awkward lengths, heads, inputs and "
+                       "tiles; `collect` verifies each point that it measures");
   if (options.quick) {
     std::vector<VerifyCase> some;
     for (std::size_t i = 0; i < cases.size(); i += quick_step) some.push_back(cases[i]);
@@ -129,9 +131,9 @@ ExitCode verify(VerifyOptions& options) {
   if (summary.pass + summary.fail + summary.skip > 0) {
     options.output.table(options.all ? told.details : summary_table(told.groups));
   }
-  fmt::print(stderr, "{}\n",
-             text(say::terminal::verified{
-                 .cases = summary.total, .pass = summary.pass, .fail = summary.fail, .skipped = summary.skip}));
+  fmt::print(
+      stderr, "{}\n",
+      format_text("{} cases: {} pass, {} fail, {} skipped", summary.total, summary.pass, summary.fail, summary.skip));
   ExitCode code = summary.fail > 0 ? ExitCode::error : ExitCode::ok;
   if (summary.cancelled) code = ExitCode::partial;
   if (!summary.stopped.empty()) {

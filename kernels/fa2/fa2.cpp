@@ -15,7 +15,6 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
-#include "messages/refusal.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -106,7 +105,10 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
   if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
   const int warps = knob_of(config, knob::warps);
   if (!fa2::supported_warps(tile.br, warps)) {
-    return Refusal{Refusal::Cause::shape, say::refusal::warps{.kernel = "fa2 fwd", .br = tile.br, .warps = warps}};
+    return Refusal{
+        Refusal::Cause::shape,
+        make_reason("refusal.warps", "fa2 fwd takes 16 or 32 query rows a warp: Br {} has no tile of {} warps.",
+                    tile.br, warps)};
   }
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
   return refuse_needs({needs(p, config)}, device);

@@ -19,7 +19,6 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
-#include "messages/refusal.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -57,28 +56,29 @@ Refusal shape(Message reason) {
 std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
   if (!of_8_bits(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
-      if (!config.knobs.word(each).empty()) return shape(say::refusal::only_8_bit{.knob = each});
+      if (!config.knobs.word(each).empty())
+        return shape(make_reason("refusal.only_8_bit", "The knob {} is for fp8 alone.", each));
     }
     return std::nullopt;
   }
   if (fa3::supported_8_bit_head_dim(static_cast<int>(p.d))) return std::nullopt;
-  return shape(say::refusal::kernel_head_dim{.kernel = "fa3 fp8", .d = p.d, .supported = "64, 128"});
+  return shape(make_reason("refusal.kernel_head_dim", "fa3 fp8 has no d {}; it has 64, 128.", p.d));
 }
 
 /// Why the forward kernel has no such tile, on any device.
 std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   if (of_8_bits(p) && tile != tile_of_8_bits) {
-    return shape(
-        say::refusal::only_tile{.kernel = "fa3 fp8", .only = describe(tile_of_8_bits), .tile = describe(tile)});
+    return shape(make_reason("refusal.only_tile", "fa3 fp8 takes tiles of {} alone, not {}.", describe(tile_of_8_bits),
+                             describe(tile)));
   }
   if (!fa3::supported_rows(tile.br)) {
-    return shape(say::refusal::warpgroup_rows{.kernel = "fa3 fwd", .br = tile.br});
+    return shape(make_reason("refusal.warpgroup_rows",
+                             "fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
   }
-  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, say::refusal::no_wider_product{.kernel = "fa3 fwd"}))
-    return refused;
-  if (auto refused = refuse_over("stages", knob_of(config, knob::stages), fa3::most_stages,
-                                 say::refusal::no_longer_ring{.kernel = "fa3 fwd"}))
+  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd has no wider product")) return refused;
+  if (auto refused =
+          refuse_over("stages", knob_of(config, knob::stages), fa3::most_stages, "fa3 fwd has no longer ring"))
     return refused;
   return std::nullopt;
 }
@@ -90,12 +90,10 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
   if (registers > fa3::consumer_registers(tile.br, bytes_per_element(p.dtype))) {
     return Refusal{
         Refusal::Cause::registers,
-        say::refusal::multiplying_registers{.kernel = "fa3 fwd",
-                                            .needed = registers,
-                                            .tile = describe(tile),
-                                            .d = d,
-                                            .br = tile.br,
-                                            .available = fa3::consumer_registers(tile.br, bytes_per_element(p.dtype))}};
+        make_reason("refusal.multiplying_registers",
+                    "fa3 fwd needs about {} registers a thread that multiplies at {} and d {}; Br {} leaves {}.",
+                    registers, describe(tile), d, tile.br,
+                    fa3::consumer_registers(tile.br, bytes_per_element(p.dtype)))};
   }
   return std::nullopt;
 }
@@ -103,13 +101,9 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
 /// wgmma is in the instruction set of compute capability 9.0 alone.
 std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
   if (device.compute_major == 9 && device.compute_minor == 0) return std::nullopt;
-  return Refusal{
-      Refusal::Cause::architecture,
-      say::refusal::instruction{.algorithm = "fa3",
-                                .needed = "9.0",
-                                .instruction = "wgmma",
-                                .device = device.name,
-                                .capability = fmt::format("{}.{}", device.compute_major, device.compute_minor)}};
+  return Refusal{Refusal::Cause::architecture,
+                 make_reason("refusal.instruction", "fa3 needs compute capability 9.0 (wgmma); {} has {}.{}.",
+                             device.name, device.compute_major, device.compute_minor)};
 }
 
 /// The choice of stages adds a macro where it is not what the kernel does of itself.

@@ -7,7 +7,6 @@
 #include "kernels/fa3/fa3_timing.h"
 #include "kernels/key_stationary.h"
 #include "messages/load_order.h"
-#include "messages/refusal.h"
 
 namespace attnscope::fa3_backward {
 namespace {
@@ -72,12 +71,11 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const TileShape& t
   const int d = static_cast<int>(p.d);
   if (!supported_tile(own.br, own.bc, d)) {
     return Refusal{Refusal::Cause::shape,
-                   say::refusal::kernel_head_dim{.kernel = "fa3 bwd", .d = p.d, .supported = "64 and 128"}};
+                   make_reason("refusal.kernel_head_dim", "fa3 bwd has no d {}; it has 64 and 128.", p.d)};
   }
   if (!supported_tile(tile.br, tile.bc, d)) {
-    return Refusal{
-        Refusal::Cause::shape,
-        say::refusal::kernel_tile{.kernel = "fa3 bwd", .own = describe(own), .d = p.d, .tile = describe(tile)}};
+    return Refusal{Refusal::Cause::shape, make_reason("refusal.kernel_tile", "fa3 bwd has the tile {} at d {}, not {}.",
+                                                      describe(own), p.d, describe(tile))};
   }
   return key_stationary::refuse_grids("fa3", p, tile);
 }

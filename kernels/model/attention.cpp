@@ -11,9 +11,6 @@
 
 #include "kernels/model/block_pattern.h"
 #include "kernels/model/integer.h"
-#include "messages/mask.h"
-#include "messages/problem.h"
-#include "messages/word.h"
 
 namespace attnscope {
 namespace {
@@ -46,7 +43,7 @@ Result<E, Message> parse_word(std::span<const Word<E>> words, std::string_view w
   if (found != words.end()) return found->value;
   std::string accepted;
   for (const auto& word : words) accepted += fmt::format("{}{}", accepted.empty() ? "" : ", ", word.word);
-  return Failure<Message>{say::word::unknown{.what = what, .word = text, .accepted = accepted}};
+  return Failure{make_message("unknown {} '{}'; accepted: {}.", what, text, accepted)};
 }
 
 __extension__ using wide_int = __int128;  ///< holds the square of any extent
@@ -95,11 +92,17 @@ Message too_much_work(const AttentionProblem& p) {
   constexpr std::int64_t smallest_tile = 16;
   constexpr std::int64_t squares_of_a_word = 64;
   const std::int64_t entries = p.mask.padded() ? p.batch : 1;
-  if (entries > most_entries) return say::problem::lengths_of_batch{.batch = p.batch};
+  if (entries > most_entries)
+    return make_reason("problem.lengths_of_batch", "key lengths are for a batch of at most 2^16, not {}.", p.batch);
   std::int64_t rows = 0;
   if (__builtin_add_overflow(p.n_q, p.n_k, &rows) || !multiply(rows, entries) || rows > most_rows) {
-    if (!p.mask.padded()) return say::problem::rows{.n_q = p.n_q, .n_k = p.n_k};
-    return say::problem::rows_of_batch{.batch = p.batch, .n_q = p.n_q, .n_k = p.n_k};
+    if (!p.mask.padded())
+      return make_reason("problem.rows", "{} queries and {} keys are too many: at most 2^28 together are accepted.",
+                         p.n_q, p.n_k);
+    return make_reason("problem.rows_of_batch",
+                       "key lengths for a batch of {} with {} queries and {} keys are too many: at most 2^28 rows in "
+                       "all are accepted.",
+                       p.batch, p.n_q, p.n_k);
   }
   if (!p.mask.sparse()) return {};
   const std::int64_t squares_q = ceil_div(p.n_q, p.mask.block_size);
@@ -107,39 +110,44 @@ Message too_much_work(const AttentionProblem& p) {
   std::int64_t words = ceil_div(p.n_q, smallest_tile) * ceil_div(squares_k, squares_of_a_word) +
                        ceil_div(p.n_k, smallest_tile) * ceil_div(squares_q, squares_of_a_word);
   if (multiply(words, entries) && words <= most_words) return {};
-  return say::problem::squares_of_batch{
-      .rows = squares_q, .columns = squares_k, .n_q = p.n_q, .n_k = p.n_k, .lengths = entries};
+  return make_reason("problem.squares_of_batch",
+                     "a block mask of {} x {} squares is too large for {} queries, {} keys and {} lengths.", squares_q,
+                     squares_k, p.n_q, p.n_k, entries);
 }
 
 /// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
 Message wrong_mask(const AttentionProblem& p) {
   constexpr std::int64_t widest_side = std::int64_t{1} << 29;
-  for (const auto& [name, side] :
-       {std::pair{said<say::mask::left>, p.mask.left}, std::pair{said<say::mask::right>, p.mask.right}}) {
+  for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
     if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
-    return say::problem::window_side{.side = name(), .keys = side};
+    return make_reason("problem.window_side", "the {} side of the window is {}; 0 to 2^29 keys are accepted.", name,
+                       side);
   }
   if (p.mask.lengths == Mask::Lengths::list) {
     if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
-      return say::problem::length_count{.lengths = p.mask.length_list.size(), .batch = p.batch};
+      return make_reason("problem.length_count", "the mask gives {} key lengths for a batch of {}.",
+                         p.mask.length_list.size(), p.batch);
     }
     const auto [shortest, longest] = std::ranges::minmax(p.mask.length_list);
-    if (shortest < 0) return say::problem::length_below_zero{.length = shortest};
-    if (longest > p.n_k) return say::problem::length_beyond{.length = longest, .n_k = p.n_k};
+    if (shortest < 0) return make_reason("problem.length_below_zero", "a key length of {} is below zero.", shortest);
+    if (longest > p.n_k)
+      return make_reason("problem.length_beyond", "a key length of {} is beyond n_k ({}).", longest, p.n_k);
   }
   if (!p.mask.sparse()) return {};
   constexpr std::int64_t largest_block = std::int64_t{1} << 20;
   constexpr std::int64_t most_squares = std::int64_t{1} << 26;
   const std::int64_t size = p.mask.block_size;
   if (size < 16 || size > largest_block || size % 16 != 0) {
-    return say::problem::block_size{.size = size};
+    return make_reason("problem.block_size", "the block size must be a multiple of 16 up to 2^20, not {}.", size);
   }
   if (p.mask.blocks == Mask::Blocks::stride && p.mask.block_parameter < 1) {
-    return say::problem::block_stride{.stride = p.mask.block_parameter};
+    return make_reason("problem.block_stride", "the stride of the block mask must be at least 1, not {}.",
+                       p.mask.block_parameter);
   }
   std::int64_t squares = ceil_div(p.n_q, size);
   if (!multiply(squares, ceil_div(p.n_k, size)) || squares > most_squares) {
-    return say::problem::block_count{.rows = ceil_div(p.n_q, size), .columns = ceil_div(p.n_k, size)};
+    return make_reason("problem.block_count", "the block mask would have {} x {} squares; at most 2^26 are accepted.",
+                       ceil_div(p.n_q, size), ceil_div(p.n_k, size));
   }
   return {};
 }
@@ -147,12 +155,12 @@ Message wrong_mask(const AttentionProblem& p) {
 /// The same for dropout.
 Message wrong_dropout(double dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
-    return say::problem::dropout_range{.dropout = fmt::format("{}", dropout)};
+    return make_reason("problem.dropout_range", "dropout must be a probability from 0 to below 1, not {}.", dropout);
   }
   // It would be labelled as dropout and be none, or leave nothing.
   const long dropped = std::lround(256 * dropout);
   if (dropout > 0 && (dropped == 0 || dropped == 256)) {
-    return say::problem::dropout_rounds{.dropout = fmt::format("{:g}", dropout), .dropped = dropped};
+    return make_reason("problem.dropout_rounds", "dropout {:g} rounds to {} of 256.", dropout, dropped);
   }
   return {};
 }
@@ -312,25 +320,29 @@ Message invalid_reason(const AttentionProblem& p) {
   const std::array extents{Extent{"batch", p.batch}, Extent{"heads_q", p.heads_q}, Extent{"heads_kv", p.heads_kv},
                            Extent{"n_q", p.n_q},     Extent{"n_k", p.n_k},         Extent{"d", p.d}};
   for (const auto& [name, value] : extents) {
-    if (value <= 0) return say::problem::at_least_one{.name = name, .value = value};
+    if (value <= 0) return make_reason("problem.at_least_one", "{} must be at least 1, not {}.", name, value);
   }
   if (p.heads_q % p.heads_kv != 0) {
-    return say::problem::head_groups{.heads_q = p.heads_q, .heads_kv = p.heads_kv};
+    return make_reason("problem.head_groups", "heads_q ({}) must be a multiple of heads_kv ({}).", p.heads_q,
+                       p.heads_kv);
   }
   if (Message wrong = wrong_mask(p); !wrong.empty()) return wrong;
   if (Message wrong = too_much_work(p); !wrong.empty()) return wrong;
   if (Message wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
   constexpr std::int64_t largest_page = std::int64_t{1} << 24;
   if (p.page < 0 || p.page > largest_page || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
-    return say::problem::page{.page = p.page};
+    return make_reason("problem.page", "page must be 0 (contiguous) or a power of two from 16 to 2^24, not {}.",
+                       p.page);
   }
-  if (p.gpus < 1 || p.gpus > most_gpus) return say::problem::gpus{.most = most_gpus, .gpus = p.gpus};
+  if (p.gpus < 1 || p.gpus > most_gpus)
+    return make_reason("problem.gpus", "a problem is shared by 1 to {} GPUs, not {}.", most_gpus, p.gpus);
   // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile in both
   // passes together) stays below 64 n_q n_k d bytes an instance, pages filled up, so bounding that bounds them all.
   std::int64_t size = 64;
   const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
                     multiply(size, p.page > 0 ? round_up(p.n_k, p.page) : p.n_k) && multiply(size, p.d);
-  if (!fits) return say::problem::too_large{.problem = describe(p)};
+  if (!fits)
+    return make_reason("problem.too_large", "{} is too large: its byte counts do not fit in 63 bits.", describe(p));
   return {};
 }
 

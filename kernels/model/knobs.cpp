@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "messages/knob.h"
-
 namespace attnscope {
 namespace {
 
@@ -62,13 +60,13 @@ Result<std::optional<KnobValue>, Message> parse_knob(const Knob& knob, std::stri
   if (!knob.words.empty()) {
     if (text == knob.words.front()) return Value();
     if (std::ranges::find(knob.words, text) != knob.words.end()) return Value(std::string(text));
-    return Failure<Message>{say::knob::unknown_word{
-        .knob = knob.name, .word = text, .accepted = fmt::format("{}", fmt::join(knob.words, ", "))}};
+    return Failure{make_message("unknown {} '{}'; accepted: {}.", knob.name, text, fmt::join(knob.words, ", "))};
   }
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > knob.largest) {
-    return Failure<Message>{say::knob::range{.knob = knob.name, .largest = knob.largest, .word = text}};
+    return Failure{make_message("{} must be a whole number from 0 (the algorithm's choice) to {}, not '{}'.", knob.name,
+                                knob.largest, text)};
   }
   return number == 0 ? Value() : Value(number);
 }

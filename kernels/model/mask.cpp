@@ -11,8 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "messages/mask.h"
-
 namespace attnscope {
 namespace {
 
@@ -35,22 +33,22 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 /// The first thing wrong, or empty.
 Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.windowed()) return say::mask::window_twice{};
-  if (parts.size() != 3) return say::mask::window_form{};
-  for (const auto& [side, text, target] : {std::tuple{said<say::mask::left>, parts[1], &mask.left},
-                                           std::tuple{said<say::mask::right>, parts[2], &mask.right}}) {
+  if (mask.windowed()) return "it sets a window twice";
+  if (parts.size() != 3) return "a window is window:LEFT:RIGHT";
+  for (const auto& [side, text, target] :
+       {std::tuple{"left", parts[1], &mask.left}, std::tuple{"right", parts[2], &mask.right}}) {
     if (text == "inf") continue;
     const auto value = number(text);
-    if (!value) return say::mask::window_side{.side = side(), .word = text};
-    if (*value < 0) return say::mask::window_below_zero{.side = side(), .keys = *value};
+    if (!value) return make_message("the {} side of the window is '{}', not a number of keys or inf", side, text);
+    if (*value < 0) return make_message("the {} side of the window is {}, below zero", side, *value);
     *target = *value;
   }
   return {};
 }
 
 Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.padded()) return say::mask::lengths_twice{};
-  if (parts.size() != 2) return say::mask::lengths_form{};
+  if (mask.padded()) return "it sets lengths twice";
+  if (parts.size() != 2) return "lengths are lengths:ramp or lengths:300/512/...";
   if (parts[1] == "ramp") {
     mask.lengths = Mask::Lengths::ramp;
     return {};
@@ -58,21 +56,21 @@ Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
   mask.lengths = Mask::Lengths::list;
   for (const std::string_view text : split(parts[1], '/')) {
     const auto value = number(text);
-    if (!value) return say::mask::no_length{.word = text};
-    if (*value < 0) return say::mask::length_below_zero{.length = *value};
+    if (!value) return make_message("'{}' is not a length", text);
+    if (*value < 0) return make_message("length {} is below zero", *value);
     constexpr std::size_t most = std::size_t{1} << 16;
-    if (mask.length_list.size() == most) return say::mask::many_lengths{};
+    if (mask.length_list.size() == most) return "it has more than 2^16 lengths";
     mask.length_list.push_back(*value);
   }
   return {};
 }
 
 Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.sparse()) return say::mask::blocks_twice{};
-  if (parts.size() != 3) return say::mask::blocks_form{};
+  if (mask.sparse()) return "it sets blocks twice";
+  if (parts.size() != 3) return "blocks are blocks:SIZE:PATTERN";
   const auto size = number(parts[1]);
   if (!size || *size < 16 || *size % 16 != 0) {
-    return say::mask::block_size{.word = parts[1]};
+    return make_message("the block size must be a positive multiple of 16, not '{}'", parts[1]);
   }
   mask.block_size = *size;
   std::string_view pattern = parts[2];
@@ -83,13 +81,13 @@ Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
   constexpr std::string_view stride = "stride";
   constexpr std::string_view random = "random";
   const bool strided = pattern.starts_with(stride);
-  if (!strided && !pattern.starts_with(random)) return say::mask::unknown_pattern{.pattern = pattern};
+  if (!strided && !pattern.starts_with(random)) return make_message("unknown block pattern '{}'", pattern);
   pattern.remove_prefix(strided ? stride.size() : random.size());
   const auto value = number(pattern);
   const std::int64_t most = strided ? std::int64_t{1} << 20 : 100;
   if (!value || *value < (strided ? 1 : 0) || *value > most) {
-    if (strided) return say::mask::no_stride{.word = pattern};
-    return say::mask::no_percentage{.word = pattern};
+    if (strided) return make_message("'{}' is no stride of at least 1", pattern);
+    return make_message("'{}' is no percentage from 0 to 100", pattern);
   }
   mask.blocks = strided ? Mask::Blocks::stride : Mask::Blocks::random;
   mask.block_parameter = *value;
@@ -100,14 +98,14 @@ Message read_part(Mask& mask, std::string_view part) {
   const auto parts = split(part, ':');
   if (part == "none" || part == "full") return {};
   if (part == "causal") {
-    if (mask.windowed()) return say::mask::window_twice{};
+    if (mask.windowed()) return "it sets a window twice";
     mask.right = 0;
     return {};
   }
   if (parts[0] == "window") return read_window(mask, parts);
   if (parts[0] == "lengths") return read_lengths(mask, parts);
   if (parts[0] == "blocks") return read_blocks(mask, parts);
-  return say::mask::unknown_word{.word = part};
+  return make_message("unknown word '{}'", part);
 }
 
 std::string bound(std::int64_t side) {
@@ -181,7 +179,10 @@ Result<Mask, Message> parse_mask(std::string_view text) {
   Mask mask;
   for (const std::string_view part : split(text, '+')) {
     if (Message wrong = read_part(mask, part); !wrong.empty()) {
-      return Failure<Message>{say::mask::wrong{.mask = text, .why = std::move(wrong)}};
+      return Failure{make_message(
+          "mask '{}': {}; accepted: full (or none), causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., "
+          "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'.",
+          text, wrong)};
     }
   }
   return mask;

@@ -11,7 +11,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "messages/catalogue.h"
 #include "messages/embedded.h"
 
 namespace attnscope {
@@ -21,16 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_shown = 4000;  // bytes of an argument
 constexpr int deepest = 8;                   // messages within messages: those of a file may go on and on
-
-/// "232,448".
-std::string grouped(std::int64_t number) {
-  std::string digits = fmt::format("{}", number);
-  const std::ptrdiff_t first = number < 0 ? 1 : 0;
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > first; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  }
-  return digits;
-}
 
 struct Place {
   std::size_t begin = 0;  ///< of its brace
@@ -125,7 +114,7 @@ MessageValue value_from(const Json& json, int depth) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number() || json.is_boolean()) return json.dump();
   if (!json.is_object() || depth == 0) throw std::invalid_argument("no argument");
-  Message message{.id = word_of(json, "id"), .words = word_of(json, "words")};
+  Message message(word_of(json, "id"), word_of(json, "words"));
   if (const auto found = json.find("arguments"); found != json.end()) {
     message.arguments = arguments_from(*found, depth - 1);
   }
@@ -147,7 +136,7 @@ const Catalogue*& in_use() {
 }  // namespace
 
 Message Message::verbatim(std::string words) {
-  return {.words = std::move(words)};
+  return {{}, std::move(words)};
 }
 
 bool operator==(const Message& a, const Message& b) {
@@ -165,45 +154,52 @@ bool operator==(const MessageArgument& a, const MessageArgument& b) {
   return a.name == b.name && a.value == b.value;
 }
 
-Message make_message(std::string_view id, std::vector<MessageArgument> arguments) {
-  return {.id = std::string(id), .arguments = std::move(arguments)};
+Message catalogue_message(std::string_view id, std::vector<MessageArgument> arguments) {
+  Message message;
+  message.id = id;
+  message.arguments = std::move(arguments);
+  return message;
+}
+
+Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args args) {
+  return {std::string(code), fmt::vformat(format, args)};
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = fmt::format("{}", number);
+  const std::ptrdiff_t first = number < 0 ? 1 : 0;
+  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > first; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return digits;
 }
 
 const Catalogue& Catalogue::english() {
-  static const Catalogue catalogue = [] {
-    auto parsed = read(embedded_messages(), nullptr);
-    if (!parsed) throw std::logic_error("assets/messages/en.json: " + parsed.error().id);
-    return std::move(parsed).value();
-  }();
+  static const Catalogue catalogue = read(embedded_messages(), nullptr).value();
   return catalogue;
 }
 
-Result<Catalogue, Message> Catalogue::parse(std::string_view json) {
+std::optional<Catalogue> Catalogue::parse(std::string_view json) {
   return read(json, &english());
 }
 
-Result<Catalogue, Message> Catalogue::read(std::string_view json, const Catalogue* fallback) {
+std::optional<Catalogue> Catalogue::read(std::string_view json, const Catalogue* fallback) {
   Catalogue catalogue;
   if (fallback != nullptr) catalogue.texts_ = fallback->texts_;
-  const auto wrong = [](Message why) { return Failure{std::move(why)}; };
   const Json document = Json::parse(json, nullptr, false);
-  if (!document.is_object()) return wrong(say::catalogue::no_object{});
+  if (!document.is_object()) return std::nullopt;
   for (const auto& [group, members] : document.items()) {
-    if (!members.is_object()) return wrong(say::catalogue::no_group{.group = group});
+    if (!members.is_object()) return std::nullopt;
     for (const auto& [name, member] : members.items()) {
+      if (!member.is_string()) return std::nullopt;
       std::string id = fmt::format("{}.{}", group, name);
-      if (!member.is_string()) return wrong(say::catalogue::no_text{.id = id});
-      auto text = member.get<std::string>();
+      const auto text = member.get<std::string>();
       if (fallback != nullptr) {
         const auto known = catalogue.texts_.find(id);
         if (known == catalogue.texts_.end()) continue;
-        const auto places = places_of(fallback->texts_.find(id)->second);
-        for (const std::string_view place : places_of(text)) {
-          if (!places.contains(place)) return wrong(say::catalogue::no_place{.id = id, .place = place});
-        }
-        text = for_people(std::move(text));  // a file from anywhere must not control the terminal
+        if (!std::ranges::includes(places_of(fallback->texts_.find(id)->second), places_of(text))) return std::nullopt;
       }
-      catalogue.texts_.insert_or_assign(std::move(id), std::move(text));
+      catalogue.texts_.insert_or_assign(std::move(id), text);
     }
   }
   return catalogue;
@@ -282,7 +278,7 @@ std::string arguments_json(const Message& message) {
 }
 
 Message stored_message(std::string id, std::string_view arguments_json, std::string words) {
-  Message message{.id = std::move(id), .words = std::move(words)};
+  Message message(std::move(id), std::move(words));
   if (message.id.empty()) return message;
   try {
     message.arguments = arguments_from(Json::parse(arguments_json), deepest);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program says to people: sentences by id, with named arguments, so that another language is another file. The
-// English texts are assets/messages/en.json; of each the build makes a type of the same name, say::refusal::head_dim of
-// "refusal.head_dim" (messages/refusal.h), whose members are the arguments: a wrong id, or an argument too few or too
-// many, does not compile.
+// Messages to the user. Labels, tooltips and sentences about results are in the catalogue: the English texts are
+// assets/messages/en.json, and the build makes a type of each, say::phase::load_q of "phase.load_q" (messages/phase.h),
+// whose members are the arguments. Errors and lines of the terminal are English literals: make_message(),
+// make_reason().
 #pragma once
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -25,10 +28,16 @@ namespace attnscope {
 
 struct Message;
 
+/// What people are shown, in the language in use: at most 4,000 bytes of an argument or of words without a catalogue's
+/// text, without characters that control a terminal.
+[[nodiscard]] std::string text(const Message&);
+/// In English, whole: for files, events and exceptions.
+[[nodiscard]] std::string english_text(const Message&);
+
 /// A number, a text (a name, a size with its unit, what a library said) or another message.
 class MessageValue {
  public:
-  // Implicit on purpose: say::refusal::head_dim{.d = p.d}.
+  // Implicit on purpose: say::law::misses{.n = p.n_k}.
   // NOLINTBEGIN(google-explicit-constructor)
   MessageValue(std::string text) : held_(std::move(text)) {}
   MessageValue(std::string_view text) : held_(std::string(text)) {}
@@ -55,13 +64,18 @@ struct MessageArgument {
   MessageValue value;
 };
 
-/// One sentence: which one, and what it is about. Made of say::...; without an id it is words alone.
+/// A text of the catalogue with its arguments, or an English text.
 struct Message {
-  std::string id{};                          ///< "refusal.head_dim"; empty: words alone, or nothing at all
-  std::vector<MessageArgument> arguments{};  ///< in the order of the English text
-  std::string words{};  ///< as a file has them: shown where the catalogue has no such id, or the arguments are others
+  std::string id{};                          ///< of the catalogue, or the code of a reason; may be empty
+  std::vector<MessageArgument> arguments{};  ///< of a text of the catalogue
+  std::string words{};                       ///< shown where the catalogue has no such id
 
-  /// What another program, an older version or a library said: words that no catalogue has.
+  Message() = default;
+  // Implicit on purpose: fail(place, "the value is not a number").
+  Message(const char* english) : words(english) {}  // NOLINT(google-explicit-constructor)
+  Message(std::string code, std::string english) : id(std::move(code)), words(std::move(english)) {}
+
+  /// The words of another program or of a library.
   [[nodiscard]] static Message verbatim(std::string words);
 
   /// Nothing is said.
@@ -75,13 +89,35 @@ requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> &&
          std::is_convertible_v<Said, Message>) MessageValue::MessageValue(const Said& said)
     : MessageValue(static_cast<Message>(said)) {}
 
+Failure(const char*) -> Failure<Message>;
+
 /// Arguments in any order.
 [[nodiscard]] bool operator==(const Message&, const Message&);
 [[nodiscard]] bool operator==(const MessageValue&, const MessageValue&);
 [[nodiscard]] bool operator==(const MessageArgument&, const MessageArgument&);
 
 /// For the types of say:: alone.
-[[nodiscard]] Message make_message(std::string_view id, std::vector<MessageArgument> arguments);
+[[nodiscard]] Message catalogue_message(std::string_view id, std::vector<MessageArgument> arguments);
+
+[[nodiscard]] Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args);
+
+/// An English message; arguments may be messages.
+template <class... Args>
+[[nodiscard]] Message make_message(fmt::format_string<Args...> format, Args&&... args) {
+  return vmake_reason({}, format, fmt::make_format_args(args...));
+}
+/// A reason that a point may be stored with: its code, "refusal.head_dim", and its English text.
+template <class... Args>
+[[nodiscard]] Message make_reason(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
+  return vmake_reason(code, format, fmt::make_format_args(args...));
+}
+/// text(make_message(...))
+template <class... Args>
+[[nodiscard]] std::string format_text(fmt::format_string<Args...> format, Args&&... args) {
+  return text(vmake_reason({}, format, fmt::make_format_args(args...)));
+}
+/// 232448 as "232,448".
+[[nodiscard]] std::string grouped(std::int64_t number);
 
 /// A sentence without arguments as tables hold it, which may then be constants: said<say::metric::dram_read>.
 using Saying = Message (*)();
@@ -94,9 +130,9 @@ class Catalogue {
  public:
   /// The texts that are built in.
   [[nodiscard]] static const Catalogue& english();
-  /// A catalogue file's text: {"refusal": {"head_dim": "..."}}. What it does not have is said in English; ids that this
-  /// version does not know are left out. The error says what is wrong with it and where.
-  [[nodiscard]] static Result<Catalogue, Message> parse(std::string_view json);
+  /// Texts as JSON: {"law": {"misses": "..."}}. Those that it lacks are the English ones; unknown ids are ignored.
+  /// Nothing where it is no such JSON, or a text has a place that the English one has not.
+  [[nodiscard]] static std::optional<Catalogue> parse(std::string_view json);
 
   /// The sentence: of the catalogue where it has the id and the message every argument of it; else the message's own
   /// words; without any, what is known of it.
@@ -110,7 +146,7 @@ class Catalogue {
   friend std::string text(const Message&);
 
   Catalogue() = default;
-  static Result<Catalogue, Message> read(std::string_view json, const Catalogue* fallback);
+  static std::optional<Catalogue> read(std::string_view json, const Catalogue* fallback);
   using Texts = std::map<std::string, std::string, std::less<>>;
   [[nodiscard]] std::string text(const Message&, bool shortened) const;
   [[nodiscard]] const std::string* find(const Message&) const;
@@ -118,11 +154,6 @@ class Catalogue {
   Texts texts_;
 };
 
-/// What people are shown, in the language in use: an argument of more than 4,000 bytes is cut, with an ellipsis, and
-/// characters that would control a terminal are left out.
-[[nodiscard]] std::string text(const Message&);
-/// What files and events hold beside id and arguments: English, whole.
-[[nodiscard]] std::string english_text(const Message&);
 /// The language in use from now on: once, before the first text() and any thread. English without it.
 void use_catalogue(Catalogue);
 
@@ -136,3 +167,12 @@ std::ostream& operator<<(std::ostream&, const Message&);
 [[nodiscard]] Message stored_message(std::string id, std::string_view arguments_json, std::string words);
 
 }  // namespace attnscope
+
+/// Messages and the types of say:: as arguments of fmt: their English text.
+template <class Said>
+requires(std::is_class_v<Said>&& std::is_convertible_v<const Said&, attnscope::Message>) struct fmt::formatter<Said> {
+  static constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  static auto format(const Said& said, fmt::format_context& context) {
+    return std::ranges::copy(attnscope::english_text(said), context.out()).out;
+  }
+};

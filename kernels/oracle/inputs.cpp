@@ -14,7 +14,6 @@
 
 #include "kernels/model/integer.h"
 #include "kernels/oracle/float16.h"
-#include "messages/word.h"
 
 namespace attnscope {
 namespace {
@@ -99,8 +98,7 @@ std::string_view to_string(InputKind kind) {
 Result<InputKind, Message> parse_input_kind(std::string_view text) {
   const auto found = std::ranges::find(words, text);
   if (found != words.end()) return kinds.at(static_cast<std::size_t>(found - words.begin()));
-  return Failure<Message>{
-      say::word::unknown_input{.word = text, .accepted = fmt::format("{}", fmt::join(words, ", "))}};
+  return Failure{make_message("unknown input '{}'; accepted: {}.", text, fmt::join(words, ", "))};
 }
 
 InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, std::uint64_t seed)

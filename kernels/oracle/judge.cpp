@@ -9,7 +9,6 @@
 
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/reference.h"
-#include "messages/oracle.h"
 
 namespace attnscope {
 namespace {
@@ -35,7 +34,8 @@ class Judge {
     if (bits.empty()) return;
     judged_ = true;
     if (bits.size() != exact.exact.size()) {
-      fail(say::oracle::elements{.elements = bits.size(), .tensor = name, .expected = exact.exact.size()});
+      fail(make_reason("oracle.elements", "the output has {} elements of {}, the reference {}.", bits.size(), name,
+                       exact.exact.size()));
       keep({.tensor = std::string(name), .max_abs_error = unbounded, .bound = 0});
       return;
     }
@@ -66,23 +66,11 @@ class Judge {
       const auto [instance, at] = places[worst / d];
       const std::size_t column = worst % d;
       if (of_rows) {
-        fail(say::oracle::row{.tensor = name,
-                              .value = value,
-                              .expected = expected,
-                              .instance = instance,
-                              .row = at,
-                              .column = column,
-                              .error = error,
-                              .bound = bound});
+        fail(make_reason("oracle.row", "{} is {} instead of {} at instance {} row {} column {}: error {}, bound {}.",
+                         name, value, expected, instance, at, column, error, bound));
       } else {
-        fail(say::oracle::key{.tensor = name,
-                              .value = value,
-                              .expected = expected,
-                              .instance = instance,
-                              .key = at,
-                              .column = column,
-                              .error = error,
-                              .bound = bound});
+        fail(make_reason("oracle.key", "{} is {} instead of {} at instance {} key {} column {}: error {}, bound {}.",
+                         name, value, expected, instance, at, column, error, bound));
       }
     }
     keep(std::move(found));
@@ -92,7 +80,8 @@ class Judge {
     if (lse.empty()) return;
     judged_ = true;
     if (lse.size() != reference_.lse.size()) {
-      fail(say::oracle::elements{.elements = lse.size(), .tensor = "LSE", .expected = reference_.lse.size()});
+      fail(make_reason("oracle.elements", "the output has {} elements of LSE, the reference {}.", lse.size(),
+                       reference_.lse.size()));
       return;
     }
     for (std::size_t row = 0; row < lse.size(); ++row) {
@@ -105,16 +94,14 @@ class Judge {
                                    ? reference_.lse_tolerance * std::max(1.0, std::abs(exact)) + reference_.lse_rounding
                                    : 0;
       if (error > tolerance) {
-        fail(say::oracle::lse{.value = fmt::format("{}", lse[row]),
-                              .expected = fmt::format("{:.7g}", exact),
-                              .instance = reference_.rows[row].instance,
-                              .row = reference_.rows[row].row});
+        fail(make_reason("oracle.lse", "LSE is {} instead of {:.7g} at instance {} row {}.", lse[row], exact,
+                         reference_.rows[row].instance, reference_.rows[row].row));
       }
     }
   }
 
   [[nodiscard]] CheckResult result() {
-    if (!judged_) fail(say::oracle::no_output{});
+    if (!judged_) fail(make_reason("oracle.no_output", "there is no output to judge."));
     CheckResult result = std::move(worst_);
     result.max_lse_error = max_lse_error_;
     result.reason = std::move(reason_);
@@ -124,12 +111,12 @@ class Judge {
 
  private:
   static Message not_zero_row(std::string_view name, double value, const RowId& place) {
-    return say::oracle::row_sees_no_key{
-        .tensor = name, .value = fmt::format("{}", value), .instance = place.instance, .row = place.row};
+    return make_reason("oracle.row_sees_no_key", "{} is {} instead of 0 at instance {} row {}, which sees no key.",
+                       name, value, place.instance, place.row);
   }
   static Message not_zero_key(std::string_view name, double value, const RowId& place) {
-    return say::oracle::key_is_not_seen{
-        .tensor = name, .value = fmt::format("{}", value), .instance = place.instance, .key = place.row};
+    return make_reason("oracle.key_is_not_seen", "{} is {} instead of 0 at instance {} key {}, which no query sees.",
+                       name, value, place.instance, place.row);
   }
 
   void fail(Message reason) {

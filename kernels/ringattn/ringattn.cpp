@@ -12,7 +12,6 @@
 #include "kernels/ringattn/ringattn_combine.h"
 #include "kernels/ringattn/ringattn_plan.h"
 #include "kernels/tile_table.h"
-#include "messages/refusal.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -60,7 +59,7 @@ Refusal shape(Message why) {
 
 std::optional<Refusal> refuse_order(const AttentionProblem& p, std::string_view algorithm, GpuOrder most) {
   if (p.gpu_order <= most) return std::nullopt;
-  return shape(say::refusal::token_order{.algorithm = algorithm, .order = to_string(p.gpu_order)});
+  return shape(make_reason("refusal.token_order", "{} is not made for {} tokens.", algorithm, to_string(p.gpu_order)));
 }
 
 std::int64_t element_bytes(const AttentionProblem& p) {
@@ -79,9 +78,13 @@ std::optional<Refusal> SharedSequence::refusal(const AttentionProblem& p, const 
   if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
-  if (p.n_q != p.n_k) return shape(say::refusal::as_many_queries{.algorithm = name(), .n_q = p.n_q, .n_k = p.n_k});
+  if (p.n_q != p.n_k)
+    return shape(make_reason("refusal.as_many_queries", "{} shares one sequence: n_q {} and n_k {} differ.", name(),
+                             p.n_q, p.n_k));
   const std::int64_t pieces = p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus;
-  if (p.n_k % pieces != 0) return shape(say::refusal::unequal_pieces{.n = p.n_k, .pieces = pieces});
+  if (p.n_k % pieces != 0)
+    return shape(make_reason("refusal.unequal_pieces", "N {} is no multiple of the {} pieces that the GPUs share.",
+                             p.n_k, pieces));
   if (auto refused = refuse_sharing(p)) return refused;
   for (const AttentionProblem& part : parts(p)) {
     if (auto refused = inner_.refusal(part, config, device)) return refused;
@@ -257,7 +260,8 @@ RingAttention::RingAttention()
 
 std::optional<Refusal> RingAttention::refuse_sharing(const AttentionProblem& p) const {
   if (p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus) {
-    return shape(say::refusal::unequal_pieces{.n = p.n_k, .pieces = std::int64_t{2} * p.gpus});
+    return shape(make_reason("refusal.unequal_pieces", "N {} is no multiple of the {} pieces that the GPUs share.",
+                             p.n_k, std::int64_t{2} * p.gpus));
   }
   return std::nullopt;
 }
@@ -383,7 +387,8 @@ UlyssesAttention::UlyssesAttention()
 
 std::optional<Refusal> UlyssesAttention::refuse_sharing(const AttentionProblem& p) const {
   if (p.heads_kv % p.gpus != 0) {
-    return shape(say::refusal::heads_of_gpus{.algorithm = name(), .gpus = p.gpus, .heads = p.heads_kv});
+    return shape(make_reason("refusal.heads_of_gpus", "{} gives each of {} GPUs as many K/V heads: there are {}.",
+                             name(), p.gpus, p.heads_kv));
   }
   return refuse_order(p, name(), GpuOrder::contiguous);
 }

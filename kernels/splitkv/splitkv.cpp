@@ -18,7 +18,6 @@
 #include "kernels/splitkv/splitkv_shape.h"
 #include "kernels/splitkv/splitkv_timing.h"
 #include "messages/load_order.h"
-#include "messages/refusal.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -167,20 +166,17 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
 std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
   if (!of_8_bits(p)) return std::nullopt;
   if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
-    return Refusal{Refusal::Cause::shape, say::refusal::kernel_head_dim{
-                                              .kernel = "splitkv fp8", .d = p.d, .supported = "32, 64, 96, ..., 256"}};
+    return Refusal{Refusal::Cause::shape, make_reason("refusal.kernel_head_dim",
+                                                      "splitkv fp8 has no d {}; it has 32, 64, 96, ..., 256.", p.d)};
   }
   constexpr std::int64_t most_keys = std::int64_t{1} << 22;
-  if (auto refused = refuse_over("n_k", p.n_k, most_keys, say::refusal::makes_its_cache{.kernel = "splitkv fp8"}))
+  if (auto refused = refuse_over("n_k", p.n_k, most_keys, "splitkv fp8 makes its cache anew for each point"))
     return refused;
   if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
   return Refusal{
       Refusal::Cause::architecture,
-      say::refusal::instruction{.algorithm = "splitkv fp8",
-                                .needed = "8.9",
-                                .instruction = "cvt.f16x2.e4m3x2",
-                                .device = device.name,
-                                .capability = fmt::format("{}.{}", device.compute_major, device.compute_minor)}};
+      make_reason("refusal.instruction", "splitkv fp8 needs compute capability 8.9 (cvt.f16x2.e4m3x2); {} has {}.{}.",
+                  device.name, device.compute_major, device.compute_minor)};
 }
 
 AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
@@ -266,18 +262,18 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config&
   }
   if (auto refused = refuse_8_bits(p, device)) return refused;
   if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
-                                 say::refusal::decodes{.kernel = "splitkv"})) {
+                                 "splitkv decodes, with all queries of a K/V head in one tile")) {
     return refused;
   }
-  if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, say::refusal::no_taller_tile{.kernel = "splitkv"}))
-    return refused;
+  if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has no taller Q tile")) return refused;
   if (tile.br < packed_rows(p)) {
-    return Refusal{Refusal::Cause::shape, say::refusal::too_few_rows{.br = tile.br, .rows = packed_rows(p)}};
+    return Refusal{Refusal::Cause::shape, make_reason("refusal.too_few_rows",
+                                                      "Br {} is too small for the {} query rows that share a K/V head.",
+                                                      tile.br, packed_rows(p))};
   }
-  if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, say::refusal::no_wider_step{.kernel = "splitkv"}))
-    return refused;
-  if (auto refused = refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages,
-                                 say::refusal::no_longer_ring{.kernel = "splitkv"})) {
+  if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv has no wider step")) return refused;
+  if (auto refused =
+          refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages, "splitkv has no longer ring")) {
     return refused;
   }
   const int splits = splits_of(p, config);

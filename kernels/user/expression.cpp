@@ -10,8 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "messages/own_kernel.h"
-
 namespace attnscope::user {
 namespace {
 
@@ -29,10 +27,9 @@ class ExpressionParser {
 
   Result<Expression, Message> parse() {
     choice();
-    if (error_.empty() && at_ < text_.size()) fail(say::own_kernel::unexpected{.found = text_.substr(at_, 1)});
+    if (error_.empty() && at_ < text_.size()) fail(make_message("'{}' does not belong there", text_.substr(at_, 1)));
     if (error_.empty()) return std::move(result_);
-    return Failure<Message>{
-        say::own_kernel::bad_expression{.expression = std::string(text_), .place = error_at_ + 1, .why = error_}};
+    return Failure{make_message("'{}', character {}: {}", std::string(text_), error_at_ + 1, error_)};
   }
 
  private:
@@ -61,15 +58,15 @@ class ExpressionParser {
     return true;
   }
   void need(std::string_view sign) {
-    if (!take(sign)) fail(say::own_kernel::expected{.sign = sign});
+    if (!take(sign)) fail(make_message("'{}' is missing", sign));
   }
   void add(Op op, std::int64_t value = 0) {
-    if (result_.nodes_.size() >= longest) fail(say::own_kernel::too_long{});
+    if (result_.nodes_.size() >= longest) fail("it is too long");
     result_.nodes_.push_back({op, value});
   }
 
   void choice() {
-    if (++depth_ > deepest) fail(say::own_kernel::too_long{});
+    if (++depth_ > deepest) fail("it is too long");
     if (error_.empty()) {
       binary(0);
       if (take("?")) {
@@ -146,7 +143,7 @@ class ExpressionParser {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
     while (at_ < text_.size() && of_a_name(text_[at_])) ++at_;
-    if (at_ == begin) return fail(say::own_kernel::no_operand{});
+    if (at_ == begin) return fail("a number, a name or '(' is missing");
     const std::string_view name = text_.substr(begin, at_ - begin);
     if (take("(")) return call(name);
     auto known = std::ranges::find(result_.names_, name);
@@ -160,7 +157,8 @@ class ExpressionParser {
     Expression::Node node;
     const auto whole = std::from_chars(begin, end, node.value);
     const auto real = std::from_chars(begin, end, node.real, std::chars_format::fixed);
-    if (whole.ec != std::errc() || real.ec != std::errc()) return fail(say::own_kernel::no_number{});
+    if (whole.ec != std::errc() || real.ec != std::errc())
+      return fail("it divides by zero, or a number is no whole one or too large");
     if (real.ptr != whole.ptr) node.op = Op::fraction;
     at_ = static_cast<std::size_t>(real.ptr - text_.data());
     add(node.op, node.value);
@@ -168,7 +166,7 @@ class ExpressionParser {
   }
 
   void prefixed(Op op) {
-    if (++depth_ > deepest) return fail(say::own_kernel::too_long{});
+    if (++depth_ > deepest) return fail("it is too long");
     operand();
     --depth_;
     add(op);
@@ -178,7 +176,8 @@ class ExpressionParser {
     static const std::array<std::pair<std::string_view, Op>, 4> functions{
         {{"min", Op::least}, {"max", Op::most}, {"ceil_div", Op::ceil_divided}, {"sqrt", Op::square_root}}};
     const auto* const found = std::ranges::find(functions, name, &std::pair<std::string_view, Op>::first);
-    if (found == functions.end()) return fail(say::own_kernel::no_function{.name = name});
+    if (found == functions.end())
+      return fail(make_message("there is no function '{}'; known are min, max, ceil_div, sqrt", name));
     choice();
     if (operands(found->second) == 2) {
       need(",");
@@ -307,9 +306,7 @@ std::optional<T> result_of(Expression::Op op, T a, T b) {
 
 template <class T>
 Result<T, Message> Expression::evaluate(const Variables& variables) const {
-  const auto no_value = [&](Message why) {
-    return Failure<Message>{say::own_kernel::no_value{.expression = text_, .why = std::move(why)}};
-  };
+  const auto no_value = [&](Message why) { return Failure{make_message("'{}' has no value: {}", text_, why)}; };
   // What has no value is an error only where it is asked for: of a choice one side is, of && and || perhaps the left.
   std::vector<std::optional<T>> stack;
   const auto pop = [&] {
@@ -326,7 +323,7 @@ Result<T, Message> Expression::evaluate(const Variables& variables) const {
     } else if (node.op == Op::name) {
       const std::string& name = names_[static_cast<std::size_t>(node.value)];
       const auto found = variables.find(name);
-      if (found == variables.end()) return no_value(say::own_kernel::no_name{.name = name});
+      if (found == variables.end()) return no_value(make_message("nothing is known of '{}'", name));
       value = static_cast<T>(found->second);
     } else if (node.op == Op::choose) {
       const std::optional<T> otherwise = pop();
@@ -348,7 +345,8 @@ Result<T, Message> Expression::evaluate(const Variables& variables) const {
   }
   if (!stack.back()) {
     const bool point = std::is_integral_v<T> && std::ranges::find(nodes_, Op::fraction, &Node::op) != nodes_.end();
-    return no_value(point ? Message(say::own_kernel::fraction{}) : say::own_kernel::no_number{});
+    return no_value(point ? "a number with a point is for a float argument"
+                          : "it divides by zero, or a number is no whole one or too large");
   }
   return *stack.back();
 }
@@ -369,7 +367,7 @@ std::int64_t Expression::within(const Variables& variables, std::int64_t least, 
   const auto value = integer(variables);
   if (!value) throw value.error();
   if (*value < least || *value > most) {
-    throw Message(say::own_kernel::out_of_range{.expression = text_, .value = *value, .least = least, .most = most});
+    throw make_message("'{}' is {}, and must be {} to {}", text_, *value, least, most);
   }
   return *value;
 }

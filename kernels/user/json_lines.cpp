@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/own_kernel.h"
-
 namespace attnscope::user {
 namespace {
 
@@ -48,7 +46,7 @@ class Builder {
   bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
   bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value); }
   bool string(std::string& value) {
-    return value.find('\0') == std::string::npos ? put(value) : fail(say::own_kernel::json_nul{});
+    return value.find('\0') == std::string::npos ? put(value) : fail("a character NUL cannot be in a statement");
   }
   bool binary(Json::binary_t& /*value*/) { return false; }
   bool start_object(std::size_t /*size*/) { return start(Json::object()); }
@@ -58,9 +56,9 @@ class Builder {
   bool key(std::string& name) {
     constexpr std::size_t most = 1000;
     key_ = name;
-    if (name.find('\0') != std::string::npos) return fail(say::own_kernel::json_nul{});
-    if (open_.back().value->size() >= most) return fail(say::own_kernel::many_keys{.most = most});
-    if (open_.back().value->contains(name)) return fail(say::own_kernel::key_twice{.key = name});
+    if (name.find('\0') != std::string::npos) return fail("a character NUL cannot be in a statement");
+    if (open_.back().value->size() >= most) return fail(make_message("an object has more than {} members", most));
+    if (open_.back().value->contains(name)) return fail(make_message("'{}' stands there twice", name));
     return true;
   }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::detail::exception& error) {
@@ -87,7 +85,7 @@ class Builder {
     return line_;
   }
   bool fail(Message why) {
-    error_ = say::own_kernel::at_line{.line = line(), .what = std::move(why)};
+    error_ = make_message("line {}: {}", line(), why);
     return false;
   }
   template <class T>
@@ -107,7 +105,7 @@ class Builder {
   }
   bool start(Json empty) {
     constexpr std::size_t deepest = 32;
-    if (open_.size() >= deepest) return fail(say::own_kernel::too_deep{});
+    if (open_.size() >= deepest) return fail("it has more than 32 levels");
     put(std::move(empty));
     open_.push_back(put_);
     return true;

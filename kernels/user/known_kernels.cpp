@@ -20,7 +20,6 @@
 
 #include "kernels/registry.h"
 #include "kernels/user/user_kernel.h"
-#include "messages/own_kernel.h"
 
 namespace attnscope::user {
 namespace {
@@ -40,7 +39,7 @@ std::vector<KernelFiles>& loaded() {
 
 Message in_file(const std::filesystem::path& file, std::string what) {
   if (what.empty()) return {};
-  return say::own_kernel::in_file{.file = file.string(), .what = Message::verbatim(std::move(what))};
+  return make_message("{}: {}", file.string(), Message::verbatim(std::move(what)));
 }
 
 /// What Registry::add() says of it; empty where it is known from then on.
@@ -53,7 +52,7 @@ std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view inste
 Message take(const std::filesystem::path& file) {
   const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
   if (file.string().find('\n') != std::string::npos) {
-    return say::own_kernel::in_file{.file = file.string(), .what = say::own_kernel::line_break{}};
+    return make_message("{}: its path has a line break, which no other process can be told", file.string());
   }
   auto kernel = load_kernel(file);
   if (!kernel) return kernel.error();
@@ -150,7 +149,10 @@ class FoundKernels {
     if (known == nullptr || known->facts().for_reading) return false;
     const auto* given = dynamic_cast<const UserKernel*>(known);
     if (given != nullptr && given->text() != text && differing_.insert(name).second) {
-      lines_.emplace_back(say::own_kernel::given_otherwise{.file = file_.string(), .kernel = name});
+      lines_.emplace_back(
+          make_message("{} has points of kernel {} that were measured under another statement than the one that is "
+                       "loaded, whose law is drawn on them",
+                       file_.string(), name));
     }
     return true;
   }
@@ -194,19 +196,25 @@ class FoundKernels {
 
   void say_otherwise(const std::string& kernel, const std::filesystem::path& other) {
     if (other == file_) {
-      lines_.emplace_back(say::own_kernel::stated_twice{.file = other.string(), .kernel = kernel});
+      lines_.emplace_back(
+          make_message("{} states kernel {} in two ways, so that its law is not known: give yours with --kernel",
+                       other.string(), kernel));
     } else {
       lines_.emplace_back(
-          say::own_kernel::stated_otherwise{.file = file_.string(), .kernel = kernel, .other = other.string()});
+          make_message("{} states kernel {} otherwise than {}, so that its law is not known: give yours with --kernel",
+                       file_.string(), kernel, other.string()));
     }
   }
   void say_that_it_is_cut() {
-    lines_.emplace_back(say::own_kernel::many_statements{
-        .file = file_.string(), .most = most_read_statements, .mebibytes = most_read_statement_bytes >> 20U});
+    lines_.emplace_back(
+        make_message("{} has statements beyond the {} and {} MiB of all files that are taken: the laws of their "
+                     "kernels are not known",
+                     file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
   }
   void refuse(std::string_view text, const std::string& kernels, const Message& why) {
     if (!refused_.emplace(text).second) return;
-    lines_.emplace_back(say::own_kernel::not_taken{.file = file_.string(), .kernels = kernels, .why = why});
+    lines_.emplace_back(make_message("{}: a statement that it has of {} is not taken, so that no law is known: {}",
+                                     file_.string(), kernels, why));
   }
 
   /// All that is new at once: each registry that this process works with stays.

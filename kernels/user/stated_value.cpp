@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "messages/own_kernel.h"
-
 namespace attnscope::user {
 namespace {
 
@@ -17,16 +15,16 @@ constexpr int most_values = 64;
 }  // namespace
 
 void Value::wrong(Message what) const {
-  throw Wrong{say::own_kernel::at_line{.line = all_->lines.at(pointer_), .what = std::move(what)}};
+  throw Wrong{make_message("line {}: {}", all_->lines.at(pointer_), what)};
 }
 
 void Value::not_a(Message kind) const {
   const std::size_t slash = pointer_.rfind('/');
-  if (slash == std::string::npos) wrong(say::own_kernel::all_not_a{.kind = std::move(kind)});
+  if (slash == std::string::npos) wrong(make_message("a statement must be {}", kind));
   std::string key = pointer_.substr(slash + 1);
-  if (nth_ == 0) wrong(say::own_kernel::not_a{.key = std::move(key), .kind = std::move(kind)});
+  if (nth_ == 0) wrong(make_message("'{}' must be {}", key, kind));
   const std::string list = pointer_.substr(0, slash);
-  wrong(say::own_kernel::nth_not_a{.nth = nth_, .key = list.substr(list.rfind('/') + 1), .kind = std::move(kind)});
+  wrong(make_message("value {} of '{}' must be {}", nth_, list.substr(list.rfind('/') + 1), kind));
 }
 
 std::optional<Value> Value::find(const char* name) const {
@@ -37,26 +35,26 @@ std::optional<Value> Value::find(const char* name) const {
 
 Value Value::at(const char* name) const {
   if (auto found = find(name)) return *found;
-  wrong(say::own_kernel::missing{.key = name});
+  wrong(make_message("'{}' is missing", name));
 }
 
 const Value& Value::object(std::initializer_list<std::string_view> known) const {
-  if (!json_->is_object()) not_a(say::own_kernel::object{});
+  if (!json_->is_object()) not_a("an object");
   for (const auto& [name, value] : json_->items()) {
     if (std::ranges::find(known, name) != known.end()) continue;
     Value(*all_, value, pointer_ + "/" + name)
-        .wrong(say::own_kernel::unknown_key{.key = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+        .wrong(make_message("'{}' means nothing here; known are {}", name, fmt::join(known, ", ")));
   }
   return *this;
 }
 
 void Value::each_member(const std::function<void(const std::string&, const Value&)>& use) const {
-  if (!json_->is_object()) not_a(say::own_kernel::object{});
+  if (!json_->is_object()) not_a("an object");
   for (const auto& [name, value] : json_->items()) use(name, Value(*all_, value, pointer_ + "/" + name));
 }
 
 std::vector<Value> Value::list() const {
-  if (!json_->is_array() || json_->empty() || json_->size() > most_values) not_a(say::own_kernel::list{});
+  if (!json_->is_array() || json_->empty() || json_->size() > most_values) not_a("a list of 1 to 64 values");
   std::vector<Value> values;
   for (std::size_t i = 0; i < json_->size(); ++i) {
     values.emplace_back(*all_, (*json_)[i], pointer_ + "/" + std::to_string(i), i + 1);
@@ -65,12 +63,12 @@ std::vector<Value> Value::list() const {
 }
 
 const std::string& Value::text() const {
-  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a(say::own_kernel::words{});
+  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a("a text in quotes");
   return json_->get_ref<const std::string&>();
 }
 
 bool Value::flag() const {
-  if (!json_->is_boolean()) not_a(say::own_kernel::flag{});
+  if (!json_->is_boolean()) not_a("true or false");
   return json_->get<bool>();
 }
 
@@ -79,13 +77,14 @@ std::int64_t Value::number(std::int64_t least, std::int64_t most) const {
                      (!json_->is_number_unsigned() ||
                       json_->get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
   if (!whole || json_->get<std::int64_t>() < least || json_->get<std::int64_t>() > most) {
-    not_a(say::own_kernel::number{.least = least, .most = most});
+    not_a(make_message("a whole number from {} to {}", least, most));
   }
   return json_->get<std::int64_t>();
 }
 
 Expression Value::expression(const std::vector<std::string>& known) const {
-  if (!json_->is_number_integer() && !json_->is_string()) not_a(say::own_kernel::expression{});
+  if (!json_->is_number_integer() && !json_->is_string())
+    not_a("an expression: a whole number, or a text such as \"ceil_div(n_q, br)\"");
   return expression(json_->is_number_integer() ? json_->dump() : text(), known);
 }
 
@@ -94,15 +93,14 @@ Expression Value::expression(std::string_view part, const std::vector<std::strin
   if (!parsed) wrong(parsed.error());
   for (const std::string& name : parsed->names()) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    wrong(say::own_kernel::bad_name{
-        .expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+    wrong(make_message("'{}': there is no '{}'; known are {}", parsed->text(), name, fmt::join(known, ", ")));
   }
   return std::move(parsed).value();
 }
 
 std::string Value::word(const std::vector<std::string_view>& known) const {
   if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
-    not_a(say::own_kernel::one_of{.words = fmt::format("\"{}\"", fmt::join(known, "\", \""))});
+    not_a(make_message("one of {}", fmt::format("\"{}\"", fmt::join(known, "\", \""))));
   }
   return text();
 }

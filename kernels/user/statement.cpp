@@ -13,7 +13,6 @@
 #include "kernels/registry.h"
 #include "kernels/user/json_lines.h"
 #include "kernels/user/stated_value.h"
-#include "messages/own_kernel.h"
 
 namespace attnscope::user {
 namespace {
@@ -38,7 +37,7 @@ class Parser {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
                   "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
-    if (!version.is(1)) version.not_a(say::own_kernel::version{});
+    if (!version.is(1)) version.not_a("1, the version of statements that this program reads");
     identity(text);
     computes();
     supports();
@@ -71,9 +70,9 @@ class Parser {
   void identity(std::string_view text) {
     const Value name = root_.at("name");
     result_.name = name.text();
-    if (!is_word(result_.name, "-_.")) name.not_a(say::own_kernel::kernel_name{});
+    if (!is_word(result_.name, "-_.")) name.not_a("a name of at most 40 of a-z, 0-9, '-', '_' and '.', a letter first");
     if (built_in_algorithms().find(result_.name) != nullptr) {
-      name.wrong(say::own_kernel::taken{.name = result_.name});
+      name.wrong(make_message("there is a built-in algorithm '{}'; take another name", result_.name));
     }
     const auto title = root_.find("title");
     result_.title = title ? title->text() : result_.name;
@@ -102,7 +101,7 @@ class Parser {
     } else if (suffix == ".so") {
       own.kind = OwnSource::Kind::library;
     } else if (suffix != ".cu" && suffix != ".cuh") {
-      value.not_a(say::own_kernel::source_file{});
+      value.not_a("a file .cu, .cuh, .ptx, .cubin or .so");
     }
     return std::make_shared<const OwnSource>(std::move(own));
   }
@@ -120,7 +119,7 @@ class Parser {
                                       "-D"};
     const std::string& text = value.text();
     if (std::ranges::none_of(known, [&](std::string_view each) { return text.starts_with(each); })) {
-      value.not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+      value.not_a(make_message("one of {}", fmt::join(known, ", ")));
     }
     return text;
   }
@@ -133,7 +132,7 @@ class Parser {
         if (find_reference(result_.reference) == nullptr) {
           std::vector<std::string_view> known;
           for (const ReferenceKind& each : references()) known.push_back(each.name);
-          reference->not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+          reference->not_a(make_message("one of {}", fmt::join(known, ", ")));
         }
       }
       const auto lse = computes->find("lse");
@@ -176,7 +175,8 @@ class Parser {
       for (const Value& each : tile.at(key).list()) sides->push_back(static_cast<int>(each.number(1, 1 << 16)));
     }
     constexpr std::size_t most_tiles = 512;  // each is asked about when a default is looked for
-    if (result_.br.size() * result_.bc.size() > most_tiles) tile.wrong(say::own_kernel::many_tiles{.most = most_tiles});
+    if (result_.br.size() * result_.bc.size() > most_tiles)
+      tile.wrong(make_message("more than {} tiles; state fewer values of br or bc", most_tiles));
   }
 
   /// Of what expressions are to know: fields of a point, and what axes call them, have a meaning.
@@ -186,7 +186,9 @@ class Parser {
                                        "gpu_order",     "kernel", "raster", "blocks_per_sm"};
     const bool taken = std::ranges::find(fields, name) != fields.end();
     if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
-      value.wrong(say::own_kernel::new_name{.name = name});
+      value.wrong(make_message(
+          "'{}' cannot be a name here: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
+          name));
     }
   }
 
@@ -227,7 +229,10 @@ class Parser {
 
   void knob(const std::string& name, const Value& value) {
     check_new_name(name, value);
-    if (is_column(name)) value.wrong(say::own_kernel::new_name{.name = name});
+    if (is_column(name))
+      value.wrong(make_message(
+          "'{}' cannot be a name here: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
+          name));
     value.object({"values", "means"});
     KnobStatement knob{.name = name, .meaning = value.at("means").text(), .values = {}};
     for (const Value& each : value.at("values").list()) knob.values.push_back(each.number(1, 1 << 20));
@@ -241,7 +246,10 @@ class Parser {
                                     "dk", "dv", "key_lengths", "block_mask", "q_starts", "k_starts", "null"};
     const bool taken = std::ranges::find(own, name) != own.end() ||
                        std::ranges::find(result_.scratch, name, &ScratchStatement::name) != result_.scratch.end();
-    if (!is_word(name, "_") || taken) value.wrong(say::own_kernel::scratch_name{.name = name});
+    if (!is_word(name, "_") || taken)
+      value.wrong(make_message(
+          "'{}' is no name for a buffer: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
+          name));
     return name;
   }
 
@@ -260,7 +268,9 @@ class Parser {
         result_.places.push_back(std::move(each));
       }
       if (auto condition = condition_of(word)) {
-        result_.requirements.push_back({std::move(*condition), say::own_kernel::layout_condition{.layout = word}});
+        result_.requirements.push_back(
+            {std::move(*condition),
+             make_message("Layout {} is for as many queries as keys, and as many query heads as K/V heads.", word)});
       }
       return;
     }
@@ -271,23 +281,24 @@ class Parser {
     std::vector<std::string_view> tensors{"q", "k", "v", "o"};
     if (result_.features.backward) tensors.insert(tensors.end(), {"dout", "dq", "dk", "dv"});
     if (std::ranges::find(tensors, tensor) == tensors.end()) {
-      value.wrong(say::own_kernel::unknown_key{.key = tensor, .known = fmt::format("{}", fmt::join(tensors, ", "))});
+      value.wrong(make_message("'{}' means nothing here; known are {}", tensor, fmt::join(tensors, ", ")));
     }
     value.object({"in", "at", "strides"});
     PlaceStatement place{.tensor = tensor, .within = {}, .at = {}, .strides = {}, .packed = false};
     const auto within = value.find("in");
     const auto at = value.find("at");
     if (within) place.within = buffer_name(*within, within->text());
-    if (at && !within) at->wrong(say::own_kernel::missing{.key = "in"});
+    if (at && !within) at->wrong("'in' is missing");
     if (at) place.at = at->expression(names_);
     const Value strides = value.at("strides");
     const std::vector<Value> list = strides.list();
-    if (list.size() != place.strides.size()) strides.not_a(say::own_kernel::three_strides{});
+    if (list.size() != place.strides.size())
+      strides.not_a("a list of three expressions, from one batch entry, head and row to the next");
     for (std::size_t i = 0; i < list.size(); ++i) place.strides.at(i) = list[i].expression(names_);
     const auto is_input = [](const std::string& each) { return each.size() == 1 ? each != "o" : each == "dout"; };
     for (const PlaceStatement& each : result_.places) {
       if (!within || each.within != place.within || is_input(each.tensor) == is_input(tensor)) continue;
-      within->wrong(say::own_kernel::inputs_and_outputs{.buffer = place.within});
+      within->wrong(make_message("'{}' holds inputs or outputs, not both", place.within));
     }
     result_.places.push_back(std::move(place));
   }
@@ -295,7 +306,7 @@ class Parser {
   std::array<std::optional<Expression>, 3> extents(const Value& value, const std::vector<std::string>& known) const {
     std::array<std::optional<Expression>, 3> all;
     const std::vector<Value> list = value.is_list() ? value.list() : std::vector<Value>();
-    if (list.empty() || list.size() > all.size()) value.not_a(say::own_kernel::extents{});
+    if (list.empty() || list.size() > all.size()) value.not_a("a list of 1 to 3 expressions");
     for (std::size_t i = 0; i < list.size(); ++i) all.at(i) = list[i].expression(known);
     return all;
   }
@@ -306,7 +317,7 @@ class Parser {
     LaunchStatement launch;
     const auto source = value.find("source");
     launch.source = source ? source_of(*source) : source_;
-    if (launch.source == nullptr) value.wrong(say::own_kernel::missing{.key = "source"});
+    if (launch.source == nullptr) value.wrong("'source' is missing");
     const bool library = launch.source->kind == OwnSource::Kind::library;
     if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
     if (library) {
@@ -322,7 +333,9 @@ class Parser {
       return each.name == launch.name && !(each.when && launch.when);
     });
     if (launch.name == "all" || taken) {
-      (name ? *name : value).wrong(say::own_kernel::launch_name{.name = launch.name});
+      (name ? *name : value)
+          .wrong(make_message("a launch '{}' is there already; give each a \"name\" of its own, and none 'all'",
+                              launch.name));
     }
     if (!library) parameters(value, launch);
     if (const auto bytes = value.find("bytes")) {
@@ -335,11 +348,12 @@ class Parser {
   void check_library(const Value& value, Pass pass) const {
     for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "cooperative",
                             "starts_early", "arguments"}) {
-      if (const auto found = value.find(key)) found->wrong(say::own_kernel::not_of_library{.key = key});
+      if (const auto found = value.find(key))
+        found->wrong(make_message("'{}' means nothing here: a library launches by itself", key));
     }
     for (const LaunchStatement& each : result_.launches) {
       if (each.source->kind != OwnSource::Kind::library || each.pass != pass) continue;
-      value.wrong(say::own_kernel::two_libraries{.pass = to_string(pass)});
+      value.wrong(make_message("pass {} has a launch of a library already; there can be one", to_string(pass)));
     }
   }
 
@@ -386,7 +400,9 @@ class Parser {
     const std::vector<std::string> buffers = known_buffers();
     if (std::ranges::find(buffers, value.text()) == buffers.end()) {
       value.wrong(
-          say::own_kernel::no_buffer{.name = value.text(), .known = fmt::format("{}", fmt::join(buffers, ", "))});
+          make_message("there is no buffer '{}'; known are {}, null; a number is written \"int EXPRESSION\", \"long "
+                       "EXPRESSION\" or \"float EXPRESSION\"",
+                       value.text(), fmt::join(buffers, ", ")));
     }
     return value.text();
   }
@@ -398,7 +414,7 @@ class Parser {
     map.buffer = buffer(value.at("map"));
     static constexpr std::array others{"lse", "key_lengths", "block_mask", "q_starts", "k_starts"};
     if (std::ranges::find(others, map.buffer) != others.end()) {
-      value.at("map").wrong(say::own_kernel::map_buffer{.buffer = map.buffer});
+      value.at("map").wrong(make_message("a tensor map is of elements of 16 bits; '{}' has others", map.buffer));
     }
     const auto add = [&](const char* key, std::vector<Expression>& all) {
       for (const Value& each : value.at(key).list()) all.push_back(each.expression(names_));
@@ -409,12 +425,12 @@ class Parser {
     constexpr std::size_t most = 5;
     if (map.extents.size() > most || map.box.size() != map.extents.size() ||
         map.strides.size() != map.extents.size() - 1) {
-      value.wrong(say::own_kernel::map_sizes{});
+      value.wrong("a tensor map has one to five extents, as many sides of its box, and a stride less");
     }
     if (const auto swizzle = value.find("swizzle")) {
       const std::int64_t bytes = swizzle->number(0, 128);
       if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128) {
-        swizzle->not_a(say::own_kernel::one_of{.words = "0, 32, 64, 128"});
+        swizzle->not_a("one of 0, 32, 64, 128");
       }
       map.swizzle_bytes = static_cast<int>(bytes);
     }
@@ -452,7 +468,7 @@ class Parser {
       launch.bytes.push_back(std::move(bytes));
       return;
     }
-    value.wrong(say::own_kernel::no_tensor{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+    value.wrong(make_message("there is no matrix '{}'; known are {}", name, fmt::join(known, ", ")));
   }
 
   void law() {
@@ -464,12 +480,12 @@ class Parser {
     if (built_in_algorithms().find(stated.algorithm) == nullptr) {
       std::vector<std::string_view> known;
       for (const Algorithm* each : built_in_algorithms().algorithms()) known.push_back(each->name());
-      like.not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+      like.not_a(make_message("one of {}", fmt::join(known, ", ")));
     }
     if (const auto br = law->find("br")) stated.br = br->expression(names_);
     if (const auto bc = law->find("bc")) stated.bc = bc->expression(names_);
     if (std::ranges::any_of(result_.launches, [](const LaunchStatement& each) { return !each.bytes.empty(); })) {
-      like.wrong(say::own_kernel::two_laws{});
+      like.wrong("launches state bytes of their own; a kernel has one law");
     }
     result_.like = std::move(stated);
   }
@@ -477,7 +493,7 @@ class Parser {
   void check_passes() const {
     for (const Pass pass : result_.passes) {
       if (std::ranges::find(result_.launches, pass, &LaunchStatement::pass) != result_.launches.end()) continue;
-      root_.at("launches").wrong(say::own_kernel::pass_without_launch{.pass = to_string(pass)});
+      root_.at("launches").wrong(make_message("pass {} is supported, and no launch is of it", to_string(pass)));
     }
   }
 

@@ -9,7 +9,6 @@
 #include <set>
 #include <string_view>
 
-#include "messages/compare.h"
 #include "profiler/analysis/row_keys.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
@@ -101,8 +100,8 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
       alignment.knobs.push_back(word);
     } else {
       const std::vector<std::string> near = near_matches(given, known);
-      return Failure{Message(say::compare::unknown_alignment{
-          .word = given, .known = fmt::format("{}", fmt::join(near.empty() ? known : near, ", "))})};
+      return Failure{make_message("--align: '{}' is no field, knob, problem, tile, knobs or device; there are {}",
+                                  given, fmt::join(near.empty() ? known : near, ", "))};
     }
   }
   if (!narrowed) add_problem(table, alignment);

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "kernels/model/mask.h"
-#include "messages/query.h"
 #include "profiler/analysis/empty_query.h"
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
@@ -32,7 +31,7 @@ constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view signs = ":=<>";
 
 Failure<Message> wrong(std::string_view term, Message why) {
-  return {say::query::wrong{.term = shortened(term), .why = std::move(why)}};
+  return {make_message("“{}”: {}", shortened(term), why)};
 }
 
 /// The place of the first of `wanted` that stands outside quotation marks, or npos.
@@ -153,9 +152,9 @@ class Reader {
     if (word.front() == '-') {
       term.negated = true;
       word.remove_prefix(1);
-      if (word.empty()) return wrong(text, say::query::nothing_left_out{});
+      if (word.empty()) return wrong(text, "behind “-” stands what is left out, as in -naive");
     }
-    if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, say::query::open_quote{});
+    if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "the closing quotation mark is missing");
     const std::size_t at = find_unquoted(word, signs);
     // A mask has colons itself ("window:256:0"), and is a word as well.
     if (at == std::string_view::npos || parse_mask(word)) return bare(std::move(term), unquoted(word));
@@ -163,10 +162,12 @@ class Reader {
     term.sign = sign;
     const std::string name = unquoted(word.substr(0, at));
     const std::string_view values = word.substr(at + length);
-    if (name.empty()) return wrong(text, say::query::no_field{.sign = word.substr(at, length)});
+    if (name.empty())
+      return wrong(text, make_message("a field is missing before “{0}”, as in d{0}128", word.substr(at, length)));
     const QueryField* field = find_query_field(fields_, name);
     if (field == nullptr) return wrong(text, no_such_field(name));
-    if (values.empty()) return wrong(text, say::query::no_value{.field = name, .sign = word.substr(at, length)});
+    if (values.empty())
+      return wrong(text, make_message("a value is missing behind {}{}", name, word.substr(at, length)));
     Result<Term, Message> done = of_field(std::move(term), *field, name, values);
     return done ? done : wrong(text, done.error());
   }
@@ -188,10 +189,10 @@ class Reader {
   Message no_such_field(std::string_view name) const {
     std::vector<std::string> names = query_names(fields_);
     const auto near = near_matches(name.substr(0, 100), names);  // edits of a long one take long
-    if (!near.empty()) return say::query::unknown_field_near{.field = shortened(name), .near = join_or(near)};
+    if (!near.empty()) return make_message("no field is called “{}”; did you mean {}?", shortened(name), join_or(near));
     // Of metrics there are too many for a sentence.
     std::erase_if(names, [&](const std::string& each) { return find_query_field(fields_, each)->metric; });
-    return say::query::unknown_field{.field = shortened(name), .accepted = fmt::format("{}", fmt::join(names, ", "))};
+    return make_message("no field is called “{}”; there are {}", shortened(name), fmt::join(names, ", "));
   }
 
   /// `name`: what the user calls the field, which messages say as well.
@@ -202,13 +203,14 @@ class Reader {
     term.metric = field.metric;
     const bool compares = term.sign != Sign::is;
     if (compares && !field.number) {
-      return Failure<Message>{say::query::no_order{.field = name, .sign = spelled(term.sign)}};
+      return Failure{
+          make_message("{0} has words, which {1} does not compare: write {0}:WORD", name, spelled(term.sign))};
     }
     const std::vector<std::string_view> all = split(values, ",", true);
-    if (compares && all.size() > 1) return Failure<Message>{say::query::one_number{.sign = spelled(term.sign)}};
+    if (compares && all.size() > 1) return Failure{make_message("{} takes one number", spelled(term.sign))};
     for (const std::string_view each : all) {
       const std::string value = unquoted(each);
-      if (value.empty()) return Failure<Message>{say::query::value_missing{}};
+      if (value.empty()) return Failure{"a value is missing between the commas, or behind the last"};
       const auto number = field.number ? number_of(value, field) : std::nullopt;
       if (number) {
         term.numbers.push_back(*number);
@@ -227,18 +229,17 @@ class Reader {
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
     if (field.number && (compares || (!known && !field.wrong))) {
       if (const std::string units = unit_words(field); !units.empty()) {
-        return say::query::no_number_in{.field = name, .units = units, .word = shortened(value)};
+        return make_message("{} is a number, alone or in one of {}, which “{}” is not", name, units, shortened(value));
       }
-      return say::query::no_number{.field = name, .word = shortened(value)};
+      return make_message("{} is a number, “{}” is none", name, shortened(value));
     }
     if (field.words.empty()) return field.wrong ? field.wrong(value) : Message();
     if (known) return {};
     const auto near = near_matches(std::string_view(value).substr(0, 100), field.words);
     if (!near.empty()) {
-      return say::query::unknown_value_near{.field = name, .word = shortened(value), .near = join_or(near)};
+      return make_message("{} is never “{}”; did you mean {}?", name, shortened(value), join_or(near));
     }
-    return say::query::unknown_value{
-        .field = name, .word = shortened(value), .accepted = fmt::format("{}", fmt::join(field.words, ", "))};
+    return make_message("{} is never “{}”; it is one of {}", name, shortened(value), fmt::join(field.words, ", "));
   }
 
   std::vector<QueryField> fields_;
@@ -353,7 +354,7 @@ std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fiel
 Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table,
                                               std::span<const PointColumns* const> more) {
   if (text.size() > longest_query) {
-    return Failure<Message>{say::query::too_long{.characters = text.size(), .most = longest_query}};
+    return Failure{make_message("The filter has {} characters; at most {} are taken.", text.size(), longest_query)};
   }
   PointQuery query;
   const Reader reader(table, more);
@@ -508,15 +509,17 @@ Message why_none_fits(std::string_view text, const PointTable& table) {
   if (fits_any(text)) return {};
   // "or" may well be a part of some word of the points, and is meant otherwise all the same.
   if (const auto joins = std::ranges::find_if(words, is_operator); joins != words.end()) {
-    return say::query::no_operator{.term = shortened(*joins)};
+    return make_message(
+        "no point fits all of it: “{}” is looked for as a word like the others; one of several values is algo:fa2,fa3",
+        shortened(*joins));
   }
   for (const std::string_view word : words) {
     if (fits_any(word)) continue;
     const std::string there = few_values(word, table);
-    if (there.empty()) return say::query::fits_nothing{.term = shortened(word)};
-    return say::query::fits_nothing_of{.term = shortened(word), .there = there};
+    if (there.empty()) return make_message("no point fits “{}”", shortened(word));
+    return make_message("no point fits “{}” among {}", shortened(word), there);
   }
-  return say::query::never_together{};
+  return "each word fits some points, no point fits all of them";
 }
 
 QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, const PointTable* all,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/device.h"
 
-#include "messages/ceiling.h"
 #include "profiler/plan/sweep.h"
 
 namespace attnscope {
 
 Result<CeilingSet, CeilingFailure> Device::ceilings(const CeilingOptions&, const CancelToken&, const CeilingProgress&) {
   const DeviceLimits& limits = info().limits;
-  return CeilingSet{datasheet_ceilings(limits), {say::ceiling::not_measured{.device = limits.name}}};
+  return CeilingSet{datasheet_ceilings(limits),
+                    {make_message("{} was not measured: these are datasheet figures.", limits.name)}};
 }
 
 bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits& limits,

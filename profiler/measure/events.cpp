@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "messages/event.h"
 #include "profiler/measure/json_fields.h"
 #include "profiler/metrics/metrics.h"
 
@@ -173,12 +172,12 @@ std::string to_json_line(const Event& event) {
 Result<Event, Message> parse_event(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    if (!json.is_object()) return Failure<Message>{say::event::no_object{}};
+    if (!json.is_object()) return Failure{"the line is no JSON object"};
     const auto name = json.find("event");
-    if (name == json.end() || !name->is_string()) return Failure<Message>{say::event::no_name{}};
+    if (name == json.end() || !name->is_string()) return Failure{"the line names no event"};
     Event event;
     if (read_any(json, name->get<std::string>(), event, std::type_identity<Event>{})) return event;
-    return Failure<Message>{say::event::unknown{.event = name->get<std::string>()}};
+    return Failure{make_message("unknown event '{}'", name->get<std::string>())};
   } catch (const WrongLine& wrong) {
     return Failure{wrong.why};
   } catch (const std::exception& error) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/json_fields.h"
 
-#include "kernels/model/message_json.h"
 #include "profiler/measure/spec_json.h"
 #include "profiler/plan/fields.h"
 
@@ -20,7 +19,7 @@ void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
   } else if (value.is_string()) {
     spec.knobs.set(name, value.get<std::string>());
   } else {
-    throw WrongLine{say::event::no_knob{.knob = name}};
+    throw WrongLine{make_message("knob '{}' is neither a whole number nor a word", name)};
   }
 }
 
@@ -28,9 +27,7 @@ void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
 
 void JsonWriter::operator()(const char* key, const Message& message) {
   json[key] = english_text(message);
-  if (message.id.empty()) return;
-  json[fmt::format("{}_id", key)] = message.id;
-  json[fmt::format("{}_arguments", key)] = Json::parse(arguments_json(message));
+  if (!message.id.empty()) json[fmt::format("{}_id", key)] = message.id;
 }
 
 void JsonWriter::operator()(const PointSpec& spec) {
@@ -40,13 +37,9 @@ void JsonWriter::operator()(const PointSpec& spec) {
 }
 
 void JsonReader::operator()(const char* key, Message& message) {
-  std::string words;
-  std::string id;
-  (*this)(key, words);
-  (*this)(fmt::format("{}_id", key).c_str(), id);
-  const auto found = json.find(fmt::format("{}_arguments", key));
-  const auto arguments = found != json.end() ? shallow_text(*found) : std::nullopt;
-  message = stored_message(std::move(id), arguments.value_or(""), std::move(words));
+  message = {};
+  (*this)(key, message.words);
+  (*this)(fmt::format("{}_id", key).c_str(), message.id);
 }
 
 void JsonReader::operator()(PointSpec& spec) {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "kernels/model/message.h"
-#include "messages/event.h"
 #include "profiler/plan/point_spec.h"
 
 namespace attnscope {
@@ -107,7 +106,7 @@ struct JsonReader {
   template <class T>
   void required(const char* key, T& member) {
     const auto found = json.find(key);
-    if (found == json.end()) throw WrongLine{say::event::no_number{.key = key}};
+    if (found == json.end()) throw WrongLine{make_message("'{}' is not a number", key)};
     read(*found, key, member);
   }
   template <class T>
@@ -131,23 +130,24 @@ struct JsonReader {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
       value.get_to(member);
     } else if constexpr (std::is_floating_point_v<T>) {
-      if (!value.is_number()) throw WrongLine{say::event::no_number{.key = key}};
+      if (!value.is_number()) throw WrongLine{make_message("'{}' is not a number", key)};
       member = value.get<T>();
     } else if constexpr (std::is_arithmetic_v<T>) {
       const bool whole = value.is_number_integer();
       if (!whole || (std::is_unsigned_v<T> && !value.is_number_unsigned())) {
-        if (std::is_unsigned_v<T>) throw WrongLine{say::event::no_count{.key = key}};
-        throw WrongLine{say::event::no_whole_number{.key = key}};
+        if (std::is_unsigned_v<T>) throw WrongLine{make_message("'{}' is not a count", key)};
+        throw WrongLine{make_message("'{}' is not a whole number", key)};
       }
       member = value.get<T>();
     } else if constexpr (requires { member.emplace_back(); }) {
-      if (!value.is_array()) throw WrongLine{say::event::no_list{.key = key}};
+      if (!value.is_array()) throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
       for (const Json& element : value) read(element, key, member.emplace_back());
     } else if constexpr (requires { member.size(); }) {  // std::array
-      if (!value.is_array() || value.size() != member.size()) throw WrongLine{say::event::no_list{.key = key}};
+      if (!value.is_array() || value.size() != member.size())
+        throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
       for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
     } else {
-      if (!value.is_object()) throw WrongLine{say::event::no_object{}};
+      if (!value.is_object()) throw WrongLine{"the line is no JSON object"};
       fields(JsonReader{value}, member);
     }
   }

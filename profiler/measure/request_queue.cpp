@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/request_queue.h"
 
-#include "messages/request.h"
-
 namespace attnscope {
 
 void RequestQueue::insert(Place place, MeasureRequest request) {
@@ -12,9 +10,13 @@ void RequestQueue::insert(Place place, MeasureRequest request) {
 
 Message RequestQueue::add(MeasureRequest request, const std::function<void(const MeasureRequest&)>& on_added) {
   const std::scoped_lock lock(mutex_);
-  if (closed_) return say::request::ending{};
-  if (request.id == in_flight_ || places_.contains(request.id)) return say::request::twice{.id = request.id};
-  if (waiting_.size() >= most_waiting) return say::request::full{.requests = waiting_.size()};
+  if (closed_) return "the session is ending and takes no more requests";
+  if (request.id == in_flight_ || places_.contains(request.id))
+    return make_message("a request of the id '{}' is waiting or being measured; give each an id of its own",
+                        request.id);
+  if (waiting_.size() >= most_waiting)
+    return make_message("{} requests are waiting, and no more are taken; ask again when some are answered",
+                        waiting_.size());
   if (on_added) on_added(request);
   const Place place{-request.priority, arrivals_++};
   insert(place, std::move(request));

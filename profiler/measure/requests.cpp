@@ -12,7 +12,6 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/user/json_lines.h"
-#include "messages/request.h"
 #include "profiler/measure/spec_json.h"
 #include "profiler/plan/axes.h"
 #include "profiler/plan/sweep.h"
@@ -39,8 +38,7 @@ std::string word_in(const Json& json, const char* key) {
 Message other_keys(const Json& json, std::string_view request, std::initializer_list<std::string_view> accepted) {
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(accepted, key) != accepted.end()) continue;
-    return say::request::unknown_key{
-        .request = request, .key = key, .accepted = fmt::format("{}", fmt::join(accepted, ", "))};
+    return make_message("'{}' takes no '{}'; it takes {}", request, key, fmt::join(accepted, ", "));
   }
   return {};
 }
@@ -62,7 +60,7 @@ Axes axes_of(const Json& point, const Registry& registry) {
       if (Message wrong = add_axis(axes, name, value, registry); !wrong.empty()) return Failure{std::move(wrong)};
       continue;
     }
-    if (!value.is_object()) return Failure<Message>{say::request::no_knobs{}};
+    if (!value.is_object()) return Failure{"the knobs of a point are an object"};
     for (const auto& [knob, setting] : value.items()) {
       if (Message wrong = add_axis(axes, knob, setting, registry); !wrong.empty()) return Failure{std::move(wrong)};
     }
@@ -79,7 +77,7 @@ class Reading {
   }
 
   Parsed parse(std::string_view line, CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
-    if (request_.empty()) return refused(say::request::not_named{});
+    if (request_.empty()) return refused("the line names no request; accepted: measure, cancel, cancel-all, end");
     if (request_ == measure_word) return measure(line, cache, limits, registry);
     if (request_ == cancel_word) {
       if (Message wrong = other_keys(json_, request_, {"request", "id"}); !wrong.empty()) return refused(wrong);
@@ -90,14 +88,17 @@ class Reading {
       if (Message wrong = other_keys(json_, request_, {"request"}); !wrong.empty()) return refused(wrong);
       return request_ == end_word ? Request{EndRequest{}} : Request{CancelAllRequest{}};
     }
-    return refused(say::request::unknown{.request = request_});
+    return refused(make_message("unknown request '{}'; accepted: measure, cancel, cancel-all, end", request_));
   }
 
  private:
   [[nodiscard]] Failure<RefusedEvent> refused(Message why) const {
     return {RefusedEvent{.request = request_, .id = id_, .reason = std::move(why)}};
   }
-  [[nodiscard]] Failure<RefusedEvent> no_id() const { return refused(say::request::id{.bytes = longest_request_id}); }
+  [[nodiscard]] Failure<RefusedEvent> no_id() const {
+    return refused(make_message("an id is a word of 1 to {} bytes that the client chooses, and this request has none",
+                                longest_request_id));
+  }
 
   [[nodiscard]] Parsed measure(std::string_view line, CacheState cache, const DeviceLimits& limits,
                                const Registry& registry) const {
@@ -110,11 +111,13 @@ class Reading {
       // An unsigned one may be more than 63 bits hold.
       const bool whole = found->is_number_integer() && found->get<double>() <= highest_priority &&
                          found->get<double>() >= -highest_priority;
-      if (!whole) return refused(say::request::priority{.least = -highest_priority, .most = highest_priority});
+      if (!whole)
+        return refused(make_message("a priority is a whole number from {} to {}", -highest_priority, highest_priority));
       priority = found->get<std::int64_t>();
     }
     const auto point = json_.find("point");
-    if (point == json_.end() || !point->is_object()) return refused(say::request::no_point{});
+    if (point == json_.end() || !point->is_object())
+      return refused("'measure' needs a point: an object of fields, as in the event 'point'");
     const Axes axes = axes_of(*point, registry);
     if (!axes) return refused(axes.error());
     auto spec = make_point(*axes, cache, limits, registry);
@@ -137,10 +140,12 @@ std::string line_of(const Json& json) {
 Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const DeviceLimits& limits,
                      const Registry& registry) {
   if (line.size() > longest_request) {
-    return Failure{RefusedEvent{.request = {}, .id = {}, .reason = say::request::long_line{.bytes = longest_request}}};
+    return Failure{RefusedEvent{
+        .request = {}, .id = {}, .reason = make_message("the line is longer than {} bytes", longest_request)}};
   }
-  const auto refused = [](MessageValue why) {
-    return Failure{RefusedEvent{.request = {}, .id = {}, .reason = say::request::no_json{.error = std::move(why)}}};
+  const auto refused = [](const Message& why) {
+    return Failure{
+        RefusedEvent{.request = {}, .id = {}, .reason = make_message("the line is no JSON object: {}", why)}};
   };
   const auto parsed = user::parse_json_with_lines(line);
   if (!parsed) return refused(parsed.error());

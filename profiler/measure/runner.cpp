@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
-#include "messages/point.h"
 #include "profiler/metrics/rounds.h"
 
 namespace attnscope {
@@ -24,7 +23,7 @@ std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) 
   record.kernels.emplace_back();
   const Algorithm* algorithm = device.algorithms().find(spec.algorithm);
   if (algorithm == nullptr) {
-    record.reason = say::point::no_algorithm{.algorithm = spec.algorithm};
+    record.reason = make_reason("point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm);
     return record;
   }
   const auto refusal = algorithm->refusal(spec.problem, spec.config(), device.info().limits);
@@ -186,7 +185,8 @@ class Sweep {
     }
     if (culprit) {
       const PointRecord& record = in_flight_[*culprit].record;
-      outcome_.reason = say::point::device_unusable{.point = describe(record.spec), .reason = record.reason};
+      outcome_.reason = make_reason("point.device_unusable", "The device cannot be used any more after {}: {}",
+                                    describe(record.spec), record.reason);
     }
     outcome_.state = RunState::device_lost;
     ended_ = true;

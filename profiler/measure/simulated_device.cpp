@@ -11,7 +11,6 @@
 #include "kernels/algorithm.h"
 #include "kernels/model/gpu_values.h"
 #include "kernels/model/pipeline_model.h"
-#include "messages/point.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
@@ -125,14 +124,18 @@ class SimulatedDevice final : public Device {
     const PointSpec& spec = record.spec;
     const Algorithm* algorithm = registry_.find(spec.algorithm);
     if (algorithm == nullptr) {
-      return fail(record, Disposition::infeasible, say::point::no_algorithm{.algorithm = spec.algorithm});
+      return fail(record, Disposition::infeasible,
+                  make_reason("point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm));
     }
     if (algorithm->facts().foreign) {
-      return fail(record, Disposition::infeasible, say::point::not_simulated{.algorithm = spec.algorithm});
+      return fail(
+          record, Disposition::infeasible,
+          make_reason("point.not_simulated", "{} is a kernel of your own: only a GPU can run it", spec.algorithm));
     }
     if (spec.problem.gpus > most_simulated_gpus) {
       return fail(record, Disposition::infeasible,
-                  say::point::too_few_gpus{.needed = spec.problem.gpus, .gpus = most_simulated_gpus});
+                  make_reason("point.too_few_gpus", "Needs {} GPUs; this machine has {}.", spec.problem.gpus,
+                              most_simulated_gpus));
     }
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);
@@ -141,11 +144,13 @@ class SimulatedDevice final : public Device {
     add_model_metrics(*algorithm, plan, spec.problem, record);
     if (plan.buffer_bytes() > free_bytes()) {
       return fail(record, Disposition::out_of_memory,
-                  say::point::buffers_memory{.needed = text(Capacity(plan.buffer_bytes())),
-                                             .free = text(Capacity(free_bytes()))});
+                  make_reason("point.buffers_memory", "The buffers need {} of device memory; {} are free.",
+                              text(Capacity(plan.buffer_bytes())), text(Capacity(free_bytes()))));
     }
     const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
-    if (!simulations) return fail(record, Disposition::cancelled, say::point::cancelled_simulating{});
+    if (!simulations)
+      return fail(record, Disposition::cancelled,
+                  make_reason("point.cancelled_simulating", "Cancelled while the point was simulated."));
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);

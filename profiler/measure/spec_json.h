@@ -9,7 +9,6 @@
 
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
-#include "messages/event.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -30,7 +29,7 @@ inline void write_fields(nlohmann::ordered_json& json, const PointSpec& spec) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
   if (value.is_number()) return value.dump();
-  return Failure<Message>{say::event::no_word{.key = key}};
+  return Failure{make_message("'{}' is neither a number nor a word", key)};
 }
 
 }  // namespace attnscope

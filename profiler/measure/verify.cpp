@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "kernels/common_knobs.h"
-#include "messages/point.h"
 
 namespace attnscope {
 namespace {
@@ -304,7 +303,8 @@ VerifyResult judge(const PointRecord& record) {
     case Disposition::ok:
     case Disposition::no_counters:  // the output was computed and checked all the same
       result.outcome = checked ? VerifyOutcome::pass : VerifyOutcome::skip;
-      result.reason = checked ? record.reason : Message(say::point::not_checked{});
+      result.reason =
+          checked ? record.reason : make_reason("point.not_checked", "The device did not check the output.");
       break;
     case Disposition::infeasible:
     case Disposition::out_of_memory:
@@ -326,7 +326,7 @@ VerifyResult judge(const PointRecord& record) {
 }  // namespace
 
 Message describe(const VerifyCase& verify_case) {
-  return say::point::with_inputs{.point = describe(verify_case.spec), .inputs = to_string(verify_case.inputs)};
+  return make_reason("point.with_inputs", "{}, {} inputs", describe(verify_case.spec), to_string(verify_case.inputs));
 }
 
 std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const DeviceLimits& limits,
@@ -350,7 +350,8 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
   VerifySummary summary;
   summary.total = cases.size();
   if (device.info().simulated) {
-    summary.stopped = say::point::nothing_to_verify{};
+    summary.stopped =
+        make_reason("point.nothing_to_verify", "The simulated device computes no output: there is nothing to verify.");
     return summary;
   }
 
@@ -386,7 +387,8 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
                                                : summary.skip);
     if (observer.on_case) observer.on_case(i, cases[i], result);
     if (!device.usable()) {
-      summary.stopped = say::point::device_unusable{.point = describe(cases[i]), .reason = record.reason};
+      summary.stopped = make_reason("point.device_unusable", "The device cannot be used any more after {}: {}",
+                                    describe(cases[i]), record.reason);
       return summary;
     }
   }

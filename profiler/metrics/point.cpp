@@ -12,7 +12,6 @@
 #include "messages/disposition.h"
 #include "messages/provenance.h"
 #include "messages/throttle.h"
-#include "messages/word.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -55,7 +54,7 @@ Result<E, Message> value_of(const std::array<Word<E>, n>& words, std::string_vie
     if (word.text == text) return word.value;
     accepted.emplace_back(word.text);
   }
-  return Failure<Message>{say::word::unknown_outcome{.what = what, .word = text, .accepted = join_or(accepted)}};
+  return Failure{make_message("unknown {} '{}': {} expected", what, text, join_or(accepted))};
 }
 
 // nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) slows nothing that runs.

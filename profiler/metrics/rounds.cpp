@@ -5,8 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "messages/point.h"
-
 namespace attnscope {
 namespace {
 
@@ -113,7 +111,7 @@ void add_round(PointRecord& point, int round, const PointRecord& measured) {
     // What lacks its counters already goes on lacking them for the reason that was first.
     const bool as_before = measured.disposition == point.disposition;
     point.disposition = measured.disposition;
-    if (!as_before) point.reason = say::point::in_round{.round = round + 1, .reason = measured.reason};
+    if (!as_before) point.reason = make_reason("point.in_round", "In round {}: {}", round + 1, measured.reason);
   } else if (point.reason.empty()) {
     point.reason = measured.reason;
   }

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "messages/axis.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -44,7 +43,7 @@ Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
     const bool whole = columns.ec == std::errc() && columns.ptr == last;
     if (whole && tile.br > 0 && tile.bc > 0 && tile.br <= largest && tile.bc <= largest) return std::optional(tile);
   }
-  return Failure<Message>{say::axis::tile{.word = word}};
+  return Failure{make_message("tile '{}' is neither auto nor BrxBc, as in 128x64", word)};
 }
 
 constexpr int tile_nesting = 150;
@@ -122,18 +121,18 @@ Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    return unusable(say::axis::far_too_large{.number = shortened(text)});
+    return unusable(make_message("{} is far too large for any axis", shortened(text)));
   }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return miswritten(say::axis::no_whole_number{.word = shortened(text)});
+    return miswritten(make_message("'{}' is not a whole number", shortened(text)));
   }
   return value;
 }
 
 // Why `value` cannot stand on the axis; empty when it can.
 Message range_error(const AxisKind& kind, std::int64_t value, const Registry& registry) {
-  if (value < kind.smallest) return say::axis::below{.axis = kind.name, .least = kind.smallest, .value = value};
-  if (value > kind.largest) return say::axis::above{.axis = kind.name, .value = value, .most = kind.largest};
+  if (value < kind.smallest) return make_message("{} must be at least {}, not {}", kind.name, kind.smallest, value);
+  if (value > kind.largest) return make_message("{} {} is absurd: at most {}", kind.name, value, kind.largest);
   return kind.wrong(std::to_string(value), registry);
 }
 
@@ -141,7 +140,7 @@ using Numbers = Result<std::vector<std::int64_t>, Wrong>;
 
 Numbers parse_range(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() > 3) return miswritten(say::axis::range_form{});
+  if (parts.size() > 3) return miswritten("a range is [first:last] or [first:last:step]");
   std::array<std::int64_t, 3> numbers{0, 0, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = parse_integer(parts[i]);
@@ -149,16 +148,17 @@ Numbers parse_range(std::string_view text) {
     numbers.at(i) = *number;
   }
   const auto [first, last, step] = numbers;
-  if (step < 1) return unusable(say::axis::step{.step = step});
+  if (step < 1) return unusable(make_message("the step must be at least 1, not {}", step));
   if (first > last) {
-    return unusable(say::axis::reversed{.first = first, .last = last});
+    return unusable(make_message("the range is reversed: {} is above {}; give the smaller one first", first, last));
   }
   // Unsigned: the distance between two 63-bit numbers may not fit in one.
   const std::uint64_t steps =
       (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step);
   if (steps >= max_axis_values) {  // before one is added: there may be 2^64 values
     const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
-    return unusable(say::axis::long_range{.values = count, .most = max_axis_values});
+    return unusable(
+        make_message("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
   }
   std::vector<std::int64_t> values;
   for (std::uint64_t i = 0; i <= steps; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
@@ -166,13 +166,13 @@ Numbers parse_range(std::string_view text) {
 }
 
 Failure<Wrong> too_many(std::size_t values) {
-  return unusable(say::axis::many_values{.values = values, .most = max_axis_values});
+  return unusable(make_message("it has {} values, at most {} are taken", values, max_axis_values));
 }
 
 Numbers parse_list(std::string_view text) {
   std::vector<std::int64_t> values;
   for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) return miswritten(say::axis::value_missing{});
+    if (part.empty()) return miswritten("a value is missing");
     const auto number = parse_integer(part);
     if (!number) return Failure<Wrong>{number.error()};
     values.push_back(*number);
@@ -190,7 +190,7 @@ Numbers parse_exponents(std::string_view text) {
   if (!numbers) return numbers;
   for (std::int64_t& value : *numbers) {
     if (value < 0 || value > 62) {
-      return unusable(say::axis::exponent{.exponent = value});
+      return unusable(make_message("2^{} is absurd; under [pow2] the values are exponents", value));
     }
     value = std::int64_t{1} << value;
   }
@@ -202,10 +202,10 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
     if (!modifier.empty()) {
-      return unusable(say::axis::modifier_of_words{.modifier = modifier, .axis = kind.name});
+      return unusable(make_message("[{}] does not apply to {}, which takes words; leave it out", modifier, kind.name));
     }
     for (const std::string_view word : split(text, ',')) {
-      if (word.empty()) return miswritten(say::axis::value_missing{});
+      if (word.empty()) return miswritten("a value is missing");
       if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return unusable(std::move(wrong));
       axis.values.emplace_back(word);
     }
@@ -235,7 +235,7 @@ Message AxisKind::wrong(std::string_view value, const Registry& registry) const 
   if (registry.find(value) != nullptr) return {};
   std::vector<std::string> known;
   for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
-  return say::axis::unknown_algorithm{.algorithm = value, .accepted = fmt::format("{}", fmt::join(known, ", "))};
+  return make_message("unknown algorithm '{}'; accepted: {}", value, fmt::join(known, ", "));
 }
 
 void AxisKind::set(Draft& draft, const std::string& value) const {
@@ -284,54 +284,57 @@ Message axis_overlap(std::span<const Axis> axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     for (const Axis& other : axes.subspan(i + 1)) {
       if (axes[i].name == other.name) {
-        return say::axis::twice{.axis = other.name, .first = axes[i].values.front(), .last = other.values.back()};
+        return make_message("axis {0} is given twice; write its values in one list, as in {0}=[{1},{2}]", other.name,
+                            axes[i].values.front(), other.values.back());
       }
       const bool wider = axis_replaces(axes[i].name, other.name);
       if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
       const std::string& name = wider && !sets_extent(axes[i].name) ? axes[i].name : other.name;
       const WideField* wide = find_wide(name);
-      return say::axis::overlap{.one = axes[i].name,
-                                .other = other.name,
-                                .wide = name,
-                                .first = wide != nullptr ? wide->first : "br",
-                                .second = wide != nullptr ? wide->second : "bc"};
+      return make_message("axes {} and {} overlap: {} stands for {} and {}; give either it or those two", axes[i].name,
+                          other.name, name, wide != nullptr ? wide->first : "br",
+                          wide != nullptr ? wide->second : "bc");
     }
   }
   return {};
 }
 
 std::vector<std::string> axis_help(const Registry& registry) {
-  std::vector<std::string> lines{text(say::axis::wide_n{}), text(say::axis::wide_heads{}), text(say::axis::wide_tile{}),
-                                 text(say::axis::wide_m{})};
+  std::vector<std::string> lines{"N (or n_q and n_k): the sequence's length", "heads (or heads_q and heads_kv)",
+                                 "tile: auto or BrxBc (or br and bc)",
+                                 "M: elements that a block holds on chip; FlashAttention's rule makes the tile of it"};
   for (const Field& field : point_fields()) {
     const bool said = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
     if (!said) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
   }
   for (const Knob& knob : registry.knobs()) {
     lines.push_back(fmt::format("{}: {}", knob.name,
-                                !knob.words.empty()    ? fmt::format("{}", fmt::join(knob.words, ", "))
-                                : !knob.values.empty() ? fmt::format("0, {}", fmt::join(knob.values, ", "))
-                                                       : text(say::axis::knob_help{.largest = knob.largest})));
+                                !knob.words.empty() ? fmt::format("{}", fmt::join(knob.words, ", "))
+                                : !knob.values.empty()
+                                    ? fmt::format("0, {}", fmt::join(knob.values, ", "))
+                                    : format_text("0 (the algorithm's choice) to {}", knob.largest)));
   }
   return lines;
 }
 
 Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry) {
   const auto fail = [&](Message why, bool syntax = true) -> Failure<Message> {
-    if (syntax) return {say::axis::miswritten{.axis = shortened(text), .why = std::move(why)}};
-    return {say::axis::wrong{.axis = shortened(text), .why = std::move(why)}};
+    if (syntax)
+      return {make_message("axis '{}': {}. Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]",
+                           shortened(text), why)};
+    return {make_message("axis '{}': {}", shortened(text), why)};
   };
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return fail(say::axis::no_equals{});
+  if (equals == std::string_view::npos) return fail("there is no '='");
   std::string_view name = trim(text.substr(0, equals));
   std::string_view values = trim(text.substr(equals + 1));
 
   std::string_view modifier;
   if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
-    if (name.back() != ']') return fail(say::axis::modifier_open{});
+    if (name.back() != ']') return fail("the ']' of its modifier is missing");
     modifier = name.substr(bracket + 1, name.size() - bracket - 2);
     name = trim(name.substr(0, bracket));
-    if (modifier != "pow2") return fail(say::axis::unknown_modifier{.modifier = shortened(modifier)});
+    if (modifier != "pow2") return fail(make_message("unknown modifier '{}'; accepted: pow2", shortened(modifier)));
   }
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   const AxisKind* kind = find_kind(kinds, name);
@@ -341,16 +344,15 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
     for (const AxisKind& known : kinds) names.push_back(known.name);
     const auto near = near_matches(name.substr(0, 100), names);  // of what no axis is called, its edits take long
     if (!near.empty()) {
-      return fail(say::axis::unknown_name_near{.name = shortened(name), .near = join_or(near)}, false);
+      return fail(make_message("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)), false);
     }
-    return fail(say::axis::unknown_name{.name = shortened(name), .accepted = fmt::format("{}", fmt::join(names, ", "))},
-                false);
+    return fail(make_message("unknown name '{}'; accepted: {}", shortened(name), fmt::join(names, ", ")), false);
   }
   if (!values.empty() && values.front() == '[') {
-    if (values.size() < 2 || values.back() != ']') return fail(say::axis::open_list{});
+    if (values.size() < 2 || values.back() != ']') return fail("the closing ']' is missing");
     values = trim(values.substr(1, values.size() - 2));
   }
-  if (values.empty()) return fail(say::axis::no_values{});
+  if (values.empty()) return fail("it has no values");
   auto axis = parse_values(*kind, modifier, values, registry);
   if (!axis) return fail(axis.error().why, axis.error().syntax);
   return std::move(axis).value();

@@ -85,7 +85,7 @@ Set set(PointSpec& spec, const FieldValue& value) {
   using Member = std::remove_cvref_t<decltype(target)>;
   if constexpr (type_of<Member>() == FieldType::integer) {
     const std::int64_t number = std::get<std::int64_t>(value);
-    if (!std::in_range<Member>(number)) return wrong(say::value::out_of_range{.value = number});
+    if (!std::in_range<Member>(number)) return wrong(make_message("{} is out of range.", number));
     target = static_cast<Member>(number);
   } else if constexpr (type_of<Member>() != FieldType::word) {
     target = std::get<Member>(value);
@@ -116,7 +116,7 @@ Field field(Field stated) {
     stated.set = [least = stated.least, below = stated.below](PointSpec& spec, const FieldValue& value) -> Set {
       const auto* real = std::get_if<double>(&value);
       const bool inside = real == nullptr || least == below || (*real >= least && *real < below);
-      return inside ? set<path...>(spec, value) : wrong(say::value::out_of_range{.value = to_string(value)});
+      return inside ? set<path...>(spec, value) : wrong(make_message("{} is out of range.", to_string(value)));
     };
   }
   stated.restore = [](PointSpec& spec, const FieldValue& value) { (void)set<path...>(spec, value); };

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "messages/word.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -15,7 +14,7 @@ std::string_view to_string(CacheState value) {
 Result<CacheState, Message> parse_cache_state(std::string_view text) {
   if (text == "cold") return CacheState::cold;
   if (text == "warm") return CacheState::warm;
-  return Failure<Message>{say::word::unknown_cache_state{.word = text}};
+  return Failure{make_message("unknown cache state '{}': cold or warm expected", text)};
 }
 
 std::string describe(const PointSpec& spec) {

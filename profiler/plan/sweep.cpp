@@ -14,7 +14,6 @@
 #include "kernels/model/io_model.h"
 #include "kernels/tile_table.h"
 #include "messages/preset.h"
-#include "messages/sweep.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/fnv.h"
 #include "profiler/plan/text.h"
@@ -132,7 +131,7 @@ class Expansion {
       }
     }
     if (count > static_cast<double>(max_points)) {
-      return say::sweep::many_points{.points = fmt::format("{:.0f}", count), .most = max_points};
+      return make_message("the axes make {:.0f} points; at most {} are accepted", count, max_points);
     }
     Draft draft;
     draft.spec.cache = cache_;
@@ -155,7 +154,7 @@ class Expansion {
   }
 
   Message finish(const Draft& draft) {
-    if (cancelled_ && cancelled_()) return say::sweep::cancelled{};
+    if (cancelled_ && cancelled_()) return "cancelled while it was planned";
     PointSpec spec = draft.spec;
     if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
@@ -194,14 +193,15 @@ Message single_value_error(const SweepRequest& request, const std::vector<PointS
     const Algorithm& algorithm = *registry.find(point.algorithm);
     const auto refusal = algorithm.refusal(point.problem, point.config(), limits);
     if (!refusal || refusal->cause != Refusal::Cause::shape) return {};
-    if (first_reason.empty()) first_reason = say::sweep::of_point{.point = describe(point), .reason = refusal->reason};
+    if (first_reason.empty()) first_reason = make_message("{}: {}", describe(point), refusal->reason);
     for (const int dim : algorithm.facts().head_dims) {
       if (std::ranges::find(supported, std::to_string(dim)) == supported.end())
         supported.push_back(std::to_string(dim));
     }
   }
   if (d != nullptr && std::ranges::find(supported, d->values.front()) == supported.end()) {
-    return say::sweep::head_dim{.d = d->values.front(), .supported = fmt::format("{}", fmt::join(supported, ", "))};
+    return make_message("d {} is not supported by any algorithm of this sweep; supported: {}", d->values.front(),
+                        fmt::join(supported, ", "));
   }
   return first_reason;
 }
@@ -243,8 +243,8 @@ Message unknown_preset(std::string_view name) {
   std::vector<std::string> known;
   for (const PresetInfo& info : presets()) known.emplace_back(info.name);
   const auto near = near_matches(name, known);
-  if (!near.empty()) return say::sweep::unknown_preset_near{.preset = name, .near = join_or(near)};
-  return say::sweep::unknown_preset{.preset = name, .accepted = fmt::format("{}", fmt::join(known, ", "))};
+  if (!near.empty()) return make_message("unknown preset '{}'; did you mean {}?", name, join_or(near));
+  return make_message("unknown preset '{}'; accepted: {}", name, fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -295,7 +295,7 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   Draft draft;
   for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
     if (axis.values.size() != 1) {
-      return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
+      return Error{make_message("axis {} has {} values; one point has one", axis.name, axis.values.size())};
     }
     std::ranges::find(kinds, axis.name, &AxisKind::name)->set(draft, axis.values.front());
   }
@@ -310,11 +310,11 @@ Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState whe
   if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
   for (const Axis& axis : axes) {
     if (axis.values.size() != 1) {
-      return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
+      return Error{make_message("axis {} has {} values; one point has one", axis.name, axis.values.size())};
     }
   }
   if (std::ranges::find(axes, field_name::algorithm, &Axis::name) == axes.end())
-    return Error{say::sweep::no_algorithm{}};
+    return Error{"the point names no algorithm"};
   SweepRequest request;
   request.cache = where_no_axis_says;
   Expansion expansion(limits, registry, request);

@@ -9,8 +9,7 @@
 #include <cctype>
 #include <utility>
 
-#include "messages/axis.h"
-#include "messages/word.h"
+#include "kernels/model/message.h"
 
 namespace attnscope {
 namespace {
@@ -146,11 +145,11 @@ std::vector<std::string> near_matches(std::string_view word, std::span<const std
   return result;
 }
 
-MessageValue shortened(std::string_view text) {
+std::string shortened(std::string_view text) {
   constexpr std::size_t longest = 60;
   constexpr std::size_t kept = 40;
-  if (text.size() <= longest) return text;
-  return say::axis::shortened{.beginning = text.substr(0, kept), .characters = text.size()};
+  if (text.size() <= longest) return std::string(text);
+  return format_text("{}... ({} characters)", text.substr(0, kept), text.size());
 }
 
 std::string lower_case(std::string_view text) {
@@ -159,11 +158,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-MessageValue join_or(std::span<const std::string> words) {
+std::string join_or(std::span<const std::string> words) {
   if (words.empty()) return "";
   if (words.size() == 1) return words.front();
-  return say::word::last_or{.first = fmt::format("{}", fmt::join(words.first(words.size() - 1), ", ")),
-                            .last = words.back()};
+  return format_text("{} or {}", fmt::join(words.first(words.size() - 1), ", "), words.back());
 }
 
 }  // namespace attnscope

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/message.h"
-
 namespace attnscope {
 
 /// Up to `limit` of `candidates` that `word` may have been meant for, nearest first: few edits away, or containing it.
@@ -17,13 +15,13 @@ namespace attnscope {
                                                     std::size_t limit = 3);
 
 /// What a message quotes of what the user wrote: of a long text its beginning.
-[[nodiscard]] MessageValue shortened(std::string_view text);
+[[nodiscard]] std::string shortened(std::string_view text);
 
 /// Of ASCII letters alone.
 [[nodiscard]] std::string lower_case(std::string_view text);
 
 /// "a", "a or b", "a, b or c"
-[[nodiscard]] MessageValue join_or(std::span<const std::string> words);
+[[nodiscard]] std::string join_or(std::span<const std::string> words);
 
 /// The place of the first byte that is no UTF-8 text, or npos.
 [[nodiscard]] std::size_t first_invalid_utf8(std::string_view text);

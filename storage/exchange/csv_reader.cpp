@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "messages/import.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/import_values.h"
 
@@ -16,11 +15,11 @@ constexpr std::size_t most_fields = 4096;
 constexpr std::size_t longest_field = std::size_t{1} << 20;
 
 [[noreturn]] void fail_in_column(std::size_t line, std::size_t place, Message why) {
-  fail(say::import::at{.place = say::import::numbered_column{.line = line, .column = place}, .why = std::move(why)});
+  fail(make_message("line {}, column {}: {}", line, place, why));
 }
 
 void require_length(std::size_t length, std::size_t line, std::size_t place) {
-  if (length > longest_field) fail_in_column(line, place, say::import::long_field{});
+  if (length > longest_field) fail_in_column(line, place, "the field has more than 2^20 bytes");
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ std::string CsvReader::quoted(std::size_t place) {
   const std::size_t opened = line_;
   std::string field;
   for (++at_;; ++at_) {
-    if (ended()) fail(line_place(opened), say::import::open_quote{});
+    if (ended()) fail(line_place(opened), "a quoted field does not end");
     if (text_[at_] == '\n') ++line_;
     if (text_[at_] == '"') {
       if (at_ + 1 >= text_.size() || text_[at_ + 1] != '"') break;
@@ -55,7 +54,7 @@ std::string CsvReader::quoted(std::size_t place) {
   }
   ++at_;
   if (!ended() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') {
-    fail_in_column(line_, place, say::import::behind_quote{});
+    fail_in_column(line_, place, "something follows the closing quote");
   }
   return field;
 }
@@ -76,7 +75,8 @@ std::optional<CsvLine> CsvReader::next() {
     CsvLine record{.number = line_, .fields = {}};
     for (;;) {
       const std::size_t place = record.fields.size() + 1;
-      if (place > most_fields) fail(line_place(record.number), say::import::many_columns{.most = most_fields});
+      if (place > most_fields)
+        fail(line_place(record.number), make_message("there are more than {} columns", most_fields));
       record.fields.push_back(!ended() && text_[at_] == '"' ? quoted(place) : plain(place));
       std::string& field = record.fields.back();
       if (without_guard(field).size() != field.size()) field.erase(0, 1);
@@ -94,8 +94,8 @@ std::optional<CsvLine> CsvReader::next() {
 void require_width(const CsvLine& header, const CsvLine& line) {
   if (line.fields.size() == header.fields.size()) return;
   const Place place = line_place(line.number);
-  if (line.fields.size() == 1) fail(place, say::import::one_field{.header = header.fields.size()});
-  fail(place, say::import::fields{.fields = line.fields.size(), .header = header.fields.size()});
+  if (line.fields.size() == 1) fail(place, make_message("1 field below a header of {}", header.fields.size()));
+  fail(place, make_message("{} fields below a header of {}", line.fields.size(), header.fields.size()));
 }
 
 }  // namespace attnscope::exchange

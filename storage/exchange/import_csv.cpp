@@ -12,8 +12,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "messages/import.h"
-#include "messages/noun.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
@@ -29,7 +27,8 @@ namespace {
 
 /// Those of the fields that a point has to say.
 void require_columns(const CsvLine& header) {
-  if (header.fields.size() == 1) fail(line_place(header.number), say::import::one_column{});
+  if (header.fields.size() == 1)
+    fail(line_place(header.number), "it is a single column: what parts the columns is a comma, a semicolon or a tab");
   const auto is_there = [&](std::string_view wanted) {
     return std::ranges::find(header.fields, wanted) != header.fields.end();
   };
@@ -38,9 +37,9 @@ void require_columns(const CsvLine& header) {
     const WideField* wide = wide_field_of(field.name);
     if (is_there(field.name) || (wide != nullptr && is_there(wide->name))) continue;
     const auto near = near_matches(field.name, header.fields, 1);
-    Message missing = say::import::no_column{.column = field.name};
-    if (wide != nullptr) missing = say::import::no_column_wide{.column = field.name, .wide = wide->name};
-    if (!near.empty()) missing = say::import::meant_by{.missing = std::move(missing), .near = near.front()};
+    Message missing = make_message("there is no column '{}'", field.name);
+    if (wide != nullptr) missing = make_message("there is no column '{}' (or '{}')", field.name, wide->name);
+    if (!near.empty()) missing = make_message("{}; did you mean it by '{}'?", missing, near.front());
     fail(line_place(header.number), std::move(missing));
   }
 }
@@ -50,10 +49,11 @@ void require_distinct(const CsvLine& header) {
   constexpr std::size_t longest = 1000;
   for (const std::string& name : header.fields) {
     if (name.size() > longest) {
-      fail(line_place(header.number), say::import::long_column{.bytes = name.size(), .most = longest});
+      fail(line_place(header.number),
+           make_message("a column's name has {} bytes; at most {} are taken", name.size(), longest));
     }
     if (!name.empty() && !seen.insert(name).second) {
-      fail(line_place(header.number), say::import::column_twice{.column = name});
+      fail(line_place(header.number), make_message("column '{}' is there twice", name));
     }
   }
 }
@@ -85,7 +85,10 @@ class DecimalCommas {
       if (word.find(',') != std::string::npos) with_commas_.insert(column);
     }
     if (has_points_ && !with_commas_.empty()) {
-      fail(place.at(Place::Part::column, column), say::import::both_decimals{.word = field});
+      fail(place.at(Place::Part::column, column),
+           make_message("'{}': the table has commas and points in its numbers: write one of them before decimals, and "
+                        "nothing between thousands",
+                        field));
     }
     std::ranges::replace(field, ',', '.');
   }
@@ -103,8 +106,11 @@ std::string scaled(const Place& place, const std::string& field, double scale) {
   std::istringstream words(field);
   for (std::string word; words >> word;) {
     const auto value = number(word);
-    if (!value && word.find(',') != std::string::npos) fail(place, say::import::comma_in_number{.word = word});
-    if (!value) fail(place, say::import::no_number{.word = word});
+    if (!value && word.find(',') != std::string::npos)
+      fail(place, make_message("'{}' is not a number here: write a point before its decimals and nothing between "
+                               "thousands (or part the columns with semicolons, and commas are decimal commas)",
+                               word));
+    if (!value) fail(place, make_message("'{}' is not a number", word));
     values.push_back(*value * scale);
   }
   return fmt::format("{}", fmt::join(values, " "));
@@ -143,13 +149,14 @@ void read_samples(ImportRow& row) {
   std::istringstream words(field->second);
   for (std::string word; words >> word;) {
     const auto time = checked(place, number(word));
-    if (!time) fail(place, say::import::no_sample{});
+    if (!time) fail(place, "a sample is not a number");
     require_possible(place, metric_key::time_median_ns, *time);
     row.samples_ns.push_back(*time);
   }
   const auto said = row.integer("samples");
   if (said && *said != static_cast<std::int64_t>(row.samples_ns.size())) {
-    fail(place, say::import::samples_missing{.held = row.samples_ns.size(), .said = *said});
+    fail(place,
+         make_message("it holds {} samples, and 'samples' says {}", grouped(row.samples_ns.size()), grouped(*said)));
   }
   row.fields.erase(field);
 }
@@ -167,12 +174,12 @@ class LongTableReader {
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // of a point that has none
     const auto at = [&](std::string_view column) { return line_place(line.number).at(Place::Part::column, column); };
-    if (metric.empty()) fail(at(long_column::metric), say::import::value_of_no_metric{});
-    check_word(at(long_column::metric), said<say::noun::metric>, metric);
+    if (metric.empty()) fail(at(long_column::metric), "there is a value of no metric");
+    check_word(at(long_column::metric), "metric", metric);
     const auto value = number(text);
-    if (!value) fail(at(long_column::value), say::import::no_number{.word = text});
+    if (!value) fail(at(long_column::value), make_message("'{}' is not a number", text));
     if (!seen_[&row].insert(metric).second) {
-      fail(line_place(line.number), say::import::metric_twice{.metric = metric});
+      fail(line_place(line.number), make_message("{} of this point and kernel is there twice", metric));
     }
     const std::string unit = field(line, long_column::unit);
     ImportedColumn& seen = builder_.columns()[metric];
@@ -186,7 +193,7 @@ class LongTableReader {
       const auto [base, scale] = base_unit(unit);
       const bool in_base_unit = unit.empty() || unit == fact->unit;
       if (!in_base_unit && base != fact->unit) {
-        fail(at(long_column::value), say::import::other_unit{.unit = unit, .wanted = fact->unit});
+        fail(at(long_column::value), make_message("the unit is '{}', not {}", unit, fact->unit));
       }
       row.fields[metric] = in_base_unit ? text : fmt::format("{}", *value * scale);
       return;
@@ -209,7 +216,7 @@ class LongTableReader {
       const std::string text_of_it = field(line, column);
       if (text_of_it.empty()) continue;
       const auto quartile = number(text_of_it);
-      if (!quartile) fail(at(column), say::import::no_number{.word = text_of_it});
+      if (!quartile) fail(at(column), make_message("'{}' is not a number", text_of_it));
       const MetricValue as_stored = imported_value(at(column), metric, *quartile, unit);
       row.fields.try_emplace(std::string(key), fmt::format("{}", as_stored.value));
     }
@@ -309,12 +316,14 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   const char separator = separator_of(text);
   CsvReader lines(text, 1, separator);
   const std::optional<CsvLine> first = lines.next();
-  if (!first) fail(say::import::empty{});
+  if (!first) fail("it is empty");
   const CsvLine& header = *first;
   require_distinct(header);
   const bool is_long = has_column(header, long_column::metric);
   if (is_long && !has_column(header, long_column::value)) {
-    fail(line_place(header.number), say::import::metric_without_value{});
+    fail(line_place(header.number),
+         "there is a column 'metric' and none named 'value': what `attnscope export --format csv` writes can be "
+         "imported, with --long and without");
   }
   require_columns(header);
   PointBuilder builder(request);
@@ -360,7 +369,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   Import import = builder.take();
   if (!commas.columns().empty()) {
     const std::string names = fmt::format("{}", fmt::join(commas.columns(), ", "));
-    import.notes.emplace_back(say::import::decimal_commas{.columns = shortened(names)});
+    import.notes.emplace_back(make_message("Commas are decimal commas, 1,024 being 1.024, in {}.", shortened(names)));
   }
   return import;
 }

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "kernels/model/message_json.h"
-#include "messages/import.h"
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/export.h"
@@ -34,18 +33,18 @@ MetricValue metric_from(const Place& place, const std::string& name, const Json&
   std::string unit;
   if (value.is_object()) {
     const auto found = value.find("value");
-    if (found == value.end()) fail(place, say::import::no_value{});
+    if (found == value.end()) fail(place, "there is no value");
     amount = &*found;
     const auto named = value.find("unit");
-    if (named != value.end() && !named->is_string()) fail(place, say::import::unit_is_no_word{});
+    if (named != value.end() && !named->is_string()) fail(place, "the unit is no word");
     if (named != value.end()) unit = named->get<std::string>();
   }
-  if (!amount->is_number()) fail(place, say::import::value_is_no_number{});
+  if (!amount->is_number()) fail(place, "the value is not a number");
   return imported_value(place, name, amount->get<double>(), unit);
 }
 
 std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
-  if (!values.is_object()) fail(place.at(Place::Part::column, "metrics"), say::import::no_object{});
+  if (!values.is_object()) fail(place.at(Place::Part::column, "metrics"), "it is no object");
   std::vector<MetricValue> metrics;
   for (const auto& [key, metric] : values.items()) {
     metrics.push_back(metric_from(place.at(Place::Part::column, key), key, metric));
@@ -54,12 +53,12 @@ std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
 }
 
 std::vector<double> samples_from(const Place& column, const Json& values) {
-  if (!values.is_array()) fail(column, say::import::no_array{});
+  if (!values.is_array()) fail(column, "it is no array");
   std::vector<double> samples;
   samples.reserve(values.size());
   for (const Json& sample : values) {
     const auto time = sample.is_number() ? checked(column, sample.get<double>()) : std::nullopt;
-    if (!time) fail(column, say::import::no_sample{});
+    if (!time) fail(column, "a sample is not a number");
     require_possible(column, metric_key::time_median_ns, *time);
     samples.push_back(*time);
   }
@@ -69,19 +68,19 @@ std::vector<double> samples_from(const Place& column, const Json& values) {
 /// What our own export says of each of several rounds.
 std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
   const Place column = place.at(Place::Part::column, "rounds");
-  if (!values.is_array()) fail(column, say::import::no_array{});
+  if (!values.is_array()) fail(column, "it is no array");
   std::vector<RoundRecord> rounds;
   rounds.reserve(values.size());
   std::set<int> numbers;
   for (const Json& value : values) {
-    if (!value.is_object()) fail(column, say::import::no_object{});
+    if (!value.is_object()) fail(column, "it is no object");
     RoundRecord& round = rounds.emplace_back();
     const auto number = value.find("round");
     if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= most_rounds) {
-      fail(column, say::import::no_round{.most = most_rounds});
+      fail(column, make_message("'round' is not a whole number from 0, below {}", grouped(most_rounds)));
     }
     round.round = number->get<int>();
-    if (!numbers.insert(round.round).second) fail(column, say::import::round_twice{.round = round.round});
+    if (!numbers.insert(round.round).second) fail(column, make_message("round {} is there twice", round.round));
     KernelRecord& kernel = round.kernels.emplace_back();
     if (const auto metrics = value.find("metrics"); metrics != value.end()) {
       kernel.metrics = metrics_from(place, *metrics);
@@ -110,7 +109,7 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
 }
 
 ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder) {
-  if (!point.is_object()) fail(place, say::import::no_object{});
+  if (!point.is_object()) fail(place, "it is no object");
   ImportRow row{.place = place};
   for (const auto& [name, value] : point.items()) {
     ImportedColumn& column = builder.columns()[name];
@@ -128,7 +127,7 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder)
     } else if (const auto text = name == reason_column::arguments ? shallow_text(value) : std::nullopt) {
       row.fields[name] = value.is_string() ? value.get<std::string>() : *text;
     } else if (value.is_structured()) {
-      fail(row.at(name), say::import::no_single_value{});
+      fail(row.at(name), "it is no single value");
     } else {
       row.fields[name] = scalar(value);
     }
@@ -144,7 +143,7 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
     const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
     if (!whole || !(value >= 0 && value <= most)) {
-      fail(place.at(Place::Part::member, key), say::import::absurd{.value = found->dump()});
+      fail(place.at(Place::Part::member, key), make_message("{} is absurd", found->dump()));
     }
     member = static_cast<T>(value);
   };
@@ -158,7 +157,8 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
     const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
     if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
-      fail(place.at(Place::Part::member, "compute_capability"), say::import::no_capability{.word = text});
+      fail(place.at(Place::Part::member, "compute_capability"),
+           make_message("'{}' is not two numbers as in 9.0", text));
     }
     limits.compute_major = static_cast<int>(major);
     limits.compute_minor = static_cast<int>(minor);
@@ -192,14 +192,15 @@ class PointStream {
   /// For Json::parse(): whether what was read is kept in the document.
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
-    if (depth > deepest) fail(say::import::deep{.most = deepest});
+    if (depth > deepest) fail(make_message("it is nested more than {} deep", deepest));
     const auto level = static_cast<std::size_t>(depth);
     if (event == Event::object_start) keys_.at(level + 1).clear();
     if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
       // Which of the two is meant nobody knows.
       if (inside_)
-        fail(Place{.of = Place::Of::point, .number = index_}, say::import::key_twice{.key = parsed.get<std::string>()});
-      fail(say::import::key_twice{.key = parsed.get<std::string>()});
+        fail(Place{.of = Place::Of::point, .number = index_},
+             make_message("'{}' is there twice", parsed.get<std::string>()));
+      fail(make_message("'{}' is there twice", parsed.get<std::string>()));
     }
     if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
     if (inside_ && depth == inside_depth_) return element(event, parsed);
@@ -219,7 +220,7 @@ class PointStream {
     using Event = Json::parse_event_t;
     if (event == Event::object_start) return true;
     const Place place{.of = Place::Of::point, .number = index_};
-    if (event != Event::object_end) fail(place, say::import::no_object{});
+    if (event != Event::object_end) fail(place, "it is no object");
     builder_.add(row_from(parsed, place, builder_));
     ++index_;
     return false;
@@ -242,7 +243,7 @@ Json parse(std::string_view text, PointBuilder& builder) {
   } catch (const Json::exception& error) {  // also out_of_range, for 1e999
     std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
-    fail(say::import::no_json{.error = why});
+    fail(make_message("it is no JSON: {}", why));
   }
 }
 
@@ -253,16 +254,19 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   const Json document = parse(text, builder);
   if (document.is_object()) {
     if (document.value("format", Json()) == export_format && document.value("version", Json()) != json_version) {
-      fail(say::import::other_version{.version = document.value("version", Json()).dump(), .newest = json_version});
+      fail(make_message("its version is {}, and this attnscope knows {}", document.value("version", Json()).dump(),
+                        json_version));
     }
-    if (!document.contains("points")) fail(say::import::no_points{});
+    if (!document.contains("points")) fail("there is no \"points\"");
   }
   const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
-  if (!array) fail(say::import::points_no_array{});
+  if (!array) fail("\"points\" is no array");
 
   Import import = builder.take();
   if (document.is_object() && document.contains("ceilings")) {
-    import.notes.emplace_back(say::import::ceilings_left_out{.sets = document["ceilings"].size()});
+    import.notes.emplace_back(make_message(
+        "The ceilings in it are left out (sets of them: {}): `merge` takes them over from the file itself.",
+        document["ceilings"].size()));
   }
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
   std::size_t place = 0;

@@ -7,9 +7,6 @@
 #include <map>
 #include <span>
 
-#include "messages/import.h"
-#include "messages/ncu.h"
-#include "messages/noun.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
@@ -42,7 +39,7 @@ std::size_t sequence_of(std::span<const NcuLaunch> launches, const NcuSelection&
   for (std::size_t i = length; repeated && i < launches.size(); ++i) {
     repeated = alike(launches[i], launches[i - length]);
   }
-  if (!repeated) fail(say::ncu::no_repetitions{.launches = launches.size(), .repeats = repeats});
+  if (!repeated) fail(make_message("{} launches are not {} repetitions of one sequence", launches.size(), repeats));
   return length;
 }
 
@@ -66,12 +63,19 @@ void require_one_place(std::span<const NcuLaunch> launches) {
   const auto processes = several(launches, [](const NcuLaunch& launch) {
     return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
   });
-  if (processes) fail(say::ncu::several_processes{.processes = *processes});
+  if (processes)
+    fail(make_message(
+        "its launches are of several processes: {}; they are no samples of one another, choose one with --process",
+        *processes));
   const auto devices = several(launches, [](const NcuLaunch& launch) {
     return launch.compute_capability.empty() ? launch.device
                                              : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
   });
-  if (devices) fail(say::ncu::several_devices{.devices = *devices});
+  if (devices)
+    fail(
+        make_message("its launches ran on several GPUs: {}, as ncu numbers them; they are no samples of one another, "
+                     "choose one with --device",
+                     *devices));
 }
 
 /// One launch's numbers, as we keep them.
@@ -86,7 +90,7 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
     const auto value = checked(place, cell.value * scale);
     if (!value) continue;
     const auto require_unit = [&, &unit = unit](std::string_view wanted) {
-      if (unit != wanted) fail(column.place(), say::import::unit_not_of{.unit = column.unit, .wanted = wanted});
+      if (unit != wanted) fail(column.place(), make_message("the unit is '{}', not one of {}", column.unit, wanted));
     };
     if (column.counter == "gpu__time_duration.sum") {
       require_unit("ns");
@@ -106,7 +110,7 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
     }
   }
   if (shared) kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared, "byte", Provenance::imported});
-  if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail(line_place(launch.line), say::ncu::no_counter{});
+  if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail(line_place(launch.line), "no counter has a value");
   return kernel;
 }
 
@@ -121,8 +125,8 @@ void note_columns(const NcuTable& table, ColumnList& columns) {
     column.unit = each.unit;
     column.example = example_of(each.example);
     if (each.counter == "Kernel Name") column.becomes = "kernel";
-    if (std::ranges::find(of_a_launch, each.counter) != of_a_launch.end()) column.left_out = say::ncu::of_a_launch{};
-    if (each.counter.starts_with("device__attribute")) column.left_out = say::ncu::of_the_gpu{};
+    if (std::ranges::find(of_a_launch, each.counter) != of_a_launch.end()) column.left_out = "tells launches apart";
+    if (each.counter.starts_with("device__attribute")) column.left_out = "says something of the GPU, not of a launch";
     if (const Metric* metric = metric_of(each.counter)) columns.keep(metric->key);
   }
 }
@@ -156,15 +160,18 @@ std::vector<Message> notes_of(std::size_t launches, std::size_t length, const st
   const auto several = [](const auto& each) { return each.second > 1; };
   if (launches > length) {
     const std::size_t samples = launches / length;
-    if (length == 1) notes.push_back(say::ncu::samples_of_one{.launches = launches, .samples = samples});
+    if (length == 1) notes.push_back(make_message("{} launches are {} samples of one", launches, samples));
     if (length > 1) {
-      notes.push_back(say::ncu::samples_of_sequence{.launches = launches, .samples = samples, .length = length});
+      notes.push_back(make_message("{} launches are {} samples of a sequence of {}", launches, samples, length));
     }
   } else if (std::ranges::any_of(times, several)) {
-    notes.push_back(say::ncu::one_sample{.launches = launches});
+    notes.push_back(
+        make_message("{} launches, which do not repeat as a whole, are one sample and add; --kernel, --launches and "
+                     "--repeats choose others",
+                     launches));
   }
   for (const auto& [name, count] : times) {
-    if (count > 1) notes.push_back(say::ncu::launched_again{.kernel = name, .times = count});
+    if (count > 1) notes.push_back(make_message("{} is launched {} times in each sample, which add", name, count));
   }
   return notes;
 }
@@ -185,7 +192,9 @@ std::size_t ncu_table(std::string_view text) {
 Import import_ncu(std::string_view text, const ImportRequest& request) {
   const NcuTable table = read_ncu_launches(text, request.ncu);
   const std::vector<NcuLaunch>& launches = table.launches;
-  if (launches.empty()) fail(say::ncu::none_chosen{.launches = table.left_out});
+  if (launches.empty())
+    fail(make_message("none of its {} launches is chosen by --kernel, --launches, --device and --process",
+                      table.left_out));
   require_one_place(launches);
   const std::size_t length = sequence_of(launches, request.ncu);
 
@@ -202,10 +211,10 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     }
     KernelRecord kernel = joined(repetitions);
     if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
-      fail(line_place(launches[place].line), say::ncu::nothing_in_common{});
+      fail(line_place(launches[place].line), "its repetitions have no counter in common");
     }
     const std::string name = short_kernel_name(launches[place].kernel);
-    check_word(line_place(launches[place].line), said<say::noun::kernel>, name);
+    check_word(line_place(launches[place].line), "kernel", name);
     const int time = ++times[name];
     kernel.kernel = time == 1 ? name : fmt::format("{} {}", name, time);
     if (kernel.kernel == "all") kernel.kernel = "all 1";  // means their sum here
@@ -214,7 +223,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   std::string device = request.device_name;
   const std::string& capability = launches.front().compute_capability;
   if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
-  check_word({.of = Place::Of::table}, said<say::noun::device>, device);
+  check_word({.of = Place::Of::table}, "device", device);
 
   PointBuilder builder(request);
   note_columns(table, builder.columns());

@@ -11,8 +11,6 @@
 #include <utility>
 
 #include "kernels/model/io_model.h"
-#include "messages/import.h"
-#include "messages/noun.h"
 #include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
@@ -41,21 +39,21 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
   if (field.role == FieldRole::tile) {
     constexpr std::int64_t largest = 1 << 20;
     if (value.value_or(0) < 0 || value.value_or(0) > largest) {
-      fail(row.at(named), say::import::absurd{.value = *value});
+      fail(row.at(named), make_message("{} is absurd", *value));
     }
     return value.value_or(0);
   }
   if (!value && field.may_be_left_out) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
   if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
   if (!value) {
-    if (wide == nullptr) fail(row.place, say::import::missing{.field = field.name});
-    fail(row.place, say::import::missing_wide{.field = field.name, .wide = wide->name});
+    if (wide == nullptr) fail(row.place, make_message("there is no {}", field.name));
+    fail(row.place, make_message("there is no {} (or {})", field.name, wide->name));
   }
   if (*value < field.smallest) {
-    fail(row.at(named), say::import::below{.name = named, .least = field.smallest, .value = *value});
+    fail(row.at(named), make_message("{} must be at least {}, not {}", named, field.smallest, *value));
   }
   if (*value > field.largest) {
-    fail(row.at(named), say::import::above{.name = named, .value = *value, .most = field.largest});
+    fail(row.at(named), make_message("{} {} is absurd: at most {}", named, *value, field.largest));
   }
   return *value;
 }
@@ -63,8 +61,8 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
 PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
-  if (spec.algorithm.empty()) fail(row.place, say::import::missing{.field = "algorithm"});
-  check_word(row.place, said<say::noun::algorithm>, spec.algorithm);
+  if (spec.algorithm.empty()) fail(row.place, "there is no algorithm");
+  check_word(row.place, "algorithm", spec.algorithm);
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::algorithm) continue;
     if (field.type == FieldType::integer) {
@@ -95,7 +93,8 @@ constexpr std::array<std::string_view, 2> time_columns{"time_ns", "gpu__time_dur
 void require_same_time(const Place& place, std::string_view key, double said, double follows) {
   constexpr double rounded = 1e-3;
   if (key != metric_key::time_median_ns || std::abs(said - follows) <= rounded * follows) return;
-  fail(place, say::import::other_time{.said = text(Nanoseconds(said)), .follows = text(Nanoseconds(follows))});
+  fail(place, make_message("it says {}, where the row's other time gives {}: keep one of them", text(Nanoseconds(said)),
+                           text(Nanoseconds(follows))));
 }
 
 /// The row's numbers. What follows from others among them (a median from samples, TFLOP/s from a time) is not kept.
@@ -168,7 +167,8 @@ std::optional<int> round_of(const ImportRow& row) {
   const auto round = row.integer(round_column::round);
   if (!round) return std::nullopt;
   if (*round < 0 || *round >= most_rounds) {
-    fail(row.at(round_column::round), say::import::no_round{.most = most_rounds});
+    fail(row.at(round_column::round),
+         make_message("'round' is not a whole number from 0, below {}", grouped(most_rounds)));
   }
   return static_cast<int>(*round);
 }
@@ -335,8 +335,11 @@ std::optional<double> ImportRow::real(std::string_view name) const {
   const std::string* field = find(name);
   if (field == nullptr) return std::nullopt;
   const auto value = number(*field);
-  if (!value && field->find(',') != std::string::npos) fail(at(name), say::import::comma_in_number{.word = *field});
-  if (!value) fail(at(name), say::import::no_number{.word = *field});
+  if (!value && field->find(',') != std::string::npos)
+    fail(at(name), make_message("'{}' is not a number here: write a point before its decimals and nothing between "
+                                "thousands (or part the columns with semicolons, and commas are decimal commas)",
+                                *field));
+  if (!value) fail(at(name), make_message("'{}' is not a number", *field));
   return value;
 }
 
@@ -345,7 +348,7 @@ std::optional<std::int64_t> ImportRow::integer(std::string_view name) const {
   if (!value) return std::nullopt;
   constexpr double largest = 1e15;
   if (*value != std::trunc(*value) || std::abs(*value) > largest) {
-    fail(at(name), say::import::no_whole_number{.word = *find(name)});
+    fail(at(name), make_message("'{}' is not a whole number", *find(name)));
   }
   return static_cast<std::int64_t>(*value);
 }
@@ -359,7 +362,7 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
   for (const std::string_view no : {"false", "False", "no", "0"}) {
     if (*field == no) return false;
   }
-  fail(at(name), say::import::no_flag{.word = *field});
+  fail(at(name), make_message("'{}' is neither true nor false", *field));
 }
 
 Place ImportRow::at(std::string_view name) const {
@@ -401,7 +404,7 @@ std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry
 }
 
 std::string example_of(std::string_view text) {
-  return printable(attnscope::text(Message(say::import::example{.text = shortened(text)})));
+  return printable(shortened(text));
 }
 
 ImportedColumn& ColumnList::operator[](std::string_view name) {
@@ -435,26 +438,25 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
     becomes(name, field->label ? field->label() : Message());
   } else if (wide != wide_fields().end()) {
     becomes(fmt::format("{}, {}", wide->first, wide->second), {});
-    if (!kept_.contains(name))
-      column.left_out = say::import::stands_beside{.first = wide->first, .second = wide->second};
+    if (!kept_.contains(name)) column.left_out = make_message("{} and {} stand beside it", wide->first, wide->second);
   } else if (const PointFact* fact = find_point_fact(name)) {
     becomes(name, fact->label(), fact->unit);
   } else if (metric != nullptr) {
     becomes(metric->key, Message::verbatim(metric_title(metric->key)), metric->unit);
-    if (!time && !shared && !kept_.contains(metric->key)) column.left_out = say::import::follows{};
+    if (!time && !shared && !kept_.contains(metric->key)) column.left_out = "follows from the others";
   } else if (is_counter_name(name)) {
     becomes(name, {}, column.unit.empty() ? "1" : base_unit(column.unit).first);
   } else if (is_known_column(name, registry)) {
     becomes(name, {});
   } else {
-    column.left_out = say::import::means_nothing{};
+    column.left_out = "no field, knob, metric or counter is called so";
   }
 }
 
 std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
   for (ImportedColumn& column : columns_) {
     if (column.becomes.empty() && column.left_out.empty()) describe(column, registry);
-    if (column.example.empty()) column.left_out = say::import::empty_column{};
+    if (column.example.empty()) column.left_out = "no row has a value of it";
     if (!column.left_out.empty()) column.becomes = column.title = column.kept_in = {};
   }
   return std::move(columns_);
@@ -471,14 +473,14 @@ bool PointBuilder::add(const ImportRow& row, bool counted) {
   point.provenance = is_simulated(origin) ? Provenance::simulated : origin;
   KernelRecord kernel;
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
-  check_word(row.place, said<say::noun::kernel>, kernel.kernel);
+  check_word(row.place, "kernel", kernel.kernel);
   add_point_facts(row, point);
   add_numbers(row, point, kernel, columns_);
   label(kernel, origin);
   require_storable(row.place, point, kernel);
   std::string device = request_.device_name.empty() ? row.text("device") : request_.device_name;
   if (device.empty()) device = "unnamed GPU";
-  check_word(row.place, said<say::noun::device>, device);
+  check_word(row.place, "device", device);
 
   const std::optional<int> round = round_of(row);
   if (counted) return true;
@@ -558,11 +560,9 @@ Import PointBuilder::take() {
     for (PointRecord& point : device.points) {
       if (request_.proceed) request_.proceed();
       const auto refuse = [&](Message why) {
-        fail(say::import::at{
-            .place = say::import::point_on{.point = describe(point.spec), .device = device.info.limits.name},
-            .why = std::move(why)});
+        fail(make_message("{} on {}: {}", describe(point.spec), device.info.limits.name, why));
       };
-      if (const auto twice = join_rounds(point.rounds)) refuse(say::import::round_twice{.round = *twice});
+      if (const auto twice = join_rounds(point.rounds)) refuse(make_message("round {} is there twice", *twice));
       for (RoundRecord& round : point.rounds) complete_sum(round.kernels);
       if (point.kernels.empty()) sum_up_rounds(point);
       complete_kernels(point);
@@ -571,7 +571,11 @@ Import PointBuilder::take() {
       if (Message wrong = out_of_bounds(point); !wrong.empty()) refuse(std::move(wrong));
     }
   }
-  if (repeated_ > 0) import_.notes.emplace_back(say::import::repeated{.rows = repeated_});
+  if (repeated_ > 0)
+    import_.notes.emplace_back(
+        make_message("Rows that say a point again and not of which round: {}. Each stays a point of its own, and "
+                     "compare takes them for one round; a column 'round' (0, 1, ...) makes rounds of them.",
+                     grouped(repeated_)));
   import_.columns = columns_.take(registry());
   for (const ImportedColumn& column : import_.columns) {
     const bool wide = std::ranges::count(wide_fields(), column.name, &WideField::name) > 0;
@@ -579,8 +583,11 @@ Import PointBuilder::take() {
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.count == 0; });
   if (import_.devices.empty()) {
-    if (ignored_.empty()) fail(say::import::no_numbers{});
-    fail(say::import::no_numbers_known{.columns = fmt::format("{}", fmt::join(ignored_, ", "))});
+    if (ignored_.empty()) fail("it holds no numbers: no row has a time, a metric or a counter");
+    fail(
+        make_message("it holds no numbers: no row has a time, a metric or a counter (columns not known: {}); a time's "
+                     "column names its unit, as time_ns, time_ms or 'time [us]'",
+                     fmt::join(ignored_, ", ")));
   }
   return std::move(import_);
 }

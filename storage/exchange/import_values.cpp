@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "messages/import.h"
 #include "storage/bounds.h"
 
 namespace attnscope::exchange {
@@ -37,13 +36,13 @@ Message Place::message() const {
   const auto whole = [&]() -> Message {
     switch (of) {
       case Of::line:
-        return say::import::line{.line = number};
+        return make_message("line {}", number);
       case Of::point:
         return Message::verbatim(fmt::format("points[{}]", number));
       case Of::device:
         return Message::verbatim(fmt::format("devices[{}]", number));
       case Of::table:
-        return say::import::table{};
+        return "the table";
     }
     return {};
   };
@@ -51,13 +50,13 @@ Message Place::message() const {
     case Part::whole:
       return whole();
     case Part::column:
-      return say::import::column{.place = whole(), .column = name};
+      return make_message("{}, column '{}'", whole(), name);
     case Part::counter:
-      return say::import::counter{.place = whole(), .counter = name};
+      return make_message("{}, {}", whole(), name);
     case Part::metric:
-      return say::import::metric{.place = whole(), .metric = name};
+      return make_message("{}, metric '{}'", whole(), name);
     case Part::member:
-      return say::import::member{.place = whole(), .member = name};
+      return make_message("{}, '{}'", whole(), name);
   }
   return {};
 }
@@ -67,7 +66,7 @@ void fail(Message why) {
 }
 
 void fail(const Place& place, Message why) {
-  throw Wrong(say::import::at{.place = place.message(), .why = std::move(why)});
+  throw Wrong(make_message("{}: {}", place.message(), why));
 }
 
 std::optional<double> number(std::string_view text) {
@@ -79,19 +78,20 @@ std::optional<double> number(std::string_view text) {
 
 std::optional<double> checked(const Place& place, std::optional<double> value, const Metric* metric) {
   if (!value || std::isnan(*value)) return std::nullopt;
-  if (std::isinf(*value)) fail(place, say::import::infinite{});
+  if (std::isinf(*value)) fail(place, "the value is infinite");
   const bool may_be_negative = metric != nullptr && metric->may_be_negative;
-  if (*value < 0 && !may_be_negative) fail(place, say::import::below_zero{.value = fmt::format("{}", *value)});
+  if (*value < 0 && !may_be_negative) fail(place, make_message("{} is below zero", *value));
   return value;
 }
 
 void require_possible(const Place& place, std::string_view metric, double value) {
   const Metric* row = find_metric(metric);
   const bool may_be_none = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
-  if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_none) fail(place, say::import::no_time{});
+  if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_none)
+    fail(place, "a time of 0 ns is none; leave it out where nothing was measured");
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
-  if (value > most) fail(place, say::import::occupancy{.percent = fmt::format("{}", value)});
+  if (value > most) fail(place, make_message("an occupancy of {}% is impossible", value));
 }
 
 std::pair<std::string, double> base_unit(std::string_view text) {
@@ -125,11 +125,11 @@ bool is_counter_name(std::string_view name) {
   return name.find("__") != std::string_view::npos && name.find_first_of(" [(") == std::string_view::npos;
 }
 
-void check_word(const Place& place, Saying what, std::string_view text) {
+void check_word(const Place& place, std::string_view what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-  if (control) fail(place, say::import::control_characters{.what = what()});
+  if (control) fail(place, make_message("the {} holds control characters; give it a plain name", what));
   if (text.size() > longest_name) {
-    fail(place, say::import::long_name{.what = what(), .bytes = text.size(), .most = longest_name});
+    fail(place, make_message("the {} has {} bytes; at most {} are taken for a name", what, text.size(), longest_name));
   }
 }
 
@@ -138,10 +138,10 @@ MetricValue imported_value(const Place& place, const std::string& name, double v
   const auto [base, scale] = base_unit(unit);
   const bool in_base_unit = metric != nullptr && unit == metric->unit;
   const auto number = checked(place, value * (in_base_unit ? 1 : scale), metric);
-  if (!number) fail(place, say::import::value_is_no_number{});
+  if (!number) fail(place, "the value is not a number");
   if (metric == nullptr) return {name, *number, unit.empty() ? "1" : base, Provenance::imported};
   if (!unit.empty() && !in_base_unit && base != metric->unit) {
-    fail(place, say::import::other_unit{.unit = unit, .wanted = metric->unit});
+    fail(place, make_message("the unit is '{}', not {}", unit, metric->unit));
   }
   require_possible(place, metric->key, *number);
   return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};

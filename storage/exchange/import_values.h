@@ -58,7 +58,7 @@ void require_possible(const Place&, std::string_view metric, double value);
 [[nodiscard]] const Metric* metric_of(std::string_view name);
 [[nodiscard]] bool is_counter_name(std::string_view name);
 /// Throws where `text` cannot be the name of what it is said to be.
-void check_word(const Place&, Saying what, std::string_view text);
+void check_word(const Place&, std::string_view what, std::string_view text);
 /// A metric's or a counter's value, whose unit the file says or, empty, leaves to the base unit.
 [[nodiscard]] MetricValue imported_value(const Place&, const std::string& name, double value, const std::string& unit);
 

@@ -9,8 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "messages/import.h"
-#include "messages/ncu.h"
 #include "profiler/plan/text.h"
 #include "storage/bounds.h"
 #include "storage/exchange/csv_reader.h"
@@ -57,14 +55,14 @@ class LaunchReader {
       : lines_(table, line), selection_(selection), header_(*lines_.next()) {}
 
   NcuTable read() {
-    if (!column("Kernel Name")) fail(line_place(header_.number), say::import::no_column{.column = "Kernel Name"});
+    if (!column("Kernel Name")) fail(line_place(header_.number), "there is no column 'Kernel Name'");
     if (column("Metric Name")) {
       read_details();
     } else {
       read_raw();
     }
     finish();
-    if (!any_) fail(line_place(lines_.line() - 1), say::ncu::no_launch{});
+    if (!any_) fail(line_place(lines_.line() - 1), "no launch stands below the header and the units");
     require_nothing_below();
     return std::move(table_);
   }
@@ -104,7 +102,7 @@ class LaunchReader {
                         .process_name = field(line, "Process Name"),
                         .values = {}};
     if (launch_->kernel.empty()) {
-      fail(line_place(line.number).at(Place::Part::column, "Kernel Name"), say::import::empty{});
+      fail(line_place(line.number).at(Place::Part::column, "Kernel Name"), "it is empty");
     }
   }
 
@@ -120,9 +118,9 @@ class LaunchReader {
 
   void read_raw() {
     const std::optional<CsvLine> units = lines_.next();
-    if (!units) fail(line_place(header_.number), say::ncu::no_launch{});
+    if (!units) fail(line_place(header_.number), "no launch stands below the header and the units");
     require_width(header_, *units);
-    if (!units->fields.front().empty()) fail(line_place(units->number), say::ncu::no_units{});
+    if (!units->fields.front().empty()) fail(line_place(units->number), "the row of units is missing");
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
       table_.columns.push_back({header_.fields[i], units->fields[i], units->number});
     }
@@ -141,7 +139,7 @@ class LaunchReader {
 
   void read_details() {
     details_ = true;
-    if (!column("Metric Value")) fail(line_place(header_.number), say::import::no_column{.column = "Metric Value"});
+    if (!column("Metric Value")) fail(line_place(header_.number), "there is no column 'Metric Value'");
     std::map<std::pair<std::string, std::string>, std::size_t> known;
     while (const std::optional<CsvLine> line = next()) {
       begin(*line);
@@ -173,7 +171,7 @@ class LaunchReader {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view text = rest.substr(0, end);
       if (text.size() > 2 && text[0] == '"' && is_digit(text[1]) && text.find("\",\"") != std::string_view::npos) {
-        fail(line_place(line), say::ncu::launch_below{});
+        fail(line_place(line), "a launch stands below the end of the table; import each table by itself");
       }
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
@@ -215,7 +213,7 @@ std::size_t behind_last(std::string_view text, std::string_view separator) {
 NcuTable read_ncu_launches(std::string_view text, const NcuSelection& selection) {
   const std::size_t start = ncu_table(text);
   if (start == std::string_view::npos) {
-    fail(say::ncu::no_table{});
+    fail("there is no table of ncu's: no line begins with \"ID\"; write it with `ncu --csv --page raw`");
   }
   const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
   return LaunchReader(text.substr(start), skipped + 1, selection).read();
@@ -248,7 +246,10 @@ std::optional<double> ncu_number(const Place& place, std::string_view text) {
                               text.find_first_of("0123456789") != std::string_view::npos &&
                               text.find_first_of("eE") != 0;
   if (!looks_like_one) return std::nullopt;
-  const auto wrong = [&] { fail(place, say::ncu::no_number{.word = text}); };
+  const auto wrong = [&] {
+    fail(place,
+         make_message("'{}' is no number as ncu writes it in English, 1,048,576.5; run ncu with LC_ALL=C", text));
+  };
   std::string digits;
   const std::size_t point = std::min(text.find_first_of(".eE"), text.size());
   const std::string_view whole = text.substr(0, point);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "messages/file.h"
-
 namespace attnscope::exchange {
 
 Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
@@ -14,8 +12,8 @@ Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
     const bool known =
         std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
     if (!known) {
-      throw StorageError(StorageError::Kind::other,
-                         say::file::no_run_see_info{.file = store.file().string(), .run = id});
+      throw StorageError(StorageError::Kind::other, "{} has no run {}; `attnscope info` lists its runs",
+                         store.file().string(), id);
     }
   }
   if (!wanted.empty()) {

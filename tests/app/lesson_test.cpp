@@ -185,7 +185,7 @@ TEST(LessonExport, BadInputIsOneClearLine) {
   const std::string out = (folder / "out").string();
   const Outcome language = run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--lang", "fr"});
   EXPECT_EQ(language.exit_code, 2);
-  EXPECT_THAT(language.err, HasSubstr("no language 'fr'; there are en, zh"));
+  EXPECT_THAT(language.err, HasSubstr("fr not in {en,zh}"));
   EXPECT_EQ(run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", out + "/nothing"}).exit_code, 1);
   EXPECT_EQ(run(folder, {"lesson", "export", out + "/nothing.attnscope", "-o", out}).exit_code, 1);
   // A foreign page stays.

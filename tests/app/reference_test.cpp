@@ -148,8 +148,7 @@ class CommandsText {
   TemporaryFolder folder_;
   std::map<std::string, std::string> said_;  ///< by meaning, the command that said it first
   std::string text_ =
-      "## Commands\n\nEvery command also takes `--help`, `--version` and `--lang` (en or zh; "
-      "without it, the locale's).\n";
+      "## Commands\n\nEvery command also takes `--help` and `--version`.\n";
 };
 
 std::string row(const std::vector<std::string>& cells) {

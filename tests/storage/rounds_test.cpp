@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "messages/point.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/writers.h"
 #include "storage/check.h"
@@ -145,7 +144,7 @@ TEST(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
     RunStore store = RunStore::open(file, Mode::collect);
     PointRecord crashed = simple_record(64);
     crashed.disposition = Disposition::crashed;
-    crashed.reason = say::point::timing_crashed{};
+    crashed.reason = make_reason("point.timing_crashed", "A kernel crashed while it was timed.");
     store.add_round(run, 0, 2, crashed);
   }
   const RunStore store = RunStore::open(file, Mode::read_only);

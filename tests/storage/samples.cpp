@@ -4,8 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "messages/oracle.h"
-#include "messages/point.h"
 #include "profiler/metrics/statement.h"
 
 namespace attnscope::testing {
@@ -80,14 +78,10 @@ PointRecord full_record() {
   record.spec.cache = CacheState::warm;
   record.disposition = Disposition::incorrect;
   // With a comma, quotes, a number, a message within the message, and what looks like a place for an argument.
-  record.reason = say::point::run_again{.reason = say::oracle::row{.tensor = "\"dQ\" {bound}",
-                                                                   .value = "0.5",
-                                                                   .expected = "0.25",
-                                                                   .instance = 0,
-                                                                   .row = 3,
-                                                                   .column = 17,
-                                                                   .error = "0.25",
-                                                                   .bound = "0.125"}};
+  record.reason = make_reason(
+      "point.run_again", "Run again: {}",
+      make_reason("oracle.row", "{} is 0.5 instead of 0.25 at instance {} row {} column {}: error 0.25, bound 0.125.",
+                  "\"dQ\" {bound}", 0, 3, 17));
   record.provenance = Provenance::measured;
   for (const char* name : {"all", "qk", "softmax", "pv"}) {
     KernelRecord& kernel = record.kernels.emplace_back();

@@ -10,7 +10,6 @@
 
 #include "kernels/tile_table.h"
 #include "messages/explorer_page.h"
-#include "messages/value.h"
 #include "profiler/plan/fields.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
@@ -48,7 +47,7 @@ void drop_foreign_knobs(ExplorerChoices& choices) {
 
 Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
   if (known_algorithms().find(name) == nullptr) {
-    return Failure{Message(say::explorer_page::no_such_algorithm{.name = name})};
+    return Failure{make_message("There is no algorithm '{}'.", name)};
   }
   choices.point.spec.algorithm = name;
   drop_foreign_knobs(choices);
@@ -57,7 +56,7 @@ Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
 
 Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
   if (std::ranges::find(known_gpus(), name, &DeviceLimits::name) == known_gpus().end()) {
-    return Failure{Message(say::explorer_page::no_such_device{.name = name})};
+    return Failure{make_message("There is no GPU '{}' in the table.", name)};
   }
   choices.device = name;
   choices.own = nullptr;
@@ -69,7 +68,7 @@ Chosen choose_factor(double& factor, const QString& text) {
   constexpr double percent = 100;
   const double value = text.toDouble(&number) / percent;
   if (!number || !(value >= least_what_if && value <= most_what_if)) {
-    return Failure{Message(say::explorer_page::no_factor{.word = text.toStdString()})};
+    return Failure{make_message("{} is no percentage from 25 to 800", text.toStdString())};
   }
   factor = value;
   return std::monostate();
@@ -89,7 +88,7 @@ Chosen choose_bytes(std::int64_t& target, const QString& text) {
   const qint64 bytes = text.toLongLong(&whole);
   constexpr qint64 most = qint64{1} << 30U;  // no block has more, and sums of it stay numbers
   if (!whole || bytes < 0 || bytes > most)
-    return Failure{Message(say::explorer_page::no_bytes{.word = text.toStdString()})};
+    return Failure{make_message("'{}' is no number of bytes.", text.toStdString())};
   target = bytes;
   return std::monostate();
 }
@@ -102,7 +101,7 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
   if (!value) return Failure{value.error()};
   if (field.type == FieldType::integer &&
       (std::get<std::int64_t>(*value) < field.smallest || std::get<std::int64_t>(*value) > field.largest)) {
-    return Failure{Message(say::value::out_of_range{.value = std::get<std::int64_t>(*value)})};
+    return Failure{make_message("{} is out of range.", std::get<std::int64_t>(*value))};
   }
   if (Chosen done = field.set(spec, *value); !done) return done;
   // Two that were equal stay so: a square problem is one slider.
@@ -255,7 +254,7 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
   }
   if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
   if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) return choose_knob(choices, *knob, word);
-  return Failure{Message(say::explorer_page::no_such_choice{.name = name.toStdString()})};
+  return Failure{make_message("There is nothing to choose by the name '{}'.", name.toStdString())};
 }
 
 Explored work_out(ExplorerChoices choices) {

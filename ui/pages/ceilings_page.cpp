@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
 #include "profiler/analysis/tables/ceiling_table.h"
 #include "storage/recorded_samples.h"
@@ -101,7 +100,8 @@ void CeilingsPage::show_set() {
     return;
   }
   const ShownCeilings& set = sets_[static_cast<std::size_t>(place)];
-  note_->setText(set.measured ? QString() : qtext(say::ceiling::not_measured{.device = set.device_name}));
+  note_->setText(set.measured ? QString()
+                              : qtext("{} was not measured: these are datasheet figures.", set.device_name));
   note_->setVisible(!set.measured);
   show_ceilings(set.ceilings);
   stack_->setCurrentWidget(table_);

@@ -155,7 +155,9 @@ void DoctorPage::look() {
     program_.stop();
     const ListedDevice* listed = devices_.find(argument);
     show_checks({}, listed == nullptr || find_collector().isEmpty()
-                        ? qtext(say::doctor_page::no_program{})
+                        ? QStringLiteral("The program “attnscope” was not found beside this one or in PATH: install it "
+                                         "there, or name it in ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded "
+                                         "files, models and the explorer work without it.")
                         : qtext(say::doctor_page::elsewhere{.device = choice_->currentText().toStdString(),
                                                             .note = listed->note.toStdString()}));
     return;
@@ -169,7 +171,7 @@ void DoctorPage::look() {
 void DoctorPage::read(const QJsonObject& answer, const QString& why) {
   const QJsonArray rows = answer[QLatin1String("rows")].toArray();
   if (!why.isEmpty() || rows.isEmpty() || rows.size() > most_checks) {
-    show_checks({}, qtext(say::doctor_page::failed{.why = why.left(longest_word).toStdString()}));
+    show_checks({}, qtext("`attnscope doctor` did not answer: {}", why.left(longest_word).toStdString()));
     return;
   }
   std::vector<ShownCheck> checks;
@@ -218,7 +220,9 @@ void DoctorPage::offer() {
   const ListedDevice* gpu = device();
   QString why;
   if (find_collector().isEmpty()) {
-    why = qtext(say::doctor_page::no_program{});
+    why = QStringLiteral(
+        "The program “attnscope” was not found beside this one or in PATH: install it there, or name it in "
+        "ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded files, models and the explorer work without it.");
   } else if (gpu == nullptr) {
     why = qtext(say::doctor_page::no_gpu{});
   } else if (busy_) {

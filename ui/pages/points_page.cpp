@@ -55,7 +55,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
     if (replaced) {
       workspace_.read_anew(*run);
     } else {
-      listed_->setText(qtext(say::points_table::not_read{.why = why.toStdString()}));
+      listed_->setText(qtext("Values cannot be read now: {}", why.toStdString()));
     }
   });
   refresh();
@@ -192,7 +192,9 @@ bool PointsPage::wants_texts(const std::shared_ptr<const PointSet>& all) const {
 
 void PointsPage::show_points() {
   if (const QString& error = workspace_.selection_error(); !error.isEmpty()) {
-    listed_->setText(qtext(say::points_table::not_listed{.why = error.toStdString()}));
+    listed_->setText(
+        qtext("These points alone are loaded; the others could not be looked through: {} Another filter tries again.",
+              error.toStdString()));
   }
   listed_->setVisible(model_->lists() || !workspace_.selection_error().isEmpty());
   hide_columns();

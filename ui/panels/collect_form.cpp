@@ -268,7 +268,9 @@ void CollectForm::offer_own_kernels() {
     box->setChecked(here && box->property(ticked).toBool());
     box->setEnabled(here);
     box->setToolTip(
-        plain_tip(here ? to_qstring(algorithm->facts().title) : qtext(say::collect_panel::own_kernel_runs_here{})));
+        plain_tip(here ? to_qstring(algorithm->facts().title)
+                       : QStringLiteral("No simulated GPU runs a kernel of your own, whose order of tiles nobody "
+                                        "stated, and no other machine has its files: choose a GPU of this machine.")));
   }
 }
 
@@ -310,12 +312,12 @@ CollectForm::Verdict CollectForm::check() const {
   QString error;
   const SweepRequest request = sweep_request(&error);
   if (find_collector().isEmpty()) {
-    return {qtext(say::collect_panel::no_collector{}), {}};
+    return {QStringLiteral("The program “attnscope” was not found beside this one or in PATH."), {}};
   }
   if (!error.isEmpty()) return {error, {}};
-  if (request.algorithms.empty()) return {qtext(say::collect_panel::no_algorithm{}), {}};
+  if (request.algorithms.empty()) return {QStringLiteral("Choose at least one algorithm."), {}};
   if (request.preset.empty() && request.axes.empty()) {
-    return {qtext(say::collect_panel::no_axis{}), {}};
+    return {QStringLiteral("Write at least one axis, or choose a preset."), {}};
   }
   if (const QString problem = database_->problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
@@ -323,7 +325,9 @@ CollectForm::Verdict CollectForm::check() const {
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
   const std::optional<std::size_t> several = devices_.several(device);
   if (device == several_ && !several && listed == nullptr) {
-    return {qtext(say::collect_panel::no_devices{.word = one_line(device).toStdString()}), {}};
+    return {qtext("{} names no devices: write them as in 0,1,3 or ssh:a,ssh:b or simulated*4.",
+                  one_line(device).toStdString()),
+            {}};
   }
   const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
@@ -333,7 +337,7 @@ CollectForm::Verdict CollectForm::check() const {
   QString words = several ? qtext(say::collect_panel::plan_shared{.points = points, .gpus = *several})
                           : qtext(say::collect_panel::plan{.points = points, .device = on});
   if (listed != nullptr && !listed->note.isEmpty()) {
-    words += QLatin1Char('\n') + qtext(say::collect_panel::no_counters{.why = listed->note.toStdString()});
+    words += QLatin1Char('\n') + qtext("No counters: {}", listed->note.toStdString());
   }
   return {{}, words};
 }

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
 #include "ui/text/format.h"
@@ -125,8 +124,7 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::kernel_built, this, [this](const BuildEvent& event) {
     progress_->setFormat(qtext(say::collect_panel::compiling{.done = event.done, .total = event.total}));
     if (!event.error.empty()) {
-      log_->add(qtext(say::collect_panel::does_not_compile{.kernel = event.kernel}), Disposition::compile_error,
-                qtext(event.error));
+      log_->add(qtext("{} does not compile", event.kernel), Disposition::compile_error, qtext(event.error));
     }
   });
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
@@ -213,7 +211,7 @@ void CollectPanel::connect_end() {
     ended(qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
-    if (work_) return ended(qtext(done.reason.empty() ? Message(say::ceiling::cancelled{}) : done.reason));
+    if (work_) return ended(qtext(done.reason.empty() ? "Cancelled: nothing was kept." : done.reason));
     // A collector that had to be killed says no more how many there are.
     const std::size_t told = done.ok + done.not_ok;
     const std::size_t kept = told > 0 ? told - std::min(cut_short_, done.not_ok) : kept_.size();
@@ -241,7 +239,7 @@ void CollectPanel::show_plan(const PlanEvent& event) {
             {});
   if (event.skipped > 0) log_->add(qtext(say::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
-    log_->add(qtext(say::collect_panel::no_counters{.why = event.counters}), Disposition::no_counters);
+    log_->add(qtext("No counters: {}", event.counters), Disposition::no_counters);
   }
   gpus_.clear();
   if (event.devices.size() > 1) {

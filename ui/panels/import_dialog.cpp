@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "messages/import_dialog.h"
-#include "messages/window.h"
 #include "profiler/analysis/tables/table.h"
 #include "storage/exchange/imported_columns.h"
 #include "storage/output_file.h"
@@ -310,7 +309,9 @@ void ImportDialog::import() {
   if (editor_.running()) return;
   into_ = target();
   if (into_.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
-  if (is_recorded_sample(into_)) return show_state(qtext(say::window::sample_stays{.file = into_.toStdString()}));
+  if (is_recorded_sample(into_))
+    return show_state(qtext("{} is a recorded sample and stays as it was recorded: open a copy of it, and edit that",
+                            into_.toStdString()));
   if (into_ == usual_target_) QDir().mkpath(QFileInfo(into_).path());
   wrote_ = stopped_ = false;
   for (ImportPage* page : pages(ImportPage::State::ready)) {

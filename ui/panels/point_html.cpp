@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
-#include "messages/bound.h"
 #include "messages/details.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
@@ -323,7 +322,7 @@ QString describe_lost_point_html(const ShownPoint& point, const QString& why, co
   Html html(palette);
   add_title(html, point.spec.algorithm);
   html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
-  html.heading(qtext(say::details::lost{}));
+  html.heading(QStringLiteral("The details cannot be read"));
   html.paragraph(why, disposition_color(Disposition::crashed, html.colors().dark));
   return html.take();
 }

@@ -9,7 +9,6 @@
 #include <QListWidget>
 #include <QPushButton>
 
-#include "messages/collect_panel.h"
 #include "messages/elsewhere.h"
 #include "profiler/measure/remote/ssh.h"
 #include "ui/process/device_list.h"
@@ -101,7 +100,8 @@ void RemoteDeviceDialog::check() {
 
 void RemoteDeviceDialog::try_it() {
   if (!probe_.ask_for(word())) {
-    if (!probe_.running()) state_->setText(qtext(say::collect_panel::no_collector{}));
+    if (!probe_.running())
+      state_->setText(QStringLiteral("The program “attnscope” was not found beside this one or in PATH."));
     return;
   }
   connect_->setEnabled(false);

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <set>
 
-#include "messages/report.h"
 #include "messages/report_dialog.h"
 #include "ui/process/save_file.h"
 #include "ui/text/format.h"
@@ -167,8 +166,9 @@ std::optional<ReportWish> ReportDialog::wish() {
   if (chosen.empty()) return refuse(qtext(say::report_dialog::no_section{}));
   if (file.isEmpty()) return refuse(qtext(say::report_dialog::no_file{}));
   if (holds_measurements(wish.output, wish.sources))
-    return refuse(qtext(say::report::holds_measurements{.file = file.toStdString()}));
-  if (!is_report_name(wish.output)) return refuse(qtext(say::report::no_file_kind{.file = file.toStdString()}));
+    return refuse(qtext("{} holds measurements, and no report replaces them", file.toStdString()));
+  if (!is_report_name(wish.output))
+    return refuse(qtext("{}: a report is written as .html or .md; end its name in one of them", file.toStdString()));
   if (QFileInfo::exists(file) && may_replace_ != file) {
     may_replace_ = file;
     return refuse(qtext(say::report_dialog::replaces{.file = file.toStdString()}));

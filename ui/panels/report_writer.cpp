@@ -5,8 +5,6 @@
 #include <exception>
 #include <new>
 
-#include "messages/command.h"
-#include "messages/output.h"
 #include "messages/report_dialog.h"
 #include "profiler/analysis/point_query.h"
 #include "profiler/measure/host_environment.h"
@@ -21,8 +19,8 @@ QString skipped_words(const RunStore& store) {
   const std::vector<BadRow> rows = store.bad_rows();
   if (rows.empty()) return {};
   const std::string file = store.file().filename().string();
-  return rows.size() == 1 ? qtext(say::output::lacks_row{.file = file})
-                          : qtext(say::output::lacks_rows{.rows = rows.size(), .file = file});
+  return rows.size() == 1 ? qtext("The table lacks 1 row of {} that is not what was written.", file)
+                          : qtext("The table lacks {} rows of {} that are not what was written.", rows.size(), file);
 }
 
 ReportOutcome write_it(const ReportWish& wish) {
@@ -43,7 +41,7 @@ ReportOutcome write_it(const ReportWish& wish) {
     const auto baseline = wish.baseline ? std::optional(points.places.at(*wish.baseline)) : std::nullopt;
     const auto of_it = [&](analysis::Row row) { return points.input.table.run_index(row) == *baseline; };
     if (rows.empty() || (baseline && std::ranges::none_of(rows, of_it))) {
-      return {qtext(say::command::none_fits{.filter = wish.filter}), {}};
+      return {qtext("--filter: no point of these files fits {}", wish.filter), {}};
     }
     points = only_rows(std::move(points), rows, wish.filter);
   }

@@ -4,13 +4,10 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QStandardPaths>
-#include <algorithm>
 #include <chrono>
 #include <string>
 
 #include "messages/collect_panel.h"
-#include "messages/embedded.h"
-#include "messages/language.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -38,12 +35,6 @@ QString find_collector() {
   return QStandardPaths::findExecutable(QStringLiteral("attnscope"));
 }
 
-QStringList words_for_language() {
-  const std::string code = text(say::language::code{});
-  const bool built_in = std::ranges::count(message_languages(), code) > 0;
-  return built_in ? QStringList{QStringLiteral("--lang"), QString::fromStdString(code)} : QStringList();
-}
-
 QStringList CollectRequest::arguments() const {
   QStringList words{QStringLiteral("collect"), QStringLiteral("--jsonl")};
   if (!preset.isEmpty()) words << QStringLiteral("--preset") << preset;
@@ -61,7 +52,7 @@ QStringList DeviceWork::arguments() const {
   const QStringList words{QStringLiteral("ceilings"), QStringLiteral("--jsonl"),
                           QStringLiteral("--device"), device,
                           QStringLiteral("-o"),       database};
-  return words + words_for_language();
+  return words;
 }
 
 CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
@@ -75,7 +66,7 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart || ended_) return;
     ended_ = true;
-    emit failed(qtext(say::collect_panel::not_started_because{.error = process_.errorString().toStdString()}));
+    emit failed(qtext("The collector could not be started: {}", process_.errorString().toStdString()));
   });
   connect(&insist_, &QTimer::timeout, this, [this] {
     if (!running()) return;
@@ -107,7 +98,7 @@ void CollectorProcess::start(const CollectRequest& request) {
 void CollectorProcess::start_collector(const QStringList& arguments) {
   const QString program = find_collector();
   if (program.isEmpty()) {
-    emit failed(qtext(say::collect_panel::no_collector{}));
+    emit failed(QStringLiteral("The program “attnscope” was not found beside this one or in PATH."));
     return;
   }
   start(program, arguments);
@@ -194,15 +185,18 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
   } else if (status == QProcess::CrashExit) {
     if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);
     const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
-    emit crashed(complaint.isEmpty()
-                     ? qtext(say::collect_panel::died{.control = control})
-                     : qtext(say::collect_panel::died_saying{.error = complaint.toStdString(), .control = control}));
+    emit crashed(
+        complaint.isEmpty()
+            ? qtext("The collector died. The points before it are in the file: tick “{}” and press Start to go on.",
+                    control)
+            : qtext("The collector died: {}. The points before it are in the file: tick “{}” and press Start to go on.",
+                    complaint.toStdString(), control));
   } else if (done_ && !done_->reason.empty()) {
     emit failed(qtext(done_->reason));
   } else if (!complaint.isEmpty()) {
     emit failed(complaint);
   } else {
-    emit failed(qtext(say::collect_panel::ended_with_code{.code = exit_code}));
+    emit failed(qtext("The collector ended with exit code {} and no explanation.", exit_code));
   }
 }
 

@@ -17,8 +17,6 @@ namespace attnscope::ui {
 
 /// The command-line program: $ATTNSCOPE_COLLECTOR, else beside this program, else in PATH; empty when there is none.
 [[nodiscard]] QString find_collector();
-/// By which a program of ours speaks the window's language; none where that is not a built-in one.
-[[nodiscard]] QStringList words_for_language();
 
 struct CollectRequest {
   QString preset;  ///< empty: free axes only

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/process/device_probe.h"
 
-#include "messages/collect_panel.h"
 #include "ui/process/collector_process.h"
 
 namespace attnscope::ui {
@@ -10,7 +9,7 @@ DeviceProbe::DeviceProbe(QObject* parent) : QObject(parent) {
   connect(&process_, &QProcess::finished, this, &DeviceProbe::read);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart) return;  // finished() says the rest
-    emit not_found(say::collect_panel::not_started_because{.error = process_.errorString().toStdString()});
+    emit not_found(make_message("The collector could not be started: {}", process_.errorString().toStdString()));
   });
 }
 
@@ -42,7 +41,9 @@ void DeviceProbe::read() {
   if (plan && !plan->device_name.empty() && process_.exitCode() == 0) {
     emit found(*plan);
   } else {
-    emit not_found(why.empty() ? Message(say::collect_panel::ended_with_code{.code = process_.exitCode()}) : why);
+    emit not_found(why.empty()
+                       ? make_message("The collector ended with exit code {} and no explanation.", process_.exitCode())
+                       : why);
   }
 }
 

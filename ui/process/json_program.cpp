@@ -3,7 +3,6 @@
 
 #include <QJsonDocument>
 
-#include "messages/collect_panel.h"
 #include "messages/import_dialog.h"
 #include "ui/process/collector_process.h"
 #include "ui/text/qtext.h"
@@ -23,7 +22,8 @@ QString last_words_of(QProcess& ended) {
 }
 
 QString failure_of(const QProcess& ended, const QString& last_words) {
-  if (ended.error() == QProcess::FailedToStart) return qtext(say::collect_panel::no_collector{});
+  if (ended.error() == QProcess::FailedToStart)
+    return QStringLiteral("The program “attnscope” was not found beside this one or in PATH.");
   if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
   if (!last_words.isEmpty()) return last_words;
   return ended.exitStatus() == QProcess::CrashExit ? qtext(say::import_dialog::child_killed{.signal = ended.exitCode()})
@@ -45,7 +45,7 @@ void JsonProgram::start(const QStringList& words) {
     if (process_ != nullptr && process_->error() == QProcess::FailedToStart) end();
   };
   connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
-  process_->start(find_collector(), words + words_for_language());
+  process_->start(find_collector(), words);
 }
 
 void JsonProgram::stop() {

@@ -48,7 +48,7 @@ void RunEditor::start() {
     if (process_ != nullptr && process_->error() == QProcess::FailedToStart) end();
   };
   connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
-  process_->start(find_collector(), tasks_.front().arguments + words_for_language());
+  process_->start(find_collector(), tasks_.front().arguments);
 }
 
 void RunEditor::end() {

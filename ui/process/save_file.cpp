@@ -7,7 +7,6 @@
 #include <QStandardPaths>
 #include <QSvgGenerator>
 
-#include "messages/output.h"
 #include "storage/run_store.h"
 #include "ui/text/qtext.h"
 
@@ -22,9 +21,8 @@ QString save_file(const QString& path, const std::function<bool(QIODevice&)>& wr
       out.commit();
       return {};
     }
-    if (file.error() == QFileDevice::NoError) return qtext(say::output::cannot_write{.file = path.toStdString()});
-    return qtext(
-        say::output::cannot_write_because{.file = path.toStdString(), .error = file.errorString().toStdString()});
+    if (file.error() == QFileDevice::NoError) return qtext("cannot write {}", path.toStdString());
+    return qtext("cannot write {} ({})", path.toStdString(), file.errorString().toStdString());
   } catch (const StorageError& error) {
     return QString::fromLocal8Bit(error.what());
   }

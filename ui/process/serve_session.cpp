@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "kernels/registry.h"
-#include "messages/request.h"
-#include "messages/serve_session.h"
 #include "profiler/measure/requests.h"
 #include "ui/text/qtext.h"
 
@@ -105,7 +103,7 @@ void ServeSession::send(const QString& id, Request& request) {
   if (line.size() > longest_request) {
     // Its refusal could not name it. Queued: whoever called measure() has no id yet.
     const auto refuse = [this, id] {
-      if (close_request(id)) emit point_refused(id, qtext(say::request::long_line{.bytes = longest_request}));
+      if (close_request(id)) emit point_refused(id, qtext("the line is longer than {} bytes", longest_request));
     };
     QMetaObject::invokeMethod(this, refuse, Qt::QueuedConnection);
     return;
@@ -146,8 +144,10 @@ void ServeSession::refuse_all(const QString& reason) {
 void ServeSession::on_crash() {
   if (++deaths_ < 2) return on_end();
   const QString complaint = process_.last_error_line();
-  on_failure(complaint.isEmpty() ? qtext(say::serve_session::died_twice{})
-                                 : qtext(say::serve_session::died_twice_saying{.error = complaint.toStdString()}));
+  on_failure(
+      complaint.isEmpty()
+          ? QStringLiteral("The collector died twice without an answer and was not started again.")
+          : qtext("The collector died twice without an answer and was not started again: {}", complaint.toStdString()));
 }
 
 void ServeSession::on_failure(const QString& reason) {

@@ -10,7 +10,6 @@
 #include <numeric>
 #include <utility>
 
-#include "messages/window.h"
 #include "storage/known_statements.h"
 #include "ui/text/qtext.h"
 
@@ -179,7 +178,8 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
 }  // namespace
 
 QString out_of_memory(const QString& path) {
-  return qtext(say::window::out_of_memory{.file = path.toStdString()});
+  return qtext("{} needs more memory than there is: close other files or programs, then open it again.",
+               path.toStdString());
 }
 
 FileContents read_file(const QString& path, const std::optional<KnownFile>& known, ReadProgress* progress,
@@ -198,7 +198,7 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
       contents.path = path;
       if (read_once(contents, known, progress == nullptr ? unseen : *progress, most)) return contents;
     }
-    fail(qtext(say::window::keeps_changing{.file = path.toStdString()}));
+    fail(qtext("{} is replaced again and again while it is read: open it once it stays.", path.toStdString()));
   } catch (const std::bad_alloc&) {
     fail({});  // gives back what was read before anything is said
     contents.error = out_of_memory(path);

@@ -9,9 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "messages/details.h"
 #include "messages/points_table.h"
-#include "messages/window.h"
 #include "ui/runs/point_selection.h"
 #include "ui/text/qtext.h"
 
@@ -138,7 +136,10 @@ PointPages::Page PointPages::read(Files& files, const PointSet& points, std::spa
     }
     const auto require_same = [&] {
       if (!is_replaced(*files.store, *run)) return;
-      throw NoPage{run, qtext(say::window::file_replaced{.file = run->file.toStdString()}), true};
+      throw NoPage{run,
+                   qtext("{} was replaced by another file since it was read: what is shown is read anew, of that one.",
+                         run->file.toStdString()),
+                   true};
     };
     require_same();
     std::vector<std::int64_t> ids;
@@ -156,7 +157,9 @@ PointPages::Page PointPages::read(Files& files, const PointSet& points, std::spa
       of_run.add(point);
     });
     require_same();
-    if (others) throw NoPage{run, qtext(say::details::changed{.file = run->file.toStdString()})};
+    if (others)
+      throw NoPage{run, qtext("{} has changed since this point was read from it. Close the file and open it again.",
+                              run->file.toStdString())};
     for (const Row row : of_run.rows()) place_of_row.push_back(place_of.at(of_run.id(row)));
     // What analysis knows of the run the points that are shown say already.
     parts.push_back({run, &of_run, points.table().runs()[points.table().run_index(rows[place_of.begin()->second])]});

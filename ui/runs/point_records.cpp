@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/details.h"
-#include "messages/window.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -65,10 +63,13 @@ PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
       std::ranges::any_of(runs, [&](const RunSummary& run) { return run.id == drawn.id && run.uid == drawn.uid; });
   std::optional<StoredPoint> found = store_->point(point.id);
   if (!same_run || !stamp_of(file).same_file(point.run->stamp)) {
-    return {.error = qtext(say::window::file_replaced{.file = file}), .replaced = true};
+    return {.error = qtext(
+                "{} was replaced by another file since it was read: what is shown is read anew, of that one.", file),
+            .replaced = true};
   }
   if (!found || found->run_id != drawn.id || found->record.spec != point.spec) {
-    return {.error = qtext(say::details::changed{.file = file})};
+    return {.error =
+                qtext("{} has changed since this point was read from it. Close the file and open it again.", file)};
   }
   return {.record = std::make_shared<const PointRecord>(std::move(found->record))};
 }

@@ -13,8 +13,6 @@
 #include <string>
 #include <thread>
 
-#include "messages/details.h"
-#include "messages/window.h"
 #include "ui/process/shared_of_many.h"
 #include "ui/runs/file_contents.h"
 #include "ui/text/qtext.h"
@@ -126,12 +124,17 @@ class ValuesOfRows {
     std::set<const RunInfo*> runs;
     for (const auto& [id, row] : rows) runs.insert(listing_.points->run_of(row).get());
     if (std::ranges::none_of(runs, [&](const RunInfo* run) { return is_replaced(store, *run); })) return;
-    throw ReadFailure{file, qtext(say::window::file_replaced{.file = file.toStdString()})};
+    throw ReadFailure{
+        file, qtext("{} was replaced by another file since it was read: what is shown is read anew, of that one.",
+                    file.toStdString())};
   }
   void require_same(const StoredPoint& point, const QString& file, Row row) const {
     const bool same = point.run_id == listing_.points->run_of(row)->summary.id &&
                       point.record.spec == listing_.points->table().spec(row);
-    if (!same) throw ReadFailure{file, qtext(say::details::changed{.file = file.toStdString()})};
+    if (!same)
+      throw ReadFailure{file,
+                        qtext("{} has changed since this point was read from it. Close the file and open it again.",
+                              file.toStdString())};
   }
 
   const Listing& listing_;
@@ -238,9 +241,10 @@ QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
   const BadRow& first = rows.front();
   const std::string file = path.toStdString();
   if (rows.size() == 1) {
-    return qtext(say::window::row_left_out{.file = file, .where = first.where, .why = first.why});
+    return qtext("1 row of {} is not what was written and is left out: {}: {}", file, first.where, first.why);
   }
-  return qtext(say::window::rows_left_out{.rows = rows.size(), .file = file, .where = first.where, .why = first.why});
+  return qtext("{} rows of {} are not what was written and are left out: {}: {}", rows.size(), file, first.where,
+               first.why);
 }
 
 Selection select_points(const SelectionAsk& ask, const Outdated& outdated) {

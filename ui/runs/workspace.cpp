@@ -213,7 +213,9 @@ void Workspace::forget(const QString& path) {
 }
 
 void Workspace::say_replaced(const QString& path) {
-  emit file_replaced(path, qtext(say::window::file_replaced{.file = path.toStdString()}));
+  emit file_replaced(
+      path, qtext("{} was replaced by another file since it was read: what is shown is read anew, of that one.",
+                  path.toStdString()));
 }
 
 void Workspace::read_anew(const RunInfo& as_read) {

@@ -14,6 +14,12 @@ namespace attnscope::ui {
   return QString::fromStdString(text(message));
 }
 
+/// qtext(...)
+template <class First, class... Rest>
+[[nodiscard]] QString qtext(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
+  return qtext(make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...));
+}
+
 /// "1.24 ms", "227 KiB".
 template <class Unit>
 [[nodiscard]] QString qtext(Amount<Unit> amount) {

@@ -54,9 +54,9 @@ void DatabaseField::choose() {
 }
 
 QString DatabaseField::problem() const {
-  if (path_->text().trimmed().isEmpty()) return qtext(say::collect_panel::no_file{});
+  if (path_->text().trimmed().isEmpty()) return QStringLiteral("Name the file to collect into.");
   if (can_write(path_->text())) return {};
-  return qtext(say::collect_panel::not_writable{.file = path_->text().toStdString()});
+  return qtext("{} cannot be written.", path_->text().toStdString());
 }
 
 }  // namespace attnscope::ui

@@ -4,7 +4,6 @@
 #include <exception>
 #include <new>
 
-#include "messages/window.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -14,7 +13,8 @@ bool Application::notify(QObject* receiver, QEvent* event) {
   try {
     return QApplication::notify(receiver, event);
   } catch (const std::bad_alloc&) {
-    report_(qtext(say::window::out_of_memory_drawing{}));
+    report_(
+        QStringLiteral("There is not enough memory to show this: close files that are open here, or other programs."));
   } catch (const std::exception& error) {
     report_(QString::fromUtf8(error.what()));
   }

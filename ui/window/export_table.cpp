@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/output.h"
-#include "messages/window.h"
 #include "ui/process/save_file.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -48,7 +46,10 @@ RunPtr replaced_run(const Part& part, const RunStore& store) {
 }
 
 SavedTable file_replaced(const RunPtr& run) {
-  return {.error = qtext(say::output::file_replaced{.file = run->file.toStdString()}), .replaced = run};
+  return {.error = qtext("Nothing was written: {} was replaced by another file since it was read. It is read anew; "
+                         "look at it and export again.",
+                         run->file.toStdString()),
+          .replaced = run};
 }
 
 /// That the table lacks rows that are damaged; empty when it does not.
@@ -57,8 +58,9 @@ QString lacking(const std::vector<RunStore>& stores) {
     const std::vector<BadRow> skipped = store.bad_rows();
     if (skipped.empty()) continue;
     const std::string file = store.file().string();
-    return skipped.size() == 1 ? qtext(say::output::lacks_row{.file = file})
-                               : qtext(say::output::lacks_rows{.rows = skipped.size(), .file = file});
+    return skipped.size() == 1
+               ? qtext("The table lacks 1 row of {} that is not what was written.", file)
+               : qtext("The table lacks {} rows of {} that are not what was written.", skipped.size(), file);
   }
   return {};
 }
@@ -100,25 +102,31 @@ SavedTable save_shown_points(const Workspace& workspace, const QString& path) {
   try {
     const auto ticked = [](const LoadedRun& run) { return run.visible; };
     if (std::ranges::none_of(workspace.runs(), ticked)) {
-      return {.error = qtext(say::output::no_run_ticked{}), .nothing_to_write = true};
+      return {.error = QStringLiteral("There is nothing to export: no run is ticked."), .nothing_to_write = true};
     }
     const std::size_t ticked_points = workspace.ticked_points();
-    if (ticked_points == 0) return {.error = qtext(say::output::no_point_ticked{}), .nothing_to_write = true};
+    if (ticked_points == 0)
+      return {.error = QStringLiteral("There is nothing to export: the ticked runs have no points."),
+              .nothing_to_write = true};
     const std::shared_ptr<const PointSet> points = workspace.visible();
     if (points->empty()) {
-      return {.error = qtext(say::output::all_filtered{.filter = workspace.query().toStdString(),
-                                                       .points = counted_points(ticked_points)}),
+      return {.error = qtext("There is nothing to export: the filter “{}” hides all {}.",
+                             workspace.query().toStdString(), counted_points(ticked_points)),
               .nothing_to_write = true};
     }
     SavedTable saved = save_parts(parts_of(*points), workspace.files(), path);
     const std::shared_ptr<const Listing>& listing = workspace.listing();
     const std::size_t fit = listing == nullptr ? ticked_points : listing->rows.size();
     if (workspace.large() && saved.error.isEmpty() && fit > points->size()) {
-      saved.error = qtext(say::output::part{.written = points->size(), .points = fit});
+      saved.error = qtext(
+          "{} of the {} points that fit were written, those that are loaded: a filter that leaves fewer chooses "
+          "others, and attnscope export writes all.",
+          points->size(), fit);
     }
     return saved;
   } catch (const std::bad_alloc&) {
-    return {.error = qtext(say::output::no_memory{.file = path.toStdString()})};
+    return {.error =
+                qtext("There is not enough memory to write {}: tick fewer runs, or close files.", path.toStdString())};
   } catch (const std::exception& error) {
     return {.error = QString::fromUtf8(error.what())};
   }

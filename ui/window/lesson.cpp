@@ -139,8 +139,8 @@ void LessonInBrowser::tell(const LessonFile& written) {
   for (const QString& problem : written.problems) banner_.add(Banner::Topic::write, problem);
   if (opened) return;
   // The banner forgets offers that are about no open file.
-  banner_.offer(Banner::Topic::write, qtext(say::window::lesson_not_opened{.file = file}), workspace_.files().value(0),
-                qtext(say::window::save_lesson{}), [this] { save(); });
+  banner_.offer(Banner::Topic::write, qtext("No browser could be started. The lesson is {}", file),
+                workspace_.files().value(0), qtext(say::window::save_lesson{}), [this] { save(); });
 }
 
 void LessonInBrowser::save() {

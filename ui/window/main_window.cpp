@@ -86,7 +86,10 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   auto* files = new FileWatch(workspace_, this);
   connect(files, &FileWatch::gone, this, [this](const QString& path) {
     banner_->forget(path);
-    banner_->add(Banner::Topic::replaced, qtext(say::window::file_gone{.file = one_line(path).toStdString()}), path);
+    banner_->add(Banner::Topic::replaced,
+                 qtext("{} is no longer in its place. What was read of it stays until it is closed.",
+                       one_line(path).toStdString()),
+                 path);
   });
   connect(files, &FileWatch::back, this, [this](const QString& path) { banner_->forget(path); });
   qApp->installEventFilter(this);
@@ -229,9 +232,8 @@ void MainWindow::follow_collection() {
     runs_->reveal(database, run);
     if (closes_when_stopped_) close();
   });
-  connect(collect_, &CollectPanel::device_measured, this, [this](const DeviceWork& /*work*/) {
-    show_page(QStringLiteral("ceilings"));
-  });
+  connect(collect_, &CollectPanel::device_measured, this,
+          [this](const DeviceWork& /*work*/) { show_page(QStringLiteral("ceilings")); });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
 }
@@ -274,13 +276,15 @@ void MainWindow::open_by_hand(const QStringList& files) {
 void MainWindow::open_sample() {
   const QStringList samples = recorded_samples();
   if (!samples.isEmpty()) return open_by_hand(samples);
-  banner_->add(Banner::Topic::open, qtext(say::window::no_sample{}));
+  banner_->add(Banner::Topic::open,
+               QStringLiteral("The recorded sample is not installed. Collect on the simulated device instead."));
 }
 
 void MainWindow::open_second_sample() {
   const QString sample = second_sample();
   if (!sample.isEmpty()) return open_by_hand({sample});
-  banner_->add(Banner::Topic::open, qtext(say::window::no_sample{}));
+  banner_->add(Banner::Topic::open,
+               QStringLiteral("The recorded sample is not installed. Collect on the simulated device instead."));
 }
 
 Page* MainWindow::page(const QString& id) const {
@@ -330,7 +334,9 @@ void MainWindow::select(const ShownPoint& point) {
 
 void MainWindow::explore_selected() {
   const std::optional<ShownPoint> point = details_->point();
-  if (!point) return say_written({}, qtext(say::window::select_first{}), Banner::Topic::choice);
+  if (!point)
+    return say_written({}, QStringLiteral("No point is selected: click one in a plot or in the table."),
+                       Banner::Topic::choice);
   explore(&PointExplorer::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
 }
 
@@ -340,7 +346,11 @@ void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QSt
   if (explorers.empty()) return;
   tabs_->setCurrentWidget(dynamic_cast<QWidget*>(explorers.front()));
   if ((explorers.front()->*take)(spec, gpu)) return;
-  say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
+  say_written({},
+              qtext("{} is not in the table of GPUs, and its file does not say enough of it: the point is explored on "
+                    "the GPU that was chosen before.",
+                    one_line(gpu).toStdString()),
+              Banner::Topic::choice);
 }
 
 void MainWindow::explore_algorithm(const std::string& name) {
@@ -376,7 +386,9 @@ void MainWindow::open_dialog() {
 void MainWindow::open_kernel(const QString& statement) {
   banner_->clear(Banner::Topic::choice);
   if (measures()) {
-    return banner_->add(Banner::Topic::choice, qtext(say::window::kernel_waits{}));
+    return banner_->add(
+        Banner::Topic::choice,
+        QStringLiteral("A kernel is opened when nothing is being measured: end the sweep, or wait for it."));
   }
   if (const auto kernel = user::load_kernel(statement.toStdString()); !kernel) {
     return banner_->add(Banner::Topic::choice, qtext(kernel.error()), statement);

@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <QImageWriter>
 
-#include "messages/output.h"
 #include "profiler/analysis/plot_list.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
@@ -28,7 +27,7 @@ constexpr double single_scale = 2;
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files = recorded_samples();
-  if (files.isEmpty()) return qtext(say::output::no_file_nor_sample{});
+  if (files.isEmpty()) return QStringLiteral("no file given, and the recorded sample is not installed");
   for (const QString& file : files) {
     if (QString error = workspace.open_now(file); !error.isEmpty()) return error;
   }
@@ -96,13 +95,13 @@ class PictureWriter {
 
 QString write_plots(const QStringList& files, const QString& folder, QStringList* written, Existing existing,
                     QStringList* skipped) {
-  if (!QDir().mkpath(folder)) return qtext(say::output::no_folder{.folder = folder.toStdString()});
+  if (!QDir().mkpath(folder)) return qtext("{} could not be made", folder.toStdString());
   apply_theme(ThemeChoice::light);
   Workspace workspace;
   note_skipped(workspace, skipped);
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
-  if (points->empty()) return qtext(say::output::no_point{});
+  if (points->empty()) return QStringLiteral("nothing to draw: no point in these files");
   PictureWriter writer(points, QDir(folder), existing, written);
   for (const analysis::Plot& picture : analysis::plan_plots(points->table())) {
     if (QString error = writer.write(picture); !error.isEmpty()) return error;
@@ -115,9 +114,8 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   const QByteArray format = kind.isEmpty() ? QByteArrayLiteral("png") : kind;
   const QList<QByteArray> kinds = QImageWriter::supportedImageFormats();
   if (!kinds.contains(format.toLower())) {
-    return qtext(say::output::no_picture_kind{.file = shot.file.toStdString(),
-                                              .kind = kind.toStdString(),
-                                              .kinds = (QByteArrayLiteral(".") + kinds.join(" .")).toStdString()});
+    return qtext("{}: a picture of the window is no {}; end its name in one of {}", shot.file.toStdString(),
+                 kind.toStdString(), (QByteArrayLiteral(".") + kinds.join(" .")).toStdString());
   }
   MainWindow window(false);
   window.set_theme(shot.theme);

@@ -46,7 +46,11 @@ void RunEdits::answer_in(QWidget& widget) {
 
 bool RunEdits::refuses(const QString& file) {
   const bool sample = is_recorded_sample(file);
-  if (sample) banner_.add(Banner::Topic::write, qtext(say::window::sample_stays{.file = file.toStdString()}), file);
+  if (sample)
+    banner_.add(Banner::Topic::write,
+                qtext("{} is a recorded sample and stays as it was recorded: open a copy of it, and edit that",
+                      file.toStdString()),
+                file);
   return sample;
 }
 

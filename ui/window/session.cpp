@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "messages/window.h"
+#include "messages/language.h"
 #include "ui/process/collector_process.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
@@ -79,8 +79,9 @@ void Session::open_window() {
   // Left last and no window's: the one that the next window takes.
   say(SessionFile(SessionFile::Begin::anew).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
-  if (QProcess::startDetached(program, words_for_language())) return;
-  window_.banner().add(Banner::Topic::choice, qtext(say::window::window_not_started{.program = program.toStdString()}));
+  if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(say::language::code{})})) return;
+  window_.banner().add(Banner::Topic::choice,
+                       qtext("Another window cannot be opened: {} did not start", program.toStdString()));
 }
 
 void Session::say(const QString& problem) {

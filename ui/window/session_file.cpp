@@ -7,7 +7,6 @@
 #include <QUuid>
 #include <utility>
 
-#include "messages/window.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -55,7 +54,8 @@ bool SessionFile::take(const QString& path) {
     return true;
   }
   if (lock->error() != QLockFile::LockFailedError) {
-    problem_ = qtext(say::window::session_not_kept{.folder = QFileInfo(path).absolutePath().toStdString()});
+    problem_ = qtext("What this window shows will not be there at the next start: {} cannot be written to",
+                     QFileInfo(path).absolutePath().toStdString());
   }
   return false;
 }
@@ -77,7 +77,7 @@ ViewDocument SessionFile::read() {
   QFile::remove(aside);
   if (QFile::rename(path_, aside)) {
     left.problem =
-        qtext(say::window::session_not_restored{.why = left.problem.toStdString(), .file = aside.toStdString()});
+        qtext("The window begins anew: {}. It is kept as {}", left.problem.toStdString(), aside.toStdString());
   }
   return left;
 }

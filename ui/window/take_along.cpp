@@ -34,13 +34,15 @@ QString ask_for_file(QWidget* window, const QString& title, const QString& stem,
 
 TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
     : QObject(window->menuBar()), page_(std::move(page)), say_(std::move(say)), window_(window) {
-  plot_ = {[](const Page& shown) { return shown.has_plot(); }, qtext(say::window::no_plot{})};
-  values_there_ = {[](const Page& shown) { return shown.has_values(); }, qtext(say::window::no_values{})};
+  plot_ = {[](const Page& shown) { return shown.has_plot(); },
+           QStringLiteral("There is no plot on this page; Export values shown writes what it shows.")};
+  values_there_ = {[](const Page& shown) { return shown.has_values(); },
+                   QStringLiteral("This page has no values to hand over now; Export CSV writes its points.")};
   const Kind command{[](const Page& shown) {
                        return shown.marked() && shown.shows_marked() &&
                               known_algorithms().find(shown.marked()->spec.algorithm) != nullptr;
                      },
-                     qtext(say::window::no_selection{})};
+                     QStringLiteral("No point that this program can measure is selected on this page.")};
   copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
                  [this](Page& shown) { copy(shown); }),
              add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,

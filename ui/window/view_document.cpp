@@ -11,7 +11,6 @@
 #include <functional>
 #include <utility>
 
-#include "messages/window.h"
 #include "ui/pages/kept_zoom.h"
 #include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
@@ -92,29 +91,32 @@ ViewDocument read_view(const QString& path) {
   const std::string name = path.isEmpty() ? "''" : path.toStdString();
   // A pipe would be waited for.
   if (const QFileInfo there(path); path.isEmpty() || (there.exists() && !there.isFile())) {
-    return {{}, qtext(say::window::view_is_no_file{.file = name})};
+    return {{}, qtext("{} is no file: it is not read", name)};
   }
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
-    return {{}, qtext(say::window::view_unreadable{.file = name, .why = file.errorString().toStdString()})};
+    return {{}, qtext("{} cannot be read: {}", name, file.errorString().toStdString())};
   }
   const QByteArray bytes = file.read(largest + 1);
-  if (bytes.size() > largest) return {{}, qtext(say::window::view_too_large{.file = name, .mib = largest >> 20})};
+  if (bytes.size() > largest)
+    return {{},
+            qtext("{} is larger than {} MiB, which no view of this program is: it is not read", name, largest >> 20)};
   QJsonParseError error;
   QJsonObject view = QJsonDocument::fromJson(bytes, &error).object();
   if (error.error != QJsonParseError::NoError) {
     return {
         {},
-        qtext(say::window::view_damaged{.file = name, .at = error.offset, .why = error.errorString().toStdString()})};
+        qtext("{} is damaged at byte {} ({}): it is not read", name, error.offset, error.errorString().toStdString())};
   }
   if (view.value(QLatin1String("format")).toString() != QLatin1String(format)) {
-    return {{}, qtext(say::window::view_of_another_kind{.file = name})};
+    return {{}, qtext("{} is no saved view: its \"format\" is not \"attnscope-view\"", name)};
   }
   if (const QJsonValue of = view.value(QLatin1String("version")); of.toInt() != version) {
     const QString words = of.isDouble() ? QString::number(of.toDouble()) : QStringLiteral("?");
     return {
         {},
-        qtext(say::window::view_of_another_version{.file = name, .version = words.toStdString(), .known = version})};
+        qtext("{} is a view of version {}, and this program reads version {}: open it with the version that wrote it",
+              name, words.toStdString(), version)};
   }
   const QStringList wrong = take_out_wrong(view);
   const QDir folder = QFileInfo(path).absoluteDir();
@@ -122,7 +124,7 @@ ViewDocument read_view(const QString& path) {
                [&](const QString& each) { return QDir::cleanPath(folder.absoluteFilePath(with_sample_folder(each))); });
   if (wrong.isEmpty()) return {view, {}};
   const std::string keys = wrong.join(QStringLiteral(", ")).toStdString();
-  return {view, qtext(say::window::view_left_out{.file = name, .keys = keys})};
+  return {view, qtext("{}: left out is what has a wrong type: {}", name, keys)};
 }
 
 QString write_view(const QString& path, QJsonObject view) {

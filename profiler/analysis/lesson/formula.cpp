@@ -7,8 +7,6 @@
 #include <cctype>
 #include <utility>
 
-#include "messages/lesson.h"
-
 namespace attnscope::analysis::lesson {
 namespace {
 
@@ -48,20 +46,20 @@ class FormulaParser {
 
   FormulaNode row(char end, int depth) {
     FormulaNode row;
-    if (depth > deepest) wrong_ = say::lesson::formula_deep{};
+    if (depth > deepest) wrong_ = "the formula is nested too deeply";
     while (!done() && text_[at_] != end) {
       if (text_[at_] == ' ') {
         ++at_;
         continue;
       }
       if (text_[at_] == '}') {
-        wrong_ = say::lesson::formula_brace{};
+        wrong_ = "a brace of the formula has no other one";
         break;
       }
       row.children.push_back(with_scripts(atom(depth), depth));
     }
     if (end != '\0') {
-      if (at_ >= text_.size()) wrong_ = say::lesson::formula_brace{};
+      if (at_ >= text_.size()) wrong_ = "a brace of the formula has no other one";
       ++at_;
     }
     return row;
@@ -84,7 +82,7 @@ class FormulaParser {
   FormulaNode argument(int depth) {
     while (!done() && text_[at_] == ' ') ++at_;
     if (done()) {
-      wrong_ = say::lesson::formula_ends{};
+      wrong_ = "the formula ends where something has to follow";
       return {};
     }
     if (text_[at_] != '{') return atom(depth + 1);
@@ -108,7 +106,7 @@ class FormulaParser {
     }
     if (std::isalpha(byte) != 0) return {Kind::word, std::string(1, text_[at_++]), {}};
     if (c == '^' || c == '_') {
-      wrong_ = say::lesson::formula_script{};
+      wrong_ = "nothing stands before ^ or _ in the formula";
       return {};
     }
     std::size_t bytes = 1;  // of a character beyond ASCII
@@ -132,7 +130,7 @@ class FormulaParser {
     if (word == "text") return words();
     const auto* const symbol = std::ranges::find(symbols, word, &Symbol::word);
     if (symbol == symbols.end()) {
-      wrong_ = say::lesson::formula_word{.word = word};
+      wrong_ = make_message("the formula has '\\{}', which is none of the subset's words", word);
       return {};
     }
     return {symbol->kind, std::string(symbol->text), {}};
@@ -141,7 +139,7 @@ class FormulaParser {
   FormulaNode words() {
     const std::size_t end = text_.find('}', at_);
     if (at_ >= text_.size() || text_[at_] != '{' || end == std::string_view::npos) {
-      wrong_ = say::lesson::formula_brace{};
+      wrong_ = "a brace of the formula has no other one";
       return {};
     }
     FormulaNode node{Kind::plain, std::string(text_.substr(at_ + 1, end - at_ - 1)), {}};

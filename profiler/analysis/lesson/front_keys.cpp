@@ -18,7 +18,6 @@
 #include "kernels/model/mask.h"
 #include "kernels/model/tile_program.h"
 #include "kernels/registry.h"
-#include "messages/lesson.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/lesson/claim_tests.h"
 #include "profiler/analysis/lesson/online_softmax.h"
@@ -66,26 +65,27 @@ Words split(std::string_view value) {
 Message any_text(const Asked& asked) {
   constexpr std::size_t most = 400;
   if (asked.value.size() <= most) return {};
-  return say::lesson::allows_text{.most = most};
+  return make_message("{} bytes at most", most);
 }
 
 Message finite_number(const Asked& asked) {
-  return number_in(asked.value) ? Message() : Message(say::lesson::allows_number{});
+  return number_in(asked.value) ? Message() : "it takes a number";
 }
 
 /// A claim with less could never hold.
 Message no_less_than_zero(const Asked& asked) {
   const std::optional<double> number = number_in(asked.value);
-  return number && *number >= 0 ? Message() : Message(say::lesson::allows_from_zero{});
+  return number && *number >= 0 ? Message() : "it takes a number of 0 or more";
 }
 
 /// Between `low` and less than that nothing lies.
 Message no_less_than_low(const Asked& asked) {
   const std::optional<double> number = number_in(asked.value);
-  if (!number) return say::lesson::allows_number{};
+  if (!number) return "it takes a number";
   const std::optional<double> low = asked.front.number("low");
   if (!low || *number >= *low) return {};
-  return say::lesson::allows_from_low{.low = clipped(asked.front.entries.at("low").value)};
+  return make_message("it takes a number that is not below the card's 'low', {}",
+                      clipped(asked.front.entries.at("low").value));
 }
 
 bool whole_within(std::string_view value, std::int64_t low, std::int64_t high) {
@@ -96,7 +96,7 @@ bool whole_within(std::string_view value, std::int64_t low, std::int64_t high) {
 
 Message whole_number(const Asked& asked) {
   if (whole_within(asked.value, asked.low, asked.high)) return {};
-  return say::lesson::allows_whole{.low = asked.low, .high = asked.high};
+  return make_message("it takes a whole number from {} to {}", grouped(asked.low), grouped(asked.high));
 }
 
 Message whole_numbers(const Asked& asked) {
@@ -104,19 +104,22 @@ Message whole_numbers(const Asked& asked) {
   const bool all =
       std::ranges::all_of(words, [&](const std::string& word) { return whole_within(word, asked.low, asked.high); });
   if (all && !words.empty()) return {};
-  return say::lesson::allows_wholes{.low = asked.low, .high = asked.high};
+  return make_message("it takes whole numbers from {} to {}, with blanks between them", grouped(asked.low),
+                      grouped(asked.high));
 }
 
 Message finite_numbers(const Asked& asked) {
   const Words words = split(asked.value);
   const bool all = std::ranges::all_of(words, [](const std::string& word) { return number_in(word).has_value(); });
   const std::size_t lengths = asked.front.words("n").size();
-  return all && words.size() == lengths ? Message() : Message(say::lesson::allows_numbers{.count = lengths});
+  return all && words.size() == lengths
+             ? Message()
+             : make_message("it takes as many numbers as there are N, {}, with blanks between them", lengths);
 }
 
 Message one_of(std::string_view value, const Words& known) {
   if (std::ranges::count(known, value) > 0) return {};
-  return say::lesson::allows_one_of{.words = fmt::format("{}", fmt::join(known, ", "))};
+  return make_message("it takes one of {}", fmt::join(known, ", "));
 }
 
 Message all_of(std::string_view value, const Words& known) {
@@ -124,7 +127,7 @@ Message all_of(std::string_view value, const Words& known) {
   const bool all =
       std::ranges::all_of(words, [&](const std::string& word) { return std::ranges::count(known, word) > 0; });
   if (all && !words.empty()) return {};
-  return say::lesson::allows_words{.words = fmt::format("{}", fmt::join(known, ", "))};
+  return make_message("it takes some of {}, with blanks between them", fmt::join(known, ", "));
 }
 
 Words names_of_algorithms(const Registry& registry) {
@@ -142,7 +145,7 @@ Message series_name(const Asked& asked) {
   if (!asked.value.starts_with(imported_series)) return algorithm_name(asked);
   const std::string_view name = asked.value.substr(imported_series.size());
   if (is_name(name) && asked.registry.find(name) == nullptr) return {};
-  return say::lesson::allows_series{};
+  return "it takes the name of an algorithm, or of a series that was recorded of another program as imported:NAME";
 }
 
 Message algorithm_names(const Asked& asked) {
@@ -175,13 +178,16 @@ Message knob_names(const Asked& asked) {
     }
   }
   if (all_of(asked.value, known).empty()) return {};
-  return say::lesson::allows_knobs{.words = fmt::format("{}", fmt::join(known, ", "))};
+  return make_message("it takes knobs of the algorithms that 'play' names: {}", fmt::join(known, ", "));
 }
 
 Message also_words(const Asked& asked) {
   const Words unread = unread_also(asked.front, asked.registry);
   if (unread.empty()) return {};
-  return say::lesson::allows_also{.word = clipped(unread.front()), .most = most_also_played};
+  return make_message(
+      "'{}' is no choice; one is n=, br=, bc=, m=, heads= or l2= (in KiB) with a number, or a knob of 'play_knobs' "
+      "with one of its values, several with commas between them; {} choices at most",
+      clipped(unread.front()), most_also_played);
 }
 
 Message metric_name(const Asked& asked) {
@@ -189,7 +195,8 @@ Message metric_name(const Asked& asked) {
   Words known;
   for (const Metric& metric : metrics_table()) known.emplace_back(metric.key);
   const Words near = near_matches(asked.value, known);
-  return near.empty() ? Message(say::lesson::allows_metric{}) : say::lesson::allows_near{.words = join_or(near)};
+  return near.empty() ? "it takes the key of a metric"
+                      : make_message("it takes the key of a metric; perhaps {}", join_or(near));
 }
 
 /// Words of every field that this version knows; which of them the points have is a matter of the points.
@@ -386,22 +393,21 @@ std::vector<TextProblem> wrong_keys(const Document& document, const Registry& re
     if (known == keys.end()) {
       Words names;
       for (const FrontKey& each : keys) names.emplace_back(each.key);
-      problems.push_back(
-          {document.file, entry.line,
-           say::lesson::front_unknown{.key = clipped(key), .known = fmt::format("{}", fmt::join(names, ", "))}});
+      problems.push_back({document.file, entry.line,
+                          make_message("nothing takes '{}'; keys here are {}", clipped(key), fmt::join(names, ", "))});
       continue;
     }
     const Message allowed = known->refuse({document.front, entry.value, registry, known->low, known->high});
     if (allowed.empty()) continue;
-    problems.push_back({document.file, entry.line,
-                        say::lesson::front_wrong{.key = key, .value = clipped(entry.value), .allowed = allowed}});
+    problems.push_back(
+        {document.file, entry.line, make_message("'{}: {}' is not taken: {}", key, clipped(entry.value), allowed)});
   }
   std::ranges::stable_sort(problems, {}, &TextProblem::line);
   constexpr std::size_t most = 10;
   if (problems.size() > most) {
     const std::size_t more = problems.size() - most;
     problems.resize(most);
-    problems.push_back({document.file, 0, say::lesson::more_wrong{.count = more}});
+    problems.push_back({document.file, 0, make_message("and {} more keys that are not taken", more)});
   }
   return problems;
 }

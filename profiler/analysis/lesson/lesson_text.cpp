@@ -9,7 +9,6 @@
 #include <sstream>
 #include <utility>
 
-#include "messages/lesson.h"
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/markup.h"
@@ -86,7 +85,8 @@ Result<std::vector<Span>, Message> read_spans(std::string_view text) {
     }
     const std::size_t begin = at + mark->begin.size();
     const std::size_t end = end_of(text, begin, mark->end);
-    if (end == std::string_view::npos) return Failure<Message>{say::lesson::open_mark{.mark = mark->begin}};
+    if (end == std::string_view::npos)
+      return Failure{make_message("'{}' has no other one in its paragraph", mark->begin)};
     flush();
     spans.push_back({mark->kind, std::string(text.substr(begin, end - begin))});
     at = end + mark->end.size();
@@ -109,7 +109,7 @@ class DocumentParser {
       block();
       if (at_ == before) ++at_;  // of a line that nobody could take
     }
-    if (revealed_) fail(lines_.size() - 1, say::lesson::revealed_what{});
+    if (revealed_) fail(lines_.size() - 1, "::revealed stands in the line before a paragraph");
     std::ranges::stable_sort(problems_, {}, &TextProblem::line);
     return {std::move(document_), std::move(problems_)};
   }
@@ -124,7 +124,7 @@ class DocumentParser {
   void front() {
     if (lines_.empty() || trimmed(lines_[0]) != "---") {
       at_ = lines_.size();  // of a file that is none of the lesson's there is one thing to say
-      return fail(0, say::lesson::no_front{});
+      return fail(0, "the file does not begin with '---' and a front matter");
     }
     for (at_ = 1; at_ < lines_.size(); ++at_) {
       const std::string_view line = trimmed(lines_[at_]);
@@ -135,22 +135,22 @@ class DocumentParser {
       if (line.empty() || line.front() == '#') continue;
       const std::size_t colon = line.find(':');
       if (colon == std::string_view::npos || colon == 0) {
-        fail(at_, say::lesson::no_key{});
+        fail(at_, "no 'key: value' of a front matter");
         continue;
       }
       const std::string key(trimmed(line.substr(0, colon)));
       const auto [entry, fresh] = document_.front.entries.emplace(
           key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), static_cast<int>(at_) + 1});
-      if (!fresh) fail(at_, say::lesson::key_twice{.key = clipped(key)});
+      if (!fresh) fail(at_, make_message("'{}' stands in the front matter twice", clipped(key)));
     }
-    fail(lines_.size() - 1, say::lesson::front_open{});
+    fail(lines_.size() - 1, "the front matter has no '---' at its end");
   }
 
   void block() {
     const std::string_view line = trimmed(lines_[at_]);
     const std::size_t begin = at_;
     if (revealed_ && breaks(begin)) {
-      fail(begin, say::lesson::revealed_what{});
+      fail(begin, "::revealed stands in the line before a paragraph");
       revealed_ = false;
     }
     if (line.empty()) {
@@ -163,7 +163,7 @@ class DocumentParser {
            .line = number(begin),
            .text = std::string(trimmed(line.substr(level))),
            .level = static_cast<int>(level)});
-      if (level > 3) fail(begin, say::lesson::deep_heading{});
+      if (level > 3) fail(begin, "headings have at most three levels");
       ++at_;
     } else if (line.starts_with("$$")) {
       formula();
@@ -176,7 +176,7 @@ class DocumentParser {
     } else if (line.starts_with("::question")) {
       question();
     } else if (line.starts_with("::")) {
-      fail(begin, say::lesson::no_directive{.word = clipped(line)});
+      fail(begin, make_message("'{}' is none of ::picture, ::question and ::hint", clipped(line)));
     } else if (line.starts_with("- ")) {
       Block list{.kind = Block::Kind::list, .line = number(begin), .items = items()};
       for (const std::string& item : list.items) look_at(item, begin);
@@ -206,12 +206,12 @@ class DocumentParser {
       }
       code.text.append(lines_[at_]).append("\n");
     }
-    fail(begin, say::lesson::code_open{});
+    fail(begin, "the code has no ``` at its end");
   }
 
   void formula() {
     const std::string_view line = trimmed(lines_[at_]);
-    if (line.size() < 4 || !line.ends_with("$$")) return fail(at_, say::lesson::open_mark{.mark = "$$"});
+    if (line.size() < 4 || !line.ends_with("$$")) return fail(at_, "'$$' has no other one in its paragraph");
     const std::string text(trimmed(line.substr(2, line.size() - 4)));
     if (const auto parsed = parse_formula(text); !parsed.ok()) fail(at_, parsed.error());
     add({.kind = Block::Kind::formula, .line = number(at_), .text = text});
@@ -257,10 +257,14 @@ class DocumentParser {
     Block block{.kind = Block::Kind::question, .line = number(at_)};
     Question& q = block.question;
     q.id = trimmed(trimmed(lines_[at_++]).substr(10));
-    if (q.id.empty()) return refuse(begin, say::lesson::question_id{});
-    if (!is_name(q.id)) return refuse(begin, say::lesson::no_name{.word = clipped(q.id)});
+    if (q.id.empty()) return refuse(begin, "the question has no name");
+    if (!is_name(q.id))
+      return refuse(
+          begin,
+          make_message("'{}' is no name: letters a to z, digits and hyphens, 60 at most, a letter or digit first",
+                       clipped(q.id)));
     if (at_ < lines_.size() && !breaks(at_)) q.prompt = text_until_break();
-    if (q.prompt.empty()) return refuse(begin, say::lesson::question_text{});
+    if (q.prompt.empty()) return refuse(begin, "the question has no text");
     look_at(q.prompt, begin);
     const std::size_t first = at_;
     const std::size_t told = problems_.size();
@@ -271,11 +275,12 @@ class DocumentParser {
       look_at(q.hint, begin);
     }
     if (problems_.size() > told) return;
-    if (q.choices.size() < 2) return refuse(begin, say::lesson::few_choices{});
+    if (q.choices.size() < 2) return refuse(begin, "a question needs two choices at least");
     // Letters A to F choose on the keyboard.
     constexpr std::size_t most = 6;
-    if (q.choices.size() > most) return refuse(begin, say::lesson::many_choices{.most = most});
-    if (std::ranges::count(q.choices, true, &Choice::right) != 1) return refuse(begin, say::lesson::one_right{});
+    if (q.choices.size() > most) return refuse(begin, make_message("a question has {} choices at most", most));
+    if (std::ranges::count(q.choices, true, &Choice::right) != 1)
+      return refuse(begin, "one choice of a question has to be right ('- [x] '), and no more");
     add(std::move(block));
   }
 
@@ -283,7 +288,7 @@ class DocumentParser {
     const bool right = item.starts_with("[x] ");
     const std::size_t because = item.find(" :: ");
     if ((!right && !item.starts_with("[ ] ")) || because == std::string::npos) {
-      fail(line, say::lesson::no_choice{});
+      fail(line, "a choice is '- [ ] its text :: what it would imply', or '- [x] ' for the right one");
       return {};
     }
     Choice made{.text = item.substr(4, because - 4), .right = right, .because = item.substr(because + 4)};
@@ -297,7 +302,7 @@ class DocumentParser {
     if (!spans.ok()) return fail(line, spans.error());
     for (const Span& span : *spans) {
       if (span.kind == Span::Kind::value && !known_(span.text)) {
-        return fail(line, say::lesson::no_value{.name = clipped(span.text)});
+        return fail(line, make_message("there is no value '{}'", clipped(span.text)));
       }
       if (span.kind != Span::Kind::formula) continue;
       if (const auto parsed = parse_formula(span.text); !parsed.ok()) return fail(line, parsed.error());
@@ -316,8 +321,8 @@ class DocumentParser {
 }  // namespace
 
 Message words_of(const TextProblem& problem) {
-  if (problem.line == 0) return say::lesson::problem_of_file{.file = problem.file, .why = problem.why};
-  return say::lesson::problem{.file = problem.file, .line = problem.line, .why = problem.why};
+  if (problem.line == 0) return make_message("{}: {}", problem.file, problem.why);
+  return make_message("{}:{}: {}", problem.file, problem.line, problem.why);
 }
 
 const std::string* Front::find(std::string_view key) const {
@@ -361,10 +366,13 @@ ParsedDocument parse_document(std::string file, std::string_view text,
   const auto unread = [&](int line, Message why) {
     return ParsedDocument{.document{.file = file}, .problems{{file, line, std::move(why)}}};
   };
-  if (text.size() > largest_text) return unread(0, say::lesson::text_large{.most = largest_text});
+  if (text.size() > largest_text)
+    return unread(0, make_message("the file is larger than a text of a lesson, which has {} bytes at most",
+                                  grouped(largest_text)));
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin a file
   if (const std::size_t bad = first_no_text(text); bad != std::string_view::npos) {
-    return unread(static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n')), say::lesson::no_utf8{});
+    return unread(static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n')),
+                  "the line is no UTF-8 text, or has control characters in it");
   }
   return DocumentParser(std::move(file), text, known_value).parse();
 }

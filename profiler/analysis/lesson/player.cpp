@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "messages/lesson.h"
 #include "profiler/simulator/cancel_token.h"
 
 namespace attnscope::analysis::lesson {
@@ -108,7 +107,9 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
     return Failure{refusal->reason};
   }
   const AttentionPlan plan = algorithm.plan(problem, config, device);
-  if (steps_up_to(plan, most_frames) > most_frames) return Failure<Message>{say::lesson::too_long{.most = most_frames}};
+  if (steps_up_to(plan, most_frames) > most_frames)
+    return Failure{make_message("more than {} steps: too long to step through; take a shorter N or larger tiles",
+                                grouped(most_frames))};
 
   TilePlayer player;
   player.problem_ = problem;

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "kernels/registry.h"
-#include "messages/lesson.h"
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/lesson/values.h"
@@ -157,7 +156,7 @@ class Loader {
       if (++count[problem.file] <= most) kept.push_back(std::move(problem));
     }
     for (const auto& [file, all] : count) {
-      if (all > most) kept.push_back({file, 0, say::lesson::more_problems{.count = all - most}});
+      if (all > most) kept.push_back({file, 0, make_message("and {} more that is wrong", all - most)});
     }
     texts_.problems = std::move(kept);
   }
@@ -186,7 +185,7 @@ class Loader {
         for (const Span& span : spans_of(line)) {
           const std::string_view term = term_of(span.text).first;
           if (span.kind != Span::Kind::term || texts_.terms.contains(term)) continue;
-          wrong(document.file, block.line, say::lesson::no_term{.term = clipped(term)});
+          wrong(document.file, block.line, make_message("the glossary has no term '{}'", clipped(term)));
         }
       }
     }
@@ -198,7 +197,10 @@ class Loader {
     const std::vector<std::string> languages = lesson_languages();
     const bool ours = place == TextPlace::claim || std::ranges::count(languages, language) > 0;
     if (place != TextPlace::nowhere && ours) return true;
-    wrong(path, 0, say::lesson::no_file_of_lesson{.languages = fmt::format("{}", fmt::join(languages, ", "))});
+    wrong(path, 0,
+          make_message(
+              "none of LANG/words.md, LANG/glossary.md, LANG/step-*.md (LANG: {}) and claims/*.md: it is not read",
+              fmt::join(languages, ", ")));
     return false;
   }
 
@@ -207,7 +209,7 @@ class Loader {
     bool all = true;
     for (const std::string_view key : keys) {
       if (const std::string* value = document.front.find(key); value != nullptr && !value->empty()) continue;
-      wrong(document.file, 1, say::lesson::lacks_key{.key = key});
+      wrong(document.file, 1, make_message("the front matter lacks '{}'", key));
       all = false;
     }
     return all;
@@ -225,7 +227,7 @@ class Loader {
       const bool message = key.find('.') != std::string::npos;
       const bool asked = message ? says_message(key) : is_word(key);
       if (!asked) {
-        wrong(document.file, entry.line, say::lesson::no_word{.key = clipped(key)});
+        wrong(document.file, entry.line, make_message("the lesson asks for no word '{}'", clipped(key)));
       } else {
         (message ? texts_.messages : texts_.words)[key] = entry.value;
       }
@@ -237,12 +239,16 @@ class Loader {
     const std::string slug = document.front.text("slug");
     const int line = document.front.line_of("slug");
     if (!is_name(slug)) {
-      wrong(document.file, line, say::lesson::no_name{.word = clipped(slug)});
+      wrong(document.file, line,
+            make_message("'{}' is no name: letters a to z, digits and hyphens, 60 at most, a letter or digit first",
+                         clipped(slug)));
       return false;
     }
     // Names that the page itself has.
     if (const auto [taken, fresh] = slugs_.emplace(slug, document.file); !fresh || is_of_page(slug)) {
-      wrong(document.file, line, say::lesson::slug_twice{.slug = slug, .file = fresh ? slug : taken->second});
+      wrong(document.file, line,
+            make_message("the slug '{}' is taken already, by {}: another one, please", slug,
+                         fresh ? slug : taken->second));
       return false;
     }
     return true;
@@ -254,18 +260,18 @@ class Loader {
     whole = has(document, needs) && whole;
     const std::optional<double> order = document.front.number("order");
     if (document.front.find("order") != nullptr && !order) {
-      wrong(document.file, document.front.line_of("order"), say::lesson::no_number{.key = "order"});
+      wrong(document.file, document.front.line_of("order"), "'order' is no number");
     }
     whole = document.front.find("slug") != nullptr && takes_slug(document) && whole && order;
     for (const Block& block : document.blocks) {
       if (block.kind == Block::Kind::picture && std::ranges::count(picture_names(), block.text) == 0) {
         wrong(document.file, block.line,
-              say::lesson::no_picture{.name = clipped(block.text),
-                                      .known = fmt::format("{}", fmt::join(picture_names(), ", "))});
+              make_message("there is no picture '{}'; there are {}", clipped(block.text),
+                           fmt::join(picture_names(), ", ")));
       }
       if (block.kind != Block::Kind::question) continue;
       if (!questions_.insert(block.question.id).second) {
-        wrong(document.file, block.line, say::lesson::question_twice{.name = block.question.id});
+        wrong(document.file, block.line, make_message("there is another question '{}'", block.question.id));
         whole = false;
       }
     }
@@ -287,14 +293,13 @@ class Loader {
       std::vector<std::string_view> known;
       for (const ClaimTest& each : claim_tests()) known.push_back(each.word);
       wrong(document.file, front.line_of("test"),
-            say::lesson::no_test{.word = clipped(front.text("test")),
-                                 .known = fmt::format("{}", fmt::join(known, ", "))});
+            make_message("'{}' is no kind of test; there are {}", clipped(front.text("test")), fmt::join(known, ", ")));
       return false;
     }
     if (!has(document, test->needs)) return false;
     const bool bounded = std::ranges::count(test->takes, "low") > 0;
     if (bounded && !front.find("states") && !front.find("low") && !front.find("high")) {
-      wrong(document.file, 1, say::lesson::claims_nothing{});
+      wrong(document.file, 1, "the front matter lacks what is claimed: 'states', or 'low' or 'high' or both");
       return false;
     }
     std::vector<TextProblem> problems = wrong_keys_of_claim(document, registry_, lesson_languages());
@@ -313,11 +318,16 @@ class Loader {
     }
     ClaimCard card{.title = document.front.text(title), .source = document.front.text("source"), .order = order};
     card.id = document.file.substr(7, document.file.size() - 10);
-    if (!is_name(card.id)) return wrong(document.file, 0, say::lesson::no_name{.word = clipped(card.id)});
+    if (!is_name(card.id))
+      return wrong(
+          document.file, 0,
+          make_message("'{}' is no name: letters a to z, digits and hyphens, 60 at most, a letter or digit first",
+                       clipped(card.id)));
     if (!can_judge(document) || !whole) return;
     document.blocks = section_of(document.blocks, texts_.language);
     read_.push_back(document);
-    if (document.blocks.empty()) return wrong(document.file, 0, say::lesson::no_language{.language = texts_.language});
+    if (document.blocks.empty())
+      return wrong(document.file, 0, make_message("nothing of it is in the language '{}'", texts_.language));
     card.document = std::move(document);
     texts_.claims.push_back(std::move(card));
   }
@@ -357,7 +367,7 @@ std::string LessonTexts::sentence(const Message& message) const {
   const std::size_t dot = message.id.find('.');
   const nlohmann::json file{{message.id.substr(0, dot), {{message.id.substr(dot + 1), found->second}}}};
   const auto catalogue = Catalogue::parse(file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  return catalogue.ok() ? catalogue->text(message) : text(message);
+  return catalogue ? catalogue->text(message) : text(message);
 }
 
 LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more) {

@@ -10,8 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "messages/ceiling.h"
-#include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/spelling.h"
@@ -41,8 +39,8 @@ std::string half_of(const std::string& buffer) {
 }
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
-  throw PointEnd(Disposition::out_of_memory,
-                 say::ceiling::no_memory{.needed = needed, .needed_iec = text(Capacity(needed)), .free = free});
+  throw PointEnd(Disposition::out_of_memory, make_message("Needs {} bytes ({}) of device memory; {} bytes are free.",
+                                                          needed, text(Capacity(needed)), free));
 }
 
 /// Several loads may fail for one reason.
@@ -95,7 +93,7 @@ CeilingBench::CeilingBench(Place place)
 }
 
 void CeilingBench::stop_if_cancelled() const {
-  if (cancel_->cancelled()) throw PointEnd(Disposition::cancelled, say::ceiling::cancelled{});
+  if (cancel_->cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled: nothing was kept.");
 }
 
 void CeilingBench::prepare(Sampled& sampled) {
@@ -247,7 +245,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
   if (loads_.empty() && !failures.empty()) {
     const Failed& first = failures.front();
     throw PointEnd(Disposition::crashed,
-                   say::ceiling::kernel_failed{.load = find_ceiling(first.key)->label(), .reason = first.reason});
+                   make_message("{} could not be measured: {}", find_ceiling(first.key)->label(), first.reason));
   }
   for (const Failed& failed : failures) {
     const Message label = find_ceiling(failed.key)->label();
@@ -255,9 +253,9 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
       return sampled.load.key == failed.key && sampled.load.argument == failed.argument;
     });
     if (another_way) {
-      add_remark(say::ceiling::way_failed{.load = label, .reason = failed.reason}, set);
+      add_remark(make_message("{} was measured without one of the ways to: {}", label, failed.reason), set);
     } else {
-      add_remark(say::ceiling::kernel_failed{.load = label, .reason = failed.reason}, set);
+      add_remark(make_message("{} could not be measured: {}", label, failed.reason), set);
     }
   }
   keep_fastest();
@@ -326,7 +324,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
 void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
   const CeilingKind& kind = *find_ceiling(sampled.load.key);
   if (sampled.values.empty()) {
-    add_remark(say::ceiling::kernel_failed{.load = kind.label(), .reason = say::ceiling::no_value{}}, set);
+    add_remark(make_message("{} could not be measured: No time was taken of it.", kind.label()), set);
     return;
   }
   set.ceilings.push_back(summary_of(std::string(kind.key), sampled.load.argument, kind.unit, sampled.values));
@@ -413,7 +411,8 @@ void CeilingBench::add_capacities(CeilingSet& set) {
     }
   }
   if (!counted) {
-    set.remarks.push_back(say::ceiling::miss_from_times{.why = no_counters});
+    set.remarks.push_back(
+        make_message("L2 misses are inferred from times, for there are no counters: {}", no_counters));
     for (const auto& [read, miss, capacity] : curves) misses.push_back(timed_misses(set, read, miss));
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -431,13 +430,14 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
   if (others_use_) {
     set.ceilings.push_back({.name = std::string(key::others_use), .value = *others_use_, .unit = "percent"});
     if (*others_use_ >= busy_pct) {
-      set.remarks.push_back(say::ceiling::was_busy{.percent = fmt::format("{:.0f}", *others_use_)});
+      set.remarks.push_back(make_message(
+          "Others used {:.0f}% of this GPU when it began: the figures are of what was left.", *others_use_));
     }
   } else {
-    set.remarks.push_back(say::ceiling::use_unknown{});
+    set.remarks.push_back("Whether others used this GPU is not known: NVML did not say.");
   }
   if (std::ranges::any_of(loads_, [](const Sampled& sampled) { return !sampled.throttle_reasons; })) {
-    set.remarks.push_back(say::ceiling::reasons_unknown{});  // of a load that nobody looked at while it ran
+    set.remarks.push_back("Whether the GPU was slowed down, and by what, is not known: NVML did not say.");
     return;
   }
   std::uint64_t reasons = 0;
@@ -457,8 +457,8 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
   set.ceilings.push_back(
       {.name = std::string(key::throttle_reasons), .value = static_cast<double>(reasons), .unit = "1"});
   if (slowed.empty() || !slows_down(reasons)) return;
-  set.remarks.push_back(say::ceiling::was_slowed{.reasons = describe_throttle_reasons(reasons),
-                                                 .loads = fmt::format("{}", fmt::join(slowed, ", "))});
+  set.remarks.push_back(make_message("The GPU was slowed down ({}) under: {}.", describe_throttle_reasons(reasons),
+                                     fmt::join(slowed, ", ")));
 }
 
 }  // namespace attnscope::gpu

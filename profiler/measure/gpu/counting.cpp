@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/metrics/metrics.h"
 
@@ -76,7 +75,8 @@ struct RangeMaker {
 
  private:
   void prepare(const CountedPoint& point, bool first) const {
-    if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, say::point::cancelled_counting{});
+    if (cancel.cancelled())
+      throw PointEnd(Disposition::cancelled, "point.cancelled_counting", "Cancelled while it was counted.");
     if (point.cache == CacheState::cold) {
       runner.enqueue_cold_cache();
     } else if (first) {

@@ -5,13 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "messages/library.h"
-
 namespace attnscope::gpu {
 
 Result<CudaApi, LibraryError> CudaApi::load() {
   // Never the toolkit's folders: what lies there is a stub for linking.
-  const auto library = DynamicLibrary::open({.title = say::library::nvidia_driver{},
+  const auto library = DynamicLibrary::open({.title = "The NVIDIA driver",
                                              .override_variable = "ATTNSCOPE_CUDA_LIBRARY",
                                              .names = {"libcuda.so.1"},
                                              .folders = {"/usr/lib/wsl/lib"}});
@@ -30,7 +28,8 @@ Result<CudaApi, LibraryError> CudaApi::load() {
   bind(api.elapsed_time, "cuEventElapsedTime");
   (void)library->bind(api.encode_tensor_map, "cuTensorMapEncodeTiled");
   if (!missing.empty()) {
-    return Failure{LibraryError{say::library::old_driver{.file = api.path.string(), .function = missing}}};
+    return Failure{LibraryError{
+        make_message("The NVIDIA driver in {} has no {}: it is older than CUDA 11.4.", api.path.string(), missing)}};
   }
   return api;
 }

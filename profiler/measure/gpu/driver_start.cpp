@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "messages/gpu.h"
-
 namespace attnscope::gpu {
 namespace {
 
@@ -31,10 +29,14 @@ std::string gpu_node(const std::filesystem::path& devices) {
 
 GpuError sees_no_gpu(const std::filesystem::path& devices) {
   if (const std::string node = gpu_node(devices); !node.empty()) {
-    return {GpuError::Kind::driver_failed, say::gpu::not_seen_with_node{.node = node},
-            say::gpu::not_seen_with_node_fix{}};
+    return {
+        GpuError::Kind::driver_failed,
+        make_reason("gpu.not_seen_with_node", "There is {}, and the NVIDIA driver sees no GPU.", node),
+        make_reason("gpu.not_seen_with_node_fix",
+                    "Check nvidia-smi and the kernel's log for a GPU that failed; it may need a reset, or a reboot.")};
   }
-  return {GpuError::Kind::no_device, say::gpu::not_seen{}, say::gpu::not_seen_fix{}};
+  return {GpuError::Kind::no_device, make_reason("gpu.not_seen", "The NVIDIA driver sees no GPU."),
+          make_reason("gpu.not_seen_fix", "Check nvidia-smi; in a container, start it with --gpus all.")};
 }
 
 }  // namespace
@@ -45,26 +47,35 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
   };
   auto cuda = CudaApi::load();
   if (!cuda) {
-    if (cuda.error().absent) return fail(GpuError::Kind::no_driver, cuda.error().what, say::gpu::install_driver{});
-    return fail(GpuError::Kind::driver_failed, cuda.error().what, say::gpu::reinstall_driver{});
+    if (cuda.error().absent)
+      return fail(
+          GpuError::Kind::no_driver, cuda.error().what,
+          make_reason("gpu.install_driver", "Install NVIDIA's driver (in a container: start it with --gpus all)."));
+    return fail(GpuError::Kind::driver_failed, cuda.error().what,
+                make_reason("gpu.reinstall_driver", "Reinstall NVIDIA's driver."));
   }
   if (const CUresult result = cuda->cuInit(0); result != CUDA_SUCCESS) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     if (result == CUDA_ERROR_NO_DEVICE && visible != nullptr) {
-      return fail(GpuError::Kind::hidden, say::gpu::hidden{.visible = visible}, say::gpu::hidden_fix{});
+      return fail(GpuError::Kind::hidden,
+                  make_reason("gpu.hidden", "CUDA_VISIBLE_DEVICES='{}' hides every GPU.", visible),
+                  "Unset it, or set it to the number of a GPU.");
     }
     if (result == CUDA_ERROR_NO_DEVICE) return Failure{sees_no_gpu(devices)};
     const bool mismatch =
         result == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH || result == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
-    return fail(GpuError::Kind::driver_failed,
-                say::gpu::driver_start{.error = fmt::format("cuInit: {}", cuda->describe(result))},
-                mismatch ? Message(say::gpu::driver_mismatch_fix{}) : say::gpu::check_nvidia_smi{});
+    return fail(
+        GpuError::Kind::driver_failed,
+        make_reason("gpu.driver_start", "The NVIDIA driver does not start: cuInit: {}.", cuda->describe(result)),
+        mismatch ? "The kernel module and libcuda.so.1 are of different versions: reboot, or reinstall the driver."
+                 : make_reason("gpu.check_nvidia_smi", "Check nvidia-smi."));
   }
   // A driver that is there and does not answer is broken, not absent: nothing may be simulated in its GPU's place.
   const auto silent = [&](const char* call, CUresult result) {
-    return fail(GpuError::Kind::driver_failed,
-                say::gpu::driver_start{.error = fmt::format("{}: {}", call, cuda->describe(result))},
-                say::gpu::check_nvidia_smi{});
+    return fail(
+        GpuError::Kind::driver_failed,
+        make_reason("gpu.driver_start", "The NVIDIA driver does not start: {}: {}.", call, cuda->describe(result)),
+        make_reason("gpu.check_nvidia_smi", "Check nvidia-smi."));
   };
   int version = 0;
   if (const CUresult result = cuda->cuDriverGetVersion(&version); result != CUDA_SUCCESS) {
@@ -72,8 +83,9 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
   }
   if (version < oldest_driver) {
     return fail(GpuError::Kind::driver_too_old,
-                say::gpu::driver_too_old{.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10)},
-                say::gpu::driver_too_old_fix{});
+                make_reason("gpu.driver_too_old", "The NVIDIA driver knows CUDA {}.{}; 12.0 or newer is needed.",
+                            version / 1000, version % 1000 / 10),
+                "Install a driver of release 525 or newer.");
   }
   int count = 0;
   if (const CUresult result = cuda->cuDeviceGetCount(&count);

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include "messages/library.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope::gpu {
@@ -26,7 +25,7 @@ fs::path path_of(void* handle, const std::string& opened_as) {
 
 std::string loader_error() {
   const char* words = dlerror();
-  return words != nullptr ? words : text(say::library::unknown_error{});
+  return words != nullptr ? words : "unknown loader error";
 }
 
 }  // namespace
@@ -42,10 +41,8 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
       replacement != nullptr) {
     if (auto library = load(replacement, RTLD_NOW | RTLD_LOCAL)) return *library;
     std::error_code ignored;
-    return Failure{LibraryError{say::library::not_from_variable{.library = search.title,
-                                                                .variable = search.override_variable,
-                                                                .file = replacement,
-                                                                .error = loader_error()},
+    return Failure{LibraryError{make_message("{} was not loaded from {}={}: {}", search.title, search.override_variable,
+                                             replacement, loader_error()),
                                 !fs::exists(replacement, ignored)}};
   }
   for (const std::string& name : search.names) {
@@ -67,10 +64,10 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
     }
   }
   if (!broken.empty()) {
-    return Failure{LibraryError{say::library::not_loaded{.library = search.title, .error = broken}, false}};
+    return Failure{LibraryError{make_message("{} was found but did not load: {}", search.title, broken), false}};
   }
   return Failure{
-      LibraryError{say::library::not_installed{.library = search.title, .names = join_or(search.names)}, true}};
+      LibraryError{make_message("{} is not installed: no {} was found", search.title, join_or(search.names)), true}};
 }
 
 void* DynamicLibrary::symbol(const char* name) const {

@@ -14,7 +14,7 @@ namespace attnscope::gpu {
 
 /// What to open, and where it may lie.
 struct LibrarySearch {
-  MessageValue title;                          ///< "CUPTI": for messages
+  std::string title;                           ///< "CUPTI": for messages
   const char* override_variable = nullptr;     ///< environment variable whose value, a path, replaces the search
   std::vector<std::string> names;              ///< sonames, best first
   std::vector<std::filesystem::path> folders;  ///< looked into before the loader's own path

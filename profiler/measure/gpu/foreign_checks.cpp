@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "messages/point.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/late_work.h"
 #include "profiler/measure/gpu/point_end.h"
@@ -50,7 +49,7 @@ void GpuDevice::check_inputs(std::size_t slot, const PreparedPoint& point, const
   const auto now = digest(Oracle::Part::inputs, slot, point, options);
   const auto [changed, as_uploaded] = std::ranges::mismatch(now, point.uploaded);
   if (changed == now.end()) return;
-  throw PointEnd(Disposition::incorrect, say::point::input_changed{.buffer = changed->buffer});
+  throw PointEnd(Disposition::incorrect, "point.input_changed", "It writes to its input {}.", changed->buffer);
 }
 
 Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
@@ -63,7 +62,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
     guarded.clear();
   };
   clear();
-  current_work_ = say::point::preparing_failed{};
+  current_work_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   int can_map = 0;
   cuda_.check(
       cuda_.cuDeviceGetAttribute(&can_map, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, session_->device),
@@ -75,8 +74,13 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   }
   // A virtual GPU may not map, and what fills the memory has no room beside it: the bytes beside its buffers are looked
   // at all the same.
-  if (can_map == 0) return say::point::no_guard_pages{};
-  if (needed > free_device_bytes(cuda_)) return say::point::no_room_for_guard_pages{};
+  if (can_map == 0)
+    return make_reason("point.no_guard_pages",
+                       "Judged without guard pages, which this GPU cannot map: a stray read may have gone unseen.");
+  if (needed > free_device_bytes(cuda_))
+    return make_reason(
+        "point.no_room_for_guard_pages",
+        "Judged without guard pages, for which the GPU's memory has no room: a stray read may have gone unseen.");
   for (const BufferSpec& buffer : point.plan.buffers) {
     if (buffer.place.is_part()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
@@ -86,8 +90,9 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
                 "cuMemcpyDtoDAsync");
   }
   session_->runner.wait(options.timeout);
-  current_work_ =
-      flush == GuardedBuffer::Flush::end ? Message(say::point::beyond_end{}) : Message(say::point::in_front{});
+  current_work_ = flush == GuardedBuffer::Flush::end
+                      ? make_reason("point.beyond_end", "A kernel reads or writes beyond the end of a buffer.")
+                      : make_reason("point.in_front", "A kernel reads or writes in front of a buffer.");
   const auto address_of = [&](const std::string& name) {
     const BufferSpec& buffer = *find_buffer(point.plan.buffers, name);
     return guarded.at(home_of(point.plan.buffers, buffer).name).address() +
@@ -121,7 +126,8 @@ void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, cons
   // Whatever else runs on the GPU may take memory, too: hardly twice.
   if (grown() <= 0) return;
   if (const std::int64_t bytes = grown(); bytes > 0) {
-    throw PointEnd(Disposition::incorrect, say::point::leak{.launches = launches, .bytes = bytes});
+    throw PointEnd(Disposition::incorrect, "point.leak",
+                   "{} launches took {} bytes of device memory and did not give them back: a leak.", launches, bytes);
   }
 }
 
@@ -147,8 +153,10 @@ void GpuDevice::check_fresh(const PointRecord& record, std::size_t slot, Prepare
     fastest = std::min(fastest, 1e6 * static_cast<double>(milliseconds));
   }
   if (fastest <= most_slower * timed->median + slack_ns) return;
-  throw PointEnd(Disposition::incorrect, say::point::work_left_out{.fresh = text(Nanoseconds(fastest)),
-                                                                   .timed = text(Nanoseconds(timed->median))});
+  throw PointEnd(Disposition::incorrect, "point.work_left_out",
+                 "With outputs that are still to be written it takes {}, and when it was timed {}: it leaves out what "
+                 "an earlier launch did.",
+                 text(Nanoseconds(fastest)), text(Nanoseconds(timed->median)));
 }
 
 PreparedLaunch GpuDevice::prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
@@ -175,7 +183,7 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   // Of several, each was timed by itself last: one that adds to what another clears has added twice.
   if (point.launches.size() > 1) run_together(point.launches, options.timeout);
   if (const CheckResult result = judge(record, slot, point, point.inputs, options); !result.pass) {
-    incorrect(say::point::after_timing{.reason = result.reason});
+    incorrect(make_reason("point.after_timing", "After timing: {}", result.reason));
   }
   const auto timed = digest(Oracle::Part::outputs, slot, point, options);
   const auto is_library = [](const KernelLaunch& launch) { return launch.call != nullptr; };
@@ -196,7 +204,11 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
         for (int i = 0; i < several; ++i) enqueue();
       },
       options.timeout);
-  if (late_ns > share_left * several * median) incorrect(say::point::late_work{.nanoseconds = std::llround(late_ns)});
+  if (late_ns > share_left * several * median)
+    incorrect(make_reason(
+        "point.late_work",
+        "Its work goes on for {} ns after its last launch has ended: on another stream, where it is not timed.",
+        std::llround(late_ns)));
   if (library) check_leak(record, point, options);
   check_fresh(record, slot, point, options);
   // At the same addresses: who keeps a result keeps it by these.
@@ -208,11 +220,16 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   const auto glimpse = [&] { return session_->workspace.glimpse(slot, point.plan); };
   const auto written = [&, before = glimpse()] { return glimpse() != before; };
   if (library && writes_early(session_->runner, enqueue, written, options.timeout))
-    incorrect(say::point::other_stream{});
+    incorrect(make_reason("point.other_stream",
+                          "It writes its output before the stream that it is given comes to it: it works on another "
+                          "one, where it is not timed."));
   run_together(point.launches, options.timeout);
   if (const CheckResult result = judge(record, slot, point, others, options); !result.pass) {
-    if (digest(Oracle::Part::outputs, slot, point, options) == timed) incorrect(say::point::stale_output{});
-    incorrect(say::point::with_other_inputs{.reason = result.reason});
+    if (digest(Oracle::Part::outputs, slot, point, options) == timed)
+      incorrect(
+          make_reason("point.stale_output",
+                      "Its output is that of the inputs before: it does not follow from what the kernel is given."));
+    incorrect(make_reason("point.with_other_inputs", "With other inputs: {}", result.reason));
   }
   if (options.counters) poison_again(slot, point, options);  // as it was timed
 }
@@ -223,8 +240,10 @@ Message GpuDevice::too_few_bytes(const PointRecord& record) const {
   const auto compulsory = evaluate(metric_key::model_compulsory_bytes, record);
   if (!counted || !compulsory) return {};
   if (counted->value >= (1 - dram_count_spread) * compulsory->value - count_slack_bytes) return {};
-  return say::point::too_few_bytes{.counted = std::int64_t(counted->value),
-                                   .compulsory = std::int64_t(compulsory->value)};
+  return make_reason(
+      "point.too_few_bytes",
+      "From a cold cache, fewer bytes left DRAM than inputs and outputs have: {} instead of {} at least.",
+      std::int64_t(counted->value), std::int64_t(compulsory->value));
 }
 
 }  // namespace attnscope::gpu

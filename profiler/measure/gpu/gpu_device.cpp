@@ -8,9 +8,6 @@
 #include <fmt/format.h>
 
 #include "messages/ceiling.h"
-#include "messages/counters.h"
-#include "messages/gpu.h"
-#include "messages/point.h"
 #include "profiler/measure/gpu/ceiling_bench.h"
 #include "profiler/measure/gpu/driver_start.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
@@ -55,7 +52,9 @@ GpuDevice::~GpuDevice() {
 void GpuDevice::prepare_counters(CUdevice device) {
   auto cupti = CuptiApi::load();
   if (!cupti) {
-    counter_state_ = {CounterState::not_installed, cupti.error(), say::counters::install_cupti{}};
+    counter_state_ = {CounterState::not_installed, cupti.error(),
+                      make_reason("counters.install_cupti",
+                                  "Install the CUPTI of CUDA 13, or name the file in ATTNSCOPE_CUPTI_LIBRARY.")};
     return;
   }
   cupti_ = std::move(cupti).value();
@@ -120,8 +119,8 @@ std::int64_t GpuDevice::free_bytes() const {
 
 Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& options, const CancelToken& cancel,
                                                        const CeilingProgress& progress) {
-  if (!usable_) return Failure{CeilingFailure{.reason = say::ceiling::device_lost{}}};
-  current_work_ = say::ceiling::preparing_failed{};
+  if (!usable_) return Failure{CeilingFailure{.reason = "The device was lost before."}};
+  current_work_ = "Preparing to measure the ceilings failed.";
   std::optional<CeilingBench> bench;
   try {
     session_->context.make_current();
@@ -138,11 +137,11 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
     return set;
   } catch (...) {
     const CeilingKind* const load = bench ? bench->load() : nullptr;
-    if (load != nullptr) current_work_ = say::ceiling::failed{.load = load->label()};
+    if (load != nullptr) current_work_ = make_message("{} could not be measured.", load->label());
     PointRecord ended;
     end_by_exception(ended);
     if (load != nullptr && ended.disposition == Disposition::timeout) {
-      ended.reason = say::ceiling::kernel_failed{.load = load->label(), .reason = ended.reason};
+      ended.reason = make_message("{} could not be measured: {}", load->label(), ended.reason);
     }
     return Failure{CeilingFailure{ended.disposition == Disposition::cancelled, ended.reason}};
   }
@@ -157,7 +156,8 @@ void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
     return;  // it is alone
   } catch (const DriverError& error) {
     // What was measured before stays: another GPU is busy, or gone.
-    set.remarks.emplace_back(say::ceiling::way_failed{.load = say::ceiling::peer_copy{}, .reason = error.what()});
+    set.remarks.emplace_back(
+        make_message("{} was measured without one of the ways to: {}", say::ceiling::peer_copy{}, error.what()));
     usable_ = group().usable();
   }
 }
@@ -174,7 +174,8 @@ GpuGroup& GpuDevice::group() {
 }
 
 Message GpuDevice::no_counters_reason() const {
-  return counter_state_.reason.empty() ? Message(say::counters::not_prepared{}) : counter_state_.reason;
+  return counter_state_.reason.empty() ? make_reason("counters.not_prepared", "The counters were not prepared.")
+                                       : counter_state_.reason;
 }
 
 }  // namespace gpu
@@ -189,7 +190,9 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     const auto found = std::ranges::find(*gpus, options.uuid, &GpuListing::uuid);
     if (found == gpus->end()) {
       return Failure{GpuError{GpuError::Kind::bad_ordinal,
-                              say::gpu::no_uuid{.uuid = options.uuid, .gpus = gpus->size()}, say::gpu::no_uuid_fix{}}};
+                              make_reason("gpu.no_uuid", "There is no {} among the GPUs that this machine shows ({}).",
+                                          options.uuid, gpus->size()),
+                              "Check nvidia-smi and CUDA_VISIBLE_DEVICES; it may need a reset, or a reboot."}};
     }
     options.ordinal = found->ordinal;
   }
@@ -201,9 +204,10 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     int count = 0;
     cuda->check(cuda->cuDeviceGetCount(&count), "cuDeviceGetCount");
     if (options.ordinal < 0 || options.ordinal >= count) {
-      return Failure{GpuError{GpuError::Kind::bad_ordinal,
-                              say::gpu::no_ordinal{.ordinal = options.ordinal, .gpus = count},
-                              say::gpu::no_ordinal_fix{}}};
+      return Failure{
+          GpuError{GpuError::Kind::bad_ordinal,
+                   make_reason("gpu.no_ordinal", "There is no GPU {}; this machine shows {}.", options.ordinal, count),
+                   "GPUs are numbered from 0."}};
     }
     CUdevice device = 0;
     cuda->check(cuda->cuDeviceGet(&device, options.ordinal), "cuDeviceGet");
@@ -212,11 +216,11 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
                     .ordinal = options.ordinal,
                     .limits = device_limits(*cuda, device)};
     if (info.limits.compute_major < 8) {
-      return Failure{GpuError{GpuError::Kind::unsupported,
-                              say::gpu::capability{.device = info.limits.name,
-                                                   .capability = fmt::format("{}.{}", info.limits.compute_major,
-                                                                             info.limits.compute_minor)},
-                              {}}};
+      return Failure{
+          GpuError{GpuError::Kind::unsupported,
+                   make_reason("gpu.capability", "{} has compute capability {}.{}; the kernels need 8.0 or newer.",
+                               info.limits.name, info.limits.compute_major, info.limits.compute_minor),
+                   {}}};
     }
     std::string arch =
         options.arch.empty() ? arch_for(info.limits.compute_major, info.limits.compute_minor) : options.arch;
@@ -229,8 +233,10 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     return std::unique_ptr<Device>(std::move(gpu));
   } catch (const DriverError& error) {
     return Failure{GpuError{GpuError::Kind::device_failed,
-                            say::gpu::unusable{.ordinal = options.ordinal, .error = error.what()},
-                            error.code() == CUDA_ERROR_OUT_OF_MEMORY ? Message(say::gpu::memory_taken{}) : Message()}};
+                            make_reason("gpu.unusable", "GPU {} cannot be used: {}.", options.ordinal, error.what()),
+                            error.code() == CUDA_ERROR_OUT_OF_MEMORY
+                                ? make_reason("gpu.memory_taken", "Its memory is taken by other processes.")
+                                : Message()}};
   } catch (const PointEnd& end) {
     return Failure{GpuError{GpuError::Kind::device_failed, end.reason(), {}}};
   }

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/units/spelling.h"
 
@@ -67,9 +66,9 @@ void GpuGroup::open(int gpus) {
     if (device != first_.device && device_name(cuda_, device) == limits_.name) devices.push_back(device);
   }
   if (std::ssize(devices) < gpus) {
-    throw PointEnd(Disposition::infeasible,
-                   say::point::too_few_gpus_of_kind{
-                       .needed = gpus, .gpus = count, .same = devices.size(), .device = limits_.name});
+    throw PointEnd(Disposition::infeasible, "point.too_few_gpus_of_kind",
+                   "Needs {} GPUs of one kind; of the {} that this machine shows, {} are called {}.", gpus, count,
+                   devices.size(), limits_.name);
   }
   devices.resize(static_cast<std::size_t>(gpus));
   for (const CUdevice one : devices) {
@@ -77,8 +76,10 @@ void GpuGroup::open(int gpus) {
       int reaches = 1;
       if (one != other) cuda_.check(cuda_.cuDeviceCanAccessPeer(&reaches, one, other), "cuDeviceCanAccessPeer");
       if (reaches == 0) {
-        throw PointEnd(Disposition::infeasible,
-                       say::point::no_peer_access{.one = device_uuid(cuda_, one), .other = device_uuid(cuda_, other)});
+        throw PointEnd(Disposition::infeasible, "point.no_peer_access",
+                       "GPU {} does not reach the memory of {} (no peer access): both have to be on one NVLink or PCI "
+                       "Express switch.",
+                       device_uuid(cuda_, one), device_uuid(cuda_, other));
       }
     }
   }
@@ -115,7 +116,9 @@ std::unique_ptr<GpuGroup::Gpu> GpuGroup::made(CUdevice device) const {
     if (device == first_.device) throw;
     const bool memory = error.code() == CUDA_ERROR_OUT_OF_MEMORY;
     throw PointEnd(memory ? Disposition::out_of_memory : Disposition::infeasible,
-                   say::point::other_gpu_unusable{.gpu = device_uuid(cuda_, device), .error = error.what()});
+                   make_reason("point.other_gpu_unusable",
+                               "GPU {} of this machine, which would share the problem, cannot be used. [{}]",
+                               device_uuid(cuda_, device), error.what()));
   }
   return gpu;
 }
@@ -125,8 +128,10 @@ void GpuGroup::reach_each_other(const Gpu& one, const Gpu& other) const {
     from->context->make_current();
     const CUresult enabled = cuda_.cuCtxEnablePeerAccess(to->context->get(), 0);
     if (enabled == CUDA_SUCCESS || enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) continue;
-    throw PointEnd(Disposition::infeasible, say::point::no_peer_access{.one = device_uuid(cuda_, from->device),
-                                                                       .other = device_uuid(cuda_, to->device)});
+    throw PointEnd(
+        Disposition::infeasible, "point.no_peer_access",
+        "GPU {} does not reach the memory of {} (no peer access): both have to be on one NVLink or PCI Express switch.",
+        device_uuid(cuda_, from->device), device_uuid(cuda_, to->device));
   }
 }
 
@@ -184,9 +189,9 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
     } catch (const DriverError& error) {
       if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
       const std::int64_t free = free_device_bytes(cuda_);
-      throw PointEnd(Disposition::out_of_memory,
-                     say::point::memory_of_gpu{
-                         .gpu = buffer.gpu, .needed = text(Capacity(bytes_of(others))), .free = text(Capacity(free))});
+      throw PointEnd(Disposition::out_of_memory, "point.memory_of_gpu",
+                     "The buffers on GPU {} of those that share the problem need {} of device memory; {} are free.",
+                     buffer.gpu, text(Capacity(bytes_of(others))), text(Capacity(free)));
     }
     constexpr unsigned char nan_bytes = 0xff;
     const bool zeros = buffer.fill == BufferFill::zeros;

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "kernels/kernel_defines.h"
-#include "messages/gpu.h"
 #include "profiler/measure/gpu/cubin_cache.h"
 #include "profiler/measure/gpu/kernel_parameters.h"
 #include "profiler/measure/gpu/nvrtc.h"
@@ -133,7 +132,9 @@ std::string describe(const KernelLaunch& launch) {
 Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::filesystem::path& cache_dir) {
   auto nvrtc = gpu::Nvrtc::load();
   if (!nvrtc) {
-    return Failure{GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(), say::gpu::install_nvrtc{}}};
+    return Failure{
+        GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(),
+                 "Install the CUDA toolkit's NVRTC (libnvrtc.so.13), or name the file in ATTNSCOPE_NVRTC_LIBRARY."}};
   }
   return std::unique_ptr<KernelBuilder>(std::make_unique<NvrtcBuilder>(
       std::move(nvrtc).value(), gpu::CubinCache(cache_dir.empty() ? default_cubin_cache() : cache_dir)));

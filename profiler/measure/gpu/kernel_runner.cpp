@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "messages/point.h"
 #include "profiler/measure/gpu/clock.h"
 
 namespace attnscope::gpu {
@@ -42,7 +41,7 @@ std::string key_of(const KernelSource& source) {
 }
 
 /// The line of a compiler's log that says what is wrong: for a reason, which is one sentence.
-MessageValue first_error(const Message& error) {
+std::string first_error(const Message& error) {
   const std::string words = english_text(error);
   const std::string_view log = words;
   std::size_t begin = 0;
@@ -50,12 +49,12 @@ MessageValue first_error(const Message& error) {
     const std::size_t end = std::min(log.find('\n', begin), log.size());
     const std::string_view line = log.substr(begin, end - begin);
     if (line.find("error") != std::string_view::npos && line.find("NVRTC_ERROR") == std::string_view::npos) {
-      return line;
+      return std::string(line);
     }
     begin = end + 1;
   }
   const std::size_t first_line = log.find('\n');
-  return first_line == std::string_view::npos ? MessageValue(error) : log.substr(0, first_line);
+  return words.substr(0, first_line);
 }
 
 }  // namespace
@@ -64,7 +63,8 @@ namespace {
 
 CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdeviceptr address) {
   if (cuda.encode_tensor_map == nullptr) {
-    throw PointEnd(Disposition::infeasible, say::point::no_tensor_maps{.driver = driver_api_version(cuda)});
+    throw PointEnd(Disposition::infeasible, "point.no_tensor_maps",
+                   "The driver (CUDA {}) makes no tensor maps; from CUDA 12.0 on it does", driver_api_version(cuda));
   }
   const std::vector<cuuint64_t> extents(map.extents.begin(), map.extents.end());
   const std::vector<cuuint64_t> strides(map.strides.begin(), map.strides.end());
@@ -176,8 +176,8 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
       if (!built.report.error.empty()) {
-        throw PointEnd(Disposition::compile_error, say::point::not_compiled{.kernel = built.report.kernel,
-                                                                            .error = first_error(built.report.error)});
+        throw PointEnd(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}", built.report.kernel,
+                       first_error(built.report.error));
       }
     };
     compiled();
@@ -198,21 +198,21 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
         kernel.module = load_module(cuda_, built.cubin);
       } catch (const DriverError& again) {
         if (launch.source.own) {
-          throw PointEnd(Disposition::compile_error,
-                         say::point::own_module_refused{
-                             .driver = driver_api_version(cuda_), .file = launch.source.file, .error = again.what()});
+          throw PointEnd(Disposition::compile_error, "point.own_module_refused",
+                         "The driver (CUDA {}) does not take {}: {}", driver_api_version(cuda_), launch.source.file,
+                         again.what());
         }
-        throw PointEnd(Disposition::compile_error, say::point::cubin_refused{.driver = driver_api_version(cuda_),
-                                                                             .nvrtc = builder_.nvrtc_version(),
-                                                                             .arch = arch_,
-                                                                             .error = again.what()});
+        throw PointEnd(Disposition::compile_error, "point.cubin_refused",
+                       "The driver (CUDA {}) does not take the cubin that NVRTC {} made for {}: {}",
+                       driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
       }
     }
     const CUresult found =
         cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
     if (launch.source.own && found == CUDA_ERROR_NOT_FOUND) {
-      throw PointEnd(Disposition::compile_error,
-                     say::point::no_entry{.file = launch.source.file, .entry = launch.source.entry});
+      throw PointEnd(Disposition::compile_error, "point.no_entry",
+                     "{} has no kernel '{}'; declare it extern \"C\", or name it as the compiler does",
+                     launch.source.file, launch.source.entry);
     }
     cuda_.check(found, "cuModuleGetFunction");
     const auto ask = [&](CUfunction_attribute which) {
@@ -233,10 +233,9 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                      static_cast<int>(launch.dynamic_shared_bytes));
     if (result == CUDA_ERROR_INVALID_VALUE) {
-      throw PointEnd(Disposition::infeasible, say::point::shared_memory{.kernel = launch.name,
-                                                                        .dynamic = launch.dynamic_shared_bytes,
-                                                                        .static_bytes = kernel.static_shared_bytes,
-                                                                        .available = limits_.shared_bytes_per_block});
+      throw PointEnd(Disposition::infeasible, "point.shared_memory",
+                     "Kernel {} needs {} bytes of dynamic shared memory and {} static; a block has {}.", launch.name,
+                     launch.dynamic_shared_bytes, kernel.static_shared_bytes, limits_.shared_bytes_per_block);
     }
     cuda_.check(result, "cuFuncSetAttribute");
   }
@@ -255,7 +254,9 @@ void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit, bool spi
     if (state == CUDA_SUCCESS) return;
     if (state != CUDA_ERROR_NOT_READY) cuda_.check(state, "cuEventQuery");
     const auto waited = Clock::now() - begin;
-    if (waited > limit) throw LaunchTimeout(say::point::launch_still_running{.limit_ms = limit.count()});
+    if (waited > limit)
+      throw LaunchTimeout(
+          make_reason("point.launch_still_running", "A launch was still running after {} ms.", limit.count()));
     // Most launches end within the spin; for the others a sleep costs nothing that is measured.
     if (!spins && waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "messages/point.h"
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/point_end.h"
 
@@ -52,8 +51,8 @@ std::set<std::string> loaded_files(const std::string& name) {
 template <class F>
 auto guarded(const std::string& library, const char* function, const F& call) {
   const auto threw = [&](const char* words) {
-    return PointEnd(Disposition::crashed,
-                    say::point::library_threw{.file = library, .function = function, .words = words});
+    return PointEnd(Disposition::crashed, "point.library_threw", "{}, {}(): an exception crossed the C interface: {}",
+                    library, function, words);
   };
   try {
     return call();
@@ -72,23 +71,30 @@ LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.fil
   void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = ::dlerror();
-    no_kernel(say::point::library_not_loaded{.file = name_, .error = error != nullptr ? error : "?"});
+    no_kernel(
+        make_reason("point.library_not_loaded", "{} cannot be loaded: {}", name_, error != nullptr ? error : "?"));
   }
   for (const std::string& each : loaded_files("libcupti.so")) {
     if (before.empty() || before.contains(each)) continue;
-    no_kernel(say::point::two_cupti{.file = name_, .second = each, .first = *before.begin()});
+    no_kernel(make_reason("point.two_cupti",
+                          "{} brings {}, and {} counts already: name one of them for both in ATTNSCOPE_CUPTI_LIBRARY",
+                          name_, each, *before.begin()));
   }
   const auto table = reinterpret_cast<decltype(&attnscope_kernel_v1)>(::dlsym(handle, entry));
   if (table == nullptr) {
-    no_kernel(say::point::no_interface{.file = name_, .function = entry, .version = ATTNSCOPE_KERNEL_VERSION});
+    no_kernel(
+        make_reason("point.no_interface",
+                    "{} exports no {}: it is built for another version of attnscope_kernel.h than {}, or for none",
+                    name_, entry, ATTNSCOPE_KERNEL_VERSION));
   }
   functions_ = guarded(name_, entry, table);
   if (functions_ == nullptr || functions_->version != ATTNSCOPE_KERNEL_VERSION) {
-    no_kernel(say::point::other_interface{
-        .file = name_, .there = functions_ == nullptr ? 0 : functions_->version, .here = ATTNSCOPE_KERNEL_VERSION});
+    no_kernel(make_reason("point.other_interface",
+                          "{} is built for version {} of attnscope_kernel.h, and this program has version {}", name_,
+                          functions_ == nullptr ? 0 : functions_->version, ATTNSCOPE_KERNEL_VERSION));
   }
   const auto need = [&](bool there, const char* function) {
-    if (!there) no_kernel(say::point::no_function{.file = name_, .function = function});
+    if (!there) no_kernel(make_reason("point.no_function", "{}: its table of functions lacks {}", name_, function));
   };
   need(functions_->supported != nullptr, "supported");
   need(functions_->workspace != nullptr, "workspace");
@@ -199,9 +205,11 @@ Message PreparedLibrary::stray_write() const {
     place_.cuda.check(place_.cuda.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
   };
-  if (written(workspace_.get())) return say::point::workspace_underrun{.file = library_.name()};
+  if (written(workspace_.get()))
+    return make_reason("point.workspace_underrun", "{} wrote in front of its workspace.", library_.name());
   if (written(workspace_.get() + beside + static_cast<CUdeviceptr>(workspace_bytes_))) {
-    return say::point::workspace_overrun{.file = library_.name(), .bytes = workspace_bytes_};
+    return make_reason("point.workspace_overrun", "{} wrote beyond the end of its workspace of {} bytes.",
+                       library_.name(), workspace_bytes_);
   }
   return {};
 }
@@ -226,7 +234,10 @@ void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
     call_->kept = std::move(workspace_);  // to give it back could wait for what does not end
     static auto& lost = *new std::vector<std::shared_ptr<Call>>;
     lost.push_back(call_);
-    throw LaunchTimeout(say::point::library_still_running{.file = library_.name(), .limit_ms = patience.count()});
+    throw LaunchTimeout(
+        make_reason("point.library_still_running",
+                    "{}, prepare(): it was still running after {} ms, four times what --timeout gives a launch.",
+                    library_.name(), patience.count()));
   }
   try {
     check(status.get(), "prepare");
@@ -255,8 +266,9 @@ void PreparedLibrary::launch(CUstream stream) {
 void PreparedLibrary::check(int status, const char* function) const {
   if (status == ATTNSCOPE_OK) return;
   const char* const words = guarded(library_.name(), "last_error", library_.functions().last_error);
-  const Message said = words != nullptr && *words != '\0' ? Message::verbatim(words) : Message(say::point::no_words{});
-  const Message reason = say::point::library_failed{.file = library_.name(), .function = function, .words = said};
+  const Message said = words != nullptr && *words != '\0' ? Message::verbatim(words)
+                                                          : make_reason("point.no_words", "it does not say why");
+  const Message reason = make_reason("point.library_failed", "{}, {}(): {}", library_.name(), function, said);
   // A fault of the device is the end of its use here, whatever the library makes of it.
   const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
   if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 
-#include "messages/gpu.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/driver_start.h"
 #include "profiler/measure/gpu/gpu_device.h"
@@ -30,7 +29,8 @@ Result<std::vector<GpuListing>, GpuError> list_gpus() {
                           .dram_bytes = static_cast<std::int64_t>(memory)});
     }
   } catch (const DriverError& error) {
-    return Failure{GpuError{GpuError::Kind::device_failed, say::gpu::no_answer{.error = error.what()}, {}}};
+    return Failure{GpuError{
+        GpuError::Kind::device_failed, make_reason("gpu.no_answer", "A GPU did not answer: {}.", error.what()), {}}};
   }
   return listings;
 }

@@ -5,8 +5,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "messages/counters.h"
-
 namespace attnscope::gpu {
 namespace {
 
@@ -38,9 +36,15 @@ Machine this_machine(const std::filesystem::path& root) {
 }
 
 Message counter_permission_fix(const Machine& machine) {
-  if (machine.wsl) return say::counters::wsl_permission_fix{};
-  if (machine.container) return say::counters::container_fix{};
-  return say::counters::permission_fix{};
+  if (machine.wsl)
+    return "On Windows, open NVIDIA Control Panel > Desktop > Enable Developer Settings, then Developer > Manage GPU "
+           "Performance Counters > Allow access to all users, and restart WSL.";
+  if (machine.container)
+    return "Start the container with --cap-add=SYS_ADMIN, or let the host's administrator load the driver with "
+           "NVreg_RestrictProfilingToAdminUsers=0; root inside the container alone is not enough.";
+  return make_reason("counters.permission_fix",
+                     "Run as root, or put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into "
+                     "/etc/modprobe.d/nvidia-profiling.conf and reboot.");
 }
 
 }  // namespace attnscope::gpu

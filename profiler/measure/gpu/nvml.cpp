@@ -4,7 +4,6 @@
 #include <array>
 #include <type_traits>
 
-#include "messages/library.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 
 namespace attnscope::gpu {
@@ -49,9 +48,10 @@ Result<std::unique_ptr<Nvml>, Message> Nvml::open() {
 #undef ATTNSCOPE_BIND
   complete =
       complete && (api->reasons != nullptr || library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
-  if (!complete) return Failure<Message>{say::library::nvml_lacks{.file = library->path().string()}};
+  if (!complete)
+    return Failure{make_message("NVML in {} lacks functions that are used here.", library->path().string())};
   if (const int result = api->init(); result != 0) {
-    return Failure<Message>{say::library::nvml_start{.error = api->error_string(result)}};
+    return Failure{make_message("NVML did not start: {}.", api->error_string(result))};
   }
   std::unique_ptr<Nvml> nvml(new Nvml);
   nvml->api_ = std::move(api);

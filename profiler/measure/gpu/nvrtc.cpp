@@ -9,9 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "kernels/embedded_sources.h"
-#include "messages/compile.h"
-#include "messages/library.h"
-#include "messages/point.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 #include "profiler/measure/gpu/own_source.h"
 
@@ -65,13 +62,13 @@ Result<Nvrtc, Message> Nvrtc::load() {
   ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
   if (!missing.empty()) {
-    return Failure<Message>{say::library::nvrtc_lacks{.file = nvrtc.path_.string(), .function = missing}};
+    return Failure{make_message("NVRTC in {} has no {}.", nvrtc.path_.string(), missing)};
   }
   int major = 0;
   int minor = 0;
   if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
-    return Failure<Message>{say::library::nvrtc_version{
-        .file = nvrtc.path_.string(), .error = failed("nvrtcVersion", nvrtc.api_.nvrtcGetErrorString(result))}};
+    return Failure{make_message("NVRTC in {} does not say its version: {}.", nvrtc.path_.string(),
+                                failed("nvrtcVersion", nvrtc.api_.nvrtcGetErrorString(result)))};
   }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
   return nvrtc;
@@ -79,7 +76,7 @@ Result<Nvrtc, Message> Nvrtc::load() {
 
 Message Nvrtc::refuses(std::string_view arch) const {
   const auto number = arch_number(arch);
-  if (!number) return say::compile::no_arch{.arch = arch};
+  if (!number) return make_reason("compile.no_arch", "'{}' is not an architecture; write it as sm_80 or sm_90a.", arch);
   int count = 0;
   const char* call = "nvrtcGetNumSupportedArchs";
   nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
@@ -91,14 +88,17 @@ Message Nvrtc::refuses(std::string_view arch) const {
   }
   if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
     if (result == NVRTC_SUCCESS) {
-      return say::compile::archs_unknown{.version = version_, .error = say::compile::arch_count{}};
+      return make_reason("compile.archs_unknown", "NVRTC {} does not say which architectures it compiles for: {}.",
+                         version_, make_reason("compile.arch_count", "their number makes no sense"));
     }
-    return say::compile::archs_unknown{.version = version_, .error = failed(call, api_.nvrtcGetErrorString(result))};
+    return make_reason("compile.archs_unknown", "NVRTC {} does not say which architectures it compiles for: {}.",
+                       version_, failed(call, api_.nvrtcGetErrorString(result)));
   }
   std::erase_if(known, [](int each) { return each < 80; });
   if (std::ranges::find(known, *number) != known.end()) return {};
-  return say::compile::other_arch{
-      .arch = arch, .version = version_, .known = fmt::format("sm_{}", fmt::join(known, ", sm_"))};
+  return make_reason("compile.other_arch",
+                     "{} is not an architecture that NVRTC {} compiles these kernels for; it knows sm_{}.", arch,
+                     version_, fmt::join(known, ", sm_"));
 }
 
 std::vector<std::filesystem::path> Nvrtc::include_folders() const {
@@ -127,7 +127,8 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
       texts.push_back(embedded.text.data());
     }
   }
-  if (main_text == nullptr) return Failure<Message>{say::compile::no_source{.file = source.file}};
+  if (main_text == nullptr)
+    return Failure{make_reason("compile.no_source", "{} is not among this program's kernel sources.", source.file)};
   const auto pointers = [](const std::vector<std::string>& strings) {
     std::vector<const char*> result;
     result.reserve(strings.size());
@@ -171,7 +172,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   }
   const auto fail = [&](Message why) -> Failure<Message> {
     if (compiled.log.empty()) return {std::move(why)};
-    return {say::compile::with_log{.why = std::move(why), .log = compiled.log}};
+    return {make_reason("compile.with_log", "{}\n{}", why, compiled.log)};
   };
   if (!compiles) return fail(refusal);
   // Registers, spills and what the assembler warns of stand there alone: a kernel without a log has none of them, and
@@ -180,11 +181,11 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead, unless it is what a user
   // wants to see.
   if (!source.own && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
-    return fail(say::compile::serialized{});
+    return fail(make_reason("compile.serialized", "the assembler serialized the tensor-core instructions"));
   }
   result = api_.nvrtcGetCUBINSize(program, &size);
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBINSize"));
-  if (size == 0) return fail(say::compile::no_cubin{});
+  if (size == 0) return fail(make_reason("compile.no_cubin", "NVRTC made no cubin"));
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
@@ -193,7 +194,9 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
   };
   if (source.own && compiles_entry("") && !compiles_entry(source.entry + "'")) {
-    return fail(say::point::no_entry{.file = source.file, .entry = source.entry});
+    return fail(make_reason("point.no_entry",
+                            "{} has no kernel '{}'; declare it extern \"C\", or name it as the compiler does",
+                            source.file, source.entry));
   }
   compiled.figures = figures_from_log(compiled.log, source.entry);
   return compiled;

@@ -19,7 +19,6 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
 #include "kernels/oracle/quantised.h"
-#include "messages/oracle.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -326,13 +325,15 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
       nonfinite = take_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
     }
     if (nonfinite > 0 && broken.empty()) {
-      broken = say::oracle::not_finite{.count = nonfinite, .elements = elements, .tensor = matrix.name};
+      broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN or infinite, or were never written.",
+                           nonfinite, elements, matrix.name);
     }
     read(seen_.*matrix.seen, address, matrix.rows, extents);
   }
   for (const auto& [home, memory] : with_gaps) {
     const bool untouched = std::ranges::all_of(memory, [](std::uint16_t bits) { return bits == not_written; });
-    if (!untouched && broken.empty()) broken = say::oracle::between_rows{.buffer = home->name};
+    if (!untouched && broken.empty())
+      broken = make_reason("oracle.between_rows", "A kernel wrote between the rows of {}.", home->name);
   }
   if (const BufferSpec* const of_lse = find_buffer(plan.buffers, "lse")) {
     read(seen_.lse, buffers.address("lse"), reference.rows,
@@ -362,7 +363,7 @@ CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan,
     result.reason = std::move(broken);
   } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
     result.pass = false;
-    result.reason = say::oracle::no_gradients{};
+    result.reason = make_reason("oracle.no_gradients", "The plan has no buffer dq, dk or dv to judge.");
   } else if (Message stray = buffers.stray_write(plan); !stray.empty()) {
     result.pass = false;
     result.reason = std::move(stray);

@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "messages/compile.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
 
@@ -221,10 +220,18 @@ std::vector<fs::path> include_folders_of(const OwnSource& source, const std::vec
 }
 
 Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vector<fs::path>& toolkit) {
-  if (source.file.empty()) return Failure<Message>{say::compile::came_with_results{.source = source.name}};
+  if (source.file.empty())
+    return Failure{make_reason("compile.came_with_results",
+                               "The kernel is known by what a file of results says of it, and its source {} is not "
+                               "there; open your own statement with --kernel.",
+                               source.name)};
   const bool compiled = source.kind == OwnSource::Kind::cuda;
   auto text = text_of(source.file, compiled ? most_source_bytes : most_image_bytes);
-  if (!text) return Failure<Message>{say::compile::own_unreadable{.file = source.file.string()}};
+  if (!text)
+    return Failure{
+        make_reason("compile.own_unreadable",
+                    "{} cannot be read, or is too large: a source has at most 64 MiB, what came compiled 1 GiB.",
+                    source.file.string())};
   OwnText own{.text = *text, .digest = {}, .files = {}};
   if (!compiled) {
     own.digest = uuid_of(fmt::format("{}\n{}", source.statement, *text));
@@ -233,8 +240,16 @@ Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vec
   }
   Closure closure(include_folders_of(source, toolkit), toolkit.size());
   closure.add(source.file, source.name, *text);
-  if (closure.full()) return Failure<Message>{say::compile::own_too_much{.file = source.file.string()}};
-  if (!closure.by_macro().empty()) return Failure<Message>{say::compile::own_by_macro{.file = closure.by_macro()}};
+  if (closure.full())
+    return Failure{make_reason(
+        "compile.own_too_much",
+        "{} includes too much to be known by: more than 64 MiB, 4096 files, or 200 of them within one another.",
+        source.file.string())};
+  if (!closure.by_macro().empty())
+    return Failure{make_reason(
+        "compile.own_by_macro",
+        "{} includes what a macro names, so that nobody knows what was compiled: name the file in the #include.",
+        closure.by_macro())};
   own.digest = uuid_of(fmt::format("{}\n{}", source.statement, closure.all()));
   own.files = std::move(closure.files());
   return own;
@@ -247,7 +262,10 @@ Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const OwnSource>
   const std::lock_guard lock(mutex_);
   const auto [known, is_new] = known_.try_emplace(source, Known{.digest = read->digest, .files = read->files});
   if (known->second.digest == read->digest) return read;
-  return Failure<Message>{say::compile::own_changed{.file = source->file.string()}};
+  return Failure{
+      make_reason("compile.own_changed",
+                  "{}, or what it includes, changed since it was read first; start again to measure it as it is now.",
+                  source->file.string())};
 }
 
 std::shared_ptr<const KernelStatement> OwnSources::statement_of(std::span<const KernelLaunch> launches, bool keep,

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "messages/oracle.h"
-#include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/units/spelling.h"
 
@@ -27,22 +25,20 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
   if (needed <= free) {  // the driver knows why; that it was too little would be false
-    throw PointEnd(
-        Disposition::out_of_memory,
-        say::point::memory_not_given{
-            .needed = needed, .needed_iec = text(Capacity(needed)), .free = free, .free_iec = text(Capacity(free))});
+    throw PointEnd(Disposition::out_of_memory, "point.memory_not_given",
+                   "The driver did not give the {} bytes of device memory ({}) that are needed, though {} bytes are "
+                   "free ({}): they lie in pieces, or another process has taken them since.",
+                   needed, text(Capacity(needed)), free, text(Capacity(free)));
   }
   if (noise > 0) {
-    throw PointEnd(Disposition::out_of_memory, say::point::needs_memory_and_noise{.needed = needed,
-                                                                                  .needed_iec = text(Capacity(needed)),
-                                                                                  .noise_iec = text(Capacity(noise)),
-                                                                                  .free = free,
-                                                                                  .free_iec = text(Capacity(free))});
+    throw PointEnd(
+        Disposition::out_of_memory, "point.needs_memory_and_noise",
+        "Needs {} bytes of device memory ({}, {} of them to count what a kernel leaves in L2), {} bytes are free ({}).",
+        needed, text(Capacity(needed)), text(Capacity(noise)), free, text(Capacity(free)));
   }
-  throw PointEnd(
-      Disposition::out_of_memory,
-      say::point::needs_memory{
-          .needed = needed, .needed_iec = text(Capacity(needed)), .free = free, .free_iec = text(Capacity(free))});
+  throw PointEnd(Disposition::out_of_memory, "point.needs_memory",
+                 "Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed, text(Capacity(needed)), free,
+                 text(Capacity(free)));
 }
 
 /// The slot of the first set of inputs.
@@ -347,9 +343,10 @@ Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) con
   for (const BufferSpec& buffer : plan.buffers) {
     if (buffer.place.is_part()) continue;
     const CUdeviceptr start = address(slot, buffer.name);
-    if (written(start + static_cast<CUdeviceptr>(buffer.bytes))) return say::oracle::overrun{.buffer = buffer.name};
+    if (written(start + static_cast<CUdeviceptr>(buffer.bytes)))
+      return make_reason("oracle.overrun", "A kernel wrote beyond the end of {}.", buffer.name);
     if (buffer_of(slot, buffer.name).offset >= guard_bytes && written(start - guard_bytes)) {
-      return say::oracle::underrun{.buffer = buffer.name};
+      return make_reason("oracle.underrun", "A kernel wrote in front of {}.", buffer.name);
     }
   }
   return {};

@@ -14,6 +14,10 @@ class PointEnd : public std::runtime_error {
  public:
   PointEnd(Disposition disposition, Message reason)
       : std::runtime_error(text(reason)), disposition_(disposition), reason_(std::move(reason)) {}
+  /// As make_reason().
+  template <class... Args>
+  PointEnd(Disposition disposition, std::string_view code, fmt::format_string<Args...> format, Args&&... args)
+      : PointEnd(disposition, make_reason<Args...>(code, format, std::forward<Args>(args)...)) {}
   [[nodiscard]] Disposition disposition() const { return disposition_; }
   [[nodiscard]] const Message& reason() const { return reason_; }
 

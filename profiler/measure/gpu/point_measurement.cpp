@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/model/pipeline_model.h"
-#include "messages/point.h"
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
@@ -58,7 +57,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
   point.record.spec = spec;
   if (!usable_) {
     point.record.disposition = Disposition::crashed;
-    point.record.reason = say::point::device_lost_earlier{};
+    point.record.reason = make_reason("point.device_lost_earlier", "The device was lost at an earlier point.");
     return point;
   }
   try {
@@ -93,9 +92,9 @@ void GpuDevice::end_by_exception(PointRecord& record) {
   } catch (const DriverError& error) {
     end_after(error, record);
   } catch (const std::bad_alloc&) {
-    end_as(Disposition::out_of_memory, say::point::host_memory{});
+    end_as(Disposition::out_of_memory, make_reason("point.host_memory", "The host has no memory left."));
   } catch (const std::exception& error) {
-    end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
+    end_as(Disposition::crashed, make_reason("point.failed", "{} [{}]", current_work_, error.what()));
   }
 }
 
@@ -110,25 +109,30 @@ void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
   usable_ = usable_ && (!session_->group || session_->group->usable());
   switch (error.code()) {
     case CUDA_ERROR_OUT_OF_MEMORY: {
-      end_as(Disposition::out_of_memory, say::point::driver_memory{.free = free_bytes(), .error = error.what()});
+      end_as(Disposition::out_of_memory,
+             make_reason("point.driver_memory", "The driver found no memory, {} bytes were free. [{}]", free_bytes(),
+                         error.what()));
       return;
     }
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
-      end_as(Disposition::infeasible, say::point::launch_resources{.error = error.what()});
+      end_as(Disposition::infeasible,
+             make_reason("point.launch_resources",
+                         "A launch needs more registers or shared memory than a block can have. [{}]", error.what()));
       return;
     case CUDA_ERROR_LAUNCH_TIMEOUT:
       usable_ = false;
-      end_as(Disposition::timeout, say::point::driver_timeout{.error = error.what()});
+      end_as(Disposition::timeout,
+             make_reason("point.driver_timeout", "The driver stopped a launch that ran too long. [{}]", error.what()));
       return;
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_DEVICE_UNAVAILABLE:
     case CUDA_ERROR_DEINITIALIZED:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
       usable_ = false;
-      end_as(Disposition::crashed, say::point::gpu_gone{.error = error.what()});
+      end_as(Disposition::crashed, make_reason("point.gpu_gone", "The GPU is gone. [{}]", error.what()));
       return;
     default:
-      end_as(Disposition::crashed, say::point::failed{.work = current_work_, .error = error.what()});
+      end_as(Disposition::crashed, make_reason("point.failed", "{} [{}]", current_work_, error.what()));
   }
 }
 
@@ -137,11 +141,11 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const auto stop_if_cancelled = [&](const Message& reason) {
     if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, reason);
   };
-  stop_if_cancelled(say::point::cancelled_before_point{});
-  current_work_ = say::point::preparing_failed{};
+  stop_if_cancelled(make_reason("point.cancelled_before_point", "Cancelled before this point began."));
+  current_work_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   const Algorithm* algorithm = registry_.find(spec.algorithm);
   if (algorithm == nullptr) {
-    throw PointEnd(Disposition::infeasible, say::point::no_algorithm{.algorithm = spec.algorithm});
+    throw PointEnd(Disposition::infeasible, "point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm);
   }
   if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
     throw PointEnd(Disposition::infeasible, refusal->reason);
@@ -167,7 +171,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const bool strict = foreign && options.verify && !options.bare;
   if (strict) point.uploaded = digest(Oracle::Part::inputs, slot, point, options);
 
-  stop_if_cancelled(say::point::cancelled_before_launch{});
+  stop_if_cancelled(make_reason("point.cancelled_before_launch", "Cancelled before the first launch."));
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
   if (!point.plan.schedule.empty()) share(record, slot, point, options);
@@ -184,17 +188,17 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
     }
   }
 
-  stop_if_cancelled(say::point::cancelled_before_timing{});
+  stop_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
   if (strict) poison_again(slot, point, options);
   time(record, point.launches, options, cancel, first_ns);
   if (!point.plan.schedule.empty()) time_shared(record, point, options, cancel);
   if (foreign) check_after_timing(record, slot, point, options);
-  stop_if_cancelled(say::point::cancelled_before_counting{});
+  stop_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
 }
 
 void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,
                       const MeasureOptions& options) {
-  current_work_ = say::point::sharing_crashed{};
+  current_work_ = make_reason("point.sharing_crashed", "A launch or a copy of the GPUs that share the problem failed.");
   group().prepare(point.plan, point.others,
                   [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
   record.others = group().uuids(record.spec.problem.gpus);
@@ -205,7 +209,7 @@ void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint
 
 void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
                             const CancelToken& cancel) {
-  current_work_ = say::point::sharing_crashed{};
+  current_work_ = make_reason("point.sharing_crashed", "A launch or a copy of the GPUs that share the problem failed.");
   const auto begin = Clock::now();
   std::vector<ScheduleTimes> all;
   KernelRecord& whole = kernel_record(record, "all");
@@ -281,14 +285,15 @@ double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::m
   const CUstream stream = session_->stream.get();
   double total = 0;
   for (PreparedLaunch& launch : launches) {
-    current_work_ = say::point::kernel_crashed{.kernel = launch.name()};
+    current_work_ = make_reason("point.kernel_crashed", "Kernel {} crashed.", launch.name());
     cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
     launch.enqueue(cuda_, stream);
     cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
     try {
       session_->runner.wait(session_->end.get(), timeout);
     } catch (const LaunchTimeout&) {
-      throw LaunchTimeout(say::point::kernel_still_running{.kernel = launch.name(), .limit_ms = timeout.count()});
+      throw LaunchTimeout(make_reason("point.kernel_still_running", "Kernel {} was still running after {} ms.",
+                                      launch.name(), timeout.count()));
     }
     float milliseconds = 0;
     cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
@@ -298,7 +303,7 @@ double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::m
 }
 
 void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
-  current_work_ = say::point::second_run_crashed{};
+  current_work_ = make_reason("point.second_run_crashed", "A kernel crashed in the second run.");
   for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, session_->stream.get());
   session_->runner.wait(timeout);
 }
@@ -306,7 +311,7 @@ void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono:
 CheckResult GpuDevice::judge(PointRecord& record, std::size_t slot, const PreparedPoint& point,
                              const PlanMemory::Inputs& inputs, const MeasureOptions& options) {
   const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
-  current_work_ = say::point::checking_failed{};
+  current_work_ = make_reason("point.checking_failed", "Checking the output failed.");
   CheckResult result = session_->oracle.judge(reference, point.plan, record.spec.problem, inputs.kind, inputs.seed,
                                               SlotBuffers(session_->workspace, slot), options.timeout);
   const double share = result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
@@ -336,16 +341,17 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   }
   run_together(point.launches, options.timeout);
   if (const CheckResult result = judged(); !result.pass) {
-    throw PointEnd(Disposition::incorrect, say::point::run_again{.reason = result.reason});
+    throw PointEnd(Disposition::incorrect, "point.run_again", "Run again: {}", result.reason);
   }
   if (problem.deterministic && first != session_->oracle.seen()) {
-    throw PointEnd(Disposition::incorrect, say::point::other_bits{});
+    throw PointEnd(Disposition::incorrect, "point.other_bits",
+                   "A second run gave other bits, where a deterministic one was asked for.");
   }
 }
 
 void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
                      const CancelToken& cancel, double first_ns) {
-  current_work_ = say::point::timing_crashed{};
+  current_work_ = make_reason("point.timing_crashed", "A kernel crashed while it was timed.");
   const auto read_clocks = [&] {
     const auto reading = nvml_ ? nvml_->read() : std::nullopt;
     if (!reading) return;

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "messages/counters.h"
 #include "profiler/measure/gpu/point_end.h"
 
 namespace attnscope::gpu {
@@ -79,7 +78,8 @@ std::vector<double> whole(std::vector<double> values, const CounterConfig& confi
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string& metric = config.metrics()[i];
     if (std::isfinite(values[i]) || !always_has_a_value(metric)) continue;
-    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::no_value{.metric = metric, .range = range});
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.no_value", "CUPTI gave no value of {} for the range '{}'", metric, range));
   }
   return values;
 }
@@ -286,11 +286,14 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
       throw;
     }
   }
-  if (!complete) throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::more_passes{});
+  if (!complete)
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.more_passes", "CUPTI asked for more passes than it had announced"));
   // A pass left out would leave its metrics without a value, and say nothing.
   const std::size_t announced = given_->passes != 0 ? given_->passes : config.passes();
   if (passes < announced || (given_->passes != 0 && passes != announced)) {
-    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::other_passes{.passes = passes, .announced = announced});
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.other_passes", "CUPTI was done after {} passes, not {}", passes, announced));
   }
   given_->passes = passes;
 }
@@ -303,7 +306,7 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
     cupti_.check(cupti_.cuptiRangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
     if (params.numOfRangeDropped != 0) {
       throw CuptiError(CUPTI_ERROR_MAX_LIMIT_REACHED,
-                       say::counters::ranges_dropped{.ranges = params.numOfRangeDropped});
+                       make_reason("counters.ranges_dropped", "CUPTI dropped {} ranges", params.numOfRangeDropped));
     }
   }
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
@@ -323,7 +326,9 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
   }
   for (const Range& range : ranges) {
     if (values.contains(range.name)) continue;
-    throw CuptiError(CUPTI_ERROR_UNKNOWN, say::counters::range_missing{.ranges = values.size(), .range = range.name});
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.range_missing", "CUPTI gave back {} ranges, none of them '{}'",
+                                 values.size(), range.name));
   }
   return values;
 }

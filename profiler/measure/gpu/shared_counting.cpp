@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "messages/point.h"
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
@@ -44,7 +43,7 @@ void GpuDevice::count_session(Batch& batch) {
   }
   const CountingRequest request{.extra_metrics = batch.options.extra_metrics, .limit = batch.options.timeout};
   CounterCollector& counters = *session_->counters;
-  current_work_ = say::point::counting_crashed{};
+  current_work_ = make_reason("point.counting_crashed", "A kernel crashed while it was counted.");
   try {
     const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -85,7 +84,8 @@ std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
       continue;
     }
     if (batch.cancel.cancelled()) {
-      finish(batch, i, Disposition::cancelled, say::point::cancelled_before_counting{});
+      finish(batch, i, Disposition::cancelled,
+             make_reason("point.cancelled_before_counting", "Cancelled before counting."));
       return {};
     }
     try {
@@ -116,7 +116,7 @@ bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const Meas
 }
 
 void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) {
-  current_work_ = say::point::preparing_failed{};
+  current_work_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   PreparedPoint& point = plan_in(slot, *registry_.find(record.spec.algorithm), record.spec, options);
   const std::vector<LoadedLaunch> loaded = load(point);
   session_->workspace.reserve(slot, point.plan, point.inputs, besides(record, options));
@@ -135,12 +135,14 @@ void GpuDevice::finish(Batch& batch, std::size_t which, Disposition disposition,
 }
 
 void GpuDevice::end_counted(Batch& batch, std::size_t which, const std::string& kernel) {
-  if (!kernel.empty()) current_work_ = say::point::counted_kernel_crashed{.kernel = kernel};
+  if (!kernel.empty())
+    current_work_ = make_reason("point.counted_kernel_crashed", "Kernel {} crashed while it was counted.", kernel);
   PointRecord& record = *batch.records[which];
   end_by_exception(record);
   if (record.disposition == Disposition::timeout && !kernel.empty()) {
-    record.reason =
-        say::point::counted_kernel_still_running{.kernel = kernel, .limit_ms = batch.options.timeout.count()};
+    record.reason = make_reason("point.counted_kernel_still_running",
+                                "Kernel {} was still running after {} ms, while it was counted.", kernel,
+                                batch.options.timeout.count());
   }
   finish(batch, which, record.disposition, record.reason);
 }

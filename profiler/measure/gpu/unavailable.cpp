@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands for the GPU half in a build without CUDA's headers: every question gets the same plain answer.
-#include "messages/gpu.h"
 #include "profiler/measure/gpu/doctor.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/kernel_builder.h"
@@ -9,7 +8,8 @@ namespace attnscope {
 namespace {
 
 GpuError not_built() {
-  return {GpuError::Kind::not_built, say::gpu::not_built{}, say::gpu::not_built_fix{}};
+  return {GpuError::Kind::not_built, make_reason("gpu.not_built", "This build of Attnscope has no GPU support."),
+          "Build it where CUDA 13's headers are, with ATTNSCOPE_CUDA=ON."};
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "messages/remote.h"
-
 namespace attnscope::remote {
 namespace {
 
@@ -46,7 +44,7 @@ void DeviceServer::answer(const Request& request, const CancelToken& cancel) {
     free.bytes = device_.free_bytes();
     return say_(free);
   }
-  refuse(request, say::remote::unknown_request{.request = request.ask});
+  refuse(request, make_message("unknown request '{}'", request.ask));
 }
 
 void DeviceServer::prepare(const Request& request, const CancelToken& cancel) {
@@ -62,7 +60,7 @@ void DeviceServer::prepare(const Request& request, const CancelToken& cancel) {
 
 void DeviceServer::measure(const Request& request, const CancelToken& cancel) {
   if (request.points.size() != 1 || !request.options) {
-    return refuse(request, say::remote::no_point{.request = request.ask});
+    return refuse(request, make_message("'{}' wants one point and its options", request.ask));
   }
   const PointSpec& spec = request.points.front();
   Device::Uncounted point = request.whole ? Device::Uncounted{device_.measure(spec, *request.options, cancel), false}
@@ -78,7 +76,7 @@ void DeviceServer::measure(const Request& request, const CancelToken& cancel) {
 }
 
 void DeviceServer::count(const Request& request, const CancelToken& cancel) {
-  if (!request.options) return refuse(request, say::remote::no_point{.request = request.ask});
+  if (!request.options) return refuse(request, make_message("'{}' wants one point and its options", request.ask));
   std::vector<PointRecord*> records;
   for (PointRecord& record : waiting_) records.push_back(&record);
   const Device::Counted result = device_.count(records, *request.options, cancel);

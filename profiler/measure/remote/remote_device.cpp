@@ -9,7 +9,6 @@
 #include <functional>
 #include <utility>
 
-#include "messages/remote.h"
 #include "profiler/measure/remote/wire.h"
 #include "profiler/plan/fields.h"
 
@@ -112,7 +111,7 @@ class RemoteDevice : public Device {
     }
     if (!answered) return counted;
     if (answered->records.size() != records.size()) {
-      lose(say::remote::unreadable{.host = host_, .why = std::to_string(answered->records.size())});
+      lose(make_message("what {} answers cannot be read: {}.", host_, std::to_string(answered->records.size())));
       return counted;
     }
     counted.whole.assign(records.size(), true);
@@ -126,7 +125,7 @@ class RemoteDevice : public Device {
         *records[i] = std::move(answered->records[i]);
       } else {
         counted.whole[i] = false;
-        lose(say::remote::another_point{.host = host_, .point = describe(records[i]->spec)});
+        lose(make_message("{} answered with another point than {}.", host_, describe(records[i]->spec)));
       }
     }
     if (answered->lost_to && *answered->lost_to >= 0 && static_cast<std::size_t>(*answered->lost_to) < records.size()) {
@@ -163,9 +162,9 @@ class RemoteDevice : public Device {
     const bool lacks = answered && answered->answer == answer::refused;  // where any version will do
     if (lacks) {
       none.disposition = Disposition::infeasible;
-      none.reason = say::remote::lacks{.host = host_, .version = hello_.app_version, .why = answered->reason};
+      none.reason = make_message("{} (version {}): {}", host_, hello_.app_version, answered->reason);
     } else {
-      if (answered) lose(say::remote::another_point{.host = host_, .point = describe(spec)});
+      if (answered) lose(make_message("{} answered with another point than {}.", host_, describe(spec)));
       none.reason = why_;
     }
     none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
@@ -177,8 +176,8 @@ class RemoteDevice : public Device {
     if (!silent_ || lost_before) return {std::move(none), !lacks};
     // As a launch that does not end: it is not measured again.
     none.disposition = Disposition::timeout;
-    none.reason = say::remote::no_result{
-        .host = host_, .point = describe(spec), .seconds = in_seconds(patience), .limit = in_seconds(options.timeout)};
+    none.reason = make_message("{} gave no result of {} in {} s, and --timeout gives a point {} s.", host_,
+                               describe(spec), in_seconds(patience), in_seconds(options.timeout));
     return {std::move(none), false};
   }
 
@@ -196,12 +195,12 @@ class RemoteDevice : public Device {
       if (got == Link::Got::end) return lost();
       if (got == Link::Got::line) {
         auto answer = parse_answer(line);
-        if (!answer) return lose(say::remote::unreadable{.host = host_, .why = answer.error()});
+        if (!answer) return lose(make_message("what {} answers cannot be read: {}.", host_, answer.error()));
         const bool ours = answer->number == request.number;
         // One that could not be read there has no number: there is no other that it could be of.
         if (answer->answer == answer::refused && (ours || answer->number == 0)) {
           if (any_version_) return std::move(answer).value();
-          return lose(say::remote::unreadable{.host = host_, .why = answer->reason});
+          return lose(make_message("what {} answers cannot be read: {}.", host_, answer->reason));
         }
         if (ours && !answer->usable) usable_ = false;
         const bool ends = answer->answer != answer::built && answer->answer != answer::progress;
@@ -218,7 +217,7 @@ class RemoteDevice : public Device {
       }
       if (link_->now() > given_up_at) {
         silent_ = !told_to_stop;
-        return lose(say::remote::silent{.host = host_});
+        return lose(make_message("{} does not answer any more.", host_));
       }
     }
   }
@@ -227,8 +226,8 @@ class RemoteDevice : public Device {
     const Link::End end = link_->end();
     const std::string words = last_line(end.last_words);
     if (end_of_ == EndOf::point) return lose(process_ended(end, words));
-    return lose(words.empty() ? Message(say::remote::lost{.host = host_})
-                              : Message(say::remote::lost_saying{.host = host_, .words = words}));
+    return lose(words.empty() ? make_message("the connection to {} was lost.", host_)
+                              : make_message("the connection to {} was lost: {}.", host_, words));
   }
   std::optional<Answer> lose(Message why) const {
     lost_ = true;
@@ -241,11 +240,12 @@ class RemoteDevice : public Device {
   static Message process_ended(const Link::End& end, const std::string& words) {
     if (end.signal != 0) {
       const char* const name = ::strsignal(end.signal);
-      if (words.empty()) return say::remote::library_process_killed{.signal = end.signal, .name = name};
-      return say::remote::library_process_killed_saying{.signal = end.signal, .name = name, .words = words};
+      if (words.empty()) return make_message("The library's process was ended by signal {} ({}).", end.signal, name);
+      return make_message("The library's process was ended by signal {} ({}). Its last words: {}.", end.signal, name,
+                          words);
     }
-    if (words.empty()) return say::remote::library_process_exited{.code = end.exit_code};
-    return say::remote::library_process_exited_saying{.code = end.exit_code, .words = words};
+    if (words.empty()) return make_message("The library's process ended with exit code {}.", end.exit_code);
+    return make_message("The library's process ended with exit code {}. Its last words: {}.", end.exit_code, words);
   }
 
   // What is asked changes nothing of the device, but for whether it still answers.

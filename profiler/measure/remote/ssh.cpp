@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/remote.h"
 #include "profiler/measure/host_environment.h"
 
 namespace attnscope::remote {
@@ -58,7 +57,7 @@ std::vector<std::string> ssh_words(const SshTarget& target, const std::string& s
 
 Result<std::unique_ptr<Link>, Message> run_there(const SshTarget& target, const std::string& script) {
   auto link = start_child(ssh_words(target, script));
-  if (!link) return Failure<Message>{say::remote::no_ssh{.error = link.error()}};
+  if (!link) return Failure{make_message("ssh cannot be started ({}): install OpenSSH's client", link.error())};
   return std::move(link).value();
 }
 
@@ -67,13 +66,19 @@ Message explain_ssh(const SshTarget& target, const Link::End& end) {
   const std::string words = last_line(end.last_words);
   const auto says = [&](std::string_view text) { return end.last_words.find(text) != std::string::npos; };
   if (says("Host key verification failed") || says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
-    return say::remote::no_host_key{.host = target.host, .words = words};
+    return make_message(
+        "{0} is not a host that ssh knows here, or its key has changed: run 'ssh {0}' once and look at the key (ssh "
+        "says: {1})",
+        target.host, words);
   }
   if (says("Permission denied") || says("Too many authentication failures")) {
-    return say::remote::no_key{.host = target.host, .words = words};
+    return make_message(
+        "{0} lets nobody in without a password: put a key there with 'ssh-copy-id {0}', and one with a passphrase into "
+        "ssh-agent with 'ssh-add' (ssh says: {1})",
+        target.host, words);
   }
-  if (words.empty()) return say::remote::no_connection{.host = target.host};
-  return say::remote::no_connection_saying{.host = target.host, .words = words};
+  if (words.empty()) return make_message("{} cannot be reached by ssh, which does not say why", target.host);
+  return make_message("{} cannot be reached by ssh: {}", target.host, words);
 }
 
 }  // namespace
@@ -93,7 +98,10 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
       slash == std::string_view::npos || (!target.device.empty() && target.device.front() != '-' &&
                                           !target.device.starts_with(ssh_prefix) && is_plain(target.device, " :._-#"));
   if (!names_host || !names_device || word.size() > longest_target) {
-    return Failure<Message>{say::remote::no_target{.word = word}};
+    return Failure{
+        make_message("'{}' names no device elsewhere: ssh:HOST, ssh:USER@HOST or ssh:HOST/DEVICE, where DEVICE is what "
+                     "--device takes there",
+                     word)};
   }
   return target;
 }
@@ -111,10 +119,11 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   const std::string copies = fmt::format("attnscope remote --copy-to {}", target.host);
   switch (failure.kind) {
     case OpenFailure::Kind::no_device:
-      return say::remote::no_device{.host = target.host, .why = failure.reason};
+      return make_message("{}: {}", target.host, failure.reason);
     case OpenFailure::Kind::other_version:
-      return say::remote::other_version{
-          .host = target.host, .there = failure.words, .here = app_version, .command = copies};
+      return make_reason("remote.other_version",
+                         "attnscope on {} is version {}, and this one {}: '{}' copies this one there", target.host,
+                         failure.words, app_version, copies);
     case OpenFailure::Kind::no_answer:
       break;
   }
@@ -124,13 +133,15 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   const bool cannot_run = words.find("shared librar") != std::string::npos ||
                           words.find("ormat") != std::string::npos || words.find("GLIBC") != std::string::npos;
   if ((end.exit_code == not_found || end.exit_code == not_executable || end.exit_code == 1) && cannot_run) {
-    return say::remote::cannot_run{.host = target.host, .words = words};
+    return make_message("{} cannot run attnscope, which wants x86-64 Linux with glibc 2.34 or newer: {}", target.host,
+                        words);
   }
   if (end.exit_code == not_found || end.exit_code == not_executable) {
-    return say::remote::no_program{.host = target.host, .command = copies};
+    return make_reason("remote.no_program", "there is no attnscope on {}: '{}' copies this one there", target.host,
+                       copies);
   }
   if (end.exit_code == ssh_failed || end.exit_code < 0) return explain_ssh(target, end);
-  return say::remote::ended{.host = target.host, .code = end.exit_code, .words = words};
+  return make_message("attnscope on {} ended with code {}: {}", target.host, end.exit_code, words);
 }
 
 bool may_pass(const OpenFailure& failure) {
@@ -141,7 +152,7 @@ bool may_pass(const OpenFailure& failure) {
 Result<std::string, Message> copy_program(const SshTarget& target) {
   std::ifstream program(own_program, std::ios::binary);
   const std::string digest = file_digest(own_program);
-  if (!program || digest.empty()) return Failure<Message>{say::remote::no_own_program{}};
+  if (!program || digest.empty()) return Failure{"this program's own file cannot be read"};
   // Under another name until it is whole: two that copy at once do not meet, and half a program is never run.
   // The end of the input may also be this program's: what came has to be as long as what was sent.
   std::error_code unknown;
@@ -168,7 +179,7 @@ Result<std::string, Message> copy_program(const SshTarget& target) {
   const Link::End end = (*link)->end();
   if (end.exit_code == 0 && !place.empty()) return place;
   if (end.exit_code == ssh_failed || end.exit_code < 0) return Failure{explain_ssh(target, end)};
-  return Failure<Message>{say::remote::not_copied{.host = target.host, .words = last_line(end.last_words)}};
+  return Failure{make_message("this program could not be copied to {}: {}", target.host, last_line(end.last_words))};
 }
 
 }  // namespace attnscope::remote

@@ -17,12 +17,12 @@ CeilingSource parse_ceiling_source(const std::string& word) {
   for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
     if (to_string(source) == word) return source;
   }
-  throw WrongLine{say::event::unknown_word{.key = "source", .word = word}};
+  throw WrongLine{make_message("'source' is none of the words that are known: '{}'", word)};
 }
 
 CounterState parse_counter_state(std::int64_t number) {
   if (number < 0 || number > static_cast<std::int64_t>(CounterState::not_asked)) {
-    throw WrongLine{say::event::no_count{.key = "state"}};
+    throw WrongLine{"'state' is not a count"};
   }
   return static_cast<CounterState>(number);
 }
@@ -315,7 +315,7 @@ template <class T>
 Result<T, Message> parsed(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    if (!json.is_object()) return Failure<Message>{say::event::no_object{}};
+    if (!json.is_object()) return Failure{"the line is no JSON object"};
     T value;
     fields(JsonReader{json}, value);
     return value;

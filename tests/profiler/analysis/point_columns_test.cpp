@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "messages/refusal.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/metrics/rounds.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -136,8 +135,9 @@ std::vector<PointRecord> all_sorts() {
   launch.entry = "qk";
   launch.defines = {"ATTN_WARPS=4"};
   records.push_back(odd);
-  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 77), Disposition::infeasible,
-                                           say::refusal::head_dim{.d = 77, .supported = "64, 128"}));
+  records.push_back(
+      fixtures::failed_point(fixtures::spec("fa2", 77), Disposition::infeasible,
+                             make_reason("refusal.head_dim", "d {} is not supported; supported: 64, 128.", 77)));
   PointRecord told = fixtures::ok_point(fixtures::decode_spec("splitkv", 4096));
   told.spec.knobs = {{"splits", 4}, {"nobody's", "word"}};
   told.spec.problem.mask = *parse_mask("window:255:0");

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "messages/lesson.h"
 #include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/lesson/playing.h"
 #include "profiler/analysis/lesson/texts.h"
@@ -220,7 +219,7 @@ TEST(TeachersFiles, AreReadAsTextOrNamed) {
       {"claims/a b.md", claim_text("low: 1\n")},
       {"en/notes.md", "x"},
       {"en/step-8-own.md", "\xEF\xBB\xBF" + step},
-      {"en/step-8-own.txt", {}, say::lesson::no_md{}},
+      {"en/step-8-own.txt", {}, "its name does not end in .md: it is not read"},
       {"en/step-9-bytes.md", "---\ntitle: x\nslug: x\norder: 9\n---\nText \xFF\xFE.\n"},
       {"en/step-9-control.md", std::string("---\ntitle: \x1b[2J\nslug: y\norder: 9\n---\n")},
       {"en/step-9-large.md", std::string(largest_text + 1, 'x')},

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "messages/point.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {
@@ -136,7 +135,7 @@ TEST(Rounds, ARoundThatFailsEndsThePointAndLeavesWhatWasCollected) {
   add_round(point, 1, one_round(104, 30, 5, 3000));
   PointRecord crashed;
   crashed.disposition = Disposition::crashed;
-  crashed.reason = say::point::timing_crashed{};
+  crashed.reason = make_reason("point.timing_crashed", "A kernel crashed while it was timed.");
   crashed.kernels.emplace_back().samples_ns = {7};
   add_round(point, 2, crashed);
   EXPECT_EQ(point.disposition, Disposition::crashed);
@@ -151,7 +150,7 @@ TEST(Rounds, ARoundWithoutCountersKeepsItsTimes) {
   PointRecord second = one_round(0, 0, 0, 3000);
   second.kernels.at(0).metrics.clear();
   second.disposition = Disposition::no_counters;
-  second.reason = say::point::not_checked{};
+  second.reason = make_reason("point.not_checked", "The device did not check the output.");
   add_round(point, 1, second);
   add_round(point, 2, second);
   EXPECT_EQ(point.disposition, Disposition::no_counters);
@@ -179,7 +178,9 @@ TEST(Rounds, OfKernelsThatOneRoundLacksTheOthersStand) {
 TEST(Rounds, WhatOneOfThemWasJudgedWithoutIsKept) {
   PointRecord point = one_round(100, 10, 5, 1000);
   PointRecord unguarded = one_round(100, 10, 5, 1000);
-  unguarded.reason = say::point::no_room_for_guard_pages{};
+  unguarded.reason = make_reason(
+      "point.no_room_for_guard_pages",
+      "Judged without guard pages, for which the GPU's memory has no room: a stray read may have gone unseen.");
   add_round(point, 1, unguarded);
   add_round(point, 2, one_round(100, 10, 5, 1000));
   EXPECT_EQ(point.disposition, Disposition::ok);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/plan/text.h"
-#include "messages/sweep.h"
+#include "kernels/model/message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(Text, CaseIsNoDistance) {
 TEST(Text, JoinOr) {
   const std::vector<std::string> words{"a", "b", "c"};
   const auto asked = [&](std::size_t count) {
-    return text(say::sweep::unknown_preset_near{.preset = "x", .near = join_or(std::span(words).first(count))});
+    return format_text("unknown preset 'x'; did you mean {}?", join_or(std::span(words).first(count)));
   };
   EXPECT_EQ(asked(3), "unknown preset 'x'; did you mean a, b or c?");
   EXPECT_EQ(asked(2), "unknown preset 'x'; did you mean a or b?");

@@ -138,9 +138,6 @@ TEST_F(Export, fields_hold_what_was_stored) {
        "Run again: \"dQ\" {bound} is 0.5 instead of 0.25 at instance 0 row "
        "3 column 17: error 0.25, bound 0.125."},
       {"reason_id", "point.run_again"},
-      {"reason_arguments", R"({"reason":{"id":"oracle.row","arguments":{"tensor":"\"dQ\" {bound}",)"
-                           R"("value":"0.5","expected":"0.25","instance":0,"row":3,"column":17,)"
-                           R"("error":"0.25","bound":"0.125"}}})"},
       {"provenance", "measured"},
       {"dram_read_bytes", "2000000000.5"},
       {"dram_write_bytes", ""},

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
-#include "messages/import.h"
-#include "messages/ncu.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -140,28 +138,6 @@ TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
   ASSERT_EQ(import.devices[0].points.size(), 2U);
   EXPECT_EQ(import.devices[0].points[1].disposition, Disposition::out_of_memory);
   EXPECT_EQ(text(import.devices[0].points[1].reason), "needs 9 GB, it says");
-}
-
-TEST(ImportCsv, AReasonsArgumentsAreNotBelieved) {
-  const auto reason = [](const std::string& id, const std::string& arguments) {
-    const Import import = imported(
-        "algorithm,N,heads,d,disposition,reason,reason_id,reason_arguments\n"
-        "a,64,1,64,crashed,its words," +
-            id + ",\"" + arguments + "\"\n",
-        ImportFormat::csv);
-    return text(import.devices[0].points[0].reason);
-  };
-  EXPECT_EQ(reason("point.gpu_gone", R"({""error"": ""{error} %n <b>""})"), "The GPU is gone. [{error} %n <b>]");
-  EXPECT_EQ(reason("point.gpu_gone", R"({""error"": {}})"), "The GPU is gone. []");
-  for (const char* arguments : {"", "{}", "nonsense", "[]", R"({""error"": [])", R"({""error"": [3]})"}) {
-    EXPECT_EQ(reason("point.gpu_gone", arguments), "its words") << arguments;
-  }
-  EXPECT_EQ(reason("point.{error}", R"({""error"": 1})"), "its words");
-  EXPECT_THAT(error_of(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "disposition": "crashed", "reason": "w",
-                          "reason_id": "point.gpu_gone", "reason_arguments": )" +
-                           std::string(100'000, '[') + std::string(100'000, ']') + "}]",
-                       ImportFormat::json),
-              HasSubstr("it is nested more than 16 deep"));
 }
 
 TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
@@ -512,7 +488,7 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
   const Import commas = imported("algorithm;N;heads;d;time_us\na;64;1;64;1,024\na;128;1;64;2\n", ImportFormat::csv);
   EXPECT_EQ(value_of(commas.devices.at(0).points.at(0), metric_key::time_median_ns), 1024);
   ASSERT_EQ(commas.notes.size(), 1U);
-  EXPECT_EQ(commas.notes[0], Message(say::import::decimal_commas{.columns = "time_us"}));
+  EXPECT_EQ(commas.notes[0], "Commas are decimal commas, 1,024 being 1.024, in time_us.");
   for (const char* name : {"time_us", "duration_us", "latency (us)", "time_median_us", "time [µs]", "samples_us"}) {
     EXPECT_THAT(times(head + name + "\na,64,1,64,2\n", ','), ElementsAre(2000)) << name;
   }
@@ -709,7 +685,7 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 12);
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 100);
-  EXPECT_THAT(three.notes, ElementsAre(Message(say::ncu::samples_of_one{.launches = 3, .samples = 3})));
+  EXPECT_THAT(three.notes, ElementsAre(make_message("{} launches are {} samples of one", 3, 3)));
 
   const Import eager =
       ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}));
@@ -717,8 +693,8 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(both.kernel("all")->samples_ns, ElementsAre(6, 15));
   EXPECT_DOUBLE_EQ(value_of(both, metric_key::dram_read_bytes), 300);
   EXPECT_THAT(both.kernel("gemm 2")->samples_ns, ElementsAre(3, 6));
-  EXPECT_THAT(eager.notes, ElementsAre(Message(say::ncu::samples_of_sequence{.launches = 6, .samples = 2, .length = 3}),
-                                       Message(say::ncu::launched_again{.kernel = "gemm", .times = 2})));
+  EXPECT_THAT(eager.notes, ElementsAre(make_message("{} launches are {} samples of a sequence of {}", 6, 2, 3),
+                                       make_message("gemm is launched {} times in each sample, which add", 2)));
 
   const Import ragged = ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}}));
   EXPECT_THAT(ragged.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6))

@@ -20,8 +20,7 @@ TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
     document.setHtml(tip);
     return document.toPlainText();
   };
-  const Message reason =
-      stored_message("point.gpu_gone", R"({"error": "<img src='file:///x.png'><b>bold</b> & {error}"})", "");
+  const Message reason = make_message("The GPU is gone. [{}]", "<img src='file:///x.png'><b>bold</b> & {error}");
   EXPECT_EQ(seen(plain_tip(qtext(reason))), "The GPU is gone. [<img src='file:///x.png'><b>bold</b> & {error}]");
   EXPECT_EQ(seen(plain_tip("<h1>two\nlines  apart</h1>")), "<h1>two\nlines  apart</h1>");
   EXPECT_EQ(plain_tip("a < b"), "a < b");

@@ -96,26 +96,6 @@ TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
   }
 }
 
-TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
-  const QTemporaryDir folder;
-  QFile texts(folder.filePath("texts.json"));
-  ASSERT_TRUE(texts.open(QIODevice::WriteOnly));
-  texts.write(R"({"gui": {"page": "--page ist eines von {pages}"}})");
-  texts.close();
-  qputenv("ATTNSCOPE_MESSAGES", texts.fileName().toUtf8());
-  const Ended misused = run_gui({QStringLiteral("--page"), QStringLiteral("nope")});
-  qputenv("ATTNSCOPE_MESSAGES", "/nowhere.json");
-  const Ended english = run_gui({QStringLiteral("--page"), QStringLiteral("nope")});
-  qunsetenv("ATTNSCOPE_MESSAGES");
-  EXPECT_EQ(
-      misused.errors,
-      "attnscope-gui: --page ist eines von io, tiles, explorer, roofline, law, table, ceilings, compare, doctor\n");
-  EXPECT_EQ(english.errors,
-            "attnscope-gui: ATTNSCOPE_MESSAGES: /nowhere.json: it cannot be read (No such file or directory). It is "
-            "not used.\nattnscope-gui: --page takes one of io, tiles, explorer, roofline, law, table, ceilings, "
-            "compare, doctor\n");
-}
-
 TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {
   const Ended ended = run_gui({});
   EXPECT_EQ(ended.exit_code, 1);
