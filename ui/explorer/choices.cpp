@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/tile_table.h"
-#include "messages/explorer_page.h"
 #include "profiler/plan/fields.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"

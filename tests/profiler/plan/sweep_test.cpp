@@ -162,14 +162,6 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
   }
 }
 
-TEST(ParseAxis, AMistakeIsSaidInAnotherLanguage) {
-  const auto german = Catalogue::parse(
-      R"({"axis": {"wrong": "Achse {axis}: {why}"}, "mask": {"wrong": "Maske {mask}: {why}", "unknown_word": "{word}?"}})");
-  ASSERT_TRUE(german.ok());
-  EXPECT_EQ(german->text(parse_axis("mask=caudal", built_in_algorithms()).error()),
-            "Achse mask=caudal: Maske caudal: caudal?");
-}
-
 TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
   const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   const auto at = [](std::int64_t n) {

@@ -668,17 +668,6 @@ TEST(ImportNcu, ShortNamesOfKernels) {
   EXPECT_EQ(split.devices[0].points.at(0).kernels.at(1).kernel, std::string(199, 'x')) << "no half of a letter";
 }
 
-TEST(ImportCsv, AnErrorIsSaidInAnotherLanguageWithAllThatItIsAbout) {
-  const auto import = import_points("algorithm,N,heads,d,time_ns\nfa2,64,1,64,soon\n", ImportFormat::csv, {});
-  ASSERT_FALSE(import.ok());
-  EXPECT_EQ(text(import.error()), "line 2, column 'time_ns': 'soon' is not a number");
-  const auto german = Catalogue::parse(
-      R"({"import": {"at": "{place}: {why}", "line": "Zeile {line}", "column": "{place}, Spalte {column}",
-                     "no_number": "{word} ist keine Zahl"}})");
-  ASSERT_TRUE(german.ok());
-  EXPECT_EQ(german->text(import.error()), "Zeile 2, Spalte time_ns: soon ist keine Zahl");
-}
-
 TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   const Import three = ncu(raw_table({{"fwd", "10"}, {"fwd", "12"}, {"fwd", "14"}}));
   const PointRecord& point = three.devices[0].points.at(0);
