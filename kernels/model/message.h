@@ -111,7 +111,7 @@ template <class... Args>
 [[nodiscard]] Message make_reason(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
   return vmake_reason(code, format, fmt::make_format_args(args...));
 }
-/// text(make_message(...))
+/// text(make_message())
 template <class... Args>
 [[nodiscard]] std::string format_text(fmt::format_string<Args...> format, Args&&... args) {
   return text(vmake_reason({}, format, fmt::make_format_args(args...)));

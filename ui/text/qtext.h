@@ -14,7 +14,7 @@ namespace attnscope::ui {
   return QString::fromStdString(text(message));
 }
 
-/// qtext(...)
+/// An English text, as make_message() makes it.
 template <class First, class... Rest>
 [[nodiscard]] QString qtext(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
   return qtext(make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...));

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "messages/language.h"
-#include "ui/process/collector_process.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_view.h"
