@@ -337,28 +337,6 @@ void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after
   });
 }
 
-void RunStore::each_setting(std::int64_t after_id, const std::function<void()>& begin,
-                            const std::function<void(StoredPoint&&)>& visit) const {
-  impl_->read([&] {
-    begin();
-    SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_settings(after_id, visit);
-    snapshot.commit();
-    return true;
-  });
-}
-
-void RunStore::each_point_of(std::span<const std::int64_t> ids, const std::function<void()>& begin,
-                             const std::function<void(StoredPoint&&)>& visit) const {
-  impl_->read([&] {
-    begin();
-    SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points(ids, {}, false, visit);
-    snapshot.commit();
-    return true;
-  });
-}
-
 std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
   return impl_->read([&] {
     std::optional<StoredPoint> found;

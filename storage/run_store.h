@@ -207,15 +207,7 @@ class RunStore {
   /// was given before that is no one's content.
   void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
                   const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false) const;
-  /// What points with a larger id than that were set to and how they ended, by id, in one snapshot: records without
-  /// values, of whose clocks only the throttling is set, and "all" among their kernels only where it says that it is
-  /// not complete. Their digests are not compared, for these are of all of a point. Pre: settings_since.
-  void each_setting(std::int64_t after_id, const std::function<void()>& begin,
-                    const std::function<void(StoredPoint&&)>& visit) const;
-  /// As each_point(), of these ids, in their order as far as a few hundred at a time go.
-  void each_point_of(std::span<const std::int64_t> ids, const std::function<void()>& begin,
-                     const std::function<void(StoredPoint&&)>& visit) const;
-  /// One of them; nothing where the file has none of that id, or where reading skips it.
+  /// One point; nothing where the file has none of that id, or where reading skips it.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
   /// What the file's users' kernels were stated by. `contents`: of sources that were kept, too.
   [[nodiscard]] std::vector<std::shared_ptr<const KernelStatement>> statements(bool contents = false) const;
@@ -236,8 +228,7 @@ class RunStore {
   /// each. points() looks at what the rows say.
   [[nodiscard]] std::vector<Message> structural_damage() const;
   [[nodiscard]] int schema_version() const;
-  /// RunSummary::uid of a run; nothing where there is none of that id. Of one row, where runs() counts points. Pre:
-  /// settings_since.
+  /// RunSummary::uid of a run; nothing where there is none of that id. Of one row, where runs() counts points.
   [[nodiscard]] std::optional<std::string> run_uid(std::int64_t run) const;
   [[nodiscard]] const std::filesystem::path& file() const;
 
@@ -250,9 +241,6 @@ class RunStore {
 /// The point as a device gave it; where that holds what no file may, a crashed one that says so: one wrong value ends
 /// no sweep.
 [[nodiscard]] PointRecord storable(PointRecord measured);
-
-/// The schema since which RunStore::each_setting() reads a file.
-inline constexpr int settings_since = 4;
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 [[nodiscard]] Message title(StoredRunState);

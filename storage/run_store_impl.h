@@ -209,8 +209,6 @@ struct RunStore::Impl {
   /// lack points are noted as well, for these are all that they have.
   void read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
                    const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false);
-  /// RunStore::each_setting(), in the snapshot at hand.
-  void read_settings(std::int64_t after_id, const std::function<void(StoredPoint&&)>& visit);
   /// Of each run the counts that are in its summary. Pre: immutable.
   [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.

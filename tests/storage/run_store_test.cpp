@@ -11,7 +11,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "storage/check.h"
@@ -342,46 +341,7 @@ TEST(RunStore, bad_rows_are_named_wherever_among_many_they_stand) {
   for (const std::int64_t id : bad) EXPECT_FALSE(ids.contains(id)) << id;
 }
 
-TEST(RunStore, gives_what_points_were_set_to_without_their_values) {
-  const TemporaryFolder folder;
-  write_many(folder / "a.attnscope", 700);
-  {
-    SQLite::Database database((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
-    database.exec("UPDATE kernels SET complete = 0 WHERE point_id = 5 AND name = 'all'");
-    database.exec("UPDATE points SET provenance = 'simulated' WHERE id = 5");
-  }
-  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
-  std::map<std::int64_t, StoredPoint> whole;
-  for (StoredPoint& point : store.points()) whole.emplace(point.id, std::move(point));
-  const auto read = [&](std::int64_t after) {
-    std::vector<std::int64_t> ids;
-    store.each_setting(
-        after, [&] { ids.clear(); },
-        [&](StoredPoint&& point) {
-          ids.push_back(point.id);
-          EXPECT_EQ(point.record.origin() == Provenance::extrapolated, point.id == 5);
-          const auto same = whole.find(point.id);
-          if (same == whole.end()) return;  // damaged above, which only its digest says
-          const PointRecord& record = same->second.record;
-          EXPECT_EQ(point.run_id, same->second.run_id);
-          EXPECT_EQ(point.index, same->second.index);
-          EXPECT_EQ(point.record.spec, record.spec);
-          EXPECT_EQ(point.record.disposition, record.disposition);
-          EXPECT_EQ(point.record.reason, record.reason);
-          EXPECT_EQ(point.record.clocks && point.record.clocks->throttled, record.clocks && record.clocks->throttled);
-          if (point.record.clocks) {
-            EXPECT_EQ(point.record.clocks->throttle_reasons, record.clocks->throttle_reasons);
-          }
-        });
-    return ids;
-  };
-  std::vector<std::int64_t> all(703);
-  std::iota(all.begin(), all.end(), 1);
-  EXPECT_EQ(read(0), all);
-  EXPECT_THAT(read(701), ElementsAre(702, 703));
-}
-
-TEST(RunStore, without_values_too_points_are_given_whatever_their_ids) {
+TEST(RunStore, points_are_given_whatever_their_ids) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   PointRecord none = simple_record(64);
@@ -401,30 +361,8 @@ TEST(RunStore, without_values_too_points_are_given_whatever_their_ids) {
   }
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_EQ(store.points().size(), 2U);
-  std::vector<std::int64_t> ids;
-  store.each_setting(
-      0, [&] { ids.clear(); }, [&](StoredPoint&& point) { ids.push_back(point.id); });
-  EXPECT_THAT(ids, ElementsAre(-7, 2));
   EXPECT_EQ(store.run_uid(1), std::optional(store.runs().at(0).uid));
   EXPECT_EQ(store.run_uid(99), std::nullopt);
-}
-
-TEST(RunStore, without_values_too_a_run_that_lacks_points_is_named) {
-  const TemporaryFolder folder;
-  write_many(folder / "a.attnscope", 5);
-  {
-    SQLite::Database database((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
-    database.exec("DELETE FROM points WHERE id = 3");
-    database.exec("UPDATE points SET d = -4 WHERE id = 4");
-  }
-  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
-  std::size_t given = 0;
-  store.each_setting(
-      0, [&] { given = 0; }, [&](StoredPoint&&) { ++given; });
-  EXPECT_EQ(given, 6U);
-  std::set<std::string> where;
-  for (const BadRow& row : store.bad_rows()) where.insert(english_text(row.where));
-  EXPECT_EQ(where.size(), 2U) << "the point that is none, and the run that lacks one";
 }
 
 TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
@@ -447,22 +385,6 @@ TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
     bytes.put('\x7F');
   }
   EXPECT_THROW((void)open(), StorageError);
-}
-
-TEST(RunStore, gives_points_by_their_ids) {
-  const TemporaryFolder folder;
-  write_many(folder / "a.attnscope", 700);
-  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
-  const std::vector<std::int64_t> wanted{2, 300, 699, 702, 9999};
-  std::vector<std::int64_t> ids;
-  store.each_point_of(
-      wanted, [&] { ids.clear(); },
-      [&](StoredPoint&& point) {
-        ids.push_back(point.id);
-        expect_equal(point.record,
-                     point.run_id == 1 ? simple_record(static_cast<std::int64_t>(point.index) + 1) : full_record());
-      });
-  EXPECT_THAT(ids, ElementsAre(2, 300, 699, 702));
 }
 
 TEST(RunStore, gives_one_point_by_its_id) {
