@@ -144,7 +144,7 @@ std::optional<std::pair<double, double>> tile_of(std::string_view word) {
 /// Reads one word of a query after the other.
 class Reader {
  public:
-  Reader(const PointTable& table, std::span<const PointColumns* const> more) : fields_(query_fields(table, more)) {}
+  explicit Reader(const PointTable& table) : fields_(query_fields(table)) {}
 
   Result<Term, Message> read(std::string_view text) const {
     std::string_view word = text;
@@ -200,7 +200,6 @@ class Reader {
                                         std::string_view values) {
     term.kind = Term::Kind::field;
     term.field = field.name;
-    term.metric = field.metric;
     const bool compares = term.sign != Sign::is;
     if (compares && !field.number) {
       return Failure{
@@ -351,13 +350,12 @@ std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fiel
 
 }  // namespace
 
-Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table,
-                                              std::span<const PointColumns* const> more) {
+Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table) {
   if (text.size() > longest_query) {
     return Failure{make_message("The filter has {} characters; at most {} are taken.", text.size(), longest_query)};
   }
   PointQuery query;
-  const Reader reader(table, more);
+  const Reader reader(table);
   for (const std::string_view word : split(text, blanks, false)) {
     auto term = reader.read(word);
     if (!term) return Failure<Message>{term.error()};
@@ -366,22 +364,11 @@ Result<PointQuery, Message> PointQuery::parse(std::string_view text, const Point
   return query;
 }
 
-std::string_view PointQuery::wrong_word(std::string_view text, const PointTable& table,
-                                        std::span<const PointColumns* const> more) {
-  const Reader reader(table, more);
+std::string_view PointQuery::wrong_word(std::string_view text, const PointTable& table) {
+  const Reader reader(table);
   const std::vector<std::string_view> words = split(text, blanks, false);
   const auto wrong = std::ranges::find_if(words, [&](std::string_view word) { return !reader.read(word); });
   return wrong == words.end() ? std::string_view() : *wrong;
-}
-
-bool PointQuery::asks_for_metrics() const {
-  return std::ranges::any_of(terms_, &Term::metric);
-}
-
-PointQuery PointQuery::without_metrics() const {
-  PointQuery rest;
-  std::ranges::remove_copy_if(terms_, std::back_inserter(rest.terms_), &Term::metric);
-  return rest;
 }
 
 std::vector<Row> PointQuery::rows(const PointTable& table) const {
@@ -522,8 +509,7 @@ Message why_none_fits(std::string_view text, const PointTable& table) {
   return "each word fits some points, no point fits all of them";
 }
 
-QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, const PointTable* all,
-                         std::size_t most) {
+QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, std::size_t most) {
   QueryCompletion completion;
   cursor = std::min(cursor, text.size());
   if (text.size() > longest_query) return completion;
@@ -534,8 +520,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   const std::size_t word_end = std::min(find_unquoted(text, blanks, begin), text.size());
   if (begin < cursor && text[begin] == '-') ++begin;
   const std::string_view word = text.substr(begin, word_end - begin);
-  const PointTable& settings = all == nullptr ? table : *all;
-  const std::vector<QueryField> fields = query_fields(settings);
+  const std::vector<QueryField> fields = query_fields(table);
   const std::size_t at = find_unquoted(word, signs);
   const auto offer = [&](std::string candidate) {
     if (completion.texts.size() < most) completion.texts.push_back(std::move(candidate));
@@ -565,7 +550,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   completion.end = std::max(std::min(find_unquoted(text, ", \t", value), text.size()), cursor);
   completion.begun = true;
   const std::string typed = lower_case(unquoted(text.substr(completion.begin, cursor - completion.begin)));
-  for (const std::string& each : values_in(*field, field->metric ? table : settings)) {
+  for (const std::string& each : values_in(*field, table)) {
     // "H200" is enough of "NVIDIA H200".
     const bool meant = field->number ? begins_with(each, typed) : lower_case(each).find(typed) != std::string::npos;
     if (meant) offer(quoted(each));

@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,30 +37,22 @@ class PointQuery {
   /// All points.
   PointQuery() = default;
 
-  /// Names are those of query_fields(table, more). The error names the word of the query, what is wrong with it and
-  /// what to write instead.
-  [[nodiscard]] static Result<PointQuery, Message> parse(std::string_view text, const PointTable& table,
-                                                         std::span<const PointColumns* const> more = {});
+  /// Names are those of query_fields(table). The error names the word of the query, what is wrong with it and what to
+  /// write instead.
+  [[nodiscard]] static Result<PointQuery, Message> parse(std::string_view text, const PointTable& table);
 
   /// The first word of `text` that parse() refuses, a part of it; empty where it refuses none.
-  [[nodiscard]] static std::string_view wrong_word(std::string_view text, const PointTable& table,
-                                                   std::span<const PointColumns* const> more = {});
+  [[nodiscard]] static std::string_view wrong_word(std::string_view text, const PointTable& table);
 
   /// Whether it asks for nothing: every point fits.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
   /// The rows that fit, ascending. A field that this table does not have is one that no point states.
   [[nodiscard]] std::vector<Row> rows(const PointTable& table) const;
 
-  /// Whether a word of it is about a metric: what a point was set to and how it ended is then not enough to judge it.
-  [[nodiscard]] bool asks_for_metrics() const;
-  /// The words that are about no metric: of all points that fit the query, this leaves out none.
-  [[nodiscard]] PointQuery without_metrics() const;
-
   enum class Sign { is, less, at_most, greater, at_least };
   struct Term {
     enum class Kind { text, number, tile, field } kind = Kind::text;
     bool negated = false;
-    bool metric = false;  ///< the field is one of the metrics table
     Sign sign = Sign::is;
     std::string field = {};               ///< as query_fields() calls it
     std::vector<std::string> words = {};  ///< in lower case
@@ -80,9 +71,7 @@ struct QueryCompletion {
   std::vector<std::string> texts = {};  ///< "d:", "fa2", "\"NVIDIA H200\"": in its place
 };
 /// Names of fields, and behind a field the values that occur in the table; at most `most` of them. `cursor` in bytes.
-/// Where the table has some of the points alone, for the others have no values in memory: `all` has what each was set
-/// to and how it ended.
 [[nodiscard]] QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table,
-                                       const PointTable* all = nullptr, std::size_t most = 50);
+                                       std::size_t most = 50);
 
 }  // namespace attnscope::analysis

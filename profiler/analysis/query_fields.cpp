@@ -249,19 +249,15 @@ std::vector<QueryUnit> query_units(std::string_view unit) {
   return of_it;
 }
 
-std::vector<QueryField> query_fields(const PointTable& table, std::span<const PointColumns* const> more) {
+std::vector<QueryField> query_fields(const PointTable& table) {
   std::vector<QueryField> fields;
   for (const FieldColumn& column : table.points().fields()) fields.push_back(of_field(column.field()));
   for (const Knob& knob : table.algorithms().knobs()) fields.push_back(of_field(knob_field(knob)));
   for (QueryField& own : own_fields()) fields.push_back(std::move(own));
   std::set<std::string_view> foreign;
-  const auto add_knobs_of = [&](const PointColumns& points) {
-    for (const Knobs& knobs : points.knobs().values()) {
-      for (const auto& [name, value] : knobs) foreign.insert(name);
-    }
-  };
-  add_knobs_of(table.points());
-  for (const PointColumns* points : more) add_knobs_of(*points);
+  for (const Knobs& knobs : table.points().knobs().values()) {
+    for (const auto& [name, value] : knobs) foreign.insert(name);
+  }
   for (const std::string_view name : foreign) {
     if (find_query_field(fields, name) == nullptr) fields.push_back(of_field(foreign_knob_field(name)));
   }

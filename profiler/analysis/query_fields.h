@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,9 +51,9 @@ struct QueryUnit {
 /// Of the unit, ascending by factor; none for numbers that are written without.
 [[nodiscard]] std::vector<QueryUnit> query_units(std::string_view unit);
 
-/// Of this table's fields, of the knobs that its algorithms state and that its points and those of `more` have, the
-/// others, and each line of the metrics table.
-[[nodiscard]] std::vector<QueryField> query_fields(const PointTable&, std::span<const PointColumns* const> more = {});
+/// Of this table's fields, of the knobs that its algorithms state and that its points have, the others, and each line
+/// of the metrics table.
+[[nodiscard]] std::vector<QueryField> query_fields(const PointTable&);
 /// Upper and lower case count the same, as they do for axes, "algo" is "algorithm" and "time" the median; nullptr for
 /// an unknown name.
 [[nodiscard]] const QueryField* find_query_field(const std::vector<QueryField>&, std::string_view name);

@@ -5,8 +5,8 @@
 // are the same.
 //   bench_ui [FILE.attnscope | POINTS] [PART...]
 // Without a file: the recorded sample, or that many generated points, which are kept where ATTNSCOPE_BENCH_FILE says.
-// Parts: selection (filters over what is not in memory), explorer, table, curves, heatmap, turn, or a page's name (what
-// a filter takes with it); without one, all.
+// Parts: explorer, table, curves, heatmap, turn, runs, or a page's name (what a filter takes with it); without one,
+// all.
 #include <sys/resource.h>
 #include <QApplication>
 #include <QElapsedTimer>
@@ -93,7 +93,7 @@ class TimedApplication : public QApplication {
 };
 
 struct Targets {
-  double block = 16;
+  double block = 100;
   double whole = 0;  ///< 0: nothing is worked out aside, or nobody waits for it
 };
 
@@ -148,9 +148,8 @@ struct Times {
 /// Until nothing is worked out or read aside for the page that is shown.
 std::function<bool()> page_settled(MainWindow& window) {
   return [&window] {
-    return !window.workspace().selecting() && std::ranges::all_of(window.findChildren<Page*>(), [](const Page* page) {
-      return !page->isVisible() || page->settled();
-    });
+    return std::ranges::all_of(window.findChildren<Page*>(),
+                               [](const Page* page) { return !page->isVisible() || page->settled(); });
   };
 }
 
@@ -177,42 +176,6 @@ void wait_for(MainWindow& window) {
 
 double ms_since(const QElapsedTimer& timer) {
   return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
-}
-
-/// Until what a large file has of a filter is found and read, and shown: the event loop's longest block meanwhile,
-/// computed.
-double settle(MainWindow& window) {
-  double longest = 0;
-  const auto settled = page_settled(window);
-  while (!settled()) {
-    const double before = computed_ms();
-    QApplication::processEvents(QEventLoop::WaitForMoreEvents);
-    longest = std::max(longest, computed_ms() - before);
-  }
-  return longest;
-}
-
-/// Filters over a file that is not in memory as a whole, until plots and table show what fits.
-void bench_selection(MainWindow& window) {
-  if (!window.workspace().large()) return;
-  for (const char* page : {"io", "table"}) {
-    window.show_page(QString::fromLatin1(page));
-    for (const char* words : {"fa2 N>=1024", "", "heads:3", "heads:3,4,5 N:4096", "time>1ms heads:3", ""}) {
-      QElapsedTimer whole;
-      whole.start();
-      TimedApplication::instance().take_longest();
-      const double before = computed_ms();
-      window.query().set_text(QString::fromLatin1(words));
-      QApplication::processEvents();
-      const double answered = computed_ms() - before;
-      const double longest = std::max(answered, settle(window));
-      std::printf("%-32s %8.0f ms until %zu of %zu points that fit are loaded, %.1f computed in the longest block\n",
-                  qPrintable(QStringLiteral("%1: \"%2\"").arg(QLatin1String(page), QLatin1String(words))),
-                  ms_since(whole), std::size_t{window.workspace().visible()->size()},
-                  window.workspace().listing()->rows.size(), longest);
-      std::printf("%-32s   longest event %s\n", "", qPrintable(TimedApplication::instance().take_longest()));
-    }
-  }
 }
 
 /// As the program opens a file: the window stands, then a thread reads. The event loop's longest block, and how long
@@ -244,11 +207,7 @@ void bench_opening(MainWindow& window, const QString& file) {
   std::printf("%-32s %8.0f ms to the first paint of %zu of %zu points, %.0f of them reading aside (%s)\n", "open",
               ms_since(whole), points, window.workspace().ticked_points(), read,
               said ? "with a percentage meanwhile" : "no percentage");
-  if (window.workspace().selecting()) {
-    longest = std::max(longest, settle(window));
-    std::printf("%-32s %8.0f ms until all of them can be filtered and listed\n", "open", ms_since(whole));
-  }
-  std::printf("%-32s %8.1f ms computed in the longest block, %.1f in all   (target 16)\n", "open, the event loop",
+  std::printf("%-32s %8.1f ms computed in the longest block, %.1f in all   (target 100)\n", "open, the event loop",
               longest, computed_ms() - before_all);
   std::printf("%-32s   longest event %s\n", "", qPrintable(TimedApplication::instance().take_longest()));
 }
@@ -387,7 +346,23 @@ void bench_table(MainWindow& window) {
     table->scrollTo(table->model()->index(static_cast<int>((i * 7919LL) % table->model()->rowCount()), 0));
     table->viewport()->repaint();
   });
+  bench_interaction(window, "table: select a point", 50,
+                    [&](int i) { table->selectRow(static_cast<int>((i * 7919LL) % table->model()->rowCount())); });
   table->sortByColumn(-1, Qt::AscendingOrder);
+}
+
+/// Hides and shows a run, closes its file and opens it again.
+void bench_runs(MainWindow& window, const QString& file) {
+  Workspace& workspace = window.workspace();
+  bench_interaction(window, "runs: hide, show one", 10, [&](int i) { workspace.set_run_visible(0, i % 2 != 0); });
+  Times closed;
+  for (int i = 0; i < 4; ++i) {
+    closed.take([&] { workspace.close(file); }, page_settled(window));
+    workspace.open(file);
+    while (workspace.loading()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    wait_for(window);
+  }
+  closed.print("runs: close the file", {});
 }
 
 void bench_explorer(MainWindow& window) {
@@ -457,16 +432,13 @@ int main(int argc, char** argv) {
     return 1;
   }
   report_memory();
-  if (wanted(parts, "selection")) {
-    bench_selection(window);
-    report_memory();
-  }
   if (wanted(parts, "explorer")) bench_explorer(window);
   if (wanted(parts, "table")) bench_table(window);
   window.show_page(QStringLiteral("io"));
   wait_for(window);
   if (wanted(parts, "curves")) bench_curves(window, *window.findChild<IoPlot*>());
   if (wanted(parts, "heatmap")) bench_heatmap(window);
+  if (wanted(parts, "runs")) bench_runs(window, file);
   QStringList pages;
   for (const PageKind& kind : page_kinds()) {
     pages << QString::fromUtf8(kind.id.data(), static_cast<qsizetype>(kind.id.size()));

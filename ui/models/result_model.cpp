@@ -53,11 +53,24 @@ std::vector<std::vector<TextSample>> longest_texts(const analysis::Table& table,
   return samples;
 }
 
-void ResultModel::set_table(TablePtr table, RowColor color) {
+void ResultModel::set_table(TablePtr table, RowColor color, std::vector<Row> order) {
   beginResetModel();
   table_ = std::move(table);
   color_ = std::move(color);
+  reset_order(std::move(order));
   endResetModel();
+}
+
+void ResultModel::extend_table(TablePtr table, std::vector<Row> order) {
+  const int before = rows();
+  const auto now = static_cast<int>(table->rows);
+  if (now > before) beginInsertRows({}, before, now - 1);
+  table_ = std::move(table);
+  extend_order(now);
+  if (now > before) endInsertRows();
+  // A round may have come: the same points with other values.
+  emit dataChanged(index(0, 0), index(before - 1, columns() - 1));
+  set_order(std::move(order));
 }
 
 int column_named(const analysis::Table& table, const QString& key) {
@@ -73,9 +86,9 @@ int ResultModel::column_named(const QString& key) const {
   return ui::column_named(*table_, key);
 }
 
-QVariant ResultModel::cell(int row, int column, int role) const {
+QVariant ResultModel::cell(int line, int column, int role) const {
   const analysis::Column& shown = table_->columns[static_cast<std::size_t>(column)];
-  const auto at = static_cast<std::size_t>(row);
+  const auto at = static_cast<std::size_t>(line);
   const auto number = [](std::optional<double> value) { return value ? QVariant(*value) : QVariant(); };
   switch (role) {
     case Qt::DisplayRole:
@@ -98,7 +111,7 @@ QVariant ResultModel::cell(int row, int column, int role) const {
     case Qt::TextAlignmentRole:
       return alignment_of(shown.kind);
     case Qt::DecorationRole: {
-      const QColor color = column == 0 && color_ ? color_(row) : QColor();
+      const QColor color = column == 0 && color_ ? color_(line) : QColor();
       return color.isValid() ? QVariant(color) : QVariant();
     }
     case Qt::ForegroundRole: {

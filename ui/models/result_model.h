@@ -34,7 +34,10 @@ class ResultModel : public TableModel {
   using TablePtr = std::shared_ptr<const analysis::Table>;
   /// A colour at the beginning of a row; invalid: none.
   using RowColor = std::function<QColor(int row)>;
-  void set_table(TablePtr table, RowColor color = nullptr);
+  /// `order`: of the lines; empty: as they stand.
+  void set_table(TablePtr table, RowColor color = nullptr, std::vector<Row> order = {});
+  /// The same, where the lines so far are the first ones of the table: what is selected of them stays so.
+  void extend_table(TablePtr table, std::vector<Row> order);
   [[nodiscard]] const TablePtr& table() const { return table_; }
   [[nodiscard]] QString key_of(int column) const;
   [[nodiscard]] int column_named(const QString& key) const;
@@ -42,7 +45,7 @@ class ResultModel : public TableModel {
  protected:
   [[nodiscard]] int rows() const override { return static_cast<int>(table_->rows); }
   [[nodiscard]] int columns() const override { return static_cast<int>(table_->columns.size()); }
-  [[nodiscard]] QVariant cell(int row, int column, int role) const override;
+  [[nodiscard]] QVariant cell(int line, int column, int role) const override;
   [[nodiscard]] QVariant header(int column, int role) const override;
 
  private:

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
+
+#include "ui/models/points_table.h"
 
 namespace attnscope::ui {
 namespace {
@@ -14,12 +15,6 @@ using analysis::ComparisonLine;
 const std::vector<PointSetting>& compared_settings() {
   static const std::vector<PointSetting> settings = point_settings();
   return settings;
-}
-
-std::optional<double> number_of(const PointSetting::Value& value) {
-  bool is_number = false;
-  const double number = value.sort.typeId() == QMetaType::QString ? 0 : value.sort.toDouble(&is_number);
-  return is_number ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -68,25 +63,12 @@ std::optional<std::size_t> ShownComparison::line_of(Row point) const {
 }
 
 bool ShownComparison::varies(const PointSetting& setting) const {
-  const analysis::PointColumns& points = set_->points->table().points();
-  const Row first = rows_.front();
-  if (setting.fields.empty()) {
-    const auto text = [&](Row row) { return setting.value(points.spec(row)).text; };
-    // Of knobs there are few values, whatever the rows.
-    const QString of_first = text(first);
-    std::map<std::uint32_t, bool> differs;
-    return std::ranges::any_of(rows_, [&](Row row) {
-      const auto [known, fresh] = differs.try_emplace(points.knobs().code(row), false);
-      if (fresh) known->second = text(row) != of_first;
-      return known->second;
-    });
-  }
-  return std::ranges::any_of(setting.fields, [&](std::string_view name) {
-    const analysis::FieldColumn* column = points.find_field(name);
-    if (column == nullptr) return false;
-    const std::uint64_t of_first = column->key(first);
-    return std::ranges::any_of(rows_, [&](Row row) { return column->key(row) != of_first; });
-  });
+  const analysis::PointTable& points = set_->points->table();
+  const std::vector<Row> examples = examples_of(setting, points, rows_);
+  if (!setting.fields.empty()) return examples.size() > 1;
+  // Of several knobs one may have the same value.
+  const auto text = [&](Row row) { return setting.value(points.spec(row)).text; };
+  return std::ranges::any_of(examples, [&](Row row) { return text(row) != text(examples.front()); });
 }
 
 bool ShownComparison::sets_sides_apart(const PointSetting& setting) const {
@@ -120,20 +102,8 @@ void ShownComparison::make_table() {
   table_ = comparison_table(lines_, of);
   std::vector<analysis::Column> settings;
   for (const PointSetting* setting : varying_) {
-    const auto value = [this, setting](std::size_t line) {
-      return setting->value(set_->points->table().spec(rows_[line]));
-    };
-    analysis::Column& column = settings.emplace_back();
-    column = {.key = setting->key.toStdString(), .title = setting->label.toStdString()};
-    column.help = setting->help.toStdString();
-    // What several fields are sorted by is no value of theirs: "1 × 132" is copied as it stands.
-    column.cell = [value, valued = setting->fields.size() <= 1](std::size_t line) {
-      const PointSetting::Value of_line = value(line);
-      return analysis::Cell{.text = of_line.text.toStdString(), .number = valued ? number_of(of_line) : std::nullopt};
-    };
-    if (!value(0).number) continue;
-    column.kind = analysis::ColumnKind::number;
-    column.number = [value](std::size_t line) { return number_of(value(line)); };
+    settings.push_back(setting_column(
+        *setting, [this](std::size_t line) { return set_->points->table().spec(rows_[line]); }, rows_.size()));
   }
   table_.drop("against");
   const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);

@@ -9,7 +9,6 @@
 #include <QMenu>
 #include <QShortcut>
 #include <QSignalBlocker>
-#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
@@ -24,7 +23,6 @@
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/widgets/plain_cells.h"
 #include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
@@ -85,7 +83,6 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
   watch(sides_);
   watch(found_);
   found_.on_failure([this](const QString& reason) { say_failed(reason); });
-  wait_for(order_->work());
   refresh();
 }
 
@@ -172,10 +169,7 @@ void ComparePage::add_content() {
   views_->setContentsMargins(0, 0, 0, 0);
   column->addWidget(views, 1);
   model_ = new ComparisonModel(this);
-  order_ = new ComparisonOrder(*model_, this);
-  table_ = new PlainTable(order_, qtext(say::compare_page::table_name{}), views);
-  table_->setItemDelegate(new PlainCells(table_));
-  table_->setItemDelegateForColumn(0, new QStyledItemDelegate(table_));  // verdicts are bold
+  table_ = new PlainTable(model_, qtext(say::compare_page::table_name{}), views);
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
@@ -201,6 +195,7 @@ void ComparePage::add_content() {
             if (section < 0 || section >= model_->columnCount()) return;
             sorted_by_ = model_->key_of(section);
             sort_order_ = order;
+            show_comparison();
           });
 }
 
@@ -246,20 +241,18 @@ PlotPicture ComparePage::picture() const {
 
 ShownValues ComparePage::values() const {
   if (views_->currentWidget() == table_) return table_->values();
-  std::set<int> shown;
+  std::set<std::optional<std::size_t>> shown;  // lines
   const auto add = [&](std::span<const Row> rows) {
-    for (const Row row : rows) {
-      if (const auto line = model_->row_of(row)) shown.insert(order_->mapFromSource(model_->index(*line, 0)).row());
-    }
+    for (const Row row : rows) shown.insert(model_->comparison()->line_of(row));
   };
   views_->currentWidget() == map_ ? add(map_->grid().shown_rows()) : add(filter().rows());
-  return table_->values([&](int row) { return shown.contains(row); });
+  return table_->values([&](int row) { return shown.contains(static_cast<std::size_t>(model_->line_of(row))); });
 }
 
 void ComparePage::pose() {
   settle();
   if (!words().isEmpty()) return;
-  if (view() == table_ && order_->rowCount() > 0) table_->choose_row(0);
+  if (view() == table_ && model_->rowCount() > 0) table_->choose_row(0);
   if (view() == map_) map_->select(map_->landmark());
 }
 
@@ -390,19 +383,10 @@ void ComparePage::show_found(ComparedView found) {
   set_ = found.set;
   mapped_ = found.mapped;
   offer_others();
-  if (found.asked.sorted_by != sorted_by_ || found.asked.order != sort_order_) {
-    // Chosen since, of the table that was shown until now.
-    found.rows.clear();
-  }
-  if (found.table != model_->comparison() || found.rows.empty()) {
-    const bool ordered = !found.rows.empty();
-    order_->set_table(found.table, std::move(found.rows));
-    const int column = std::max(0, model_->column_named(sorted_by_));
-    {
-      const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
-      table_->horizontalHeader()->setSortIndicator(column, sort_order_);
-    }
-    if (!ordered) order_->sort(column, sort_order_);
+  model_->set_comparison(found.table, std::move(found.rows));
+  {
+    const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
+    table_->horizontalHeader()->setSortIndicator(std::max(0, model_->column_named(sorted_by_)), sort_order_);
   }
   longest_ = std::move(found.longest);
   take_narrowed(found);
@@ -479,7 +463,7 @@ void ComparePage::size_columns() {
 std::optional<int> ComparePage::current_row() const {
   const QModelIndex current = table_->currentIndex();
   if (!current.isValid()) return std::nullopt;
-  return order_->mapToSource(current).row();
+  return current.row();
 }
 
 void ComparePage::select_of(int row, bool of_other) {
@@ -493,9 +477,9 @@ void ComparePage::select_of(int row, bool of_other) {
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   if (!set_ || !words().isEmpty()) return false;
   const std::optional<Row> row = set_->points->row_of(point);
-  const std::optional<int> line = row ? model_->row_of(*row) : std::nullopt;
-  if (!line) return false;
-  const QModelIndex index = order_->mapFromSource(model_->index(*line, 0));
+  const std::optional<int> shown = row ? model_->row_of(*row) : std::nullopt;
+  if (!shown) return false;
+  const QModelIndex index = model_->index(*shown, 0);
   if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
     if (moves || table_->currentIndex().row() != index.row()) {
       table_->choose_row(index.row());
@@ -503,7 +487,7 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
     }
   }
   if (views_->currentWidget() == map_) {
-    const analysis::ComparedPair* pair = model_->pair(*line);
+    const analysis::ComparedPair* pair = model_->pair(*shown);
     const auto place = map_->grid().place_of(pair == nullptr ? *row : pair->other.front());
     if (place != map_->selected()) map_->select(place);
   }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "ui/models/comparison_model.h"
-#include "ui/models/comparison_order.h"
 #include "ui/pages/compared_view.h"
 #include "ui/pages/compared_words.h"
 #include "ui/pages/empty_state.h"
@@ -137,7 +136,6 @@ class ComparePage : public ProblemPage {
   RatioPlot* plot_ = nullptr;
   EmptyState* no_view_ = nullptr;
   ComparisonModel* model_ = nullptr;
-  ComparisonOrder* order_ = nullptr;
 
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   QString visible_of_;  ///< the query that they fit

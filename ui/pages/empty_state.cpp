@@ -5,7 +5,6 @@
 #include <map>
 
 #include "messages/empty_page.h"
-#include "messages/query.h"
 #include "messages/window.h"
 #include "ui/pages/none_ran.h"
 #include "ui/runs/samples.h"
@@ -37,12 +36,6 @@ bool ticked_run_is_running(const Workspace& workspace) {
 }
 
 EmptyWords why_no_points(const Workspace& workspace) {
-  if (const QString& error = workspace.selection_error(); !error.isEmpty()) {
-    return {qtext(say::empty_page::not_selected{.points = workspace.ticked_points()}), error.toHtmlEscaped()};
-  }
-  if (workspace.large() && workspace.listing() == nullptr) {
-    return {qtext(say::query::selecting{.all = workspace.ticked_points()}), qtext(say::empty_page::selecting_help{})};
-  }
   if (const std::size_t hidden = workspace.ticked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();

@@ -2,14 +2,12 @@
 // Every point of the shown runs as a sortable table.
 #pragma once
 
-#include <QLabel>
 #include <QStackedLayout>
+#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <vector>
 
-#include "ui/models/points_order.h"
 #include "ui/models/points_table_model.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
@@ -29,9 +27,6 @@ class PointsPage : public Page {
   [[nodiscard]] PlainTable* table() const { return table_; }
   /// What all rows say, in place of columns that would say nothing else.
   [[nodiscard]] QString common() const { return common_->isHidden() ? QString() : common_->text(); }
-  /// None of what is listed without being in memory.
-  [[nodiscard]] bool has_values() const override { return !model_->lists() && model_->rowCount() > 0; }
-  [[nodiscard]] ShownValues values() const override { return table_->values(); }
   void fill_menu(QMenu& menu) override;
 
  protected:
@@ -39,51 +34,41 @@ class PointsPage : public Page {
   bool show_mark(const ShownPoint& point, bool moves) override;
 
  private:
-  void hide_columns();
-  void add_table();
-  void keep_order();
-  /// What the table is to show, and what finds the order of it and the widest texts.
+  using Contents = std::shared_ptr<const PointsTable>;
   struct Asked {
-    PointsOrder::Prepared prepared = {};
-    PointsTableModel::Ordering ordering = {};
-    PointsTableModel::Look look = {};             ///< none: that is known
-    std::shared_ptr<const Listing> listing = {};  ///< in place of points
+    std::shared_ptr<const PointSet> points;
+    Contents known;  ///< what the table shows
+    QString sorted_by;
+    Qt::SortOrder order = Qt::AscendingOrder;
   };
   struct Found {
-    Asked asked;
-    std::optional<PointsTableModel::Looked> looked = {};
+    Contents contents;
+    std::vector<Row> rows;
   };
   [[nodiscard]] static Found find(const Asked& asked);
-  void show_found(Found found);
-  /// Of what is visible by now; ends in show_points().
+  void add_table();
+  void keep_order();
+  void sort_by(int column, Qt::SortOrder order);
+  /// Of what is visible by now, in the order that is chosen.
   void refresh();
-  void show_points();
-  /// The rows of the workspace's listing.
-  void refresh_listing();
-  /// Whether the columns' widths were found of points other than those that would be shown now.
-  [[nodiscard]] bool wants_texts(const std::shared_ptr<const PointSet>& all) const;
-  /// The table, or why it has no row.
-  void show_rows();
+  void show_found(Found found);
+  void hide_columns();
   void size_columns();
   [[nodiscard]] QString heading_of(int column) const;
-  /// Whether more points fit than are in memory: the table then has rows that plots do not show.
-  [[nodiscard]] bool lists_more() const;
 
   Workspace& workspace_;
   PointsTableModel* model_ = nullptr;
-  PointsOrder* order_ = nullptr;
   PlainTable* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
-  std::shared_ptr<const Listing> looks_at_;  ///< while it is looked through aside
-  QLabel* listed_ = nullptr;                 ///< what the table lists beyond the plots, while it does
-  int sized_rows_ = 0;                       ///< whose settings the columns have room for
-  std::weak_ptr<const PointSet> sized_of_;   ///< all points that columns have room for; null: of some alone
-  std::vector<int> content_width_;           ///< of each column, in pixels, as far as it was looked at
-  std::set<int> sized_by_hand_;
-  std::set<QString> hidden_;       ///< keys of columns that the user has hidden
-  std::set<QString> shown_;        ///< of those shown by the user, though all rows say the same there
   ElidedLabel* common_ = nullptr;  ///< what all rows say
+  // Of columns, by their keys.
+  QString sorted_by_;  ///< empty: by none
+  Qt::SortOrder order_ = Qt::AscendingOrder;
+  std::set<QString> hidden_;       ///< by the user
+  std::set<QString> shown_;        ///< by the user, though all rows say the same there
+  std::map<QString, int> widths_;  ///< in pixels, that the widest text until now asks for
+  std::set<QString> sized_by_hand_;
   bool sizing_ = false;
   Live<Asked, Found> found_;
 };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <QString>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,10 +14,18 @@
 
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
-#include "ui/runs/point_selection.h"
 #include "ui/runs/run_points.h"
 
 namespace attnscope::ui {
+
+/// Points that the window keeps in memory, in sum over the open files.
+inline constexpr std::size_t most_points = 500'000;
+
+/// Points read so far; counted by the thread that reads.
+struct ReadProgress {
+  std::atomic<std::size_t> read = 0;
+  std::atomic<std::size_t> total = 0;  ///< 0 until the file's runs are known
+};
 
 /// What was read of a file, by which a later read tells whether it still is that file.
 struct KnownFile {
@@ -23,10 +33,7 @@ struct KnownFile {
   std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
   std::int64_t last_point = 0;                    ///< its id
   std::set<std::int64_t> grows = {};  ///< runs of several rounds that ran: points that are known may have got rounds
-  std::map<std::int64_t, SettingsPtr> settings = {};              ///< of a large file, by run
-  int selection = 0;                                              ///< of the workspace, by which they were chosen
-  std::map<std::int64_t, std::vector<std::int64_t>> loaded = {};  ///< of a large file's runs that grow, ids in memory
-  bool edited = false;  ///< it may say other things of its runs: all of it is read again
+  bool edited = false;                ///< it may say other things of its runs: all of it is read again
 
   /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
   /// stamp: a new file may have got the inode of one that was removed.
@@ -39,21 +46,23 @@ struct FileContents {
   FileStamp stamp;
   bool whole = true;                 ///< read from its first point on
   bool edited = false;               ///< the file that was known, of whose runs something else is said
-  int selection = 0;                 ///< KnownFile's
   std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
   std::vector<RunSummary> runs;
-  std::map<std::int64_t, RunPoints> points;           ///< by run
-  std::map<std::int64_t, SettingsPtr> settings = {};  ///< of a large file, by run: of all of their points
+  std::map<std::int64_t, RunPoints> points;  ///< by run
   std::vector<StoredCeilings> ceilings;
   std::vector<StoredNoise> noise;
   QString skipped;  ///< rows and statements that were left out, in sentences; empty when there are none
   QString error;
+
+  [[nodiscard]] std::size_t size() const;  ///< points
 };
 /// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
-/// place. Of a file with more than `most` points the values of the latest alone are read, and of all what they were set
-/// to; without `most` all are. Blocking; opens read-only. Never throws.
+/// place. A file of more than `most` points is an error then. Blocking; opens read-only. Never throws.
 [[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
                                      ReadProgress* progress = nullptr, std::optional<std::size_t> most = {});
+
+/// Returns the error of a file with more points than the window has room for.
+[[nodiscard]] QString too_many_points(const QString& path, std::size_t points, std::size_t room);
 
 /// One sentence.
 [[nodiscard]] QString out_of_memory(const QString& path);

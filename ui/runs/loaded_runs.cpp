@@ -42,7 +42,6 @@ const std::vector<Property>& properties() {
 }
 
 std::vector<PointSpec> kinds_of(const LoadedRun& run) {
-  if (run.settings != nullptr) return run.settings->kinds;
   const std::vector<Row> rows = run.points.sorts();
   std::vector<PointSpec> kinds;
   kinds.reserve(rows.size());
@@ -127,8 +126,6 @@ std::optional<std::size_t> Originals::of(std::size_t copy, bool ticked_only) con
 bool is_copy(const LoadedRun& a, const LoadedRun& b) {
   const std::string& uid = a.info->summary.uid;
   if (uid.empty() || uid != b.info->summary.uid || a.size() > b.size()) return false;
-  // Values of large files are not at hand; of what is known of their points, no two runs of one uid differ.
-  if (a.settings != nullptr || b.settings != nullptr) return true;
   return a.points.is_part_of(b.points);
 }
 

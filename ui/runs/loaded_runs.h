@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ui/runs/point_selection.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/run_points.h"
 
@@ -19,11 +18,10 @@ namespace attnscope::ui {
 
 struct LoadedRun {
   RunPtr info;
-  RunPoints points;  ///< of a large file those that were chosen to be in memory
+  RunPoints points;
   bool visible = true;
-  SettingsPtr settings = nullptr;  ///< of a large file, of all points of the run; else null
 
-  [[nodiscard]] std::size_t size() const { return settings == nullptr ? points.size() : settings->points.size(); }
+  [[nodiscard]] std::size_t size() const { return points.size(); }
 };
 
 /// A title each: run_title(). Where runs of one device share it, each property in which they differ is appended, from

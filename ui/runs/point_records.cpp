@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runs/point_records.h"
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
-#include <vector>
 
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr std::size_t most_records_kept = 16;
 /// Opening looks at the whole file, which takes a while of a large one; but a file that stays open is in the way of a
 /// collector that ends.
 constexpr std::chrono::seconds kept_open{3};
@@ -26,26 +23,13 @@ PointRecords::PointRecords() {
 }
 
 PointRecords::Read PointRecords::read(const ShownPoint& point) {
-  const auto known = std::ranges::find_if(known_, [&](const Known& each) {
-    return each.id == point.id && each.file == point.run->file && each.run == point.run->summary.uid &&
-           each.stamp.same_file(point.run->stamp);
-  });
-  if (known != known_.end()) {
-    std::rotate(known_.begin(), known, known + 1);
-    return {.record = known_.front().record};
-  }
   Read read;
   try {
     read = read_file(point);
   } catch (const std::exception& error) {
     read = {.error = QString::fromUtf8(error.what())};
   }
-  if (read.record == nullptr) {
-    store_.reset();
-    return read;
-  }
-  known_.push_front({point.run->summary.uid, point.run->stamp, point.run->file, point.id, read.record});
-  if (known_.size() > most_records_kept) known_.pop_back();
+  if (read.record == nullptr) store_.reset();
   return read;
 }
 
@@ -57,10 +41,8 @@ PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
     file_ = point.run->file;
   }
   idle_.start();
-  const std::vector<RunSummary> runs = store_->runs();
   const RunSummary& drawn = point.run->summary;
-  const bool same_run =
-      std::ranges::any_of(runs, [&](const RunSummary& run) { return run.id == drawn.id && run.uid == drawn.uid; });
+  const bool same_run = store_->run_uid(drawn.id) == drawn.uid;
   std::optional<StoredPoint> found = store_->point(point.id);
   if (!same_run || !stamp_of(file).same_file(point.run->stamp)) {
     return {.error = qtext(

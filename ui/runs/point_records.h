@@ -5,11 +5,8 @@
 
 #include <QString>
 #include <QTimer>
-#include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "storage/run_store.h"
 #include "ui/runs/point_set.h"
@@ -25,20 +22,12 @@ class PointRecords {
     QString error = {};                              ///< why, one sentence
     bool replaced = false;                           ///< another file has come in the place of the one that was drawn
   };
-  /// Those that were read last are kept. Never throws: a file may have gone or changed since its points were drawn.
+  /// Never throws: a file may have gone or changed since its points were drawn.
   [[nodiscard]] Read read(const ShownPoint& point);
 
  private:
   [[nodiscard]] Read read_file(const ShownPoint& point);
 
-  struct Known {
-    std::string run;  ///< its uid: another file of that name may have come in the place of the first
-    FileStamp stamp;  ///< a copy of that run may know its points by other ids
-    QString file;
-    std::int64_t id = 0;
-    std::shared_ptr<const PointRecord> record;
-  };
-  std::deque<Known> known_;  ///< the last one first
   QString file_;
   std::optional<RunStore> store_;  ///< of file_, open while points of it are looked at
   QTimer idle_;

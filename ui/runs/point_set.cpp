@@ -31,26 +31,6 @@ analysis::Run analysis_run(const RunInfo& info) {
 
 PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields) {
   analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
-  add(builder, parts);
-  table_ = std::move(builder).finish();
-}
-
-PointSet::PointSet(const std::vector<Part>& parts, const PointSet& more, std::span<const Row> rows_of_more,
-                   std::span<const Field> fields) {
-  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
-  add(builder, parts);
-  add(builder, more, rows_of_more);
-  table_ = std::move(builder).finish();
-}
-
-PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields) {
-  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
-  add(builder, all, rows);
-  table_ = std::move(builder).finish();
-  table_.take_values(all.table(), rows);  // a filter asks for the same ones again
-}
-
-void PointSet::add(analysis::PointTableBuilder& builder, const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (part.points->empty()) continue;
     runs_.push_back(part.run);
@@ -59,19 +39,23 @@ void PointSet::add(analysis::PointTableBuilder& builder, const std::vector<Part>
     ids_.reserve(ids_.size() + part.points->size());
     for (const Row row : part.points->rows()) ids_.push_back(part.points->id(row));
   }
+  table_ = std::move(builder).finish();
 }
 
-void PointSet::add(analysis::PointTableBuilder& builder, const PointSet& all, std::span<const Row> rows) {
+PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields) {
+  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
   // A run's rows stand together.
-  while (!rows.empty()) {
-    const analysis::RunIndex run = all.table().run_index(rows.front());
-    const auto end = std::ranges::find_if(rows, [&](Row row) { return all.table().run_index(row) != run; });
-    const auto of_run = rows.first(static_cast<std::size_t>(end - rows.begin()));
+  for (std::span<const Row> rest = rows; !rest.empty();) {
+    const analysis::RunIndex run = all.table().run_index(rest.front());
+    const auto end = std::ranges::find_if(rest, [&](Row row) { return all.table().run_index(row) != run; });
+    const auto of_run = rest.first(static_cast<std::size_t>(end - rest.begin()));
     runs_.push_back(all.runs_[run]);
     builder.add(builder.add_run(all.table().runs()[run]), all.table().points(), of_run);
     for (const Row row : of_run) ids_.push_back(all.ids_[row]);
-    rows = rows.subspan(of_run.size());
+    rest = rest.subspan(of_run.size());
   }
+  table_ = std::move(builder).finish();
+  table_.take_values(all.table(), rows);  // a filter asks for the same ones again
 }
 
 std::optional<Row> PointSet::row_of(const ShownPoint& point) const {

@@ -54,9 +54,6 @@ class PointSet {
   PointSet() : PointSet(std::vector<Part>()) {}
   /// All points of these runs, which are of these fields.
   explicit PointSet(const std::vector<Part>& parts, std::span<const Field> fields = point_fields());
-  /// The same, and behind them some of the points of another set.
-  PointSet(const std::vector<Part>& parts, const PointSet& more, std::span<const Row> rows_of_more,
-           std::span<const Field> fields = point_fields());
   /// Some of the points of another set of these fields; `rows` ascend.
   PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields = point_fields());
 
@@ -74,9 +71,6 @@ class PointSet {
   [[nodiscard]] std::vector<RunPtr> runs_of(std::span<const Row> rows) const;
 
  private:
-  void add(analysis::PointTableBuilder& builder, const std::vector<Part>& parts);
-  void add(analysis::PointTableBuilder& builder, const PointSet& all, std::span<const Row> rows);
-
   std::vector<RunPtr> runs_;  ///< as the table has them
   std::vector<std::int64_t> ids_;
   analysis::PointTable table_;

@@ -47,17 +47,6 @@ void RunPoints::shrink() {
   order_.shrink_to_fit();
 }
 
-std::vector<std::int64_t> RunPoints::ids() const {
-  std::vector<std::int64_t> ids;
-  ids.reserve(order_.size());
-  for (const Row row : order_) ids.push_back(ids_[row]);
-  return ids;
-}
-
-std::int64_t RunPoints::first_id() const {
-  return ids_.empty() ? 0 : *std::ranges::min_element(ids_);
-}
-
 std::vector<Row> RunPoints::sorts() const {
   constexpr std::array<std::string_view, 3> of_a_curve_or_map{"n_k", "br", "bc"};
   std::vector<const analysis::FieldColumn*> columns;

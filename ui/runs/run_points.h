@@ -35,10 +35,6 @@ class RunPoints {
   [[nodiscard]] std::span<const Row> rows() const { return order_; }
   /// In the run's file.
   [[nodiscard]] std::int64_t id(Row row) const { return ids_[row]; }
-  /// Of all points, by place in the plan.
-  [[nodiscard]] std::vector<std::int64_t> ids() const;
-  /// The least; 0 without points.
-  [[nodiscard]] std::int64_t first_id() const;
   /// The largest; 0 without points.
   [[nodiscard]] std::int64_t last_id() const { return last_id_; }
 

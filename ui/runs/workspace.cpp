@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <new>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -36,9 +35,9 @@ QString canonical(const QString& path) {
 
 }  // namespace
 
-Workspace::Workspace(QObject* parent)
+Workspace::Workspace(QObject* parent, std::size_t most)
     : QObject(parent),
-      select_(&attnscope::ui::select_points, [this](Selection selection) { take_selection(selection); }),
+      most_(most),
       gather_(
           [](Gathered asked, const Outdated& outdated) {
             if (asked.ticked == nullptr) asked.ticked = make_shared_of_many<PointSet>(asked.parts);
@@ -59,15 +58,11 @@ Workspace::Workspace(QObject* parent)
   follow_timer_.setInterval(follow_interval);
   progress_timer_.setInterval(progress_interval);
   connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
-  connect(&progress_timer_, &QTimer::timeout, this, [this] {
-    if (selecting()) emit listing_changed();
-  });
   connect(&follow_timer_, &QTimer::timeout, this, &Workspace::poll);
 }
 
 Workspace::~Workspace() {
   qDeleteAll(QObjectList(children()));  // a measurer speaks to what is left of this
-  select_.stop();
   reader_.waitForDone();
 }
 
@@ -81,6 +76,9 @@ void Workspace::open(const QString& path) {
   begin_opening(file);
   read_to_the_end(file, [this](FileContents& contents) {
     end_opening(contents.path);
+    // Another file may have been opened meanwhile.
+    const std::size_t room = room_for(contents.path);
+    if (contents.size() > room) contents.error = too_many_points(contents.path, contents.size(), room);
     accept(contents, true);
   });
 }
@@ -97,7 +95,7 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   std::optional<KnownFile> before = known(path);
   if (before) before->edited = edited;
   reader_.start(
-      [this, path, contents, progress, before = std::move(before), most = most_loaded_, then = std::move(then)] {
+      [this, path, contents, progress, before = std::move(before), most = room_for(path), then = std::move(then)] {
         try {
           *contents = read_file(path, before, progress.get(), most);
         } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
@@ -122,7 +120,7 @@ void Workspace::begin_opening(const QString& path) {
 
 void Workspace::end_opening(const QString& path) {
   if (!opening_.removeOne(path)) return;
-  if (opening_.isEmpty() && !selecting()) progress_timer_.stop();
+  if (opening_.isEmpty()) progress_timer_.stop();
   emit opening_changed();
   if (runs_.empty()) announce_points();
 }
@@ -202,7 +200,6 @@ void Workspace::close(const QString& path) {
 
 void Workspace::forget(const QString& path) {
   stop_gathering();
-  std::erase_if(outdated_, [&](const auto& run) { return run.first == path; });
   skipped_.erase(path);
   stamps_.erase(path);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
@@ -288,21 +285,23 @@ void Workspace::take_read(FileContents& contents) {
 std::optional<KnownFile> Workspace::known(const QString& path) const {
   const auto stamp = stamps_.find(path);
   if (stamp == stamps_.end()) return std::nullopt;
-  KnownFile known{.stamp = stamp->second, .selection = taken_selections_};
+  KnownFile known{.stamp = stamp->second};
   for (const LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
     known.runs.emplace(run.info->summary.id, run.info->summary.uid);
     known.last_point = std::max(known.last_point, run.points.last_id());
     const RunSummary& summary = run.info->summary;
-    const bool grows =
-        (summary.rounds > 1 && summary.state == StoredRunState::running) || outdated_.contains({path, summary.id});
-    if (grows) known.grows.insert(summary.id);
-    if (run.settings == nullptr) continue;
-    known.last_point = std::max(known.last_point, run.settings->points.last_id());
-    known.settings.emplace(summary.id, run.settings);
-    if (grows) known.loaded.emplace(summary.id, run.points.ids());
+    if (summary.rounds > 1 && summary.state == StoredRunState::running) known.grows.insert(summary.id);
   }
   return known;
+}
+
+std::size_t Workspace::room_for(const QString& path) const {
+  std::size_t others = 0;
+  for (const LoadedRun& run : runs_) {
+    if (run.info->file != path) others += run.size();
+  }
+  return most_ - std::min(most_, others);
 }
 
 void Workspace::accept(FileContents& contents, bool first) {
@@ -344,18 +343,8 @@ void Workspace::take(FileContents& contents, bool first) {
   if (before && contents.whole) replace_runs(contents);
   stamps_[path] = contents.stamp;
   const bool runs_differ = take_runs(contents) || first || replaced || contents.edited;
-  if (selecting() && !contents.anew.empty()) outrun_.insert(path);
-  bool reads_again = false;
   for (LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
-    const auto settings = contents.settings.find(run.info->summary.id);
-    run.settings = settings == contents.settings.end() ? nullptr : settings->second;
-    if (are_of_others(contents, run)) {
-      outdated_.emplace(path, run.info->summary.id);
-      reads_again = true;
-      continue;
-    }
-    outdated_.erase({path, run.info->summary.id});
     const auto news = contents.points.find(run.info->summary.id);
     if (news == contents.points.end()) continue;
     if (contents.anew.contains(news->first)) {
@@ -369,8 +358,7 @@ void Workspace::take(FileContents& contents, bool first) {
   if (first) emit opened(path);
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ || noise_differs) announce_points(before && !replaced && !contents.edited);
-  if (reads_again) read_in_background(path);
+  if (points_differ || runs_differ || noise_differs) announce_points();
   go_on_gathering();
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
@@ -491,24 +479,16 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
   return visible_;
 }
 
-std::vector<const analysis::PointColumns*> Workspace::more_columns() const {
-  std::vector<const analysis::PointColumns*> more;
-  for (const LoadedRun& run : runs_) {
-    if (run.visible && run.settings != nullptr) more.push_back(&run.settings->points.columns());
-  }
-  return more;
-}
-
 Workspace::Word Workspace::wrong_word(const QString& text) const {
   const std::string bytes = text.toStdString();
-  const std::string_view wrong = analysis::PointQuery::wrong_word(bytes, ticked()->table(), more_columns());
+  const std::string_view wrong = analysis::PointQuery::wrong_word(bytes, ticked()->table());
   if (wrong.empty()) return {};
   const auto characters = [](std::string_view part) { return to_qstring(part).size(); };
   return {characters(std::string_view(bytes.data(), wrong.data())), characters(wrong)};
 }
 
 Message Workspace::set_query(const QString& text) {
-  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table(), more_columns());
+  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table());
   if (!query) return query.error();
   const QString words = text.trimmed();
   if (words == query_text_) return {};
@@ -516,23 +496,17 @@ Message Workspace::set_query(const QString& text) {
   query_text_ = words;
   visible_.reset();
   emit query_changed();
-  gather(false, true);
+  gather();
   return {};
 }
 
-void Workspace::gather(bool goes_on, bool other_query) {
-  // What is taken of a selection is of the points that were there when it began, and what gathering looks at.
-  const bool of_no_use = selecting() && (!goes_on || !large());
-  if (of_no_use) supersede();
-  gather_then([this, goes_on, other_query] { say_points(goes_on, other_query); });
-  if (of_no_use) emit listing_changed();
-}
-
-void Workspace::gather_then(std::function<void()> then) {
+void Workspace::gather() {
   gather_.drop();
   owes_points_ = false;
-  if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) return then();
-  gathered_ = std::move(then);
+  if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) {
+    emit points_changed();
+    return;
+  }
   gather_.ask({.parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>(),
                .query = query_,
                .ticked = ticked_,
@@ -544,29 +518,18 @@ void Workspace::gather_then(std::function<void()> then) {
 
 void Workspace::end_gathering() {
   owes_points_ = false;
-  std::exchange(gathered_, {})();
+  emit points_changed();
 }
 
 void Workspace::go_on_gathering() {
-  if (owes_points_ && !gathering()) gather(false, false);
+  if (owes_points_ && !gathering()) gather();
 }
 
-void Workspace::say_points(bool goes_on, bool other_query) {
-  const std::shared_ptr<const Listing> before = other_query ? std::exchange(listing_, nullptr) : nullptr;
-  emit points_changed();
-  if (other_query) listing_ = before;  // its points are the same ones
-  select_anew(goes_on);
-}
-
-void Workspace::announce_points(bool goes_on) {
+void Workspace::announce_points() {
   ticked_points_.reset();
   ticked_.reset();
   visible_.reset();
-  if (!goes_on) {
-    listing_.reset();
-    all_settings_.reset();
-  }
-  gather(goes_on, false);
+  gather();
 }
 
 std::size_t Workspace::ticked_points() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The files that are open, their runs, and which of them are drawn. Reads in a thread of its own: the window does not
-// wait for a disk, but for the record of one point that somebody looks at (models/point_records.h). Views hold shared
+// wait for a disk, but for the record of one point that somebody looks at (point_records.h). Views hold shared
 // pointers, so what they draw stays valid while a run grows.
 #pragma once
 
@@ -25,7 +25,6 @@
 #include "ui/process/live.h"
 #include "ui/runs/file_contents.h"
 #include "ui/runs/loaded_runs.h"
-#include "ui/runs/point_selection.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/run_points.h"
 
@@ -39,10 +38,11 @@ struct FileCeilings {
 class Workspace : public QObject {
   Q_OBJECT
  public:
-  explicit Workspace(QObject* parent = nullptr);
+  /// `most`: points of all open files together.
+  explicit Workspace(QObject* parent = nullptr, std::size_t most = most_points);
   ~Workspace() override;
 
-  /// Reads in the background; ends in opened() or open_failed().
+  /// Reads in the background; ends in opened() or open_failed(), also where all open files would have too many points.
   void open(const QString& path);
   /// The same, but waits, and reads all of it, however large: for programs without a window. Returns the error, empty
   /// when it is open.
@@ -70,29 +70,14 @@ class Workspace : public QObject {
   /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
   /// points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
-  /// What the query leaves of them: what all views show; of large files, those of them that are in memory.
+  /// What the query leaves of them: what all views show.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
   /// Whether visible() is being made anew aside: points_changed() follows. Who asks for it meanwhile makes it at once.
   [[nodiscard]] bool gathering() const { return gather_.busy(); }
   /// Until that is said: for pictures and files.
   void settle() { gather_.wait(); }
-  /// Whether a ticked run is of a file that has more points than are kept in memory.
-  [[nodiscard]] bool large() const;
-  /// Of the ticked runs, in memory or not.
+  /// Of the ticked runs.
   [[nodiscard]] std::size_t ticked_points() const;
-  /// All of them, and which of them fit the query, where large(); null while that is being found out.
-  [[nodiscard]] const std::shared_ptr<const Listing>& listing() const { return listing_; }
-  /// While it is, how far: "34%"; empty else, and before anything is known.
-  [[nodiscard]] bool selecting() const { return select_.busy(); }
-  [[nodiscard]] QString selected_share() const;
-  /// Why listing() is null where nothing is being found out: a sentence; else empty. What is in memory is visible.
-  [[nodiscard]] const QString& selection_error() const { return selection_error_; }
-  /// Of a large file all points that are ticked, as far as they are known, without values; null where there is none, or
-  /// where nobody has looked through it yet.
-  [[nodiscard]] const std::shared_ptr<const PointSet>& all_settings() const { return all_settings_; }
-  /// How many points of a file are kept in memory; of what is opened from now on.
-  void set_most_loaded(std::size_t points) { most_loaded_ = points; }
-  [[nodiscard]] std::size_t most_loaded() const { return most_loaded_; }
   /// From now on only points that fit (analysis/point_query.h) are visible; of an empty one all are. The error, empty
   /// when it is understood; an error changes nothing.
   Message set_query(const QString& text);
@@ -140,17 +125,11 @@ class Workspace : public QObject {
   void points_changed();
   /// gathering() has begun.
   void points_awaited();
-  /// listing() or selecting() gives something else.
-  void listing_changed();
 
  private:
-  /// `goes_on`: points were added to those that were there, all of which are as they were.
-  void announce_points(bool goes_on = false);
+  void announce_points();
   /// Makes visible(), of many points aside, and says points_changed().
-  void gather(bool goes_on, bool other_query);
-  void say_points(bool goes_on, bool other_query);
-  /// The same without deciding what follows: `then` does.
-  void gather_then(std::function<void()> then);
+  void gather();
   /// Before anything of runs_ is another, which gathering looks at; gather() or go_on_gathering() has to follow.
   void stop_gathering() {
     gather_.stop();
@@ -159,20 +138,12 @@ class Workspace : public QObject {
   void go_on_gathering();
   void end_gathering();
   [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
-  /// What a query may name besides what ticked() has: a knob of a point that is not in memory.
-  [[nodiscard]] std::vector<const analysis::PointColumns*> more_columns() const;
-  /// Of large files: finds out what fits, and reads of it what is to be in memory.
-  void select_anew(bool goes_on);
-  /// What is being selected, if anything is, is of no use any more.
-  void supersede();
-  [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
-  void take_selection(Selection& selection);
   void read_in_background(const QString& path, bool edited = false);
-  /// Of a large file's run that grows, values that are of other points than those that are in memory now.
-  [[nodiscard]] bool are_of_others(const FileContents& contents, const LoadedRun& run) const;
   void read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited = false);
   void take_read(FileContents& contents);
   void name_runs();
+  /// Points that may still be read of a file.
+  [[nodiscard]] std::size_t room_for(const QString& path) const;
   /// Memory that runs out closes the file: `contents` then has the error.
   void accept(FileContents& contents, bool first);
   void take_ceilings(const FileContents& contents);
@@ -195,6 +166,7 @@ class Workspace : public QObject {
   /// Nothing before the first read.
   [[nodiscard]] std::optional<KnownFile> known(const QString& path) const;
 
+  std::size_t most_;
   QStringList files_;
   QStringList opening_;
   std::map<QString, std::shared_ptr<ReadProgress>> progress_;  ///< of those that are read
@@ -213,28 +185,15 @@ class Workspace : public QObject {
   std::map<QString, QString> skipped_;                ///< path -> what was said of it
   std::map<QString, bool> followed_;                  ///< path -> a read of it is under way
   QTimer follow_timer_;
-  std::size_t most_loaded_ = most_points_loaded;
-  std::shared_ptr<const Listing> listing_;
-  std::shared_ptr<ReadProgress> selected_;  ///< of the selection that is under way
-  bool lists_anew_ = false;                 ///< it is of other points than listing_
-  bool select_again_ = false;               ///< points came while one was
-  Live<SelectionAsk, Selection> select_;
   QThreadPool reader_;
   int pending_reads_ = 0;
-  QString selection_error_;                       ///< of the last one
-  std::shared_ptr<const PointSet> all_settings_;  ///< of the last one that gave a listing
-  int taken_selections_ = 0;  ///< that chose anew what is in memory: what was asked for before is of other points
-  /// Files of which values were read again while a selection was made, which may have read them before.
-  std::set<QString> outrun_;
-  std::set<std::pair<QString, std::int64_t>> outdated_;  ///< runs, to be read again, though they grow no more
-  bool owes_points_ = false;                             ///< points_changed() was announced by points_awaited()
+  bool owes_points_ = false;  ///< points_changed() was announced by points_awaited()
   struct Gathered {
     std::vector<PointSet::Part> parts;  ///< of the ticked points, where these are not made yet
     analysis::PointQuery query;
     std::shared_ptr<const PointSet> ticked;
     std::shared_ptr<const PointSet> visible;
   };
-  std::function<void()> gathered_;   ///< what follows
   Live<Gathered, Gathered> gather_;  ///< the last: it looks at runs_ while it works
 };
 

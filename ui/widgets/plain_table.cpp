@@ -9,7 +9,6 @@
 #include <QKeyEvent>
 #include <algorithm>
 
-#include "ui/widgets/plain_cells.h"
 #include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
@@ -24,7 +23,6 @@ int row_height(const QTableView& table) {
 
 PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent) : QTableView(parent) {
   setModel(model);
-  setItemDelegate(new PlainCells(this));
   setAccessibleName(name);
   setSelectionBehavior(QAbstractItemView::SelectRows);
   setAlternatingRowColors(true);

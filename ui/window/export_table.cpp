@@ -114,16 +114,7 @@ SavedTable save_shown_points(const Workspace& workspace, const QString& path) {
                              workspace.query().toStdString(), counted_points(ticked_points)),
               .nothing_to_write = true};
     }
-    SavedTable saved = save_parts(parts_of(*points), workspace.files(), path);
-    const std::shared_ptr<const Listing>& listing = workspace.listing();
-    const std::size_t fit = listing == nullptr ? ticked_points : listing->rows.size();
-    if (workspace.large() && saved.error.isEmpty() && fit > points->size()) {
-      saved.error = qtext(
-          "{} of the {} points that fit were written, those that are loaded: a filter that leaves fewer chooses "
-          "others, and attnscope export writes all.",
-          points->size(), fit);
-    }
-    return saved;
+    return save_parts(parts_of(*points), workspace.files(), path);
   } catch (const std::bad_alloc&) {
     return {.error =
                 qtext("There is not enough memory to write {}: tick fewer runs, or close files.", path.toStdString())};

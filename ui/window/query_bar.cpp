@@ -30,14 +30,11 @@ constexpr qsizetype most_named = 4;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
-  const PointSet* all = workspace.all_settings().get();
-  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table(),
-                            all == nullptr ? nullptr : &all->table());
+  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table());
 }
 
-/// Of a large file not all points are there to be asked.
 Message why_empty(const Workspace& workspace) {
-  if (workspace.large() || !workspace.visible()->empty()) return {};
+  if (!workspace.visible()->empty()) return {};
   return analysis::why_none_fits(workspace.query().toStdString(), workspace.ticked()->table());
 }
 
@@ -85,7 +82,6 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   });
   connect(&workspace_, &Workspace::points_changed, this, &QueryBar::show_state);
   connect(&workspace_, &Workspace::points_awaited, this, &QueryBar::show_state);
-  connect(&workspace_, &Workspace::listing_changed, this, &QueryBar::show_state);
   show_state();
 }
 
@@ -130,9 +126,7 @@ QString QueryBar::half_written() const {
   if (whole.isEmpty()) return {};
   const PointSet& all = *workspace_.ticked();
   const auto query = analysis::PointQuery::parse(bytes, all.table());
-  // Of a large file not all points are there to be asked.
-  const bool leaves_some = query && workspace_.wrong_word(text).length == 0 &&
-                           (workspace_.large() || all.empty() || !query.value().rows(all.table()).empty());
+  const bool leaves_some = query && (all.empty() || !query.value().rows(all.table()).empty());
   if (leaves_some) return {};
   return qtext(say::query::half{.word = bytes.substr(completion.begin, length),
                                 .candidates = whole.mid(0, most_named).join(QStringLiteral(", ")).toStdString()});
@@ -195,32 +189,18 @@ void QueryBar::explain() {
 QString QueryBar::count_words(std::size_t all) const {
   if (workspace_.gathering()) return qtext(say::query::selecting{.all = all});
   const bool filtered = !workspace_.query().isEmpty();
-  const std::size_t loaded = workspace_.visible()->size();
-  if (!workspace_.large()) {
-    const Message points = filtered ? Message(say::query::shown{.shown = loaded, .all = all}) : counted_points(all);
-    if (!holds_another()) return qtext(points);
-    return qtext(say::query::holds{.filter = workspace_.query().toStdString(), .points = points});
-  }
-  if (!workspace_.selection_error().isEmpty()) return qtext(say::query::not_selected{.loaded = loaded, .all = all});
-  if (workspace_.listing() == nullptr) {
-    const QString share = workspace_.selected_share();
-    return share.isEmpty() ? qtext(say::query::selecting{.all = all})
-                           : qtext(say::query::selecting_share{.all = all, .share = share.toStdString()});
-  }
-  const std::size_t fit = workspace_.listing()->rows.size();
-  const Message points = filtered ? Message(say::query::shown{.shown = fit, .all = all}) : counted_points(all);
-  return fit == loaded ? qtext(points) : qtext(say::query::loaded{.points = points, .loaded = loaded});
+  const Message points =
+      filtered ? Message(say::query::shown{.shown = workspace_.visible()->size(), .all = all}) : counted_points(all);
+  if (!holds_another()) return qtext(points);
+  return qtext(say::query::holds{.filter = workspace_.query().toStdString(), .points = points});
 }
 
 void QueryBar::show_state() {
   const std::size_t all = workspace_.ticked_points();
-  Message longest = say::query::shown{.shown = all, .all = all};
-  if (workspace_.large()) longest = say::query::loaded{.points = longest, .loaded = workspace_.most_loaded()};
+  const QString longest = qtext(say::query::shown{.shown = all, .all = all});
   // As wide as it ever gets with these points: the line beside it stays where it is.
-  count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(qtext(longest)) + 2);
+  count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);
   count_->setText(count_words(all));
-  count_->setToolTip(workspace_.large() ? plain_tip(qtext(say::query::loaded_help{.most = workspace_.most_loaded()}))
-                                        : QString());
   explain();
   // What was wrong may be right with other points: their files have knobs of their own.
   if (!note_->text().isEmpty() && !half_ && !typing_.isActive()) typing_.start();

@@ -87,22 +87,6 @@ TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
   EXPECT_EQ(device_title(table_of(alone), 0), "H200");
 }
 
-// What points of another set have is known, and what a query asks of it.
-TEST_F(PointQueryTest, KnobsOfOtherPointsAreKnown) {
-  EXPECT_FALSE(PointQuery::parse("mystery:7", table));
-  std::vector<PointRecord> others = records();
-  others[0].spec.knobs.set("mystery", std::int64_t{7});
-  const Points more{others};
-  const PointTable all = more.table();
-  const PointColumns* columns = &all.points();
-  const auto query = PointQuery::parse("mystery:7", table, {&columns, 1});
-  ASSERT_TRUE(query);
-  EXPECT_THAT(query->rows(all), ElementsAre(0));
-  EXPECT_THAT(query->rows(table), IsEmpty());
-  EXPECT_THAT(complete("mystery:", 8, table, &all).texts, ElementsAre("7"));
-  EXPECT_THAT(complete("myst", 4, table).texts, IsEmpty());
-}
-
 TEST_F(PointQueryTest, NothingAskedForLeavesAll) {
   EXPECT_TRUE(PointQuery::parse("", table)->empty());
   EXPECT_TRUE(PointQuery::parse(" \t ", table)->empty());
@@ -295,7 +279,7 @@ TEST_F(PointQueryTest, CompletesNamesOfFields) {
   EXPECT_EQ(inside.begin, 4U);
   EXPECT_EQ(inside.end, 7U);
   EXPECT_FALSE(complete("fa2 ", 4, table).begun);
-  EXPECT_EQ(complete("d", 1, table, nullptr, 2).texts.size(), 2U);
+  EXPECT_EQ(complete("d", 1, table, 2).texts.size(), 2U);
 }
 
 TEST_F(PointQueryTest, CompletesValuesThatOccur) {

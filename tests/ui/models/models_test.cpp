@@ -9,7 +9,6 @@
 #include "profiler/plan/fields.h"
 #include "tests/kernels/clustered.h"
 #include "tests/ui/fixtures.h"
-#include "ui/models/points_order.h"
 #include "ui/models/points_table_model.h"
 #include "ui/models/runs_model.h"
 #include "ui/panels/point_html.h"
@@ -54,7 +53,7 @@ TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
   PointsTableModel model;
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  const auto in_use = [&](const char* heading) { return model.column_in_use(model.column_of(heading)); };
+  const auto in_use = [&](const char* heading) { return model.facts(model.column_of(heading)).in_use; };
   for (const char* rare : {"Dropout", "Page", "Deterministic", "Splits", "Warps", "Stages"}) {
     EXPECT_FALSE(in_use(rare)) << rare;
   }
@@ -100,91 +99,66 @@ TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
       // What is computed of the setting differs as well.
       const QString heading = model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
       if (heading == QStringLiteral("Result")) break;
-      differs = differs || (model.column_in_use(column) && text(0) != text(1));
+      differs = differs || (model.facts(column).in_use && text(0) != text(1));
     }
     EXPECT_TRUE(differs) << field.name;
   }
 }
 
+QStringList lengths_in(const PointsTableModel& model) {
+  QStringList texts;
+  for (int row = 0; row < model.rowCount(); ++row) texts << at(model, row, "N").toString();
+  return texts;
+}
+
+void show_by_time(PointsTableModel& model, const std::vector<PointRecord>& records, Qt::SortOrder order) {
+  const auto contents = points_table(fixtures::set_of(fixtures::shown(records)));
+  const auto column = static_cast<std::size_t>(column_named(contents->table, QStringLiteral("time")));
+  model.set_contents(contents, contents->table.ordered(column, order == Qt::DescendingOrder));
+}
+
 // A file with a knob that no registry has brings a column, which moves those behind it.
-TEST(PointsOrder, KnowsColumnsByTheirKeysWhenTheyMove) {
+TEST(PointsTableModel, KnowsTheColumnOfItsOrderByItsKey) {
   PointsTableModel model;
-  PointsOrder order(model);
-  const QAbstractItemModelTester tester(&order, Mode::Fatal);
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records{
       fixtures::ok_point(fixtures::spec("fa2", 1024)),
       fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"),
       fixtures::ok_point(fixtures::spec("fa2", 2048))};
-  model.set_points(fixtures::set_of(fixtures::shown(records)));
-  order.sort(model.column_of("Time"), Qt::DescendingOrder);
-  const auto lengths = [&] {
-    QStringList texts;
-    for (int row = 0; row < order.rowCount(); ++row) {
-      texts << order.index(row, model.column_of("N")).data().toString();
-    }
-    return texts;
-  };
-  ASSERT_EQ(lengths(), (QStringList{"2048", "1024", "65536"}));
+  show_by_time(model, records, Qt::DescendingOrder);
+  ASSERT_EQ(lengths_in(model), (QStringList{"2048", "1024", "65536"}));
+  EXPECT_EQ(model.point(2).spec.problem.n_q, 65536);
+  EXPECT_EQ(model.row_of(model.point(0)), 0);
   const int before = model.column_of("Time");
-  const QSignalSpy moved(&order, &PointsOrder::sort_column_moved);
 
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records.back().spec.knobs = {{"cluster", 4}};
-  model.set_points(fixtures::set_of(fixtures::shown(records)));
-  ASSERT_EQ(model.column_of("Time"), before + 1);
-  EXPECT_EQ(lengths(), (QStringList{"4096", "2048", "1024", "65536"}));
-  EXPECT_EQ(order.sortColumn(), before + 1);
-  ASSERT_EQ(moved.count(), 1);
-  EXPECT_EQ(moved[0][0].toInt(), before + 1);
+  show_by_time(model, records, Qt::DescendingOrder);
+  EXPECT_EQ(model.column_of("Time"), before + 1);
+  EXPECT_EQ(lengths_in(model), (QStringList{"4096", "2048", "1024", "65536"}));
 }
 
-TEST(PointsOrder, PointsWithOtherValuesAreSortedAnew) {
+TEST(PointsTableModel, ARoundThatComesMovesWhatIsSelectedToItsNewPlace) {
   PointsTableModel model;
-  PointsOrder order(model);
-  const QAbstractItemModelTester tester(&order, Mode::Fatal);
-  const auto points = [](double first, double second) {
-    std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
-    records[1].spec.problem.n_q = records[1].spec.problem.n_k = 2048;
-    records[0].kernels[0].samples_ns = {first};
-    records[1].kernels[0].samples_ns = {second};
-    return fixtures::set_of(fixtures::shown(records));
-  };
-  model.set_points(points(1000, 2000));
-  order.sort(model.column_of("Time"), Qt::AscendingOrder);
-  const auto first = [&] { return order.index(0, model.column_of("N")).data().toString(); };
-  ASSERT_EQ(first(), "1024");
-  const QSignalSpy resets(&order, &QAbstractItemModel::modelReset);
-  const QSignalSpy changed(&order, &QAbstractItemModel::dataChanged);
-  model.set_points(points(3000, 2000));  // a round came
-  EXPECT_EQ(first(), "2048");
-  EXPECT_EQ(order.index(1, model.column_of("Time")).data().toString(), "3 µs");
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  records[1].spec.problem.n_q = records[1].spec.problem.n_k = 2048;
+  records[0].kernels[0].samples_ns = {1000};
+  records[1].kernels[0].samples_ns = {2000};
+  show_by_time(model, records, Qt::AscendingOrder);
+  ASSERT_EQ(lengths_in(model), (QStringList{"1024", "2048"}));
+  const QPersistentModelIndex selected = model.index(0, model.column_of("N"));
+  const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  const QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+  records[0].kernels[0].samples_ns = {3000};
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 512)));
+  records[2].kernels[0].samples_ns = {500};
+  show_by_time(model, records, Qt::AscendingOrder);
+  EXPECT_EQ(lengths_in(model), (QStringList{"512", "2048", "1024"}));
+  EXPECT_EQ(at(model, 2, "Time").toString(), "3 µs");
+  EXPECT_EQ(selected.row(), 2);
   EXPECT_FALSE(changed.isEmpty());
-  EXPECT_TRUE(resets.isEmpty()) << "what is selected stays so";
-}
-
-TEST(PointsOrder, AnOrderThatWasPreparedIsTakenHoweverPointsCome) {
-  PointsTableModel model;
-  PointsOrder order(model);
-  const auto points = [](std::size_t count, double factor) {
-    std::vector<PointRecord> records(count, fixtures::ok_point(fixtures::spec("fa2", 1024)));
-    for (std::size_t i = 0; i < count; ++i) {
-      records[i].spec.problem.batch = static_cast<std::int64_t>(i) + 1;
-      records[i].kernels[0].samples_ns = {1e6 + factor * static_cast<double>(i)};
-    }
-    return fixtures::set_of(fixtures::shown(records));
-  };
-  model.set_points(points(most_points_at_once + 1, 1));
-  order.sort(model.column_of("Time"), Qt::AscendingOrder);
-  order.work().wait();
-  const auto give = [&](const std::shared_ptr<const PointSet>& set) {
-    order.set_points(
-        {.points = set, .by = order.sorted_by(), .order = order.sortOrder(), .rows = order.ordering_of(set)()});
-    EXPECT_FALSE(order.work().busy()) << "nothing is left to be sorted";
-    return order.mapToSource(order.index(0, 0)).row();
-  };
-  EXPECT_EQ(give(points(most_points_at_once + 2, -1)), static_cast<int>(most_points_at_once) + 1) << "more of them";
-  EXPECT_EQ(give(points(most_points_at_once + 2, 1)), 0) << "as many, with other values";
-  EXPECT_EQ(give(points(most_points_at_once + 1, -1)), static_cast<int>(most_points_at_once)) << "fewer";
+  EXPECT_TRUE(resets.isEmpty());
 }
 
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {
@@ -210,11 +184,11 @@ TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
   ASSERT_GE(cluster, 0);
   EXPECT_EQ(model.column_named("cluster"), cluster);
   EXPECT_TRUE(model.headerData(cluster, Qt::Horizontal, Qt::ToolTipRole).toString().contains("share loads"));
-  EXPECT_FALSE(model.column_in_use(cluster));
+  EXPECT_FALSE(model.facts(cluster).in_use);
   EXPECT_EQ(model.column_of("Warps"), -1) << "no algorithm of these has it";
   records[1].spec.knobs = {{"cluster", 4}};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  EXPECT_TRUE(model.column_in_use(cluster));
+  EXPECT_TRUE(model.facts(cluster).in_use);
   EXPECT_EQ(at(model, 0, "Cluster").toString(), "");
   EXPECT_EQ(at(model, 1, "Cluster").toString(), "4");
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <QTemporaryDir>
-#include <QTest>
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -12,7 +11,6 @@
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/compare_page.h"
-#include "ui/pages/points_page.h"
 #include "ui/process/live.h"
 
 namespace attnscope::ui {
@@ -134,68 +132,6 @@ TEST_F(CompareMany, AChoiceOfTheProblemIsKeptThoughItIsMadeWhileAnotherIsShown) 
     for (const HeatmapCell& cell : line) value = std::max(value, cell.value.value_or(0));
   }
   EXPECT_GT(value, 1.4) << "of 8 heads the later run is slower; of 7 it is not";
-}
-
-/// The same file, of which only some points are kept in memory.
-class ListMany : public CompareMany {
- protected:
-  static constexpr std::size_t most = 3000;
-  void SetUp() override {
-    part.set_most_loaded(most);
-    list.resize(1100, 700);
-    list.show();
-    part.open(file());
-    settle_part();
-    ASSERT_TRUE(part.large());
-  }
-  void settle_part() {
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !part.loading() && !part.selecting() && !part.gathering(); }, 60'000));
-    list.settle();
-  }
-  [[nodiscard]] std::vector<double> heads() const {
-    std::vector<double> shown;
-    const QAbstractItemModel& rows = *list.table()->model();
-    int column = 0;
-    while (rows.headerData(column, Qt::Horizontal).toString() != QStringLiteral("Batch × heads")) ++column;
-    for (int row = 0; row < rows.rowCount(); ++row) {
-      shown.push_back(rows.index(row, column).data(TableModel::sort_role).toDouble());
-    }
-    return shown;
-  }
-  void sort_by_heads(Qt::SortOrder order) {
-    int column = 0;
-    const QAbstractItemModel& rows = *list.table()->model();
-    while (rows.headerData(column, Qt::Horizontal).toString() != QStringLiteral("Batch × heads")) ++column;
-    list.table()->sortByColumn(column, order);
-  }
-  Workspace part;
-  PointsPage list{part};
-};
-
-TEST_F(ListMany, TheListIsThatOfTheLastFilterInTheLastOrder) {
-  EXPECT_EQ(heads().size(), 8U * many_heads) << "all are listed";
-  EXPECT_EQ(part.visible()->size(), most);
-  ASSERT_TRUE(part.set_query(QStringLiteral("heads>=100")).empty());
-  EXPECT_TRUE(part.gathering()) << "what is in memory is looked through aside";
-  sort_by_heads(Qt::AscendingOrder);
-  ASSERT_TRUE(part.set_query(QStringLiteral("heads<=1000")).empty());
-  sort_by_heads(Qt::DescendingOrder);
-  settle_part();
-  ASSERT_EQ(heads().size(), 8000U);
-  EXPECT_TRUE(std::ranges::is_sorted(heads(), std::greater()));
-  EXPECT_NEAR(heads().front(), 1000, 0.5) << "of as many heads those of the larger batch come first";
-  EXPECT_EQ(part.visible()->size(), most) << "of which the latest are in memory";
-  for (Row row = 0; row < part.visible()->size(); ++row) {
-    ASSERT_LE(part.visible()->table().problem(row).heads_q, 1000) << "none of an earlier filter";
-  }
-  sort_by_heads(Qt::AscendingOrder);
-  settle_part();
-  EXPECT_TRUE(std::ranges::is_sorted(heads()));
-  ASSERT_TRUE(part.set_query(QStringLiteral("heads<=10")).empty());
-  settle_part();
-  EXPECT_EQ(heads().size(), 80U) << "so few are all in memory";
-  EXPECT_EQ(part.visible()->size(), 80U);
-  EXPECT_TRUE(std::ranges::is_sorted(heads()));
 }
 
 }  // namespace

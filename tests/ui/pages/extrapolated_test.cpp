@@ -72,7 +72,7 @@ TEST_F(Extrapolated, InTheTable) {
     EXPECT_FALSE(at(0, column, Qt::ToolTipRole).contains("extrapolated")) << column;
   }
   EXPECT_FALSE(at(2, "SM↔L2", Qt::ToolTipRole).contains("extrapolated"));
-  const analysis::PointTable& table = model.points()->table();
+  const analysis::PointTable& table = model.contents()->points->table();
   EXPECT_EQ(analysis::PointQuery::parse("extrapolated", table)->rows(table).size(), 1U);
   EXPECT_EQ(analysis::PointQuery::parse("simulated", table)->rows(table).size(), 3U);
   EXPECT_EQ(analysis::PointQuery::parse("from:simulated", table)->rows(table).size(), 3U);

@@ -38,6 +38,31 @@ TEST_F(WindowTest, ReadingCountsThePointsOfAllRuns) {
   EXPECT_EQ(contents.runs.size(), 2U);
 }
 
+TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
+  const QTemporaryDir folder;
+  const QStringList files{folder.filePath("a.attnscope"), folder.filePath("b.attnscope"),
+                          folder.filePath("c.attnscope")};
+  for (const QString& file : files) fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}});
+  Workspace workspace(nullptr, 50);
+  QSignalSpy failed(&workspace, &Workspace::open_failed);
+  // All are read before the first of them is there.
+  for (const QString& file : files) workspace.open(file);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
+  EXPECT_EQ(workspace.files(), files.mid(0, 2));
+  ASSERT_EQ(failed.count(), 1);
+  const QString error = failed[0][1].toString();
+  EXPECT_TRUE(error.contains("c.attnscope has 21 points, but the window has room for 8")) << error.toStdString();
+  EXPECT_TRUE(error.contains("attnscope edit " + files[2] + " --run N --delete")) << error.toStdString();
+  workspace.close(files[0]);
+  workspace.open(files[2]);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
+  EXPECT_EQ(workspace.visible()->size(), 42U);
+  // One that is refused before its points are read.
+  const FileContents contents = read_file(files[0], {}, nullptr, 20);
+  EXPECT_TRUE(contents.points.empty());
+  EXPECT_TRUE(contents.error.contains("room for 20")) << contents.error.toStdString();
+}
+
 TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
   const QTemporaryDir folder;
   const QString good = folder.filePath("good.attnscope");

@@ -2,10 +2,7 @@
 // What one change has drawn, laid out and painted anew: no more than is another by it.
 #include <gtest/gtest.h>
 
-#include <QPainter>
 #include <QSignalSpy>
-#include <QStandardItemModel>
-#include <QStyledItemDelegate>
 #include <set>
 #include <utility>
 #include <vector>
@@ -17,7 +14,6 @@
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
 #include "ui/plots/frame_plot.h"
-#include "ui/widgets/plain_cells.h"
 
 namespace attnscope::ui {
 namespace {
@@ -63,80 +59,6 @@ TEST(FramePlot, IsDrawnAlsoWhereNobodySeesIt) {
   plot.replot(QCustomPlot::rpQueuedReplot);
   settle();
   EXPECT_EQ(drawn.count(), 1);
-}
-
-/// A cell of a table as a delegate draws it, 240 pixels wide.
-QImage drawn_cell(const QStyledItemDelegate& delegate, const QModelIndex& index) {
-  QImage image(240, 23, QImage::Format_ARGB32_Premultiplied);
-  image.fill(Qt::white);
-  QPainter painter(&image);
-  QStyleOptionViewItem option;
-  option.rect = image.rect();
-  option.font = QApplication::font();
-  option.fontMetrics = QFontMetrics(option.font);
-  option.palette = QApplication::palette();
-  option.state = QStyle::State_Enabled | QStyle::State_Active;
-  option.displayAlignment = Qt::AlignLeft | Qt::AlignVCenter;
-  option.decorationSize = QSize(16, 16);
-  delegate.paint(&painter, option, index);
-  return image;
-}
-
-TEST(PlainCells, DrawAndMeasureTextsAsAnyViewDoes) {
-  const PlainCells plain;
-  const QStyledItemDelegate any;
-  QStandardItemModel model(1, 1);
-  const QModelIndex cell = model.index(0, 0);
-  QFont bold = QApplication::font();
-  bold.setBold(true);
-  for (const char* words : {"FlashAttention-2", "AV, Te, To, LT", "office flag", "128 × 64 · causal", "1.2 µs", "−3.5%",
-                            "N ≤ 4\u2009096", "–", "σ 0.3", "naïve", "注意"}) {
-    SCOPED_TRACE(words);
-    for (const Qt::Alignment side : {Qt::AlignLeft, Qt::AlignRight}) {
-      for (const QFont& font : {QApplication::font(), bold}) {
-        model.setData(cell, QString::fromUtf8(words), Qt::DisplayRole);
-        model.setData(cell, QVariant::fromValue(side | Qt::AlignVCenter), Qt::TextAlignmentRole);
-        model.setData(cell, font, Qt::FontRole);
-        model.setData(cell, QColor(Qt::darkRed), Qt::ForegroundRole);
-        EXPECT_EQ(drawn_cell(plain, cell), drawn_cell(any, cell)) << side << font.bold();
-        EXPECT_EQ(plain.sizeHint({}, cell).width(), any.sizeHint({}, cell).width());
-      }
-    }
-  }
-}
-
-TEST(PlainCells, LeaveIconsBoxesAndBackgroundsToTheStyle) {
-  const PlainCells plain;
-  const QStyledItemDelegate any;
-  QStandardItemModel model(1, 1);
-  const QModelIndex cell = model.index(0, 0);
-  for (const auto& [role, value] : {std::pair(Qt::DecorationRole, QVariant(QColor(Qt::blue))),
-                                    std::pair(Qt::BackgroundRole, QVariant(QBrush(Qt::yellow))),
-                                    std::pair(Qt::CheckStateRole, QVariant(int{Qt::Checked}))}) {
-    model.clearItemData(cell);
-    model.setData(cell, QStringLiteral("fa2"), Qt::DisplayRole);
-    const QImage bare = drawn_cell(plain, cell);
-    model.setData(cell, value, role);
-    EXPECT_EQ(drawn_cell(plain, cell), drawn_cell(any, cell)) << role;
-    EXPECT_NE(drawn_cell(plain, cell), bare) << role;
-  }
-}
-
-TEST(PlainCells, ShowThatATextIsCutOff) {
-  const PlainCells plain;
-  QStandardItemModel model(1, 1);
-  const QModelIndex cell = model.index(0, 0);
-  model.setData(cell, QString(80, QLatin1Char('m')), Qt::DisplayRole);
-  const QImage image = drawn_cell(plain, cell);
-  const int margin = QApplication::style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1;
-  int last = 0;
-  for (int x = 0; x < image.width(); ++x) {
-    for (int y = 0; y < image.height(); ++y) {
-      if (image.pixelColor(x, y) != QColor(Qt::white)) last = x;
-    }
-  }
-  EXPECT_LT(last, image.width() - margin);
-  EXPECT_GT(last, image.width() - margin - 20);
 }
 
 TEST(FiguresModel, SaysWhichCellsAreOthers) {

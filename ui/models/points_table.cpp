@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/points_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "messages/points_table.h"
+#include "profiler/analysis/row_keys.h"
+#include "profiler/metrics/metrics.h"
+#include "ui/models/curve_series.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::Cell;
+using analysis::Column;
+using analysis::RowKey;
+using Facts = PointsTable::Facts;
+
+std::vector<Row> examples(std::span<const RowKey> keys, std::span<const Row> rows) {
+  if (rows.empty()) return {};
+  const auto alike = [&](const RowKey& key) {
+    return std::ranges::all_of(rows, [&, first = key(rows.front())](Row row) { return key(row) == first; });
+  };
+  if (std::ranges::all_of(keys, alike)) return {rows.front()};
+  const analysis::RowGroups groups(keys, rows, {});
+  std::vector<Row> found;
+  found.reserve(groups.size());
+  for (std::size_t group = 0; group < groups.size(); ++group) found.push_back(groups[group].front().front());
+  return found;
+}
+
+std::vector<RowKey> keys_of(const PointSetting& setting, const analysis::PointTable& points) {
+  if (setting.fields.empty()) return {analysis::key_of_knobs(points)};
+  std::vector<RowKey> keys;
+  for (const std::string_view name : setting.fields) {
+    if (points.points().find_field(name) != nullptr) keys.push_back(key_of_field(points, name));
+  }
+  return keys;
+}
+
+std::optional<double> number_of(const PointSetting::Value& value) {
+  bool is_number = false;
+  const double number = value.sort.typeId() == QMetaType::QString ? 0 : value.sort.toDouble(&is_number);
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+/// Makes the table, column by column.
+class Maker {
+ public:
+  explicit Maker(PointsTable& made) : made_(made), points_(*made.points), rows_(points_.table().rows()) {
+    made.table.rows = points_.size();
+  }
+
+  void add(const PointSetting& setting) {
+    const PointSet* points = &points_;
+    const auto spec_for = [points, fields = setting.fields](std::size_t row) {
+      return points->table().points().spec(static_cast<Row>(row), fields);
+    };
+    Facts facts{.in_use = setting.shown == PointSetting::Shown::always};
+    // Field by field, for of each there are few values.
+    for (const RowKey& key : keys_of(setting, points_.table())) {
+      if (facts.in_use) break;
+      facts.in_use =
+          std::ranges::any_of(examples({&key, 1}, rows_), [&](Row row) { return setting.is_set(spec_for(row)); });
+    }
+    add(setting_column(setting, spec_for, rows_.size()), std::move(facts),
+        examples_of(setting, points_.table(), rows_));
+  }
+
+  /// What is said of a point beside its setting and its values: the same for rows of the same key.
+  void add(Column column, const std::function<QString(Row)>& text, const RowKey& key) {
+    column.cell = [text](std::size_t row) { return Cell{.text = text(static_cast<Row>(row)).toStdString()}; };
+    add(std::move(column), {}, examples({&key, 1}, rows_));
+  }
+
+  using Words = QString (*)(const MetricValue&);
+  /// A metric, told exactly beside it.
+  void add(
+      const char* key, const Message& heading, const Message& help, std::string_view metric,
+      Words words = [](const MetricValue& value) { return format_metric(value); },
+      Words exact =
+          [](const MetricValue& value) {
+            return QStringLiteral("%1 (%2)").arg(format_number(value.value, 12), to_qstring(value.provenance));
+          }) {
+    // DRAM bytes are those that plots show.
+    const analysis::ValueColumn& values =
+        metric == metric_key::dram_bytes ? points_.table().dram_traffic() : points_.table().values(metric);
+    const auto value_at = [&values, metric](std::size_t at) -> std::optional<MetricValue> {
+      const auto row = static_cast<Row>(at);
+      if (!values.has(row)) return std::nullopt;
+      return MetricValue{std::string(metric), values.value(row), std::string(find_metric(metric)->unit),
+                         values.provenance(row)};
+    };
+    Column column{.key = key, .title = text(heading), .kind = analysis::ColumnKind::number, .help = text(help)};
+    column.cell = [value_at, words](std::size_t row) {
+      const auto value = value_at(row);
+      return value ? Cell{.text = words(*value).toStdString(), .number = value->value} : Cell();
+    };
+    column.number = [&values](std::size_t row) { return values.at(static_cast<Row>(row)); };
+    column.tip = [value_at, exact](std::size_t row) {
+      const auto value = value_at(row);
+      return value ? exact(*value).toStdString() : std::string();
+    };
+    constexpr std::size_t sampled = 200;  // their texts have three digits, and are of a length
+    std::vector<Row> some;
+    for (std::size_t row = 0; row < rows_.size(); row += std::max<std::size_t>(1, rows_.size() / sampled)) {
+      some.push_back(static_cast<Row>(row));
+    }
+    add(std::move(column), {.metric = metric}, some);
+    made_.facts.back().varies =
+        rows_.size() < 2 || std::ranges::any_of(rows_, [&](Row row) { return values.has(row); });
+  }
+
+ private:
+  void add(Column column, Facts facts, const std::vector<Row>& looked_at) {
+    std::set<std::string> texts;
+    for (const Row row : looked_at) texts.insert(column.cell(row).text);
+    facts.varies = rows_.size() < 2 || texts.size() > 1;
+    for (const std::string& each : texts) {
+      const QString words = to_qstring(each);
+      if (words.size() > facts.longest.size()) facts.longest = words;
+    }
+    made_.table.columns.push_back(std::move(column));
+    made_.facts.push_back(std::move(facts));
+  }
+
+  PointsTable& made_;
+  const PointSet& points_;
+  std::vector<Row> rows_;
+};
+
+QString result_of(const PointSet& points, Row row, bool code) {
+  const auto said = [code](auto value) { return code ? to_qstring(attnscope::to_string(value)) : qtext(title(value)); };
+  const analysis::PointColumns& columns = points.table().points();
+  QString text = said(columns.disposition(row));
+  if (columns.throttled(row)) {
+    text += QStringLiteral(", ") + (code ? QStringLiteral("throttled") : qtext(say::points_table::throttled{}));
+  }
+  const Provenance origin = columns.origin(row);
+  const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;
+  if (!of_a_gpu) text += QStringLiteral(", ") + said(origin);
+  return text;
+}
+
+void add_result(Maker& maker, const PointSet& points) {
+  const analysis::PointColumns& columns = points.table().points();
+  Column column{.key = result_key.data(),
+                .title = text(say::points_table::result{}),
+                .help = text(say::points_table::result_help{})};
+  column.tip = [&columns](std::size_t at) {
+    const auto row = static_cast<Row>(at);
+    if (columns.origin(row) == Provenance::extrapolated) return text(say::points_table::extrapolated_help{});
+    if (!columns.throttled(row)) return text(columns.reason(row));
+    return text(say::points_table::slowed{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
+  };
+  maker.add(
+      std::move(column), [&points](Row row) { return result_of(points, row, false); },
+      [&columns](Row row) {
+        return static_cast<std::uint64_t>(columns.disposition(row)) << 8U |
+               static_cast<std::uint64_t>(columns.origin(row)) << 1U | (columns.throttled(row) ? 1U : 0U);
+      });
+}
+
+void add_metrics(Maker& maker) {
+  namespace keys = metric_key;
+  constexpr auto as_they_are = [](const MetricValue& value) { return format_metric(value); };
+  constexpr auto bytes = [](const MetricValue& value) {
+    return qtext(
+        say::points_table::exact_bytes{.bytes = number_text(value.value, 12), .origin = title(value.provenance)});
+  };
+  maker.add("time", say::points_table::time{}, say::points_table::time_help{}, keys::time_median_ns);
+  maker.add("rate", say::points_table::rate{}, say::points_table::rate_help{}, keys::tflops);
+  maker.add("dram", say::points_table::dram{}, say::points_table::dram_help{}, analysis::metric_of(Quantity::dram),
+            as_they_are, bytes);
+  maker.add("sm_l2", say::points_table::sm_l2{}, say::points_table::sm_l2_help{}, analysis::metric_of(Quantity::sm_l2),
+            as_they_are, bytes);
+  maker.add("model", say::points_table::model{}, say::points_table::model_help{}, keys::model_l2_sm_bytes);
+  maker.add("over_model", say::points_table::over_model{}, say::points_table::over_model_help{}, keys::l2_sm_over_model,
+            [](const MetricValue& value) { return QString::number(value.value, 'f', 4); });
+  maker.add("occupancy", say::points_table::occupancy{}, say::points_table::occupancy_help{},
+            keys::achieved_occupancy_pct);
+  maker.add("registers", say::points_table::registers{}, say::points_table::registers_help{}, keys::registers,
+            [](const MetricValue& value) { return format_metric(value).section(QLatin1Char(' '), 0, 0); });
+  maker.add("shared", say::points_table::shared{}, say::points_table::shared_help{}, keys::shared_bytes);
+}
+
+void add_sources(Maker& maker, const PointSet& points) {
+  const analysis::PointTable& table = points.table();
+  const auto column = [](const char* key, const Message& heading, const Message& help) {
+    return Column{.key = key, .title = text(heading), .help = text(help)};
+  };
+  maker.add(
+      column(values_key.data(), say::points_table::values{}, say::points_table::values_help{}),
+      [&table](Row row) { return to_qstring(table.points().origin(row)); },
+      [&table](Row row) { return static_cast<std::uint64_t>(table.points().origin(row)); });
+  maker.add(
+      column("run", say::points_table::run{}, say::points_table::run_help{}),
+      [&points](Row row) {
+        const RunInfo& run = *points.run_of(row);
+        return qtext(
+            say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
+                                      .device = device_title(run.summary).toStdString()});
+      },
+      [&table](Row row) { return std::uint64_t{table.run_index(row)}; });
+  // Equal reasons are kept once: where it stands tells it from others.
+  maker.add(
+      column("reason", say::points_table::reason{}, say::points_table::reason_help{}),
+      [&table](Row row) { return headline(qtext(table.reason(row))); },
+      [&table](Row row) { return std::uint64_t{std::bit_cast<std::uintptr_t>(&table.reason(row))}; });
+}
+
+}  // namespace
+
+std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry,
+                                                std::span<const Field> fields) {
+  auto made = std::make_shared<PointsTable>(PointsTable{.points = std::move(points), .table = {}, .facts = {}});
+  std::set<std::string> foreign_knobs;  // stated by no algorithm of the registry
+  for (const Knobs& knobs : made->points->table().points().knobs().values()) {
+    for (const auto& [name, value] : knobs) {
+      if (registry.find_knob(name) == nullptr) foreign_knobs.insert(name);
+    }
+  }
+  Maker maker(*made);
+  for (const PointSetting& setting : point_settings(registry, foreign_knobs, fields)) maker.add(setting);
+  add_result(maker, *made->points);
+  add_metrics(maker);
+  add_sources(maker, *made->points);
+  return made;
+}
+
+std::string result_code(const PointSet& points, Row row) {
+  return result_of(points, row, true).toStdString();
+}
+
+Column setting_column(const PointSetting& setting, std::function<PointSpec(std::size_t)> spec, std::size_t rows) {
+  Column column{.key = setting.key.toStdString(), .title = setting.label.toStdString()};
+  column.help = setting.help.toStdString();
+  const auto value = [setting, spec = std::move(spec)](std::size_t row) { return setting.value(spec(row)); };
+  column.cell = [value, valued = setting.fields.size() <= 1](std::size_t row) {
+    const PointSetting::Value of_row = value(row);
+    return Cell{.text = of_row.text.toStdString(), .number = valued ? number_of(of_row) : std::nullopt};
+  };
+  if (rows == 0 || !value(0).number) return column;
+  column.kind = analysis::ColumnKind::number;
+  column.number = [value](std::size_t row) { return number_of(value(row)); };
+  return column;
+}
+
+std::vector<Row> examples_of(const PointSetting& setting, const analysis::PointTable& points,
+                             std::span<const Row> rows) {
+  return examples(keys_of(setting, points), rows);
+}
+
+}  // namespace attnscope::ui
