@@ -165,13 +165,12 @@ Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format
   return {std::string(code), fmt::vformat(format, args)};
 }
 
-std::string grouped(std::int64_t number) {
-  std::string digits = fmt::format("{}", number);
-  const std::ptrdiff_t first = number < 0 ? 1 : 0;
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > first; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
+std::string group_digits(std::string number) {
+  const std::ptrdiff_t first = number.starts_with('-') ? 1 : 0;
+  for (std::ptrdiff_t at = std::ssize(number) - 3; at > first; at -= 3) {
+    number.insert(static_cast<std::size_t>(at), 1, ',');
   }
-  return digits;
+  return number;
 }
 
 const Catalogue& Catalogue::english() {

@@ -116,8 +116,12 @@ template <class... Args>
 [[nodiscard]] std::string format_text(fmt::format_string<Args...> format, Args&&... args) {
   return text(vmake_reason({}, format, fmt::make_format_args(args...)));
 }
-/// 232448 as "232,448".
-[[nodiscard]] std::string grouped(std::int64_t number);
+/// "232448" as "232,448".
+[[nodiscard]] std::string group_digits(std::string number);
+template <std::integral T>
+[[nodiscard]] std::string grouped(T number) {
+  return group_digits(fmt::format("{}", number));
+}
 
 /// A sentence without arguments as tables hold it, which may then be constants: said<say::metric::dram_read>.
 using Saying = Message (*)();
