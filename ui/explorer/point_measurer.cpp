@@ -21,7 +21,7 @@ constexpr std::int64_t before_neighbourhoods = 500;
 /// A GPU is not held for somebody who has gone on to read.
 constexpr std::chrono::minutes held_idle{2};
 /// Older ones are in the file.
-constexpr std::size_t most_points = 200;
+constexpr std::size_t most_measured_points = 200;
 
 /// Nothing where the file has gone, or has another point there.
 std::optional<PointRecord> read_record(const QString& file, const PointEvent& event) {
@@ -89,7 +89,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
       points_.begin(),
       MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
   // The oldest go, but never one that is waited for.
-  while (points_.size() > most_points && points_.back().state != MeasuredPoint::State::waiting &&
+  while (points_.size() > most_measured_points && points_.back().state != MeasuredPoint::State::waiting &&
          points_.back().state != MeasuredPoint::State::running) {
     points_.pop_back();
     ++first_number_;
