@@ -100,19 +100,14 @@ ExitCode with_join_report(const JoinReport& report) {
 ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   const std::vector<BadRow> rows = store.bad_rows();
   const std::string file = printable(store.file().string());
-  if (const std::size_t unchecked = store.unchecked_points(); unchecked > 0) {
-    spdlog::warn("{}", format_text("{}: points without a digest, from before there were any or by another program: {}; "
-                                   "that a value of theirs was changed would not be noticed",
-                                   file, unchecked));
-  }
   if (rows.empty()) return code;
   const std::string where = printable(text(rows.front().where));
   const std::string why = printable(text(rows.front().why));
   if (rows.size() == 1) {
-    spdlog::warn("{}", format_text("1 row of {} skipped: {}: {}", file, where, why));
+    spdlog::warn("{}", format_text("{} is damaged: {}: {}", file, where, why));
   } else {
-    spdlog::warn("{}", format_text("{} rows of {} skipped: {}: {}; `attnscope info` lists them all", rows.size(), file,
-                                   where, why));
+    spdlog::warn("{}", format_text("{} is damaged in {} places, first {}: {} (list them with `attnscope info`)", file,
+                                   rows.size(), where, why));
   }
   return code == ExitCode::ok ? ExitCode::partial : code;
 }

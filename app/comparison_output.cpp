@@ -63,7 +63,7 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
 /// What came of it, in one line.
 std::string counts_of(const ComparisonOutput& output) {
   const analysis::ComparisonResult& result = output.result;
-  return format_text("{} FASTER, {} SLOWER, {} SAME, {} AMBIGUOUS; {} without a comparison.",
+  return format_text("{} FASTER, {} SLOWER, {} SAME, {} UNDECIDED; {} without a comparison.",
                      grouped(result.count(Verdict::faster)), grouped(result.count(Verdict::slower)),
                      grouped(result.count(Verdict::same)), grouped(result.count(Verdict::ambiguous)),
                      grouped(result.left_out.size()));

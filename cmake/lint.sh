@@ -37,7 +37,7 @@ forbid storage 'ui|app'
 forbid ui 'app'
 forbid kernels/model "kernels/(oracle|$names)"
 # The judges share no code with what they judge.
-forbid kernels/oracle "kernels/(device|ceilings|legacy|$names)"
+forbid kernels/oracle "kernels/(device|ceilings|$names)"
 if grep -rnE '#include *"kernels/[a-z_]+\.h"' kernels/oracle kernels/model >&2; then
   echo "lint: kernels/oracle or kernels/model includes what stands above it" >&2; exit 1
 fi
@@ -62,10 +62,9 @@ forbid ui/theme 'ui/(text|process|widgets|runs|models|plots|panels|explorer|page
 forbid ui/text 'ui/(theme|process|widgets|runs|models|plots|panels|explorer|pages|window)'
 roomless=$(git ls-files 'ui/*.h' 'ui/*.cpp' | grep -vE '^ui/[a-z]+/' || true)
 [ -z "$roomless" ] || { printf 'lint: without a room in ui:\n%s\n' "$roomless" >&2; exit 1; }
-# Generic rooms name no algorithm, outside comments: what they need of one, its statement says. Frozen migrations write
-# down what once was.
+# Generic rooms name no algorithm, outside comments: what they need of one, its statement says.
 named=$(grep -rnwiE "$names" profiler storage ui app kernels/model kernels/*.h --include='*.h' --include='*.cpp' |
-  grep -vE '^storage/schema/(step_[0-9]+|migrations)\.cpp:' | grep -vE '^[^:]+:[0-9]+:\s*//' | grep -viE '^[^:]+:[0-9]+:.*//.*\<('"$names"')\>' || true)
+  grep -vE '^[^:]+:[0-9]+:\s*//' | grep -viE '^[^:]+:[0-9]+:.*//.*\<('"$names"')\>' || true)
 [ -z "$named" ] || { printf 'lint: a generic room names an algorithm:\n%s\n' "$named" >&2; exit 1; }
 
 # What a room needs of a field, the field says (profiler/plan/fields.h).

@@ -15,8 +15,7 @@ namespace attnscope {
 struct FileCheck {
   std::size_t runs = 0;             ///< deleted ones as well, for an edit brings them back
   std::size_t points = 0;           ///< that are as they should be
-  std::size_t unchecked = 0;        ///< of these, without a digest: written before there were any
-  std::size_t unchecked_rows = 0;   ///< of runs and devices: from before digests
+  std::size_t unverified = 0;       ///< runs without a checksum
   std::vector<BadRow> bad_rows;     ///< what the rows say
   std::vector<Message> damage;      ///< of the file's structure, a sentence each
   std::vector<std::string> extras;  ///< tables and views that are not ours: "table notes"

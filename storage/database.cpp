@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -14,56 +13,19 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "profiler/plan/text.h"
 #include "storage/hardening.h"
-#include "storage/migrations.h"
 #include "storage/new_database.h"
+#include "storage/schema.h"
 
 namespace attnscope {
 namespace {
 
 using Kind = StorageError::Kind;
-
-/// Bytes that a reader may have to go through.
-std::uint64_t size_with_log(const std::filesystem::path& file) {
-  const auto size_of = [](const std::filesystem::path& path) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(stamp_of(path).size, 0));
-  };
-  return size_of(file) + size_of(file.string() + "-wal");
-}
-
-/// A file of many points takes seconds to be looked through, and is opened again and again while somebody looks at it:
-/// one that nobody has written since it was found whole is. Smaller ones are looked through each time.
-class FoundWhole {
- public:
-  [[nodiscard]] bool knows(const std::filesystem::path& file, const FileStamp& stamp) {
-    const std::lock_guard lock(mutex_);
-    const auto known = known_.find(file.string());
-    return known != known_.end() && known->second == stamp;
-  }
-  void add(const std::filesystem::path& file, const FileStamp& stamp) {
-    constexpr std::int64_t worth_it = std::int64_t{16} << 20;  // bytes
-    if (stamp.size < worth_it || has_journal(file)) return;    // what a journal holds is not in the stamp
-    const std::lock_guard lock(mutex_);
-    known_[file.string()] = stamp;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, FileStamp> known_;
-};
-
-FoundWhole& found_whole() {
-  static FoundWhole files;
-  return files;
-}
 
 /// What SQLite does not pass on of why it cannot open a file; 0 where nothing is found. The file itself is not opened:
 /// closing it would drop SQLite's locks on it.
@@ -108,25 +70,32 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
                                                          : SQLite::OPEN_READONLY | SQLite::OPEN_NOMUTEX;
   auto database =
       std::make_unique<SQLite::Database>(database_uri(file, access), flags | SQLite::OPEN_URI, busy_timeout_ms);
-  const bool reads_only = access != DatabaseAccess::read_write;
-  harden(*database, reads_only);
-  if (reads_only) limit_steps(*database, size_with_log(file));
+  harden(*database, access != DatabaseAccess::read_write);
   database->exec("PRAGMA foreign_keys = ON");
   return database;
 }
 
-void require_known_needs(SQLite::Database& database, const std::filesystem::path& file, int version) {
-  if (version < room_since) return;
-  constexpr std::size_t most_words = 8;
-  std::vector<std::string> unknown;  // who teaches this program a word leaves it out here
-  SQLite::Statement words(database, "SELECT substr(word, 1, 40) FROM needs WHERE word <> 'gpus' ORDER BY word");
-  while (unknown.size() < most_words && words.executeStep()) {
-    unknown.push_back(printable(words.getColumn(0).getString()));
-  }
-  if (unknown.empty()) return;
-  throw StorageError(Kind::newer_schema,
-                     "{} needs what this attnscope does not know ({}); open it with the newer attnscope that wrote it",
-                     file.string(), fmt::join(unknown, ", "));
+bool CheckedFiles::has(const std::filesystem::path& file, const FileStamp& stamp) {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(file.string());
+  return known != known_.end() && known->second == stamp;
+}
+
+void CheckedFiles::add(const std::filesystem::path& file, const FileStamp& stamp) {
+  constexpr std::int64_t worth_it = std::int64_t{16} << 20;  // bytes
+  if (stamp.size < worth_it || has_journal(file)) return;    // what a journal holds is not in the stamp
+  const std::lock_guard lock(mutex_);
+  known_[file.string()] = stamp;
+}
+
+CheckedFiles& files_of_intact_structure() {
+  static CheckedFiles files;
+  return files;
+}
+
+CheckedFiles& files_of_verified_content() {
+  static CheckedFiles files;
+  return files;
 }
 
 std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file,
@@ -136,21 +105,20 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   if (is_blank(database)) {
     throw StorageError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
   }
-  if (id != application_id || version < 1) {
+  if (id != application_id) {
     throw StorageError(
         Kind::foreign,
         "{} is an SQLite database, but of another program; it is left as it is, give a file that attnscope wrote",
         file.string());
   }
-  if (version > newest_schema()) {
-    throw StorageError(
-        Kind::newer_schema,
-        "{} has schema version {}, and this attnscope knows up to {}; open it with the newer attnscope that wrote it",
-        file.string(), version, newest_schema());
+  if (version != schema_version) {
+    throw StorageError(Kind::other_schema,
+                       "{} has schema version {}; this attnscope reads version {} only (measure again, or use the "
+                       "attnscope that wrote it)",
+                       file.string(), version, schema_version);
   }
-  std::vector<std::string> extras = require_our_schema(database, file, version);
-  require_known_needs(database, file, version);
-  if (!has_journal(file) && found_whole().knows(file, stamp)) return extras;
+  std::vector<std::string> extras = require_our_schema(database, file);
+  if (!has_journal(file) && files_of_intact_structure().has(file, stamp)) return extras;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = without_heading(check);
@@ -159,7 +127,7 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
         "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
         file.string(), finding.substr(0, finding.find('\n')));
   }
-  found_whole().add(file, stamp);
+  files_of_intact_structure().add(file, stamp);
   return extras;
 }
 
@@ -215,11 +183,6 @@ StorageError as_storage_error(const SQLite::Exception& error, const std::filesys
           make_message(
               "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
               name, error.what())};
-    case SQLITE_INTERRUPT:
-      return {Kind::damaged,
-              make_message("{} takes more steps to read than a file of its size can need: it is damaged, or made to "
-                           "hang; save what SQLite can read with `sqlite3 FILE .recover`",
-                           name)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Kind::locked, make_message("{} is locked by another program; close it and try again", name)};

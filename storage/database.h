@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -27,15 +29,24 @@ enum class DatabaseAccess {
 /// SQLite's "file:" URI for opening or attaching.
 std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 
-/// The connection, hardened, foreign keys on; a reader's statements are bounded by the file's size. Throws
-/// SQLite::Exception.
+/// The connection, hardened, foreign keys on. Throws SQLite::Exception.
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
-/// Throws StorageError where a file of that schema holds what a program has to know and this one does not.
-void require_known_needs(SQLite::Database&, const std::filesystem::path&, int version);
+/// Large files that this process has checked: one that was not written since is not checked again. Thread-safe.
+class CheckedFiles {
+ public:
+  [[nodiscard]] bool has(const std::filesystem::path&, const FileStamp&);
+  void add(const std::filesystem::path&, const FileStamp&);
 
-/// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows. Returns the
-/// tables and views that are not ours, which are left alone. `stamp`: of the file before it was opened.
+ private:
+  std::mutex mutex_;
+  std::map<std::string, FileStamp> known_;
+};
+[[nodiscard]] CheckedFiles& files_of_intact_structure();
+[[nodiscard]] CheckedFiles& files_of_verified_content();
+
+/// Throws StorageError unless the file is an intact database of this schema. Returns the tables and views beside it,
+/// which are ignored. `stamp`: of the file before it was opened.
 std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);
 
 /// What SQLite finds wrong with a file, without the line above it that names the connection's database.

@@ -23,18 +23,15 @@ void remove_set(SQLite::Database& database, const DeviceSets& tables, std::int64
 
 Digest digest_of_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t set) {
   Digest sum;
-  {
-    SQLite::Statement row(
-        database,
-        fmt::format("SELECT d.uuid AS device, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
-                    "LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
-                    tables.set_columns, qualified("e", environment_columns), tables.sets));
-    row.bind(1, set);
-    while (row.executeStep()) sum += digest_of_row(tables.set_kind, row, 0);
-  }
-  SQLite::Statement rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows));
-  rows.bind(1, set);
-  while (rows.executeStep()) sum += digest_of_row(tables.row_kind, rows, 0);
+  HashedRows row(
+      database,
+      fmt::format("SELECT d.uuid, d.name, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
+                  "LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
+                  tables.set_columns, qualified("e", environment_columns), tables.sets),
+      set);
+  while (row.next()) sum += row.digest(tables.set_kind, 0);
+  HashedRows rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows), set);
+  while (rows.next()) sum += rows.digest(tables.row_kind, 0);
   return sum;
 }
 
@@ -56,7 +53,6 @@ std::string name_set(SQLite::Database& database, const DeviceSets& tables, std::
 void read_sets(SQLite::Database& database, const DeviceSets& tables,
                const std::function<void(SetHeading&&, std::int64_t set, Reader&)>& take,
                const std::function<void(std::int64_t set, const Message& why)>& note) {
-  if (schema_of(database) < tables.since) return;
   SQLite::Statement query(
       database, fmt::format("SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON "
                             "d.id = s.device_id LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, "
@@ -73,8 +69,9 @@ void read_sets(SQLite::Database& database, const DeviceSets& tables,
       heading.device_name = in.text();
       heading.measured_at = in.text();
       heading.environment = read_environment(in);
-      if (parse_digest(heading.uid) != digest_of_set(database, tables, id))
-        throw RowError("it is not what was written: its digest is another");
+      if (parse_digest(heading.uid) != digest_of_set(database, tables, id)) {
+        throw RowError("its checksum does not match its content");
+      }
       take(std::move(heading), id, in);
     } catch (const RowError& error) {
       note(id, error.message());

@@ -17,7 +17,6 @@ namespace attnscope {
 
 /// The tables of one kind of set.
 struct DeviceSets {
-  int since;                ///< schema
   const char* sets;         ///< table
   const char* set_kind;     ///< in its digest
   const char* set_columns;  ///< what it says beside its device, environment and time; "" or with a comma before each
@@ -26,9 +25,9 @@ struct DeviceSets {
   const char* row_columns;
 };
 inline constexpr DeviceSets ceiling_sets{
-    3, "ceiling_sets", "ceiling_set", "", "ceilings", "ceiling", "name, argument, value, q1, q3, unit, provenance"};
-inline constexpr DeviceSets noise_sets{
-    5, "noise_sets", "noise_set", ", s.recordings, s.rounds, s.provenance", "noise", "noise", "point, name, value"};
+    "ceiling_sets", "ceiling_set", "", "ceilings", "ceiling", "name, argument, value, q1, q3, unit, provenance"};
+inline constexpr DeviceSets noise_sets{"noise_sets", "noise_set", ", s.recordings, s.rounds, s.provenance",
+                                       "noise",      "noise",     "point, name, value"};
 
 /// What the set says, as it stands there.
 [[nodiscard]] Digest digest_of_set(SQLite::Database&, const DeviceSets&, std::int64_t set);

@@ -17,13 +17,13 @@
 
 #include "profiler/plan/shards.h"
 #include "storage/check.h"
+#include "storage/checksum.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
-#include "storage/migrations.h"
 #include "storage/new_database.h"
 #include "storage/output_file.h"
 #include "storage/row_copier.h"
-#include "storage/run_digests.h"
+#include "storage/schema.h"
 
 namespace attnscope {
 namespace {
@@ -36,7 +36,6 @@ struct Source {
   fs::path file;  ///< symlinks followed
   bool written = false;
   FileStamp stamp;
-  int version = 0;  ///< schema
 };
 
 /// Where a run is found.
@@ -89,8 +88,7 @@ Message named(const std::vector<std::int64_t>& numbers) {
 
 class Join {
  public:
-  Join(SQLite::Database& database, fs::path place, RunOrder order)
-      : database_(database), place_(std::move(place)), order_(order), copier_(database) {}
+  Join(SQLite::Database& database, RunOrder order) : database_(database), order_(order), copier_(database) {}
 
   void look_at(const std::vector<fs::path>& names, Damaged damaged);
   JoinReport run();
@@ -109,14 +107,12 @@ class Join {
   }
 
   SQLite::Database& database_;
-  fs::path place_;  ///< beside which copies of sources stand
   RunOrder order_;
   RowCopier copier_;
   std::vector<Source> sources_;
   std::vector<JoinedRun> runs_;
   std::unordered_map<std::string, std::size_t> places_;  ///< in runs_, by uid, before they are put in order
   const Source* attached_ = nullptr;
-  std::optional<TemporaryFile> migrated_;  ///< of the source at hand
   JoinReport report_;
 };
 
@@ -158,7 +154,7 @@ void Join::look_at(const fs::path& name) {
         {sources_.size(), run.id, run.started_at, run.points, run.state, run.shards.size()});
   }
   const bool written = CollectorLock::held(store.file()) || has_journal(store.file());
-  sources_.push_back({name, store.file(), written, stamp_of(store.file()), store.schema_version()});
+  sources_.push_back({name, store.file(), written, stamp_of(store.file())});
 }
 
 void Join::put_runs_in_order() {
@@ -178,20 +174,7 @@ void Join::attach(std::size_t source) {
   const Source& wanted = sources_[source];
   if (attached_ == &wanted) return;
   detach();
-  std::string uri = database_uri(wanted.file, wanted.written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
-  if (wanted.version != newest_schema()) {
-    migrated_.emplace(place_);
-    SQLite::Database old(uri, SQLite::OPEN_READONLY | SQLite::OPEN_URI);
-    SQLite::Statement vacuum(old, "VACUUM INTO ?");
-    vacuum.bind(1, migrated_->path().string());
-    vacuum.exec();
-    const auto database = open_database(migrated_->path(), DatabaseAccess::read_write);
-    database->exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
-    migrate(*database);
-    sign_rows(*database);
-    uri = database_uri(migrated_->path(), DatabaseAccess::immutable);
-  }
-  copier_.attach(uri);
+  copier_.attach(database_uri(wanted.file, wanted.written ? DatabaseAccess::read_only : DatabaseAccess::immutable));
   attached_ = &wanted;
 }
 
@@ -209,13 +192,13 @@ JoinReport Join::run() {
   for (const JoinedRun& run : runs_) unite(run);
   for (std::size_t i = 0; i < sources_.size(); ++i) attach(i);  // what belongs to no run, of files without one
   detach();
-  // What a reader has to know follows from what is there now.
-  database_.exec("INSERT OR IGNORE INTO needs SELECT 'gpus' WHERE EXISTS (SELECT 1 FROM points WHERE gpus > 1)");
   if (order_ == RunOrder::as_given && database_.exec("DELETE FROM runs WHERE deleted = 1") > 0) {
     database_.exec(
-        "DELETE FROM statements WHERE id NOT IN (SELECT statement_id FROM points WHERE statement_id IS NOT NULL)");
+        "DELETE FROM user_kernels WHERE id NOT IN (SELECT user_kernel_id FROM points WHERE user_kernel_id IS NOT "
+        "NULL)");
     database_.exec("VACUUM");
   }
+  database_.exec("UPDATE totals SET runs = (SELECT count(*) FROM runs)");
   const auto count = [this](const char* query) {
     return static_cast<std::size_t>(database_.execAndGet(query).getInt64());
   };
@@ -253,8 +236,11 @@ UPDATE runs AS r SET state = iif(
   (SELECT count(*) FROM points p WHERE p.run_id = r.id AND p.disposition <> 'cancelled' AND
     (r.rounds = 1 OR p.disposition NOT IN ('ok', 'no-counters') OR (SELECT count(DISTINCT t.round) FROM kernels k
       JOIN timing_samples t ON t.kernel_id = k.id WHERE k.point_id = p.id) >= r.rounds)) >= r.planned_points,
-  'complete', iif(state = 'complete', 'interrupted', state)) WHERE id = {0})sql",
+  'complete', iif(state = 'complete', 'interrupted', state)), checksum = NULL WHERE id = {0})sql",
                              run.target, base.state == StoredRunState::complete, base.points));
+  // The sources were verified. An interrupted run is unverified, as a killed collector leaves it.
+  const std::string state = fmt::format("SELECT state FROM runs WHERE id = {}", run.target);
+  if (database_.execAndGet(state).getString() != "interrupted") sign_run(database_, run.target);
   if (cut && order_ == RunOrder::by_start) name_missing_shards(run);
 }
 
@@ -352,12 +338,10 @@ JoinReport join_files(const fs::path& building, const fs::path& target, const st
     const auto database = open_database(building, DatabaseAccess::read_write);
     // What fails is thrown away, and the disk is waited for once, before the file gets its name.
     database->exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
-    migrate(*database);
-    Join join(*database, building, order);
+    create_schema(*database);
+    Join join(*database, order);
     join.look_at(sources, damaged);
-    JoinReport report = join.run();
-    sign_rows(*database);
-    return report;
+    return join.run();
   });
 }
 

@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "storage/migrations.h"
 #include "storage/output_file.h"
+#include "storage/schema.h"
 
 namespace attnscope {
 namespace {
@@ -30,7 +30,7 @@ void create_database(const std::filesystem::path& file,
     // Nobody else sees it yet: what fails is thrown away, and the disk is waited for once, before it gets its name.
     database->exec("PRAGMA journal_mode = MEMORY");
     database->exec("PRAGMA synchronous = OFF");
-    migrate(*database);
+    create_schema(*database);
     if (fill) fill(database);
     use_log(*database);
   });

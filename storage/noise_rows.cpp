@@ -20,10 +20,10 @@ struct NoiseValue {
   std::string_view name;
   double PointNoise::*member;
 };
-constexpr std::array<NoiseValue, 4> noise_values{{{"place_ns", &PointNoise::ns},
+constexpr std::array<NoiseValue, 4> noise_values{{{"time_ns", &PointNoise::ns},
                                                   {"log_variance", &PointNoise::variance},
-                                                  {"log_variance_at_one_clock", &PointNoise::at_one_clock},
-                                                  {"freedom", &PointNoise::freedom}}};
+                                                  {"log_variance_clock_normalized", &PointNoise::at_one_clock},
+                                                  {"degrees_of_freedom", &PointNoise::freedom}}};
 
 bool storable(const PointNoise& point) {
   const auto within = [](double value) { return std::isfinite(value) && value >= 0 && value <= largest_value; };
@@ -40,7 +40,8 @@ std::map<std::string, PointNoise, std::less<>> noise_points(SQLite::Database& da
     const std::string point = in.text();
     const std::string name = in.text();
     const auto* const value = std::ranges::find(noise_values, name, &NoiseValue::name);
-    if (value != noise_values.end()) points[point].*value->member = in.real();  // a later program may know more
+    if (value == noise_values.end()) throw RowError(make_message("noise of {} that no recordings have", point));
+    points[point].*value->member = in.real();
   }
   for (const auto& [name, point] : points) {
     if (!storable(point)) throw RowError(make_message("noise of {} that no recordings have", name));

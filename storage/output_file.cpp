@@ -16,8 +16,8 @@
 #include <system_error>
 #include <utility>
 
-#include "storage/migrations.h"
 #include "storage/run_store.h"
+#include "storage/schema.h"
 
 namespace attnscope {
 namespace {

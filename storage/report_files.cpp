@@ -93,6 +93,7 @@ class ReportReader {
       points_.places[{source.file, run.id}] = known->second;
       runs[run.id] = {known->second, uid};
       run_facts[known->second] = facts_of(run, name);
+      if (run.integrity == RunIntegrity::unverified) ++points_.input.unverified_runs;
       wanted.push_back(run.id);
     }
     if (!wanted.empty()) read_points(store, wanted, runs, std::move(run_facts));
@@ -144,7 +145,6 @@ class ReportReader {
       input.first_damage = make_message("{}, {}: {}", name, bad.front().where, bad.front().why);
     }
     input.damaged_rows += bad.size();
-    input.without_digest += store.unchecked_points();
   }
 
   /// What was read of one file.

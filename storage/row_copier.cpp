@@ -20,7 +20,7 @@ CREATE TEMP TABLE skipped (place INTEGER PRIMARY KEY);
 CREATE TEMP TABLE device_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE environment_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE metric_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
-CREATE TEMP TABLE statement_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
+CREATE TEMP TABLE user_kernel_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE set_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 )sql";
 
@@ -33,7 +33,7 @@ const std::map<std::string, const char*>& translations() {
       {"devices", "(SELECT target FROM device_of WHERE source = q.{})"},
       {"environments", "(SELECT target FROM environment_of WHERE source = q.{})"},
       {"metrics", "(SELECT target FROM metric_of WHERE source = q.{})"},
-      {"statements", "(SELECT target FROM statement_of WHERE source = q.{})"},
+      {"user_kernels", "(SELECT target FROM user_kernel_of WHERE source = q.{})"},
       {"ceiling_sets", "(SELECT target FROM set_of WHERE source = q.{})"},
       {"noise_sets", "(SELECT target FROM set_of WHERE source = q.{})"}};
   return all;
@@ -91,20 +91,20 @@ std::string rows_below(SQLite::Database& database, const std::string& parent, st
 std::string names(SQLite::Database& database) {
   constexpr const char* unless_there = "INSERT OR IGNORE";
   std::string sql;
-  for (const char* table : {"devices", "environments", "metrics", "statements"}) {
+  for (const char* table : {"devices", "environments", "metrics", "user_kernels"}) {
     sql += rows_of(database, table, fmt::format("source.{} q", table), unless_there);
   }
   sql += fmt::format(R"sql(
-INSERT INTO device_of SELECT s.id, m.id FROM source.devices s JOIN main.devices m USING (uuid);
+INSERT INTO device_of SELECT s.id, m.id FROM source.devices s JOIN main.devices m USING (uuid, simulated, ordinal, {});
 INSERT INTO environment_of SELECT s.id, m.id FROM source.environments s JOIN main.environments m USING ({});
 INSERT INTO metric_of SELECT s.id, m.id FROM source.metrics s JOIN main.metrics m USING (name, unit);
-INSERT INTO statement_of SELECT s.id, m.id FROM source.statements s JOIN main.statements m USING (digest);
-INSERT INTO main.statement_sources (statement_id, name, digest, content)
-  SELECT s.target, q.name, q.digest, q.content FROM source.statement_sources q
-  JOIN statement_of s ON s.source = q.statement_id WHERE true
-  ON CONFLICT (statement_id, name) DO UPDATE SET content = coalesce(content, excluded.content);
+INSERT INTO user_kernel_of SELECT s.id, m.id FROM source.user_kernels s JOIN main.user_kernels m USING (digest);
+INSERT INTO main.user_kernel_sources (user_kernel_id, name, digest, content)
+  SELECT s.target, q.name, q.digest, q.content FROM source.user_kernel_sources q
+  JOIN user_kernel_of s ON s.source = q.user_kernel_id WHERE true
+  ON CONFLICT (user_kernel_id, name) DO UPDATE SET content = coalesce(content, excluded.content);
 )sql",
-                     environment_columns);
+                     limit_columns, environment_columns);
   for (const auto& [sets, rows] : {std::pair("ceiling_sets", "ceilings"), std::pair("noise_sets", "noise")}) {
     sql += rows_of(database, sets, fmt::format("source.{} q", sets), unless_there) +
            fmt::format("INSERT INTO set_of SELECT s.id, m.id FROM source.{0} s JOIN main.{0} m USING (uid);\n", sets) +
@@ -149,7 +149,7 @@ void RowCopier::attach(const std::string& uri) {
 
 void RowCopier::detach() {
   target_.exec("DETACH source");
-  target_.exec("DELETE FROM device_of; DELETE FROM environment_of; DELETE FROM metric_of; DELETE FROM statement_of");
+  target_.exec("DELETE FROM device_of; DELETE FROM environment_of; DELETE FROM metric_of; DELETE FROM user_kernel_of");
 }
 
 void RowCopier::copy_run(std::int64_t source, std::int64_t target) {

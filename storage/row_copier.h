@@ -14,8 +14,8 @@ class RowCopier {
  public:
   explicit RowCopier(SQLite::Database& target);
 
-  /// Attaches the source and copies what belongs to no run: devices, environments, metrics, statements and their
-  /// sources, sets of ceilings and of noise. A row that is there already stays.
+  /// Attaches the source and copies what belongs to no run: devices, environments, metrics, user-defined kernels
+  /// and their sources, sets of ceilings and of noise. A row that is there already stays.
   void attach(const std::string& uri);
   void detach();
   /// The run's row and what belongs to it beside points.

@@ -164,9 +164,6 @@ inline constexpr const char* limit_columns =
 inline constexpr const char* environment_columns =
     "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
 
-/// PRAGMA user_version.
-[[nodiscard]] int schema_of(SQLite::Database&);
-
 /// "x = excluded.x, ..." for a list of columns.
 [[nodiscard]] std::string assignments(std::string_view columns);
 

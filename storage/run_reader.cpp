@@ -11,7 +11,7 @@
 #include "kernels/model/gpu_values.h"
 #include "messages/run_state.h"
 #include "storage/bounds.h"
-#include "storage/migrations.h"
+#include "storage/checksum.h"
 #include "storage/point_rows.h"
 #include "storage/points_reader.h"
 #include "storage/rows.h"
@@ -72,31 +72,17 @@ DeviceLimits read_limits(Reader& in) {
   return limits;
 }
 
-/// What to SELECT for runs.provenance from a file of schema `version`; `r` and `d` are the run and its device.
-std::string run_provenance(int version) {
-  return version >= 2 ? "r.provenance" : "iif(d.simulated, 'simulated', 'measured')";
-}
+/// What RunStore::Impl::read_words() reads. Flags of a run that nobody edited are damage, and may not remove it
+/// silently.
+constexpr std::string_view words_columns =
+    "iif(r.edited_at IS NULL, 0, r.deleted), iif(r.edited_at IS NULL, 0, r.hidden), r.name, r.note, (SELECT "
+    "json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE run_id = "
+    "r.id ORDER BY tag))";
 
-/// The same for runs.uid, as step 3 makes it.
-std::string uid_column(int version) {
-  return version >= 3 ? "r.uid" : "printf('%s-%s-%s-%d', r.plan_hash, r.started_at, d.uuid, r.id)";
-}
-
-/// What RunStore::Impl::read_words() reads, of a file of schema `version`.
-std::string words_columns(int version) {
-  if (version < 3) return "0, 0, NULL, NULL, '[]'";
-  return fmt::format(
-      "{}, r.hidden, r.name, r.note, (SELECT json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE "
-      "run_id = r.id ORDER BY tag))",
-      version >= edits_since ? "r.deleted" : "0");
-}
-
-/// What read_shards() reads, of a file of schema `version`.
-std::string shards_column(int version) {
-  if (version < room_since) return "'[]'";
-  return "(SELECT json_group_array(shard || '/' || shards) FROM (SELECT shard, shards FROM run_shards WHERE run_id = "
-         "r.id ORDER BY shards, shard))";
-}
+/// What read_shards() reads.
+constexpr std::string_view shards_column =
+    "(SELECT json_group_array(shard || '/' || shards) FROM (SELECT shard, shards FROM run_shards WHERE run_id = r.id "
+    "ORDER BY shards, shard))";
 
 std::vector<Shard> read_shards(Reader& in) {
   std::vector<Shard> shards;
@@ -181,18 +167,16 @@ Message title(StoredRunState state) {
   return say::run_state::failed{};
 }
 
-std::unordered_map<std::int64_t, DigestState> RunStore::Impl::trusted_rows() {
-  std::unordered_map<std::int64_t, DigestState> runs = run_digests(*database);
-  const std::unordered_map<std::int64_t, DigestState> devices = device_digests(*database);
-  SQLite::Statement& query = statement("SELECT id, device_id FROM runs");
-  while (query.executeStep()) {
-    const auto device = devices.find(query.getColumn(1).getInt64());
-    if (device == devices.end() || device->second != DigestState::differs) continue;
-    runs[query.getColumn(0).getInt64()] = DigestState::differs;
-    note({make_message("device {}", device->first), "it is not what was written: its digest is another"});
+RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state,
+                                          const std::optional<std::string>& checksum) {
+  const bool ended = state != StoredRunState::running && state != StoredRunState::interrupted;
+  if (!checksum) return ended ? RunIntegrity::damaged : RunIntegrity::unverified;
+  if (content_verified) return RunIntegrity::verified;
+  Verified& known = verified[run];
+  if (known.checksum != *checksum) {
+    known = {.checksum = *checksum, .equal = parse_digest(*checksum) == checksum_of_run(*database, run)};
   }
-  query.reset();
-  return runs;
+  return known.equal ? RunIntegrity::verified : RunIntegrity::damaged;
 }
 
 std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::count_points() {
@@ -210,26 +194,23 @@ std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::cou
 
 std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted_too) {
   const bool collecting = mode == Mode::collect || CollectorLock::held(file);
-  const int version = schema_of(*database);
   // In one statement where somebody may be writing: an ended run then has all of its points.
   const bool counts_here = known == nullptr && !immutable;
   // Left joins: a run whose device is gone is named, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {}, {}, {} FROM runs r LEFT JOIN "
-      "devices "
-      "d ON d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, r.provenance, r.uid, r.rounds, {}, {}, "
+      "r.checksum FROM runs r LEFT JOIN devices d ON d.id = r.device_id LEFT JOIN environments e ON e.id = "
+      "r.environment_id {} ORDER BY r.id",
       counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
-      qualified("e", environment_columns), run_provenance(version), uid_column(version),
-      version >= 3 ? "r.rounds" : "1", words_columns(version), shards_column(version),
+      qualified("e", environment_columns), words_columns, shards_column,
       counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                     "points GROUP BY run_id) c ON c.run_id = r.id"
                   : ""));
-  std::unordered_map<std::int64_t, DigestState> digests;
-  if (version >= digests_since) digests = trusted_rows();
   std::unordered_map<std::int64_t, PointCount> counts;
   if (known == nullptr && immutable) counts = count_points();
   std::vector<RunSummary> summaries;
+  bool any_damaged = false;
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
     Message why;
@@ -243,30 +224,25 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       run.words = read_words(in, id);
       run.shards = read_shards(in);
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
+      run.integrity = integrity_of(id, run.state, in.optional_text());
       summaries.push_back(std::move(run));
     } catch (const RowError& error) {
       why = error.message();
     } catch (const json::exception&) {
       why = "its command line or its options are no JSON of ours";
     }
-    const auto stored = digests.find(id);
-    if (why.empty() && stored != digests.end() && stored->second == DigestState::differs) {
-      why = "it is not what was written: its digest is another";
-      summaries.pop_back();
+    if (!why.empty()) {
+      note({make_message("run {} with its points", id), why});
+    } else if (summaries.back().integrity == RunIntegrity::damaged) {
+      any_damaged = true;
+      note({make_message("run {}", id), "its checksum does not match its content: its numbers may be wrong"});
     }
-    if (!why.empty()) note({make_message("run {} with its points", id), why});
     const bool passed_over = why.empty() && summaries.back().words.deleted && !deleted_too;
-    if (known == nullptr) {
-      if (passed_over) summaries.pop_back();
-      continue;
-    }
-    if (!why.empty() || passed_over) {
-      known->bad.insert(id);
-    } else {
-      known->good[id] = {.uid = summaries.back().uid, .written = {}};
-    }
+    if (known != nullptr) (why.empty() && !passed_over ? known->good : known->bad).insert(id);
+    if (passed_over) summaries.pop_back();
   }
-  if (version >= digests_since) note_digests_of_the_file(known);
+  note_missing_runs();
+  if (immutable && !any_damaged) files_of_verified_content().add(file, stamp);
   return summaries;
 }
 
@@ -283,8 +259,8 @@ std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t
   return ids;
 }
 
-void RunStore::Impl::read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
-                                 const std::function<void(StoredPoint&&)>& visit, bool deleted_too) {
+void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
+                                 bool deleted_too) {
   constexpr std::size_t at_a_time = 256;  // what is read of them stays in SQLite's cache
   KnownRuns known;
   (void)read_runs(&known, deleted_too);
@@ -295,32 +271,25 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, std::span<co
     if (what.find("{}") != std::string_view::npos) query.bind(1, wanted);
     return query;
   };
-  PointsReader reader(select, schema_of(*database), known);
+  PointsReader reader(select, known);
   for (std::size_t first = 0; first < ids.size(); first += at_a_time) {
     const auto some = ids.subspan(first, std::min(at_a_time, ids.size() - first));
     wanted = json(std::vector<std::int64_t>(some.begin(), some.end())).dump();
     for (StoredPoint& point : reader.read()) visit(std::move(point));
   }
   for (const BadRow& row : reader.bad_rows()) note(row);
-  if (whole && schema_of(*database) >= digests_since) {
-    for (const BadRow& row : incomplete_runs(known, runs, reader.found())) note(row);
-  }
-  unchecked = reader.unchecked();
 }
 
-void RunStore::Impl::note_digests_of_the_file(KnownRuns* known) {
+void RunStore::Impl::note_missing_runs() {
   SQLite::Statement& totals = statement("SELECT (SELECT count(*) FROM runs), (SELECT runs FROM totals)");
-  if (totals.executeStep()) {
-    const std::int64_t there = totals.getColumn(0).getInt64();
-    const SQLite::Column counted = totals.getColumn(1);
-    if (!counted.isInteger() || counted.getInt64() != there) {
-      const std::string as_written = counted.isInteger() ? fmt::to_string(counted.getInt64()) : "an unknown number";
-      note({"runs", make_message("{} are there, and {} were written", there, as_written)});
-    }
-    totals.reset();
+  if (!totals.executeStep()) return;
+  const std::int64_t there = totals.getColumn(0).getInt64();
+  const SQLite::Column counted = totals.getColumn(1);
+  if (!counted.isInteger() || counted.getInt64() != there) {
+    const std::string as_written = counted.isInteger() ? fmt::to_string(counted.getInt64()) : "an unknown number";
+    note({"runs", make_message("{} are there, and {} were written", there, as_written)});
   }
-  if (known == nullptr) return;
-  for (auto& [id, run] : known->good) run.written = written_points(*database, id);
+  totals.reset();
 }
 
 }  // namespace attnscope

@@ -13,9 +13,9 @@
 #include <tuple>
 #include <utility>
 
-#include "storage/migrations.h"
 #include "storage/output_file.h"
 #include "storage/run_store_impl.h"
+#include "storage/schema.h"
 #include "storage/statement_rows.h"
 
 namespace attnscope {
@@ -34,6 +34,7 @@ void RunStore::Impl::connect(DatabaseAccess access) {
 void RunStore::Impl::open_for_reading() {
   statements.clear();
   point_counts.reset();
+  verified.clear();
   database.reset();
   stamp = stamp_of(file);
   // Only a file that no one writes, nor left half written, may be opened without locks and without a -shm file.
@@ -41,6 +42,7 @@ void RunStore::Impl::open_for_reading() {
   try {
     connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
     extras = require_ours(*database, file, stamp);
+    content_verified = immutable && files_of_verified_content().has(file, stamp);
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
       throw StorageError(Kind::other,
@@ -77,7 +79,7 @@ void RunStore::Impl::open_for_collecting() {
     use_log(*database);
     // A commit outlives this process with no wait for the disk; finish_run() waits for it once.
     wait_for_disk(false);
-    migrate(*database);
+    if (is_blank(*database)) create_schema(*database);
     // The lock is ours: whoever left a run `running` is gone.
     end_abandoned_runs();
   });
@@ -85,23 +87,10 @@ void RunStore::Impl::open_for_collecting() {
 }
 
 void RunStore::Impl::end_abandoned_runs() {
-  std::vector<std::int64_t> abandoned;
-  {
-    SQLite::Statement query(*database, "SELECT id FROM runs WHERE state = 'running'");
-    while (query.executeStep()) abandoned.push_back(query.getColumn(0).getInt64());
-  }
-  if (abandoned.empty()) return;
-  SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
-  for (const std::int64_t run : abandoned) {
-    change_run(run, [&] {
-      SQLite::Statement& update = statement(
-          "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE "
-          "run_id = runs.id), started_at) WHERE id = ?");
-      update.bind(1, run);
-      return update.exec();
-    });
-  }
-  transaction.commit();
+  database->exec(
+      "UPDATE runs SET state = 'interrupted', finished_at = coalesce((SELECT max(recorded_at) FROM points WHERE run_id "
+      "= "
+      "runs.id), started_at) WHERE state = 'running'");
 }
 
 SQLite::Statement& RunStore::Impl::statement(const std::string& sql) {
@@ -221,6 +210,11 @@ void RunStore::finish_run(std::int64_t run, StoredRunState state) {
 
 void RunStore::reopen_run(std::int64_t run) {
   impl_->write([&] {
+    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
+    const auto found = std::ranges::find(runs, run, &RunSummary::id);
+    if (found == runs.end() || found->integrity == RunIntegrity::damaged) {
+      throw StorageError(Kind::damaged, "{}: run {} is damaged and cannot be continued", file().string(), run);
+    }
     impl_->set_state(run, StoredRunState::running);
     return run;
   });
@@ -233,13 +227,10 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
     std::vector<std::int64_t> added;
     for (const CompleteRun& run : runs) {
       const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
-      impl_->counts_later = true;
       for (std::size_t i = 0; i < run.points.size(); ++i) {
         if (proceed) proceed();
         impl_->insert_point(id, i, run.points[i]);
       }
-      impl_->counts_later = false;
-      if (!run.points.empty()) set_written_points(*impl_->database, id, impl_->written.at(id));
       impl_->set_state(id, StoredRunState::complete);
     }
     return added;
@@ -269,7 +260,7 @@ std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
     const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
     const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
       return run.device_uuid == header.device.uuid && run.plan_hash == header.plan_hash &&
-             run.state != StoredRunState::complete;
+             run.state != StoredRunState::complete && run.integrity != RunIntegrity::damaged;
     });
     if (found == runs.rend()) return std::nullopt;
     impl_->set_state(found->id, StoredRunState::running);
@@ -331,7 +322,7 @@ void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after
   impl_->read([&] {
     begin();
     SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points(impl_->point_ids(runs, after_id), runs, after_id == 0, visit, deleted_too);
+    impl_->read_points(impl_->point_ids(runs, after_id), visit, deleted_too);
     snapshot.commit();
     return true;
   });
@@ -341,7 +332,7 @@ std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
   return impl_->read([&] {
     std::optional<StoredPoint> found;
     SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points({&id, 1}, {}, false, [&](StoredPoint&& point) { found = std::move(point); });
+    impl_->read_points({&id, 1}, [&](StoredPoint&& point) { found = std::move(point); });
     snapshot.commit();
     return found;
   });
@@ -354,7 +345,7 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
     const auto note = [&](std::int64_t id, const Message& why) {
       impl_->note({make_message("statement {}", id), why});
     };
-    for (auto& [id, row] : read_statements(select, schema_of(*impl_->database), contents, note)) {
+    for (auto& [id, row] : read_statements(select, contents, note)) {
       if (row.statement) all.push_back(std::move(row.statement));
     }
     std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each->text, each->host_code); });
@@ -365,9 +356,8 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
 std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statement() const {
   return impl_->read([&] {
     std::map<std::string, std::vector<std::string>> all;
-    if (schema_of(*impl_->database) < room_since) return all;  // no program wrote one
     SQLite::Statement& query = impl_->statement(
-        "SELECT DISTINCT s.digest, p.algorithm FROM points p JOIN statements s ON s.id = p.statement_id ORDER BY "
+        "SELECT DISTINCT u.digest, p.algorithm FROM points p JOIN user_kernels u ON u.id = p.user_kernel_id ORDER BY "
         "p.algorithm");
     while (query.executeStep()) all[query.getColumn(0).getString()].push_back(query.getColumn(1).getString());
     return all;
@@ -387,10 +377,6 @@ std::vector<BadRow> RunStore::bad_rows() const {
   rows.reserve(impl_->bad.size());
   for (const auto& [where, row] : impl_->bad) rows.push_back(row);
   return rows;
-}
-
-std::size_t RunStore::unchecked_points() const {
-  return impl_->unchecked;
 }
 
 std::vector<std::string> RunStore::extras() const {
@@ -421,10 +407,6 @@ std::vector<Message> RunStore::structural_damage() const {
     }
     return found;
   });
-}
-
-int RunStore::schema_version() const {
-  return impl_->read([&] { return impl_->database->execAndGet("PRAGMA user_version").getInt(); });
 }
 
 std::optional<std::string> RunStore::run_uid(std::int64_t run) const {

@@ -25,7 +25,7 @@ namespace attnscope {
 /// What is wrong with a file, as one sentence with its path; the file is left as it was.
 class StorageError : public std::runtime_error {
  public:
-  enum class Kind { not_found, not_a_database, foreign, newer_schema, damaged, locked, not_writable, disk_full, other };
+  enum class Kind { not_found, not_a_database, foreign, other_schema, damaged, locked, not_writable, disk_full, other };
   StorageError(Kind kind, Message message)
       : std::runtime_error(text(message)), kind_(kind), message_(std::move(message)) {}
   template <class First, class... Rest>
@@ -65,6 +65,13 @@ struct CompleteRun {
 
 enum class StoredRunState { running, complete, cancelled, interrupted, failed };
 
+/// Whether a run's content is that of its checksum.
+enum class RunIntegrity {
+  verified,
+  unverified,  ///< it has no checksum: its collector runs or was killed
+  damaged      ///< the checksum differs or is missing; its numbers may be wrong, and are given
+};
+
 struct RunSummary {
   std::int64_t id = 0;
   std::string uid;  ///< stays with the run through copies and merges
@@ -91,7 +98,8 @@ struct RunSummary {
   int rounds = 1;                 ///< how often the plan was to be measured
   std::uint64_t order_seed = 0;   ///< RunHeader's
   std::vector<Shard> shards;      ///< of its plan that it has; empty: it is no part of one that was cut
-  RunWords words;                 ///< what a person said of it
+  RunIntegrity integrity = RunIntegrity::verified;
+  RunWords words;  ///< what a person said of it
 };
 
 /// Not of some shards of it alone.
@@ -136,7 +144,7 @@ struct StoredNoise {
   std::shared_ptr<const analysis::NoiseModel> model;  ///< of it
 };
 
-/// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
+/// What is wrong with a file: a row that reading skipped, with all that belongs to it, or a run that is damaged.
 struct BadRow {
   Message where;                           ///< "point 12 (run 1, place 3)"
   Message why;                             ///< "wall_seconds inf is not within ..."
@@ -150,7 +158,7 @@ class RunStore {
  public:
   enum class Mode {
     read_only,  ///< the file must exist; never writes, also not a -wal beside it for a file that no one writes
-    collect,    ///< created when missing; migrated when older; a second collector is refused (Kind::locked)
+    collect,    ///< created when missing; a second collector is refused (Kind::locked)
   };
   /// `while_locked` is asked every few milliseconds while another program's lock is in a collector's way, with the
   /// milliseconds waited so far: false gives up (Kind::locked). Without it that is after five seconds.
@@ -219,15 +227,11 @@ class RunStore {
   [[nodiscard]] std::vector<StoredNoise> noise() const;
   /// What runs(), points(), ceilings() and what is like them have skipped until now, each row once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
-  /// Of what the last points() or each_point() gave, points without a digest: written before there were digests, or by
-  /// hand.
-  [[nodiscard]] std::size_t unchecked_points() const;
   /// Tables and views in the file that are not ours and are left alone: "table notes".
   [[nodiscard]] std::vector<std::string> extras() const;
   /// The whole file, page by page: what SQLite finds wrong with its structure and with what rows refer to, a sentence
   /// each. points() looks at what the rows say.
   [[nodiscard]] std::vector<Message> structural_damage() const;
-  [[nodiscard]] int schema_version() const;
   /// RunSummary::uid of a run; nothing where there is none of that id. Of one row, where runs() counts points.
   [[nodiscard]] std::optional<std::string> run_uid(std::int64_t run) const;
   [[nodiscard]] const std::filesystem::path& file() const;

@@ -22,10 +22,8 @@
 #include "kernels/model/message.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
-#include "storage/digest.h"
 #include "storage/new_database.h"
 #include "storage/points_reader.h"
-#include "storage/run_digests.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -58,7 +56,13 @@ struct RunStore::Impl {
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
   std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
-  std::size_t unchecked = 0;
+  /// By run: whether the checksum that it had is that of its content.
+  struct Verified {
+    std::string checksum;
+    bool equal = false;
+  };
+  std::unordered_map<std::int64_t, Verified> verified;
+  bool content_verified = false;  ///< of all runs, in the same state of the file, earlier in this process
   /// By run, points and how many of them are ok: counted once of a file that nobody writes, for that looks at each.
   struct PointCount {
     std::int64_t points = 0;
@@ -66,11 +70,8 @@ struct RunStore::Impl {
   };
   std::optional<std::unordered_map<std::int64_t, PointCount>> point_counts;
   std::vector<std::string> extras;
-  bool has_points = false;                                  ///< this has written some, or goes on with a run
-  std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
-  bool counts_later = false;                                ///< of many points at once the last writes the sum
-  std::unordered_map<std::int64_t, std::pair<std::string, std::string>> run_names;  ///< uid of run and uuid of device
-  std::unordered_map<std::string, std::int64_t> known_devices;                      ///< by uuid, that this has written
+  bool has_points = false;                                      ///< this has written some, or goes on with a run
+  std::unordered_map<std::string, std::int64_t> known_devices;  ///< by uuid, that this has written
 
   // The connection.
   void connect(DatabaseAccess access);
@@ -146,24 +147,13 @@ struct RunStore::Impl {
         require_in_place();
         return answer;
       } catch (...) {  // what was counted is not there
-        written.clear();
         known_devices.clear();
-        counts_later = false;
         throw;
       }
     });
   }
 
   // Rows that are written, in write().
-  /// The row's digest follows, unless there is none or the row was not what it said: damage stays visible.
-  template <class Change>
-  int change_run(std::int64_t run, Change&& change) {
-    const bool signs = run_digest(*database, run) == DigestState::equal;
-    const int changed = change();
-    if (signs) sign_run(*database, run);
-    return changed;
-  }
-
   std::int64_t device_id(const DeviceInfo& device);
   std::int64_t environment_id(const Environment& environment);
   std::int64_t metric_id(const MetricValue& metric);
@@ -178,12 +168,6 @@ struct RunStore::Impl {
   /// What readers would skip is never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);
-  /// What a point of this run has beside its record, `device_uuid` empty where it is the run's own; the texts live as
-  /// long as this and what was given.
-  PointIdentity identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at,
-                            std::string_view device_uuid = {});
-  /// One more, or with -1 one less of the run's points.
-  void count_point(std::int64_t run, int one, const Digest& digest);
   /// A cancelled point gives way to the one that is measured now; with `any`, so does whatever is at its place.
   void remove_replaced(std::int64_t run, std::size_t index, bool any);
   /// Throws StorageError where a run that goes on has points of the kernel by another statement.
@@ -201,14 +185,13 @@ struct RunStore::Impl {
                               std::span<const Ceiling> ceilings);
 
   // Rows that are read, in read().
-  /// Of runs: a run on a device that is not what was written is not either.
-  std::unordered_map<std::int64_t, DigestState> trusted_rows();
+  /// Of a run of the file; the content is hashed once per connection and checksum.
+  RunIntegrity integrity_of(std::int64_t run, StoredRunState state, const std::optional<std::string>& checksum);
   /// In the order in which points() gives them.
   std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
-  /// The points of these ids, some at a time; what is skipped is noted. `whole`: runs among `runs` (empty: all) that
-  /// lack points are noted as well, for these are all that they have.
-  void read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
-                   const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false);
+  /// The points of these ids, some at a time; what is skipped is noted.
+  void read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
+                   bool deleted_too = false);
   /// Of each run the counts that are in its summary. Pre: immutable.
   [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
@@ -219,8 +202,8 @@ struct RunStore::Impl {
   std::string insert_noise(const DeviceInfo& device, const Environment& environment,
                            const analysis::RecordingNoise& noise);
   std::vector<StoredNoise> read_noise();
-  /// A run that is gone is noted.
-  void note_digests_of_the_file(KnownRuns* known);
+  /// Notes that runs are missing.
+  void note_missing_runs();
 };
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person says of a run, and how that is changed. It says nothing of what was measured: no digest is of it.
+// What a person says of a run, and how that is changed. Outside the checksum of the run.
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
+#include "storage/checksum.h"
 #include "storage/point_rows.h"
 #include "storage/rows.h"
 #include "storage/run_store_impl.h"
@@ -92,13 +93,11 @@ PointRecord storable(PointRecord measured) {
 
 std::int64_t RunStore::Impl::device_id(const DeviceInfo& device) {
   SQLite::Statement& insert = statement(
-      fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT (uuid) DO UPDATE SET "
-                  "ordinal = excluded.ordinal, {2} RETURNING id",
-                  limit_columns, placeholders(19), assignments(limit_columns)));
+      fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT DO UPDATE SET "
+                  "ordinal = excluded.ordinal RETURNING id",
+                  limit_columns, placeholders(19)));
   Binder(insert) << device.uuid << device.simulated << device.ordinal << device.limits;
-  const std::int64_t id = scalar(insert);
-  sign_device(*database, id);
-  return id;
+  return scalar(insert);
 }
 
 std::int64_t RunStore::Impl::environment_id(const Environment& environment) {
@@ -173,16 +172,17 @@ void RunStore::Impl::add_launch(std::int64_t kernel, const LaunchRecord& launch)
 std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::string& algorithm,
                                           const KernelStatement& stated) {
   SQLite::Statement& insert = statement(
-      "INSERT INTO statements (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
+      "INSERT INTO user_kernels (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
   Binder(insert) << digest << algorithm << stated.text << stated.host_code;
   const bool is_new = insert.exec() == 1;
-  SQLite::Statement& find = statement("SELECT id FROM statements WHERE digest = ?");
+  SQLite::Statement& find = statement("SELECT id FROM user_kernels WHERE digest = ?");
   Binder(find) << digest;
   const std::int64_t id = scalar(find);
   for (const StatementSource& source : stated.sources) {
     if (!is_new && !source.content) continue;
     SQLite::Statement& add = statement(
-        "INSERT INTO statement_sources (statement_id, name, digest, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO "
+        "INSERT INTO user_kernel_sources (user_kernel_id, name, digest, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT "
+        "DO "
         "UPDATE SET content = excluded.content WHERE content IS NULL");
     Binder(add) << id << source.name << source.digest;
     if (source.content) {
@@ -232,62 +232,21 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
     shard.exec();
   }
   database->exec("UPDATE totals SET runs = runs + 1");
-  sign_run(*database, run);
   return run;
 }
 
-PointIdentity RunStore::Impl::identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at,
-                                          std::string_view device_uuid) {
-  auto found = run_names.find(run);
-  if (found == run_names.end()) {
-    SQLite::Statement& query =
-        statement("SELECT r.uid, d.uuid FROM runs r JOIN devices d ON d.id = r.device_id WHERE r.id = ?");
-    query.bind(1, run);
-    if (!query.executeStep()) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
-    found = run_names.emplace(run, std::pair(query.getColumn(0).getString(), query.getColumn(1).getString())).first;
-    query.reset();
-  }
-  return {.run_uid = found->second.first,
-          .device_uuid = device_uuid.empty() ? std::string_view(found->second.second) : device_uuid,
-          .index = index,
-          .recorded_at = recorded_at};
-}
-
-void RunStore::Impl::count_point(std::int64_t run, int one, const Digest& digest) {
-  auto found = written.find(run);
-  if (found == written.end()) {
-    const std::optional<WrittenPoints> before = written_points(*database, run);
-    if (!before) return;  // damage, which stays visible
-    found = written.emplace(run, *before).first;
-  }
-  WrittenPoints& points = found->second;
-  points.count += one;
-  if (one > 0) {
-    points.sum += digest;
-  } else {
-    points.sum -= digest;
-  }
-  if (!counts_later) set_written_points(*database, run, points);
-}
-
 void RunStore::Impl::remove_replaced(std::int64_t run, std::size_t index, bool any) {
-  SQLite::Statement& remove = statement(
-      "DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?) "
-      "RETURNING digest");
+  SQLite::Statement& remove =
+      statement("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)");
   Binder(remove) << run << index << any;
-  std::vector<Digest> removed;
-  while (remove.executeStep()) {
-    const SQLite::Column digest = remove.getColumn(0);
-    removed.push_back(digest.isNull() ? Digest() : parse_digest(digest.getString()).value_or(Digest()));
-  }
-  for (const Digest& digest : removed) count_point(run, -1, digest);
+  remove.exec();
 }
 
 void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record) {
   if (!record.statement) return;
   SQLite::Statement& other = statement(
-      "SELECT 1 FROM statements s WHERE s.algorithm = ? AND s.digest <> ? AND EXISTS "
-      "(SELECT 1 FROM points WHERE run_id = ? AND statement_id = s.id)");
+      "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
+      "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)");
   Binder(other) << record.spec.algorithm << digest_of(*record.statement) << run;
   if (!other.executeStep()) return;
   throw StorageError(Kind::other,
@@ -297,17 +256,15 @@ void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, 
 }
 
 void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& record) {
-  if (record.spec.problem.gpus > 1) statement("INSERT OR IGNORE INTO needs (word) VALUES ('gpus')").exec();
   for (std::size_t i = 0; i < record.others.size(); ++i) {
-    // Of the kind of the point's own, which says its limits; its number among the machine's GPUs is not known.
+    // Of the kind of the point's own, which gives its limits; its ordinal is not known.
     SQLite::Statement& device = statement(fmt::format(
         "INSERT INTO devices (uuid, simulated, ordinal, {0}) SELECT ?, simulated, 0, {0} FROM devices WHERE id = "
-        "(SELECT device_id FROM points WHERE id = ?) ON CONFLICT (uuid) DO UPDATE SET ordinal = ordinal RETURNING id",
+        "(SELECT device_id FROM points WHERE id = ?) ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal RETURNING id",
         limit_columns));
     Binder(device) << record.others[i] << point;
     const std::int64_t id = scalar(device);
-    sign_device(*database, id);
-    SQLite::Statement& other = statement("INSERT INTO point_devices (point_id, place, device_id) VALUES (?, ?, ?)");
+    SQLite::Statement& other = statement("INSERT INTO point_devices (point_id, rank, device_id) VALUES (?, ?, ?)");
     Binder(other) << point << static_cast<std::int64_t>(i) + 1 << id;
     other.exec();
   }
@@ -319,24 +276,20 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   require_storable(out_of_bounds(record));
   if (record.statement) require_storable(out_of_bounds(*record.statement));
   SQLite::Statement& insert = statement(fmt::format(
-      "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, digest, statement_id) SELECT ?, ?, "
-      "coalesce(?, device_id), {} FROM runs WHERE id = ?",
-      point_columns(), placeholders(point_column_count() + 3)));
-  const std::string recorded_at = now_utc();
-  PointIdentity identity = identity_of(run, index, recorded_at, device == nullptr ? std::string_view() : device->uuid);
-  identity.reason = stored_reason(record);
-  if (record.statement) identity.statement = digest_of(*record.statement);
-  const Digest digest = digest_of_whole(identity, record);
+      "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, user_kernel_id) SELECT ?, ?, coalesce(?, "
+      "device_id), {} FROM runs WHERE id = ?",
+      point_columns(), placeholders(point_column_count() + 2)));
   Binder out(insert);
   out << run << index << (device == nullptr ? std::nullopt : std::optional(known_devices.at(device->uuid)));
   bind_point(out, record);
-  out << recorded_at << to_string(digest);
+  out << now_utc();
   std::optional<std::int64_t> stated;
-  if (record.statement) stated = statement_id(*identity.statement, record.spec.algorithm, *record.statement);
+  if (record.statement) {
+    stated = statement_id(digest_of(*record.statement), record.spec.algorithm, *record.statement);
+  }
   out << stated << run;
   if (insert.exec() != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
   const std::int64_t point = database->getLastInsertRowid();
-  count_point(run, 1, digest);
   for (const auto& [name, value] : record.spec.knobs) {
     SQLite::Statement& knob = statement("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)");
     Binder knob_out(knob);
@@ -371,21 +324,16 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   require_storable(out_of_bounds(measured));
   require_storable(round_out_of_bounds(round));
   SQLite::Statement& find = statement(
-      "SELECT p.id, p.recorded_at, p.digest, s.digest FROM points p LEFT JOIN statements s ON s.id = p.statement_id "
-      "WHERE p.run_id = ? AND p.plan_index = ?");
+      "SELECT p.id, u.digest FROM points p LEFT JOIN user_kernels u ON u.id = p.user_kernel_id WHERE p.run_id = ? AND "
+      "p.plan_index = ?");
   Binder(find) << run << index;
   std::optional<StoredPoint> before;
-  std::string recorded_at;
-  Digest old;
   std::optional<std::string> stated;  // by which digest
   if (find.executeStep()) {
     const std::int64_t id = find.getColumn(0).getInt64();
-    recorded_at = find.getColumn(1).getString();
-    const SQLite::Column digest = find.getColumn(2);
-    if (!digest.isNull()) old = parse_digest(digest.getString()).value_or(Digest());
-    if (const SQLite::Column of = find.getColumn(3); !of.isNull()) stated = of.getString();
+    if (const SQLite::Column of = find.getColumn(1); !of.isNull()) stated = of.getString();
     find.reset();
-    read_points({&id, 1}, {}, false, [&](StoredPoint&& point) { before = std::move(point); });
+    read_points({&id, 1}, [&](StoredPoint&& point) { before = std::move(point); });
   }
   const auto has_round = [&] {
     bool found = false;
@@ -413,19 +361,11 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   PointRecord record = before->record;
   const std::size_t kernels_before = record.kernels.size();
   attnscope::add_round(record, round, measured);
-  PointIdentity identity = identity_of(run, index, recorded_at, before->device_uuid);
-  identity.reason = stored_reason(record);
-  identity.statement = stated;
-  const Digest digest = digest_of_whole(identity, record);
   SQLite::Statement& update = statement(
-      "UPDATE points SET disposition = ?, reason = ?, reason_id = ?, reason_arguments = ?, wall_seconds = ?, digest = "
-      "? "
-      "WHERE id = ?");
-  Binder(update) << to_string(record.disposition) << identity.reason.words << identity.reason.id
-                 << identity.reason.arguments << record.wall_seconds << to_string(digest) << before->id;
+      "UPDATE points SET disposition = ?, reason = ?, reason_code = nullif(?, ''), wall_seconds = ? WHERE id = ?");
+  Binder(update) << to_string(record.disposition) << english_text(record.reason) << record.reason.id
+                 << record.wall_seconds << before->id;
   update.exec();
-  count_point(run, -1, old);
-  count_point(run, 1, digest);
   for (std::size_t i = kernels_before; i < record.kernels.size(); ++i) add_kernel(before->id, record.kernels[i]);
   const auto added = std::ranges::find(record.rounds, round, &RoundRecord::round);
   if (added == record.rounds.end()) return before->id;  // it left no values
@@ -439,19 +379,11 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
 }
 
 void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {
-  const int changed = change_run(run, [&] {
-    SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?");
-    Binder out(update);
-    out << to_string(state);
-    if (state == StoredRunState::running) {
-      update.bind(2);
-    } else {
-      update.bind(2, now_utc());
-    }
-    update.bind(3, run);
-    return update.exec();
-  });
-  if (changed != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
+  const bool running = state == StoredRunState::running;
+  SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ?, checksum = NULL WHERE id = ?");
+  Binder(update) << to_string(state) << (running ? std::nullopt : std::optional(now_utc())) << run;
+  if (update.exec() != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
+  if (!running) sign_run(*database, run);
 }
 
 }  // namespace attnscope

@@ -8,7 +8,6 @@
 
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
-#include "storage/migrations.h"
 #include "storage/rows.h"
 
 namespace attnscope {
@@ -23,9 +22,9 @@ struct Sources {
 
 std::unordered_map<std::int64_t, Sources> read_sources(const Select& select, bool contents) {
   std::unordered_map<std::int64_t, Sources> by_statement;
-  SQLite::Statement& query =
-      select(fmt::format("SELECT statement_id, name, digest, {} FROM statement_sources ORDER BY statement_id, name",
-                         contents ? "content" : "NULL"));
+  SQLite::Statement& query = select(
+      fmt::format("SELECT user_kernel_id, name, digest, {} FROM user_kernel_sources ORDER BY user_kernel_id, name",
+                  contents ? "content" : "NULL"));
   while (query.executeStep()) {
     Sources& sources = by_statement[query.getColumn(0).getInt64()];
     if (!sources.wrong.empty()) continue;
@@ -61,12 +60,10 @@ bool is_of(const StatementRow& row, std::string_view algorithm) {
 }
 
 std::unordered_map<std::int64_t, StatementRow> read_statements(
-    const Select& select, int version, bool contents,
-    const std::function<void(std::int64_t id, const Message& why)>& note) {
+    const Select& select, bool contents, const std::function<void(std::int64_t id, const Message& why)>& note) {
   std::unordered_map<std::int64_t, StatementRow> rows;
-  if (version < room_since) return rows;  // no program wrote one
   auto sources = read_sources(select, contents);
-  SQLite::Statement& query = select("SELECT id, digest, algorithm, text, host_code FROM statements");
+  SQLite::Statement& query = select("SELECT id, digest, algorithm, text, host_code FROM user_kernels");
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
     StatementRow& row = rows[id];
@@ -78,8 +75,7 @@ std::unordered_map<std::int64_t, StatementRow> read_statements(
       KernelStatement statement{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
       Message wrong = std::move(sources[id].wrong);
       if (wrong.empty()) wrong = out_of_bounds(statement);
-      if (wrong.empty() && digest_of(statement) != row.digest)
-        wrong = "it is not what was written: its digest is another";
+      if (wrong.empty() && digest_of(statement) != row.digest) wrong = "its checksum does not match its content";
       if (!wrong.empty()) throw RowError(wrong);
       row.statement = std::make_shared<const KernelStatement>(std::move(statement));
     } catch (const RowError& error) {

@@ -24,10 +24,10 @@ struct StatementRow {
 /// Whether points of that algorithm may refer to it. Two that `ab` compares may be of one statement: "mine", "mine.2".
 [[nodiscard]] bool is_of(const StatementRow&, std::string_view algorithm);
 
-/// By id, from a file of schema `version`. `select` prepares a query. `contents`: of sources that were kept, too; else
+/// By id. `select` prepares a query. `contents`: of sources that were kept, too; else
 /// nobody looks whether these are what was written. `note` is told what is wrong with one.
 [[nodiscard]] std::unordered_map<std::int64_t, StatementRow> read_statements(
-    const std::function<SQLite::Statement&(std::string_view)>& select, int version, bool contents,
+    const std::function<SQLite::Statement&(std::string_view)>& select, bool contents,
     const std::function<void(std::int64_t id, const Message& why)>& note);
 
 }  // namespace attnscope

@@ -30,7 +30,7 @@ inline constexpr int fewest_starts = 5;
 
 /// A round starts both programs anew and measures every point by each, all of them shuffled, so that a process is the
 /// unit of the verdicts. The rounds are kept as two runs, one of each program; `arguments` are what the user called.
-/// Ends once no row is AMBIGUOUS, at one of rounds_to_look_at(), or where rounds or seconds are used up. Throws
+/// Ends once no row is UNDECIDED, at one of rounds_to_look_at(), or where rounds or seconds are used up. Throws
 /// CommandError.
 ExitCode ab_programs(const ProgramsOptions&, Arguments arguments, Output&);
 

@@ -26,7 +26,7 @@ struct CheckOptions {
 /// A file and what is to be said of it.
 struct Checked {
   std::string file;
-  std::string state;  ///< ok, unchecked, damaged, unreadable
+  std::string state;  ///< ok, unverified, damaged, unreadable
   FileCheck found;
   std::string verdict;
   std::vector<std::string> problems;
@@ -37,19 +37,15 @@ Checked judged(const std::string& file) {
   Checked checked{
       .file = printable(file), .state = {}, .found = check_file(file), .verdict = {}, .problems = {}, .not_ours = {}};
   const FileCheck& found = checked.found;
-  Message holds = make_message("{}: {}, {}", checked.file, counted_runs(found.runs), counted_points(found.points));
-  if (found.unchecked > 0)
-    holds = make_message("{}, {} of them without a digest, from before there were any", holds, found.unchecked);
-  if (found.unchecked_rows > 0)
-    holds = make_message("{}, rows of runs and devices without a digest: {}", holds, found.unchecked_rows);
-  // Of what has no digest nobody can say that it still is what was written.
-  const bool unchecked = found.unchecked > 0 || found.unchecked_rows > 0;
-  checked.state = !found.ok() ? "damaged" : unchecked ? "unchecked" : "ok";
-  checked.verdict = text(
-      !found.ok() ? make_message("{}: damaged; `sqlite3 FILE .recover` saves what SQLite can read", holds)
-      : unchecked
-          ? make_message("{}: no damage found; a changed value would not be noticed where there is no digest", holds)
-          : make_message("{}: ok", holds));
+  const Message holds =
+      make_message("{}: {}, {}", checked.file, counted_runs(found.runs), counted_points(found.points));
+  const bool unverified = found.unverified > 0;
+  checked.state = !found.ok() ? "damaged" : unverified ? "unverified" : "ok";
+  checked.verdict =
+      text(!found.ok()  ? make_message("{}: damaged; `sqlite3 FILE .recover` saves what SQLite can read", holds)
+           : unverified ? make_message("{}: no damage found, but runs without a checksum (interrupted): {}", holds,
+                                       found.unverified)
+                        : make_message("{}: ok", holds));
   for (const BadRow& row : found.bad_rows) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }

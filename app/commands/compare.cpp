@@ -134,7 +134,7 @@ Action add_compare(CLI::App& command) {
   options->output.add_to(command, {"text", "csv", "json", "junit"});
   command.get_option("--format")
       ->description(command.get_option("--format")->get_description() +
-                    " (SLOWER fails, with --fail-on-... beyond its percent; what no longer runs is an error, AMBIGUOUS "
+                    " (SLOWER fails, with --fail-on-... beyond its percent; what no longer runs is an error, UNDECIDED "
                     "is skipped)");
   return [options] { return options->output.run([&] { return compare_sides(*options); }); };
 }

@@ -55,7 +55,7 @@ ExitCode print_axes() {
             << "\n\n";
   for (const std::string& line : axis_help(known_algorithms())) std::cout << "- " << line << '\n';
   std::cout << '\n'
-            << "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
+            << "Masks: full, causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
                "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'."
             << '\n';
   return ExitCode::ok;

@@ -24,6 +24,7 @@
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/run_store.h"
+#include "storage/schema.h"
 
 namespace attnscope {
 namespace {
@@ -155,7 +156,7 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
 void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
               Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
-  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), store.schema_version(),
+  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version,
                        counted_runs(runs.size()), text(Capacity(bytes))));
   std::map<std::string, const RunSummary*> devices;
   for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
@@ -227,8 +228,8 @@ ExitCode info(InfoOptions& options) {
     std::cerr << words << '\n';
   };
   if (!skipped.empty()) out.gap();
-  if (skipped.size() == 1) tell("1 row skipped:");
-  if (skipped.size() > 1) tell(format_text("{} rows skipped:", skipped.size()));
+  if (skipped.size() == 1) tell("1 damaged row:");
+  if (skipped.size() > 1) tell(format_text("{} damaged rows:", skipped.size()));
   for (const BadRow& row : skipped) tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   return with_skipped_rows(store, ExitCode::ok);
 }

@@ -84,9 +84,9 @@ Numbers counted_of(const PointRecord& record, std::string_view kernel) {
     return value ? value->value : 0;
   };
   return {{"counted_cycles", of(metric_key::sm_active_cycles)},
-          {"counted_tensor_pct", of("use_tensor_pct")},
-          {"counted_xu_pct", of("use_xu_pct")},
-          {"counted_shared_pct", of("use_shared_pct")}};
+          {"counted_tensor_pct", of("tensor_utilization_pct")},
+          {"counted_xu_pct", of("xu_utilization_pct")},
+          {"counted_shared_pct", of("shared_utilization_pct")}};
 }
 
 /// "times*blocks:steps:rounds:squares,...;...": turns, each of runs of blocks.

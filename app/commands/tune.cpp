@@ -60,7 +60,7 @@ TuneRequest request_of(const TuneOptions& options) {
     const auto mask = parse_mask(word);
     if (!mask) throw CommandError(ExitCode::usage, mask.error());
     if (*mask != Mask::none && *mask != Mask::causal) {
-      throw CommandError(ExitCode::usage, "mask '{}' has no line in the table; tune full (or none) and causal", word);
+      throw CommandError(ExitCode::usage, "mask '{}' has no line in the table; tune full and causal", word);
     }
     request.masks.push_back(*mask);
   }

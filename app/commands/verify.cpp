@@ -37,7 +37,7 @@ using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
 
 /// The mask's title, without the figures of a list of lengths: they differ from shape to shape.
 std::string mask_group(Mask mask) {
-  if (mask.lengths != Mask::Lengths::list) return mask_title(mask);
+  if (mask.lengths != Mask::Lengths::list) return to_string(mask);
   mask.lengths = Mask::Lengths::full;
   return mask == Mask::none ? "lengths" : to_string(mask) + "+lengths";
 }

@@ -94,7 +94,7 @@ inline constexpr std::string_view latency_shared_memory = "latency_shared_memory
 inline constexpr std::string_view latency_l1 = "latency_l1";
 inline constexpr std::string_view latency_l2 = "latency_l2";
 inline constexpr std::string_view latency_dram = "latency_dram";
-inline constexpr std::string_view others_use = "others_use";
+inline constexpr std::string_view others_use = "other_processes_pct";
 inline constexpr std::string_view throttle_reasons = "throttle_reasons";
 }  // namespace ceiling_key
 

@@ -96,7 +96,7 @@ Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
 
 Message read_part(Mask& mask, std::string_view part) {
   const auto parts = split(part, ':');
-  if (part == "none" || part == "full") return {};
+  if (part == "full") return {};
   if (part == "causal") {
     if (mask.windowed()) return "it sets a window twice";
     mask.right = 0;
@@ -168,21 +168,17 @@ std::string to_string(const Mask& mask) {
       parts.push_back(fmt::format("blocks:{}:random{}", mask.block_size, mask.block_parameter));
       break;
   }
-  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "+"));
-}
-
-std::string mask_title(const Mask& mask) {
-  return mask == Mask::none ? "full" : to_string(mask);
+  return parts.empty() ? "full" : fmt::format("{}", fmt::join(parts, "+"));
 }
 
 Result<Mask, Message> parse_mask(std::string_view text) {
   Mask mask;
   for (const std::string_view part : split(text, '+')) {
     if (Message wrong = read_part(mask, part); !wrong.empty()) {
-      return Failure{make_message(
-          "mask '{}': {}; accepted: full (or none), causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., "
-          "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'.",
-          text, wrong)};
+      return Failure{
+          make_message("mask '{}': {}; accepted: full, causal, window:LEFT:RIGHT, lengths:ramp, lengths:300/512/..., "
+                       "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'.",
+                       text, wrong)};
     }
   }
   return mask;

@@ -23,7 +23,7 @@ namespace attnscope {
 /// Blocks: the score matrix is cut into squares of block_size, and a square counts whole or not at all (block-sparse
 /// FlashAttention, arXiv 2205.14135v2, Section 3.3); one pattern for all heads.
 ///
-/// In words, joined by '+': "none" (or "full"), "causal", "window:LEFT:RIGHT" (keys, or inf), "lengths:ramp",
+/// In words, joined by '+': "full", "causal", "window:LEFT:RIGHT" (keys, or inf), "lengths:ramp",
 /// "lengths:300/512/7" (one for each batch entry), "blocks:SIZE:butterfly", "blocks:SIZE:stride4",
 /// "blocks:SIZE:random25" (percent).
 struct Mask {
@@ -73,8 +73,6 @@ inline const Mask Mask::causal{.left = unlimited,
 
 /// Canonical: parse_mask(to_string(m)) == m.
 [[nodiscard]] std::string to_string(const Mask&);
-/// The same for people, who read "full" where files and axes say "none".
-[[nodiscard]] std::string mask_title(const Mask&);
 /// The error is a full sentence: what is wrong, and the accepted form.
 [[nodiscard]] Result<Mask, Message> parse_mask(std::string_view);
 

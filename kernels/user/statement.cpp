@@ -156,8 +156,8 @@ class Parser {
     if (const auto masks = all.find("mask")) {
       result_.unmasked = false;
       for (const Value& each : masks->list()) {
-        const std::string word = each.word({"none", "full", "causal", "window", "lengths", "blocks"});
-        result_.unmasked = result_.unmasked || word == "none" || word == "full";
+        const std::string word = each.word({"full", "causal", "window", "lengths", "blocks"});
+        result_.unmasked = result_.unmasked || word == "full";
         result_.causal = result_.causal || word == "causal";
         result_.features.window = result_.features.window || word == "window";
         result_.features.lengths = result_.features.lengths || word == "lengths";
@@ -206,8 +206,7 @@ class Parser {
                                       "q1",
                                       "q3",
                                       "reason",
-                                      "reason_id",
-                                      "reason_arguments",
+                                      "reason_code",
                                       "registers",
                                       "rms_error",
                                       "round",
@@ -223,7 +222,7 @@ class Parser {
     const auto begins = [&](std::string_view with) { return name.starts_with(with); };
     const auto ends = [&](std::string_view with) { return name.ends_with(with); };
     return std::ranges::find(words, name) != words.end() ||
-           std::ranges::any_of(std::array{"model_", "use_", "stall_", "time_"}, begins) ||
+           std::ranges::any_of(std::array{"model_", "stall_", "time_"}, begins) ||
            std::ranges::any_of(std::array{"_bytes", "_ns", "_hz", "_pct", "_cycles"}, ends);
   }
 

@@ -43,7 +43,7 @@ struct ComparisonAnswer {
   /// sides were computed.
   double detectable = 0;
   double detectable_at_worst = 0;
-  /// Of what is AMBIGUOUS: what settles nine of ten rows that anything settles, each 9 times of 10.
+  /// Of what is UNDECIDED: what settles nine of ten rows that anything settles, each 9 times of 10.
   Settling by_recordings;  ///< recordings of either side, of rows that no process can measure in turns
   Settling by_rounds;      ///< rounds of one recording with both sides
 };

@@ -36,13 +36,13 @@ struct CountedUnit {
   std::optional<GpuUnit> unit = std::nullopt;
 };
 constexpr std::array counted_units{
-    CountedUnit{"use_tensor_pct", GpuUnit::tensor},
-    CountedUnit{"use_xu_pct", GpuUnit::exponential},
-    CountedUnit{"use_fma_pct"},
-    CountedUnit{"use_alu_pct"},
-    CountedUnit{"use_shared_pct", GpuUnit::shared_memory},
-    CountedUnit{"use_l2_port_pct", GpuUnit::l2_port},
-    CountedUnit{"use_dram_pct", GpuUnit::dram},
+    CountedUnit{"tensor_utilization_pct", GpuUnit::tensor},
+    CountedUnit{"xu_utilization_pct", GpuUnit::exponential},
+    CountedUnit{"fma_utilization_pct"},
+    CountedUnit{"alu_utilization_pct"},
+    CountedUnit{"shared_utilization_pct", GpuUnit::shared_memory},
+    CountedUnit{"l2_port_utilization_pct", GpuUnit::l2_port},
+    CountedUnit{"dram_utilization_pct", GpuUnit::dram},
 };
 
 constexpr double busy_pct = 100 * busy_share;

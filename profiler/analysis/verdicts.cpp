@@ -191,7 +191,7 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::ambiguous:
       break;
   }
-  return "AMBIGUOUS";
+  return "UNDECIDED";
 }
 
 std::string_view to_string(Undecided undecided) {

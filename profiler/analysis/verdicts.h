@@ -28,7 +28,7 @@
 // cycles changed in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995)
 // over all rows, of which those above 0.5 are left out and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat.
 // Assoc. 114 (2019) 1291: rows that lie well inside the margin do not cost those outside it their verdict). SAME: two
-// one-sided tests against the margin (Schuirmann 1987), corrected in the same way. All else is AMBIGUOUS, with a
+// one-sided tests against the margin (Schuirmann 1987), corrected in the same way. All else is UNDECIDED, with a
 // reason.
 #pragma once
 
@@ -45,7 +45,7 @@
 namespace attnscope::analysis {
 
 enum class Verdict { faster, slower, same, ambiguous };
-/// "FASTER", "SLOWER", "SAME", "AMBIGUOUS".
+/// "FASTER", "SLOWER", "SAME", "UNDECIDED".
 [[nodiscard]] std::string_view to_string(Verdict);
 
 /// Why a row is ambiguous.

@@ -55,7 +55,7 @@ struct PointEvent {  ///< "point": it is committed in the database; of several r
   std::string point;  ///< describe(PointSpec)
   PointSpec spec;     ///< a field each, and "knobs"
   std::string disposition;
-  Message reason;             ///< "reason" in English, "reason_id": its code
+  Message reason;             ///< "reason" in English, "reason_code": its code
   double time_median_ns = 0;  ///< 0 when there is none
   double dram_bytes = 0;
   double dram_settled_bytes = 0;  ///< with what is written back later; 0 when that was not counted

@@ -27,7 +27,7 @@ void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
 
 void JsonWriter::operator()(const char* key, const Message& message) {
   json[key] = english_text(message);
-  if (!message.id.empty()) json[fmt::format("{}_id", key)] = message.id;
+  if (!message.id.empty()) json[fmt::format("{}_code", key)] = message.id;
 }
 
 void JsonWriter::operator()(const PointSpec& spec) {
@@ -39,7 +39,7 @@ void JsonWriter::operator()(const PointSpec& spec) {
 void JsonReader::operator()(const char* key, Message& message) {
   message = {};
   (*this)(key, message.words);
-  (*this)(fmt::format("{}_id", key).c_str(), message.id);
+  (*this)(fmt::format("{}_code", key).c_str(), message.id);
 }
 
 void JsonReader::operator()(PointSpec& spec) {

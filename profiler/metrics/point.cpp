@@ -25,7 +25,7 @@ struct Word {
 
 constexpr std::array provenance_words{
     Word<Provenance>{Provenance::measured, "measured"},         Word<Provenance>{Provenance::derived, "derived"},
-    Word<Provenance>{Provenance::modelled, "modelled"},         Word<Provenance>{Provenance::simulated, "simulated"},
+    Word<Provenance>{Provenance::modelled, "modeled"},          Word<Provenance>{Provenance::simulated, "simulated"},
     Word<Provenance>{Provenance::extrapolated, "extrapolated"}, Word<Provenance>{Provenance::imported, "imported"},
 };
 constexpr std::array disposition_words{

@@ -18,7 +18,7 @@
 namespace attnscope {
 
 /// One axis in nvbench's notation: "N=[1024,2048]", "N[pow2]=[8,14]" (2^8 ... 2^14), "N=[1024:4096:1024]"
-/// (first:last:step), "mask=[none,causal,window:1024:0]", "d=64". Names are those of the fields (fields.h), of the
+/// (first:last:step), "mask=[full,causal,window:1024:0]", "d=64". Names are those of the fields (fields.h), of the
 /// registry's knobs, and N, heads and tile, which stand for two fields each. tile is "auto", the best of each N, or
 /// "128x64"; where no axis says, a curve has one tile, the best of its longest N, but for decoding and where that does
 /// not run. M, in elements, is a tile by the paper's rule (tile_of_memory()), for algorithms whose traffic a side of

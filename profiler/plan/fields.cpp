@@ -180,9 +180,9 @@ const auto& fields() {
           .sweep_default = "64", .smallest = 1, .largest = 4096, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.head_dims; },
           .offered = head_dims, .refusable = true, .nesting = 70, .told_by_number = true, .stem = "d"}),
       field<problem, &AttentionProblem::mask>({.name = "mask", .label = said<say::field::mask>, .help = said<say::field_help::mask>, .meaning = said<say::facet_help::mask>,
-          .fallback = "none", .words = {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"},
+          .fallback = "full", .words = {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"},
           .other_words = true, .refusable = true, .nesting = 30, .shown = FieldShown::always,
-          .text = [](const PointSpec& s) { return mask_title(s.problem.mask); }, .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = order_of_mask}),
+          .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = order_of_mask}),
       field<tile, &TileShape::br>({.name = "br", .label = said<say::field::br>, .help = said<say::field_help::br>,
           .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.br; },
           .offered = tile_sides, .refusable = true, .nesting = 160, .told_by_number = true}),
@@ -193,16 +193,16 @@ const auto& fields() {
           .role = FieldRole::circumstance, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldShown::in_details,
           .in_title = [](std::string_view text) { return Message(say::value::l2_is{.state = text}); }}),
       field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = said<say::field::dropout>, .help = said<say::field_help::dropout>, .meaning = said<say::facet_help::dropout>,
-          .since = 2, .fallback = "0", .below = 1, .refusable = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
+          .fallback = "0", .below = 1, .refusable = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
       field<problem, &AttentionProblem::page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .meaning = said<say::facet_help::page>,
-          .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .stem = "page",
+          .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .stem = "page",
           .brief = [](const PointSpec& s) { return s.problem.page == 0 ? "contiguous" : std::to_string(s.problem.page); }, .set = set_valid<problem, &AttentionProblem::page>}),
       field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .meaning = said<say::facet_help::deterministic>,
-          .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
+          .fallback = "no", .refusable = true, .nesting = 60}),
       field<problem, &AttentionProblem::gpus>({.name = "gpus", .label = said<say::field::gpus>, .help = said<say::field_help::gpus>, .meaning = said<say::facet_help::gpus>,
-          .since = 5, .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .refusable = true, .nesting = 62, .stem = "gpus"}),
+          .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .refusable = true, .nesting = 62, .stem = "gpus"}),
       field<problem, &AttentionProblem::gpu_order>({.name = "gpu_order", .label = said<say::field::gpu_order>, .help = said<say::field_help::gpu_order>, .meaning = said<say::facet_help::gpu_order>,
-          .since = 5, .fallback = "contiguous", .words = words_of(gpu_orders), .refusable = true, .nesting = 61}),
+          .fallback = "contiguous", .words = words_of(gpu_orders), .refusable = true, .nesting = 61}),
   };
   return table;
 }
@@ -212,11 +212,11 @@ FieldValue value_of(const KnobValue& value) {
   return std::visit([](const auto& held) { return FieldValue(held); }, value);
 }
 
-/// " dropout 0.1 deterministic": what came after schema 1 and is not the fallback.
-std::string later_fields(const PointSpec& spec, std::span<const Field> known) {
+/// " dropout 0.1 deterministic": what is shown only where it is set, and is.
+std::string fields_set(const PointSpec& spec, std::span<const Field> known) {
   std::string text;
   for (const Field& field : known) {
-    if (field.since == 1 || is_fallback(field, spec)) continue;
+    if (field.shown != FieldShown::where_set || is_fallback(field, spec)) continue;
     const FieldValue value = field.get(spec);
     const bool on = field.type == FieldType::flag && std::get<bool>(value);
     text += on ? fmt::format(" {}", field.name) : fmt::format(" {} {}", field.name, to_string(value));
@@ -382,7 +382,7 @@ std::string brief_text(const Field& field, const PointSpec& spec) {
 std::string mask_text(const Mask& mask) {
   constexpr std::size_t longest_list = 4;
   const std::vector<std::int64_t>& lengths = mask.length_list;
-  if (lengths.size() <= longest_list) return mask_title(mask);
+  if (lengths.size() <= longest_list) return to_string(mask);
   // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
   const std::string shortened =
       fmt::format("lengths:{}/{}/…/{} ({} lengths, {} keys)", lengths[0], lengths[1], lengths.back(), lengths.size(),
@@ -399,7 +399,7 @@ bool is_fallback(const Field& field, const PointSpec& spec) {
 }
 
 std::string describe(const PointSpec& spec, std::span<const Field> known) {
-  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), later_fields(spec, known),
+  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), fields_set(spec, known),
                      spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "", describe(spec.knobs),
                      spec.cache == CacheState::warm ? " warm" : "");
 }
@@ -407,13 +407,16 @@ std::string describe(const PointSpec& spec, std::span<const Field> known) {
 std::string identity_text(const PointSpec& spec) {
   std::string text;
   const auto append = [&](std::string_view part) { text += fmt::format("{}{}", text.empty() ? "" : " ", part); };
-  // Frozen: what runs of version 0.1 were known by. Knobs that were columns then keep their places.
+  // The text is hashed: it decides which problems are held out of fits, and is part of plan hashes. So it does not
+  // follow later spellings, and the first knobs keep their places.
   constexpr std::array always{"algorithm", "dtype", "pass", "mask", "batch", "heads_q",
                               "heads_kv",  "n_q",   "n_k",  "d",    "br",    "bc"};
-  for (const std::string_view name : always) append(field_text(*find_field(name), spec));
+  for (const std::string_view name : always) {
+    append(name == "mask" && spec.problem.mask == Mask::none ? "none" : field_text(*find_field(name), spec));
+  }
   append(knob_text(raster_knob(), spec.knobs));
   append(field_text(*find_field("cache"), spec));
-  text += later_fields(spec, fields());
+  text += fields_set(spec, fields());
   constexpr std::array old_knobs{knob::splits, knob::warps, knob::stages};
   for (const std::string_view name : old_knobs) {
     if (const KnobValue* value = spec.knobs.find(name)) append(fmt::format("{} {}", name, to_string(*value)));
@@ -423,10 +426,6 @@ std::string identity_text(const PointSpec& spec) {
     append(fmt::format("{} {}", name, to_string(value)));
   }
   return text;
-}
-
-int newest_field_schema() {
-  return std::ranges::max(fields(), {}, &Field::since).since;
 }
 
 }  // namespace attnscope

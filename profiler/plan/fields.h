@@ -58,8 +58,6 @@ struct Field {
   std::function<Message()> meaning = {};  ///< the same for those who look at points; none: as `help` has it
   FieldRole role = FieldRole::problem;
   FieldType type = FieldType::integer;
-  /// The schema of files since which the field exists; older points have the fallback.
-  int since = 1;
   /// What goes without saying, as parse_field() reads it; empty where a point has to say.
   std::string_view fallback = {};
   /// What a sweep takes where no axis says, if that is not the fallback.
@@ -160,7 +158,7 @@ struct WideField {
 [[nodiscard]] std::string to_string(const FieldValue&);
 /// to_string() of the point's value.
 [[nodiscard]] std::string field_text(const Field&, const PointSpec&);
-/// As people read it: "full" of mask=none.
+/// As people read it: "full" of mask=full.
 [[nodiscard]] std::string people_text(const Field&, const PointSpec&);
 /// brief_text() of a knob that an algorithm chooses.
 inline constexpr std::string_view left_to_algorithm = "auto";
@@ -171,15 +169,11 @@ inline constexpr std::string_view left_to_algorithm = "auto";
 /// Whether the point has the value that goes without saying.
 [[nodiscard]] bool is_fallback(const Field&, const PointSpec&);
 
-/// Equal for equal points, whatever fields and knobs come later: the line that a plan's hash is made of. The fields of
-/// schema 1 stand in it always, all others where they are not the fallback.
+/// Equal for equal points, whatever fields and knobs come later: the line that a plan's hash is made of. Fields of
+/// FieldShown::where_set are in it only if set, all others always. It is hashed, and does not follow later spellings.
 [[nodiscard]] std::string identity_text(const PointSpec&);
 
-/// describe() by these fields: those of schema 1 have their places in the sentence, all others are said by name where
-/// they are not the fallback.
+/// describe() by these fields: those of FieldShown::where_set are given by name, if set.
 [[nodiscard]] std::string describe(const PointSpec&, std::span<const Field> fields);
-
-/// The newest schema that a field of this build asks for.
-[[nodiscard]] int newest_field_schema();
 
 }  // namespace attnscope

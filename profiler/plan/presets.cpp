@@ -33,7 +33,7 @@ const std::vector<Preset>& preset_table() {
        {{{"pass=bwd", "d=[64,128]", "heads=32", "N[pow2]=[10:14]"}, Group::prefill}}},
       {{"masks", say::preset::masks{}},
        {{{"d=128", "batch=4", "heads=16", "N[pow2]=[12:14]",
-          "mask=[none,causal,window:1024:0,blocks:128:butterfly,lengths:ramp]"},
+          "mask=[full,causal,window:1024:0,blocks:128:butterfly,lengths:ramp]"},
          Group::prefill}}},
       {{"decode", say::preset::decode{}},
        {{{"d=128", "heads_q=16", "heads_kv=2", "n_q=1", "n_k[pow2]=[12:17]"}, Group::decoding}}},
@@ -45,7 +45,7 @@ const std::vector<Preset>& preset_table() {
       // and P at N 16384 are 16 GiB each. From M = 4 d^2 on the rule's tiles have d rows, and what they read of states
       // is N d, whatever M is.
       {{"linear", say::preset::linear{}},
-       {{{"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[none,causal]"}, Group::linear},
+       {{{"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[full,causal]"}, Group::linear},
         {{"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]", "M=[65536,90112,114688]"}, Group::linear_law}}},
       // Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
       {{"gpus", say::preset::gpus{}},

@@ -140,7 +140,7 @@ std::vector<Paragraph> notices(const Input& input) {
   if (simulated > 0) add(say::report::is_simulated{.points = simulated, .all = with_values});
   if (imported > 0) add(say::report::is_imported{.points = imported, .all = with_values});
   if (throttled > 0) add(say::report::is_throttled{.points = throttled, .all = with_values});
-  if (input.without_digest > 0) add(say::report::is_unchecked{.points = input.without_digest});
+  if (input.unverified_runs > 0) add(say::report::is_unverified{.runs = input.unverified_runs});
   return all;
 }
 

@@ -80,10 +80,10 @@ struct Input {
   /// stands and what is wrong with it.
   std::size_t damaged_rows = 0;
   Message first_damage;
-  std::size_t without_digest = 0;  ///< points as read: whether they are what was written is not known
-  std::string filter;              ///< that the points fit; empty: all of them
-  std::size_t filtered_from = 0;   ///< with a filter: as many points there are without it
-  std::string version;             ///< of the program that writes the report
+  std::size_t unverified_runs = 0;  ///< without a checksum
+  std::string filter;               ///< that the points fit; empty: all of them
+  std::size_t filtered_from = 0;    ///< with a filter: as many points there are without it
+  std::string version;              ///< of the program that writes the report
 };
 
 struct Request {

@@ -22,7 +22,7 @@ struct Compared {
   analysis::Alignment alignment;
   analysis::VerdictOptions verdicts;
   analysis::ComparisonResult result;
-  std::vector<std::size_t> order;  ///< of the pairs: SLOWER, FASTER, AMBIGUOUS, SAME, the largest change first
+  std::vector<std::size_t> order;  ///< of the pairs: SLOWER, FASTER, UNDECIDED, SAME, the largest change first
   std::size_t first_place = 1;
 
   /// What the nth pair of the order is known by in the document: "v12".

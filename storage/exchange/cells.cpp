@@ -41,10 +41,6 @@ Cell knob_cell(const KnobValue& value) {
   return std::visit([](const auto& held) { return Cell(held); }, value);
 }
 
-Cell reason_arguments(const PointRecord& record) {
-  return record.reason.id.empty() ? Cell() : text_cell(arguments_json(record.reason));
-}
-
 Cell samples_cell(const PointRecord& record, const KernelRecord& kernel) {
   return record.rounds.empty() ? text_cell(fmt::format("{}", fmt::join(kernel.samples_ns, " "))) : Cell();
 }

@@ -26,11 +26,10 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double, boo
 [[nodiscard]] Cell field_cell(const Field& field, const PointSpec& spec);
 [[nodiscard]] Cell knob_cell(const KnobValue& value);
 
-/// How a point ended, in words (English) and as a message.
+/// Why a point ended as it did: an English text and its code.
 namespace reason_column {
 inline constexpr std::string_view words = "reason";
-inline constexpr std::string_view id = "reason_id";
-inline constexpr std::string_view arguments = "reason_arguments";
+inline constexpr std::string_view code = "reason_code";
 }  // namespace reason_column
 /// In tables of rows.
 namespace round_column {
@@ -39,8 +38,6 @@ inline constexpr std::string_view samples = "samples_ns";
 }  // namespace round_column
 /// In the order taken, with spaces between them; of several rounds none, for they stand with their rounds.
 [[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
-/// The arguments of the reason, as JSON; none where it has no id.
-[[nodiscard]] Cell reason_arguments(const PointRecord& record);
 
 /// As RFC 4180 has it; quoted also where readers would strip spaces, and guarded() where it would be a formula.
 [[nodiscard]] std::string csv_field(const Cell& cell);

@@ -47,7 +47,7 @@ Cell Column::of(const Row& row) const {
 std::vector<Column> common_columns() {
   std::vector<Column> columns;
   for (const Field& field : point_fields()) {
-    if (field.since > 1 || field.role == FieldRole::circumstance) continue;
+    if (field.shown == FieldShown::where_set || field.role == FieldRole::circumstance) continue;
     columns.push_back(of_field(field));
     if (field.role == FieldRole::algorithm)
       columns.push_back({"kernel", [](const Row& r) { return text_cell(r.kernel.kernel); }});
@@ -88,17 +88,11 @@ std::vector<Column> common_columns() {
       {"point", [](const Row& r) { return Cell(r.point.id); }},
   };
   columns.insert(columns.end(), outcome.begin(), outcome.end());
-  // What later versions know of problem and tile: at the end, so that the columns before keep their places.
-  const auto add_since = [&](auto wanted) {
-    for (const Field& field : point_fields()) {
-      if (wanted(field.since)) columns.push_back(of_field(field));
-    }
-  };
-  add_since([](int since) { return since == 2; });
+  for (const Field& field : point_fields()) {
+    if (field.shown == FieldShown::where_set) columns.push_back(of_field(field));
+  }
   for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) columns.push_back(of_knob(*knob));
-  add_since([](int since) { return since > 2; });
-  columns.push_back({std::string(reason_column::id), [](const Row& r) { return text_cell(r.record().reason.id); }});
-  columns.push_back({std::string(reason_column::arguments), [](const Row& r) { return reason_arguments(r.record()); }});
+  columns.push_back({std::string(reason_column::code), [](const Row& r) { return text_cell(r.record().reason.id); }});
   columns.push_back({std::string(long_column::run_uid), [](const Row& r) { return text_cell(r.run.uid); }});
   columns.push_back({std::string(long_column::plan_index),
                      [](const Row& r) { return Cell(static_cast<std::int64_t>(r.point.index)); }});

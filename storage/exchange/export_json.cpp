@@ -138,9 +138,6 @@ void export_json(const ExportSource& source, std::ostream& out) {
   for_each_row(selection, [&](const Row& row) {
     OrderedJson point = OrderedJson::object();
     for (const Column& column : columns) point[column.name] = json_value(column.of(row));
-    if (OrderedJson& arguments = point[std::string(reason_column::arguments)]; arguments.is_string()) {
-      arguments = OrderedJson::parse(arguments.get<std::string>());
-    }
     point["metrics"] = metrics_block(row.kernel);
     point["samples_ns"] = row.kernel.samples_ns;
     if (!row.record().rounds.empty()) point["rounds"] = rounds_block(row.record(), row.kernel.kernel);

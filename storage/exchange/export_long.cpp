@@ -34,8 +34,8 @@ class LongTableWriter {
     for (const std::string_view name : {long_column::run_uid, long_column::plan_index, long_column::device}) add(name);
     for (const Field& field : point_fields()) add(field.name);
     for (const std::string& knob : knobs_) add(knob);
-    for (const std::string_view name : {long_column::disposition, reason_column::words, reason_column::id,
-                                        reason_column::arguments, long_column::throttled}) {
+    for (const std::string_view name :
+         {long_column::disposition, reason_column::words, reason_column::code, long_column::throttled}) {
       add(name);
     }
     for (const std::string_view name : long_column::of_a_value) add(name);
@@ -102,7 +102,6 @@ class LongTableWriter {
     add(text_cell(to_string(point.disposition)));
     add(text_cell(english_text(point.reason)));
     add(text_cell(point.reason.id));
-    add(reason_arguments(point));
     add(point.clocks ? Cell(point.clocks->throttled) : Cell());
     text.pop_back();
     return text;

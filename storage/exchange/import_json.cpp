@@ -11,7 +11,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "kernels/model/message_json.h"
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/export.h"
@@ -124,8 +123,6 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder)
       row.rounds = rounds_from(place, value);
     } else if (!is_known_column(name, builder.registry())) {
       builder.ignore(name);
-    } else if (const auto text = name == reason_column::arguments ? shallow_text(value) : std::nullopt) {
-      row.fields[name] = value.is_string() ? value.get<std::string>() : *text;
     } else if (value.is_structured()) {
       fail(row.at(name), "it is no single value");
     } else {

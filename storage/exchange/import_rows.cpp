@@ -184,8 +184,7 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
     if (!disposition) fail(row.at("disposition"), disposition.error());
     point.disposition = *disposition;
   }
-  point.reason =
-      stored_message(row.text(reason_column::id), row.text(reason_column::arguments), row.text(reason_column::words));
+  point.reason = Message(row.text(reason_column::code), row.text(reason_column::words));
   const auto amount = [&](std::string_view name) { return checked(row.at(name), row.real(name)); };
   point.max_abs_error = row.real("max_abs_error");  // a wrong result's may be infinite
   point.error_bound = row.real("error_bound");
@@ -301,8 +300,7 @@ void complete_rounds(PointRecord& point) {
 constexpr std::array<std::string_view, 21> known_columns{"kernel",
                                                          "disposition",
                                                          reason_column::words,
-                                                         reason_column::id,
-                                                         reason_column::arguments,
+                                                         reason_column::code,
                                                          "provenance",
                                                          "throttled",
                                                          "samples",

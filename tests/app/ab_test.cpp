@@ -202,7 +202,7 @@ TEST_F(Ab, rounds_go_on_until_a_look) {
   EXPECT_TRUE(rounds == 5 || rounds == 7) << rounds;
   EXPECT_LE(first["ratio_low"], first["ratio"]);
   EXPECT_GE(first["ratio_high"], first["ratio"]);
-  if (first["verdict"] == "AMBIGUOUS") {
+  if (first["verdict"] == "UNDECIDED") {
     EXPECT_EQ(rounds, 7U);
   }
 

@@ -139,7 +139,7 @@ TEST_F(CeilingsOnGpu, what_nvml_does_not_say_is_not_known) {
   const Outcome busy = run(folder_, arguments_, on_stand_in("nvml-use=3"));
   EXPECT_THAT(busy.out, HasSubstr("Whether others used this GPU is not known: NVML did not say"));
   for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
-    EXPECT_NE(ceiling.name, "others_use");
+    EXPECT_NE(ceiling.name, "other_processes_pct");
   }
 }
 

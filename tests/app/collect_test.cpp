@@ -18,8 +18,8 @@
 #include "profiler/measure/events.h"
 #include "profiler/metrics/metrics.h"
 #include "storage/exchange/export.h"
-#include "storage/migrations.h"
 #include "storage/run_store.h"
+#include "storage/schema.h"
 #include "subprocess.h"
 #include "sweeps.h"
 
@@ -306,7 +306,7 @@ TEST_F(Collect, prints_the_table_that_is_asked_for) {
 TEST_F(Collect, an_older_versions_plan_keeps_its_hash) {
   ASSERT_EQ(run(folder_, {"collect", "--device",   "simulated",
                           "-a",      "N=[64,128]", "-a",
-                          "heads=2", "-a",         "mask=[none,causal]",
+                          "heads=2", "-a",         "mask=[full,causal]",
                           "-a",      "dtype=bf16", "--algorithms",
                           "fa1,fa2", "-a",         "br=64",
                           "-a",      "bc=64",      "--quiet",
@@ -404,7 +404,7 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "device,algorithm,pass,mask,N,heads,d,time_ns,note\n"
                         "NVIDIA H200,torch-flash,fwd+bwd,causal,4096,16,128,2000000,a\n"
-                        "Some GPU,\"torch, eager\",fwd,none,4096,16,128,9000000,b\n";
+                        "Some GPU,\"torch, eager\",fwd,full,4096,16,128,9000000,b\n";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome import = run(folder_, {"import", csv, "-o", file_, "--label", "peers"});
   EXPECT_EQ(import.exit_code, 0) << import.err;
@@ -653,7 +653,7 @@ TEST_F(Collect, info_and_export_read_it_back) {
   const Outcome info = run(folder_, {"info", file_});
   EXPECT_EQ(info.exit_code, 0) << info.err;
   EXPECT_THAT(info.out,
-              AllOf(HasSubstr(fmt::format("schema version {}", newest_schema())), HasSubstr("complete"),
+              AllOf(HasSubstr(fmt::format("schema version {}", schema_version)), HasSubstr("complete"),
                     HasSubstr("64 ok"), HasSubstr("NVIDIA H200"), HasSubstr("132 SMs"), HasSubstr("simulated")));
   const auto csv = folder_ / "out.csv";
   EXPECT_EQ(run(folder_, {"export", file_, "--format", "csv", "-o", csv}).exit_code, 0);

@@ -269,7 +269,7 @@ TEST(Model, people_read_full_and_programs_none) {
   EXPECT_THAT(table.out, AllOf(HasSubstr(" full "), Not(HasSubstr(" none "))));
   std::vector<std::string> csv = words;
   csv.emplace_back("--csv");
-  EXPECT_THAT(run(folder, csv).out, HasSubstr(",none,"));
+  EXPECT_THAT(run(folder, csv).out, HasSubstr(",full,"));
 }
 
 TEST(Model, prints_a_gpu_and_reads_what_it_printed) {

@@ -56,7 +56,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   const Outcome plain = compared({before_, "--with", after});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600; assumed]"), HasSubstr("SLOWER"),
-                               HasSubstr("AMBIGUOUS"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 AMBIGUOUS"),
+                               HasSubstr("UNDECIDED"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED"),
                                HasSubstr("their interval is assumed, of 5%")));
   const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "10%"});
   EXPECT_EQ(failed.exit_code, 4);
@@ -72,7 +72,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   const Outcome junit = compared({before_, "--with", after, "--format", "junit"});
   EXPECT_THAT(junit.out, AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""),
                                HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600; assumed]\"/>"),
-                               HasSubstr("<skipped message=\"AMBIGUOUS")));
+                               HasSubstr("<skipped message=\"UNDECIDED")));
   const nlohmann::json answers =
       nlohmann::json::parse(compared({before_, "--with", after, "--format", "json"}).out)["answers"];
   ASSERT_EQ(answers.size(), 1U);
@@ -150,7 +150,7 @@ TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
   Words command;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
   for (const nlohmann::json& row : rows) {
-    if (row["verdict"] != "AMBIGUOUS") continue;
+    if (row["verdict"] != "UNDECIDED") continue;
     const std::string words = row["settle"].get<std::string>();
     EXPECT_THAT(words, HasSubstr(" --margin 40"));
     if (command.empty()) command = command_in(words);
@@ -183,7 +183,7 @@ TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
     ++judged;
     EXPECT_EQ(row["floor"], "model");
     EXPECT_GT(row["ratio_high"].get<double>() / row["ratio"].get<double>(), 1.05) << "more than the 5% of few rounds";
-    if (row["verdict"] == "AMBIGUOUS") {
+    if (row["verdict"] == "UNDECIDED") {
       EXPECT_THAT(row["settle"].get<std::string>(), HasSubstr("only measuring both settles it"));
     }
   }

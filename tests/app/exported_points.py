@@ -104,7 +104,7 @@ class Point(Kernel):
 
     @property
     def flops(self):
-        if self.row['mask'] == 'none':
+        if self.row['mask'] == 'full':
             return self.matrices * {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[self.row['pass']]
         # What masks leave is the export's own count.
         return self.number('tflops') * 1e12 * self.time / 1e9
@@ -115,7 +115,7 @@ class Point(Kernel):
 
     @property
     def problem(self):
-        mask = 'full' if self.row['mask'] == 'none' else self.row['mask']
+        mask = self.row['mask']
         heads = self.heads_q if self.heads_q == self.heads_kv else f'{self.heads_q}/{self.heads_kv}'
         return (f'd {self.d} · pass {self.row["pass"]} · mask {mask} · type {self.row["dtype"]} · batch × heads '
                 f'{self.batch} × {heads} · L2 at start {self.row["cache"]}')
@@ -125,7 +125,7 @@ class Point(Kernel):
         """As points are named in sentences."""
         words = [self.algorithm, self.row['dtype']]
         words += [self.row['pass']] if self.row['pass'] != 'fwd' else []
-        words += [self.row['mask']] if self.row['mask'] != 'none' else []
+        words += [self.row['mask']] if self.row['mask'] != 'full' else []
         heads = self.heads_q if self.heads_q == self.heads_kv else f'{self.heads_q}/{self.heads_kv}'
         n = self.n_q if self.n_q == self.n_k else f'{self.n_q}x{self.n_k}'
         words += [f'batch {self.batch} heads {heads} N {n} d {self.d}']

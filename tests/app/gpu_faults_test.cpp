@@ -61,7 +61,7 @@ class GpuFaults : public ::testing::Test {
   static Outcome tune(const std::string& faults, const std::vector<std::string>& more) {
     const TemporaryFolder home;
     std::vector<std::string> arguments{"tune",   "--device", "gpu",       "--algorithms", "splitkv",
-                                       "--mask", "none",     "--lengths", "512"};
+                                       "--mask", "full",     "--lengths", "512"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(home, arguments, on_stand_in(faults));
   }
@@ -532,7 +532,7 @@ TEST_F(GpuCeilings, a_busy_or_slowed_gpu_is_marked_and_not_refused) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Others used 40% of this GPU"),
                                  HasSubstr("slowed down (power cap) under: wgmma_bf16, wgmma_fp16, wgmma_fp8.\n")));
-  EXPECT_EQ(kept().at("others_use").value, 40);
+  EXPECT_EQ(kept().at("other_processes_pct").value, 40);
   EXPECT_EQ(kept().at("throttle_reasons").value, 4);
   EXPECT_THAT(ceilings("nvml-use=3").out, Not(HasSubstr("Others used")));
   EXPECT_THAT(ceilings("throttle=4").out, Not(HasSubstr("slowed down"))) << "all held one clock";

@@ -40,7 +40,7 @@ class GpuLibraries : public ::testing::Test {
   "name": "{}",
   "source": "{}",
   "computes": {{ "lse": "e" }},
-  "supports": {{ "dtype": ["fp16", "bf16"], "d": [64], "mask": ["none", "causal"], "gqa": true }},
+  "supports": {{ "dtype": ["fp16", "bf16"], "d": [64], "mask": ["full", "causal"], "gqa": true }},
   "tile": {{ "br": [64], "bc": [64] }},
   "knobs": {{ "mode": {{ "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], "means": "what goes wrong" }} }},
   "launches": [ {{ "pass": "fwd" }} ],
@@ -84,7 +84,7 @@ class GpuLibraries : public ::testing::Test {
 
 TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
   const Outcome outcome =
-      collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[none,causal]"});
+      collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[full,causal]"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
   const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
   ASSERT_EQ(stored.size(), 6U);

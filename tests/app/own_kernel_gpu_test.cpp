@@ -33,7 +33,7 @@ class OwnKernelCommands : public ::testing::Test {
   void write(const std::string& name, const std::string& source, const std::string& entry = "attn_fa2_forward") {
     std::ofstream(folder_ / source) << "// a kernel\n";
     std::string text = R"json({ "attnscope_kernel": 1, "name": "NAME", "source": "SOURCE",
-  "supports": { "dtype": ["fp16"], "d": [64], "mask": ["none", "causal"] },
+  "supports": { "dtype": ["fp16"], "d": [64], "mask": ["full", "causal"] },
   "tile": { "br": [64, 32], "bc": [64] }, "knobs": { "unroll": { "values": [4, 8], "means": "Keys at a time" } },
   "launches": [ { "name": "fwd", "entry": "ENTRY",
     "defines": { "ATTN_D": "d", "BR": "br", "BC": "bc", "UNROLL": "unroll" },
@@ -121,8 +121,7 @@ TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     return outcome.err;
   };
-  EXPECT_THAT(error("{"),
-              AllOf(HasSubstr("wrong.json: parse error at line 1, column 2: ")));
+  EXPECT_THAT(error("{"), AllOf(HasSubstr("wrong.json: parse error at line 1, column 2: ")));
   EXPECT_THAT(error("{\n\"attnscope_kernel\": 7}"), HasSubstr("line 2: 'attnscope_kernel' must be"));
   EXPECT_FALSE(std::filesystem::exists(file_));
 }

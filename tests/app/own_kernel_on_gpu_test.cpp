@@ -58,7 +58,7 @@ TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
   EXPECT_THAT(collect(file_, {"--keep-sources"}).err, IsEmpty());
   {
     SQLite::Database database(file_.string());
-    SQLite::Statement kept(database, "SELECT content FROM statement_sources WHERE name = 'mine.cu'");
+    SQLite::Statement kept(database, "SELECT content FROM user_kernel_sources WHERE name = 'mine.cu'");
     ASSERT_TRUE(kept.executeStep());
     EXPECT_EQ(kept.getColumn(0).getString(), content(folder_ / "mine/mine.cu"));
   }

@@ -159,7 +159,7 @@ class Report:
 
     def ceiling_row(self, cells):
         if cells['Ceiling'] == 'Use of the GPU by others, before':
-            return same_text(cells['Value'], f'{self.ceilings["others_use"]:.0f}%')
+            return same_text(cells['Value'], f'{self.ceilings["other_processes_pct"]:.0f}%')
         row = self.of_ceilings[CEILINGS[cells['Ceiling']]]
         self.quantity(cells['Value'], row['value'])
         same_text(cells['Provenance'], row['provenance'])

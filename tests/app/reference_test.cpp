@@ -147,8 +147,7 @@ class CommandsText {
 
   TemporaryFolder folder_;
   std::map<std::string, std::string> said_;  ///< by meaning, the command that said it first
-  std::string text_ =
-      "## Commands\n\nEvery command also takes `--help` and `--version`.\n";
+  std::string text_ = "## Commands\n\nEvery command also takes `--help` and `--version`.\n";
 };
 
 std::string row(const std::vector<std::string>& cells) {
@@ -164,12 +163,12 @@ std::string head(const std::string& title, const std::vector<std::string>& colum
 }
 
 std::string fields_text() {
-  std::string out = head("Fields of a point", {"field", "label", "what it is", "values", "default", "since schema"});
+  std::string out = head("Fields of a point", {"field", "label", "what it is", "values", "default"});
   for (const Field& field : point_fields()) {
     const std::string_view fallback = field.fallback.empty() ? field.sweep_default : field.fallback;
-    out += row({fmt::format("`{}`", field.name), attnscope::text(field.label()), attnscope::text(field.help()),
-                field.largest == 0 ? "" : fmt::format("{} to {}", field.smallest, field.largest), std::string(fallback),
-                std::to_string(field.since)});
+    out +=
+        row({fmt::format("`{}`", field.name), attnscope::text(field.label()), attnscope::text(field.help()),
+             field.largest == 0 ? "" : fmt::format("{} to {}", field.smallest, field.largest), std::string(fallback)});
   }
   return out;
 }

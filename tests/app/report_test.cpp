@@ -187,7 +187,7 @@ TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
   const Outcome outcome = run(folder_, {"report", after, "--baseline", before, "-o", page});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string text = content(page);
-  EXPECT_THAT(text, AllOf(HasSubstr("1 SLOWER, 0 FASTER, 0 SAME, 1 AMBIGUOUS. Without a comparison: 1."),
+  EXPECT_THAT(text, AllOf(HasSubstr("1 SLOWER, 0 FASTER, 0 SAME, 1 UNDECIDED. Without a comparison: 1."),
                           HasSubstr("takes 1.2000 [1.1429, 1.2600; assumed] times as long"),
                           HasSubstr("the baseline has no such point"), HasSubstr("against before.attnscope 1")));
   // The same by numbers, and with the files in either order.

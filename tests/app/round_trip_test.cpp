@@ -110,7 +110,7 @@ TEST_F(RoundTrip, verdicts_of_imports_are_those_of_the_recordings) {
   ASSERT_EQ(wanted.size(), 12U);
   std::map<std::string, int> verdicts;
   for (const nlohmann::json& row : wanted) ++verdicts[row["verdict"].get<std::string>()];
-  EXPECT_EQ(verdicts, (std::map<std::string, int>{{"AMBIGUOUS", 1}, {"FASTER", 1}, {"SAME", 9}, {"SLOWER", 1}}));
+  EXPECT_EQ(verdicts, (std::map<std::string, int>{{"UNDECIDED", 1}, {"FASTER", 1}, {"SAME", 9}, {"SLOWER", 1}}));
   EXPECT_EQ(wanted[0]["floor"], "rounds");
   const nlohmann::json in_turns = rows(before.string() + ":algo:fa1", before.string() + ":algo:fa2");
   for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {

@@ -25,7 +25,7 @@ using Mode = RunStore::Mode;
 
 Words curves_on(const std::string& device) {
   return {"collect", "--device",         device,         "-a",      "N=[64:512:64]", "-a", "heads=2", "-a", "d=32,64",
-          "-a",      "mask=none,causal", "--algorithms", "fa1,fa2", "--quiet"};
+          "-a",      "mask=full,causal", "--algorithms", "fa1,fa2", "--quiet"};
 }
 constexpr std::size_t curve_points = 64;
 

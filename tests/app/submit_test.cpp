@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 /// Eight curves of eight points.
 const Words collected{"--device", "simulated", "-a", "N=[64:512:64]",    "-a",           "heads=2",
-                      "-a",       "d=32,64",   "-a", "mask=none,causal", "--algorithms", "fa1,fa2"};
+                      "-a",       "d=32,64",   "-a", "mask=full,causal", "--algorithms", "fa1,fa2"};
 
 class Submit : public ::testing::Test {
  protected:

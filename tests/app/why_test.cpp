@@ -46,7 +46,7 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
   for (const KernelRecord& kernel : record.kernels) {
     const auto bound = analysis::busiest_unit(record, kernel.kernel);
     ASSERT_TRUE(bound) << kernel.kernel;
-    EXPECT_EQ(bound->metric->key, "use_dram_pct");
+    EXPECT_EQ(bound->metric->key, "dram_utilization_pct");
     const auto stalls = analysis::longest_stalls(record, kernel.kernel);
     ASSERT_EQ(stalls.size(), 3U);
     EXPECT_EQ(stalls[0].metric->key, "stall_wait");
@@ -59,7 +59,7 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
   }
   EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("; busiest DRAM (1)"));
   const Outcome csv = run(folder_, {"export", file_, "--long"});
-  EXPECT_THAT(csv.out, HasSubstr(",use_xu_pct,"));
+  EXPECT_THAT(csv.out, HasSubstr(",xu_utilization_pct,"));
   EXPECT_THAT(csv.out, HasSubstr(",stall_long_scoreboard,"));
   EXPECT_THAT(csv.out, HasSubstr(",shared_conflict_share,"));
 }
@@ -72,21 +72,21 @@ TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counte
   const double ns = summarize(kernel->samples_ns)->median;
   ASSERT_GT(ns, 0);
   // Half of the range's cycles are the kernel's; a range has a second.
-  const auto xu = evaluate("use_xu_pct", record, "qk");
+  const auto xu = evaluate("xu_utilization_pct", record, "qk");
   EXPECT_NEAR(xu->value, 2 * 8, 1e-9);
   EXPECT_EQ(xu->provenance, Provenance::derived);
-  EXPECT_NEAR(evaluate("use_dram_pct", record, "qk")->value, 1e9 / ns * 16, 1e-6 * 1e9 / ns);
-  EXPECT_NEAR(evaluate("use_l2_pct", record, "qk")->value, 1e9 / ns * 14, 1e-6 * 1e9 / ns);
+  EXPECT_NEAR(evaluate("dram_utilization_pct", record, "qk")->value, 1e9 / ns * 16, 1e-6 * 1e9 / ns);
+  EXPECT_NEAR(evaluate("l2_utilization_pct", record, "qk")->value, 1e9 / ns * 14, 1e-6 * 1e9 / ns);
   EXPECT_NEAR(evaluate("stall_wait", record, "qk")->value, 3.4, 1e-9) << "no share of anything";
-  EXPECT_NEAR(evaluate("use_xu_pct", record)->value, 2 * 8, 1e-9) << "a mean of shares of the kernels";
+  EXPECT_NEAR(evaluate("xu_utilization_pct", record)->value, 2 * 8, 1e-9) << "a mean of shares of the kernels";
 }
 
 TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_those_of_the_range) {
   const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=sm__cycles_active");
   EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: sm_active_cycles\n"));
   const PointRecord record = points()[0].record;
-  EXPECT_NEAR(evaluate("use_xu_pct", record, "qk")->value, 8, 1e-9);
-  EXPECT_EQ(evaluate("use_xu_pct", record, "qk")->provenance, Provenance::measured);
+  EXPECT_NEAR(evaluate("xu_utilization_pct", record, "qk")->value, 8, 1e-9);
+  EXPECT_EQ(evaluate("xu_utilization_pct", record, "qk")->provenance, Provenance::measured);
 }
 
 TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
@@ -99,10 +99,10 @@ TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
 TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
   const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=dram__throughput");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: use_dram_pct\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: dram_utilization_pct\n"));
   const PointRecord record = points()[0].record;
-  EXPECT_FALSE(record.kernel("all")->metric("use_dram_pct"));
-  EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "use_shared_pct");
+  EXPECT_FALSE(record.kernel("all")->metric("dram_utilization_pct"));
+  EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "shared_utilization_pct");
 }
 
 TEST_F(CollectWhy, a_run_of_it_is_resumed) {

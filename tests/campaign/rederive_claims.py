@@ -47,7 +47,7 @@ def metric(point, name):
 
 def flops(point):
     """Two for each element of a product of an n_q by n_k matrix with d columns or rows."""
-    if point['mask'] != 'none':
+    if point['mask'] != 'full':
         raise LookupError(f'operations under a mask: {point["mask"]}')
     products = {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[point['pass']]
     return products * 2 * point['n_q'] * point['n_k'] * point['d'] * point['batch'] * point['heads_q']
@@ -57,7 +57,7 @@ def fits(point, words):
     for word in words.split():
         name, how, values = re.fullmatch(r'(\w+)(<=|>=|[:=<>])(\S+)', word).groups()
         name = {'N': 'n_k', 'algo': 'algorithm'}.get(name, name)
-        has = {'none': 'full'}.get(point[name], point[name])
+        has = point[name]
         if not any(COMPARE[how](has, type(has)(value)) for value in values.split(',')):
             return False
     return True
@@ -190,7 +190,7 @@ def exponent(card, data):
         n, d, memory = point['n_k'], point['d'], 4 * point['d'] * point['bc']
         counted = metric(point, 'dram_settled_bytes' if card['level'] == 'dram' else 'l2_sm_bytes')
         circling = point['batch'] * point['heads_q'] * n * (6 * d + 8)
-        is_law = key(point, ('algorithm', 'pass', 'mask', 'br')) == ('fa1', 'fwd', 'none', min(point['bc'], d))
+        is_law = key(point, ('algorithm', 'pass', 'mask', 'br')) == ('fa1', 'fwd', 'full', min(point['bc'], d))
         left_l2 = card['level'] != 'dram' or circling > point['gpu']['l2_bytes']
         if is_law and left_l2 and counted and memory <= n * d:
             runs[point['place']].append((n, d, memory, counted))
@@ -346,7 +346,7 @@ def closed_forms(data):
     for point in data.points:
         heads, n, d = point['batch'] * point['heads_q'], point['n_k'], point['d']
         whole = point['n_q'] == n and n % 8 == 0 and point['heads_q'] == point['heads_kv']
-        if whole and (point['pass'], point['mask']) == ('fwd', 'none') and point['provenance'] == 'measured':
+        if whole and (point['pass'], point['mask']) == ('fwd', 'full') and point['provenance'] == 'measured':
             if point['algorithm'] in ('fa1', 'fa2') and metric(point, 'l2_sm_bytes'):
                 yield 'bytes moved', point, metric(point, 'l2_sm_bytes'), heads * moved(point)
             if point['algorithm'] in ('naive', 'fa1', 'fa2', 'fa3'):

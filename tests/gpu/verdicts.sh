@@ -86,12 +86,12 @@ same() {
   python3 - same-*.json <<'PYTHON' || failed=1
 import collections, json, sys
 
-print(f"{'one build':<14} {'rows':>6} {'FASTER':>7} {'SLOWER':>7} {'SAME':>7} {'AMBIGUOUS':>10}")
+print(f"{'one build':<14} {'rows':>6} {'FASTER':>7} {'SLOWER':>7} {'SAME':>7} {'UNDECIDED':>10}")
 total = collections.Counter()
 for name in sys.argv[1:]:
     verdicts = collections.Counter(row["verdict"] for row in json.load(open(name))["rows"] if not row.get("left_out"))
     total += verdicts
-    words = [verdicts[word] for word in ("FASTER", "SLOWER", "SAME", "AMBIGUOUS")]
+    words = [verdicts[word] for word in ("FASTER", "SLOWER", "SAME", "UNDECIDED")]
     print(f"{name[:-5]:<14} {sum(words):6d} {words[0]:7d} {words[1]:7d} {words[2]:7d} {words[3]:10d}")
 rows = sum(total.values())
 print(f"FASTER or SLOWER: {total['FASTER'] + total['SLOWER']} of {rows} rows, "

@@ -534,7 +534,7 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
 TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRowTile) {
   AttentionProblem p = square;
   const Tiling tile{.br = 128, .bc = 128};
-  for (const char* mask : {"none", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
+  for (const char* mask : {"full", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
     for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
       p.mask = parse_mask(mask).value();
       Tiling ordered = tile;
@@ -564,7 +564,7 @@ TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRow
 TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
   const Algorithm& fa3 = algorithm("fa3");
   for (const int d : fa3.facts().head_dims) {
-    for (const char* mask : {"none", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
+    for (const char* mask : {"full", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
       for (const double dropout : {0.0, 0.1}) {
         const AttentionProblem p{
             .mask = parse_mask(mask).value(), .n_q = 4096, .n_k = 4096, .d = d, .dropout = dropout};

@@ -52,7 +52,7 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
   const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   for (const int d : {64, 128}) {
     const Tiling tile{.br = fa3_backward::query_rows(d), .bc = 128};
-    for (const char* words : {"none", "causal", "window:20:7", "causal+lengths:ramp"}) {
+    for (const char* words : {"full", "causal", "window:20:7", "causal+lengths:ramp"}) {
       for (const std::int64_t group : {1, 3}) {
         for (const std::int64_t n_q : {1, 65, 128, 239, 300}) {
           for (const std::int64_t n_k : {1, 128, 257}) {

@@ -50,7 +50,7 @@ const int registered = [] {
   };
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const Shape& shape :
-         {Shape{"none", 1}, Shape{"causal", 1}, Shape{"window:1024:0", 1}, Shape{"blocks:128:random25", 1},
+         {Shape{"full", 1}, Shape{"causal", 1}, Shape{"window:1024:0", 1}, Shape{"blocks:128:random25", 1},
           Shape{"blocks:128:butterfly", 1}, Shape{"lengths:ramp", 64}, Shape{"causal+lengths:ramp", 64},
           Shape{"blocks:128:random25+lengths:ramp", 64}}) {
       for (const Pass pass : {Pass::fwd, Pass::fwd_bwd}) {

@@ -43,7 +43,7 @@ std::vector<std::string> names(const AttentionPlan& plan) {
 /// Both passes over ragged shapes, shared K/V heads, every kind of mask, and rows that one block does not hold.
 std::vector<AttentionProblem> problems() {
   std::vector<AttentionProblem> all;
-  for (const char* words : {"none", "causal", "window:30:20", "lengths:ramp", "blocks:16:random30",
+  for (const char* words : {"full", "causal", "window:30:20", "lengths:ramp", "blocks:16:random30",
                             "window:100:0+lengths:ramp+blocks:48:butterfly"}) {
     for (const auto& [n_q, n_k] : {std::pair{1, 1}, std::pair{113, 203}, std::pair{239, 1}, std::pair{64, 128}}) {
       for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {

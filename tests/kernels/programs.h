@@ -82,7 +82,7 @@ inline std::vector<AttentionProblem> odd_problems() {
       }
     }
   }
-  for (const char* mask : {"none", "causal", "window:20:7", "causal+lengths:ramp"}) {
+  for (const char* mask : {"full", "causal", "window:20:7", "causal+lengths:ramp"}) {
     for (const auto& [n_q, n_k] : {std::pair{1, 257}, std::pair{239, 128}, std::pair{130, 300}}) {
       problems.push_back({.dtype = DType::fp8,
                           .mask = parse_mask(mask).value(),

@@ -29,8 +29,8 @@ class Shapes {
   }
   [[nodiscard]] std::string mask(std::int64_t n_k) {
     const std::int64_t size = 16 * extent(12);
-    const std::vector<std::string> windows{"none",
-                                           "none",
+    const std::vector<std::string> windows{"full",
+                                           "full",
                                            "causal",
                                            "window:" + std::to_string(extent(29)) + ":0",
                                            "window:inf:" + std::to_string(extent(29)),

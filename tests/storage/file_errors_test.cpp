@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/migrations.h"
 #include "storage/run_store.h"
+#include "storage/schema.h"
 #include "tests/sanitized.h"
 #include "tests/storage/samples.h"
 
@@ -111,14 +111,22 @@ INSTANTIATE_TEST_SUITE_P(
                                 other.exec(
                                     "PRAGMA journal_mode = WAL; CREATE TABLE places (url); PRAGMA user_version = 77");
                               }},
-                      Refused{"of_a_newer_schema",
-                              Kind::newer_schema,
+                      Refused{"of_an_earlier_schema",
+                              Kind::other_schema,
                               [](const std::filesystem::path& file) {
-                                SQLite::Database newer(file.string(), SQLite::OPEN_READWRITE);
-                                newer.exec("PRAGMA user_version = " + std::to_string(newest_schema() + 1));
+                                SQLite::Database earlier(file.string(), SQLite::OPEN_READWRITE);
+                                earlier.exec("PRAGMA user_version = " + std::to_string(schema_version - 1));
                               },
-                              {fmt::format("schema version {},", newest_schema() + 1),
-                               fmt::format("knows up to {};", newest_schema())}},
+                              {fmt::format("schema version {};", schema_version - 1),
+                               fmt::format("reads version {} only", schema_version)}},
+                      Refused{"of_a_later_schema",
+                              Kind::other_schema,
+                              [](const std::filesystem::path& file) {
+                                SQLite::Database later(file.string(), SQLite::OPEN_READWRITE);
+                                later.exec("PRAGMA user_version = " + std::to_string(schema_version + 1));
+                              },
+                              {fmt::format("schema version {};", schema_version + 1),
+                               fmt::format("reads version {} only", schema_version)}},
                       Refused{"overwritten", Kind::damaged,  // but for the header
                               [](const std::filesystem::path& file) {
                                 overwrite(file, 4096, std::filesystem::file_size(file) - 4096);

@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE points SET batch = 500000000000000 WHERE id = 2", without_second, "point 2", "batch 5"},
         Damage{"UPDATE points SET mask = 'sliding' WHERE id = 2", without_second, "point 2", "sliding"},
         Damage{"UPDATE points SET disposition = 'fine' WHERE id = 2", without_second, "point 2", "fine"},
-        Damage{"UPDATE points SET provenance = 'modelled' WHERE id = 2", without_second, "point 2", "never modelled"},
+        Damage{"UPDATE points SET provenance = 'modeled' WHERE id = 2", without_second, "point 2", "never modeled"},
         Damage{"UPDATE points SET reason = CAST(x'61ff62' AS TEXT) WHERE id = 2", without_second, "point 2",
                "reason is no UTF-8"},
         Damage{"UPDATE points SET reason = CAST(x'610062' AS TEXT) WHERE id = 2", without_second, "point 2",
@@ -127,22 +127,24 @@ const std::vector<std::int64_t> all{1, 2, 3, 4};
 INSTANTIATE_TEST_SUITE_P(
     Statements, HostileRows,
     ::testing::Values(
-        Damage{"UPDATE statements SET text = text || ' '", all, "statement 1", "its digest is another"},
-        Damage{"UPDATE statements SET host_code = 0", all, "statement 1", "its digest is another"},
-        Damage{"UPDATE statements SET host_code = 7", all, "statement 1", "host_code is neither"},
-        Damage{"UPDATE statements SET text = CAST(x'61ff62' AS TEXT)", all, "statement 1", "text is no UTF-8"},
-        Damage{"UPDATE statements SET text = hex(zeroblob(600000))", all, "statement 1", "1200000 bytes"},
-        Damage{"UPDATE statement_sources SET digest = 'cc' WHERE name = 'my.cu'", all, "statement 1", "is another"},
-        Damage{"UPDATE statement_sources SET name = '' WHERE name = 'my.cu'", all, "statement 1", "source has no name"},
-        Damage{"DELETE FROM statement_sources WHERE name = 'my.cu'", all, "statement 1", "its digest is another"},
-        Damage{"INSERT INTO statement_sources WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
-               "10001) SELECT 1, 'f' || i, '', NULL FROM n",
-               all, "statement 1", "10003 sources"},
-        Damage{"UPDATE statements SET algorithm = 'fa2'", without_second, "point 2", "of another algorithm"},
-        Damage{"UPDATE statements SET digest = digest || 'x'", without_second, "point 2", "its digest is another"},
-        Damage{"UPDATE points SET statement_id = NULL WHERE id = 2", without_second, "point 2", "is another"},
-        Damage{"UPDATE points SET statement_id = 1 WHERE id = 1", {2, 3, 4}, "point 1", "of another algorithm"},
-        Damage{"UPDATE points SET statement_id = 9 WHERE id = 2", without_second, "point 2", "statement 9 is not"}));
+        Damage{"UPDATE user_kernels SET text = text || ' '", all, "statement 1", "checksum"},
+        Damage{"UPDATE user_kernels SET host_code = 0", all, "statement 1", "checksum"},
+        Damage{"UPDATE user_kernels SET host_code = 7", all, "statement 1", "host_code is neither"},
+        Damage{"UPDATE user_kernels SET text = CAST(x'61ff62' AS TEXT)", all, "statement 1", "text is no UTF-8"},
+        Damage{"UPDATE user_kernels SET text = hex(zeroblob(600000))", all, "statement 1", "1200000 bytes"},
+        Damage{"UPDATE user_kernel_sources SET digest = 'cc' WHERE name = 'my.cu'", all, "statement 1", "is another"},
+        Damage{"UPDATE user_kernel_sources SET name = '' WHERE name = 'my.cu'", all, "statement 1",
+               "source has no name"},
+        Damage{"DELETE FROM user_kernel_sources WHERE name = 'my.cu'", all, "statement 1", "checksum"},
+        Damage{
+            "INSERT INTO user_kernel_sources WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+            "10001) SELECT 1, 'f' || i, '', NULL FROM n",
+            all, "statement 1", "10003 sources"},
+        Damage{"UPDATE user_kernels SET algorithm = 'fa2'", without_second, "point 2", "of another algorithm"},
+        Damage{"UPDATE user_kernels SET digest = digest || 'x'", all, "statement 1", "checksum"},
+        Damage{"UPDATE points SET user_kernel_id = NULL WHERE id = 2", all, "run 1", "checksum"},
+        Damage{"UPDATE points SET user_kernel_id = 1 WHERE id = 1", {2, 3, 4}, "point 1", "of another algorithm"},
+        Damage{"UPDATE points SET user_kernel_id = 9 WHERE id = 2", without_second, "point 2", "statement 9 is not"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Runs, HostileRows,

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "storage/check.h"
-#include "storage/run_digests.h"
-#include "tests/storage/old_files.h"
+#include "storage/checksum.h"
+#include "storage/exchange/export.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -24,6 +26,19 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 using Paths = std::vector<fs::path>;
+
+/// All that exports say of a file, but for when the JSON was made.
+std::string exported(const fs::path& file) {
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  std::ostringstream text;
+  export_csv(store, {}, text);
+  export_long_csv(store, {}, text);
+  std::ostringstream document;
+  export_json(store, {}, document);
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.str());
+  json.erase("created_at");
+  return text.str() + json.dump(1);
+}
 
 class Merge : public ::testing::Test {
  protected:
@@ -52,14 +67,12 @@ class Merge : public ::testing::Test {
   JoinReport merge(const std::string& name, const Paths& files, Damaged damaged = Damaged::refuse) {
     return merge_files(files, folder_ / name, damaged);
   }
+  /// Changes the file as if it had been recorded so.
   static void alter(const fs::path& file, const std::string& sql) {
-    SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(sql);
-  }
-  /// Makes digests anew, as if that had been written.
-  static void sign(const fs::path& file) {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-    database.exec("UPDATE points SET digest = NULL");
-    sign_rows(database);
+    database.exec(sql);
+    const int runs = database.execAndGet("SELECT max(id) FROM runs").getInt();
+    for (int run = 1; run <= runs; ++run) sign_run(database, run);
   }
   static RunHeader header_of(const std::string& plan, std::size_t planned) {
     RunHeader header = full_header();
@@ -83,7 +96,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
     store.add_complete_runs({{CompleteRun{other, {simple_record(128)}}}});
   }
   const fs::path b = write("b.attnscope", header_of("b", 2), {256, 512});
-  const Paths files{a, b, ATTNSCOPE_SAMPLE_OF_0_1, ATTNSCOPE_LAW_SAMPLE};
+  const Paths files{a, b, ATTNSCOPE_SECOND_SAMPLE, ATTNSCOPE_LAW_SAMPLE};
 
   JoinReport report = merge("forth.attnscope", files);
   EXPECT_EQ(report.files, 4U);
@@ -104,14 +117,14 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   const FileCheck check = check_file(folder_ / "forth.attnscope");
   EXPECT_TRUE(check.ok());
   EXPECT_EQ(check.points, points);
-  EXPECT_EQ(check.unchecked, 0U);
+  EXPECT_EQ(check.unverified, 0U);
 
   // merge(merge(a, b), b) is merge(a, b), and so is merging by pairs.
   report = merge("again.attnscope", {folder_ / "forth.attnscope", ATTNSCOPE_LAW_SAMPLE, b});
   EXPECT_TRUE(report.whole());
   EXPECT_TRUE(whole == exported(folder_ / "again.attnscope"));
   (void)merge("ab.attnscope", {a, b});
-  (void)merge("samples.attnscope", {ATTNSCOPE_LAW_SAMPLE, ATTNSCOPE_SAMPLE_OF_0_1});
+  (void)merge("samples.attnscope", {ATTNSCOPE_LAW_SAMPLE, ATTNSCOPE_SECOND_SAMPLE});
   (void)merge("pairs.attnscope", {folder_ / "samples.attnscope", folder_ / "ab.attnscope"});
   EXPECT_TRUE(whole == exported(folder_ / "pairs.attnscope"));
   const FileCheck again = check_file(folder_ / "again.attnscope");
@@ -205,7 +218,6 @@ TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_f
     const fs::path changed = folder_ / "changed.attnscope";
     fs::copy_file(two, changed, fs::copy_options::overwrite_existing);
     alter(changed, change);
-    sign(changed);
     for (const Paths& files : {Paths{one, changed}, Paths{begun, changed, one}}) {
       const StorageError error = storage_error_of([&] { (void)merge("all.attnscope", files); });
       EXPECT_THAT(error.what(), AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("place ")))
@@ -238,7 +250,7 @@ TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
   const fs::path second = write("second.attnscope", header, {128}, StoredRunState::complete, 1);
   const fs::path between = write("between.attnscope", header_of("other", 1), {256});
   const auto begun_in = [&](const fs::path& file, const std::string& year) {
-    alter(file, "UPDATE runs SET digest = NULL, started_at = '" + year + "-01-01T00:00:00Z'");
+    alter(file, "UPDATE runs SET started_at = '" + year + "-01-01T00:00:00Z'");
   };
   begun_in(first, "2036");
   begun_in(between, "2037");

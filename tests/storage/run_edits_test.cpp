@@ -68,7 +68,7 @@ TEST_F(RunEdits, change_what_they_name_alone) {
   EXPECT_THAT(edit({1, 2}, both), IsEmpty()) << "nothing is other";
   EXPECT_EQ(words(1), (RunWords{.name = "before the fix", .note = "two\nlines", .tags = {"base"}, .hidden = true}));
   EXPECT_EQ(words(2), (RunWords{.name = {}, .note = "two\nlines", .tags = {"base"}, .hidden = true}));
-  EXPECT_TRUE(check_file(file_).ok()) << "no digest is of it";
+  EXPECT_TRUE(check_file(file_).ok()) << "outside the checksum";
 }
 
 TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_until_it_is_restored) {
@@ -164,7 +164,7 @@ TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copi
     return std::ranges::count(runs_in(target), name, [](const RunSummary& run) { return run.words.name; });
   };
   const auto statements = [&] {
-    return SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt();
+    return SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM user_kernels").getInt();
   };
   for (const auto& files : {std::vector{file_, older}, std::vector{older, file_}}) {
     fs::remove(target);

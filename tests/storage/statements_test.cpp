@@ -155,7 +155,7 @@ TEST_F(Statements, OfADamagedTextItsPointsStay) {
 TEST_F(Statements, OfAKeptSourceThatIsAnotherOnlyTheCheckSays) {
   const fs::path file = write("a.attnscope", {stated_by(full_)});
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE statement_sources SET content = x'61' WHERE content IS NOT NULL");
+      .exec("UPDATE user_kernel_sources SET content = x'61' WHERE content IS NOT NULL");
   EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.statement, nullptr);
   const FileCheck check = check_file(file);
   ASSERT_THAT(check.bad_rows, SizeIs(1));

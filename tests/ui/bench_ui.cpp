@@ -388,7 +388,7 @@ void write_points(const QString& file, std::size_t wanted) {
     std::vector<attnscope::PointRecord> records;
     records.reserve(count + 8 * kinds.size());
     for (; records.size() < count; ++heads) {
-      for (const char* mask : {"none", "causal", "window:255:0", "lengths:ramp"}) {
+      for (const char* mask : {"full", "causal", "window:255:0", "lengths:ramp"}) {
         for (const attnscope::DType dtype : {attnscope::DType::fp16, attnscope::DType::bf16}) {
           for (attnscope::PointRecord record : kinds) {
             record.spec.problem.heads_q = record.spec.problem.heads_kv = heads;

@@ -64,10 +64,9 @@ QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
   const BadRow& first = rows.front();
   const std::string file = path.toStdString();
   if (rows.size() == 1) {
-    return qtext("1 row of {} is not what was written and is left out: {}: {}", file, first.where, first.why);
+    return qtext("{} is damaged: {}: {}", file, first.where, first.why);
   }
-  return qtext("{} rows of {} are not what was written and are left out: {}: {}", rows.size(), file, first.where,
-               first.why);
+  return qtext("{} is damaged in {} places, first {}: {}", file, rows.size(), first.where, first.why);
 }
 
 /// The file has more points than the window can take.

@@ -49,7 +49,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString format_time(const std::string& iso);
 /// "batch 1 × 16 heads", with K/V heads where they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
-/// "full", "causal", "window:256:0": the mask's words, where mask=none reads "full" and a long list is shortened.
+/// "full", "causal", "window:256:0": the mask's words, where mask=full reads "full" and a long list is shortened.
 [[nodiscard]] QString format_mask(const Mask& mask);
 /// "4096", or "1 × 65536" (n_q × n_k) where they differ.
 [[nodiscard]] QString format_lengths(const AttentionProblem& problem);

@@ -58,9 +58,7 @@ QString lacking(const std::vector<RunStore>& stores) {
     const std::vector<BadRow> skipped = store.bad_rows();
     if (skipped.empty()) continue;
     const std::string file = store.file().string();
-    return skipped.size() == 1
-               ? qtext("The table lacks 1 row of {} that is not what was written.", file)
-               : qtext("The table lacks {} rows of {} that are not what was written.", skipped.size(), file);
+    return qtext("{} is damaged: numbers in the table may be missing or wrong.", file);
   }
   return {};
 }

@@ -63,6 +63,6 @@ const growth = (figure, all) => {
     room.append(make('div', {}, make('strong', {}, title), picture));
   };
   plot(`${w('sm_l2')} (${w(all.origin)})`, 1, bytes, 2);
-  plot(`FLOPs (${w('modelled')})`, 2, value => scaled(value / 1e9, 1000, ['GFLOP', 'TFLOP', 'PFLOP']), 10);
+  plot(`FLOPs (${w('modeled')})`, 2, value => scaled(value / 1e9, 1000, ['GFLOP', 'TFLOP', 'PFLOP']), 10);
   figure.append(room, make('figcaption', {}, `${all.of} · ${w('growth_key')}`));
 };

@@ -80,7 +80,7 @@ const tilePlayer = (shown, single, most) => {
       closedRead += shown.closed[2 * i]; closedWritten += shown.closed[2 * i + 1];
     });
     tally.append(row(w('sm_l2'), bytes(read), bytes(written)), row(`${w('dram')} (${w('simulated')})`, bytes(frame.d[1]), bytes(frame.d[2])));
-    const closed = row(`${w('closed_form')} (${w('modelled')})`, bytes(closedRead), bytes(closedWritten));
+    const closed = row(`${w('closed_form')} (${w('modeled')})`, bytes(closedRead), bytes(closedWritten));
     const meets = frame.t.every((value, i) => value === shown.closed[i]);
     if (meets) closed.className = 'meets';
     tally.append(closed);

@@ -29,7 +29,7 @@ namespace {
 using Value = std::optional<LessonValue>;
 
 Value modelled(double value, Unit unit) {
-  return LessonValue{format_figure(value, unit), "modelled"};
+  return LessonValue{format_figure(value, unit), "modeled"};
 }
 Value modelled(std::int64_t value, Unit unit) {
   return modelled(static_cast<double>(value), unit);
@@ -146,7 +146,7 @@ Value doubled_value(const Evidence& evidence, std::string_view algorithm, Double
   const std::vector<Pair> telling = telling_pairs(evidence.points, pairs);
   if (telling.empty()) return std::nullopt;
   const Pair& pair = telling.front();
-  if (model) return LessonValue{format_figure(*pair.model_ratio, Unit::ratio), "modelled"};
+  if (model) return LessonValue{format_figure(*pair.model_ratio, Unit::ratio), "modeled"};
   return LessonValue{format_figure(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
 }
 
@@ -225,7 +225,7 @@ Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_v
   const auto band = l2_boundary(*algorithm, p, config, evidence.gpu);
   if (!band) return std::nullopt;
   const auto hundreds = [](double n) { return format_figure(std::round(n / 100) * 100, Unit::plain); };
-  return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modelled"};
+  return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modeled"};
 }
 
 /// Rows of one query against a cache.
@@ -418,11 +418,11 @@ const std::array value_table{
     ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
     ValueName{"decode_gain", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.time; }, Unit::ratio, counted); }},
-    ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modelled"); }},
+    ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modeled"); }},
     ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, counted); }},
     ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, counted); }},
-    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_blocks; }, Unit::plain, "modelled"); }},
-    ValueName{"decode_blocks_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_blocks; }, Unit::plain, "modelled"); }},
+    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_blocks; }, Unit::plain, "modeled"); }},
+    ValueName{"decode_blocks_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_blocks; }, Unit::plain, "modeled"); }},
     ValueName{"decode_rows_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_rows; }, Unit::plain, ""); }},
     ValueName{"decode_rows_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_rows; }, Unit::plain, ""); }},
 };

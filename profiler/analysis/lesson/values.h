@@ -35,7 +35,7 @@ struct Setting {
 
 struct LessonValue {
   std::string text;
-  /// "measured", "modelled", "datasheet", ...: a key of the lesson's words.
+  /// "measured", "modeled", "datasheet", ...: a key of the lesson's words.
   std::string_view origin;
 };
 

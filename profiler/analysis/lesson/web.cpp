@@ -305,7 +305,7 @@ class Page {
     }
     return fmt::format(
         "<figure class=\"frames\" data-now=\"{}\">{}<figcaption>{} {} ({}; {}: {})</figcaption></figure>\n", now,
-        frames, word("doublings"), word("scale"), word("modelled"), markup(evidence_.gpu.name), word("datasheet"));
+        frames, word("doublings"), word("scale"), word("modeled"), markup(evidence_.gpu.name), word("datasheet"));
   }
 
   std::string occupancy_picture(const Front& front, const Setting& setting) const {
@@ -325,7 +325,7 @@ class Page {
         "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
         "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
         word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
-        word("not_changed"), word("modelled"), markup(translated(texts_, describe(all->spec))));
+        word("not_changed"), word("modeled"), markup(translated(texts_, describe(all->spec))));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
@@ -356,7 +356,7 @@ class Page {
 
   std::string backward_picture(const Setting& setting) const {
     return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(backward_squares(setting), 210),
-                       word("scale"), word("modelled"));
+                       word("scale"), word("modeled"));
   }
 
   void add_claims() {

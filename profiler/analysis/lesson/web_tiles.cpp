@@ -195,7 +195,7 @@ std::string played_json(const LessonTexts& texts, const Front& front, const Evid
     const auto play = [&](const Mask& mask, const AlsoPlayed& also) {
       const auto player = player_of(front, evidence, *algorithm, mask, most_played, also.choice);
       if (!player) return;
-      std::string label = mask == Mask::none ? texts.word("no_mask") : translated(texts, mask_title(mask));
+      std::string label = mask == Mask::none ? texts.word("no_mask") : translated(texts, to_string(mask));
       if (!also.label.empty()) label += ", " + translated(texts, also.label);
       json played = player_json(*player, texts, evidence, *algorithm, label);
       const PairRounds pairs = pair_rounds(*player);

@@ -48,10 +48,8 @@ bool write_file(const fs::path& file, const std::string& content) {
 }  // namespace
 
 std::string CubinKey::digest() const {
-  const SourceName name = source.own ? SourceName{.file = {}, .digest = own_digest} : source_name(source.file);
-  std::string text = name.digest;
+  std::string text = source.own ? own_digest : source_digest(source.file);
   const auto add = [&](std::string_view part) { text.append("\n").append(part); };
-  add(name.file);
   add(source.entry);
   add(arch);
   add(nvrtc_version);

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/legacy/earlier_sources.h"
 #include "profiler/metrics/statement.h"
 
 namespace attnscope::gpu {
@@ -137,18 +136,13 @@ std::string compiled_text(std::string_view file, std::span<const EmbeddedSource>
   return text.take();
 }
 
-SourceName source_name(std::string_view file) {
+std::string source_digest(std::string_view file) {
   static std::mutex mutex;
-  static std::map<std::string, SourceName, std::less<>> known;
+  static std::map<std::string, std::string, std::less<>> known;
   const std::lock_guard lock(mutex);
-  if (const auto found = known.find(file); found != known.end()) return found->second;
-  SourceName name{.file = {}, .digest = uuid_of(compiled_text(file, embedded_sources()))};
-  const auto known_then = legacy::earlier_sources();
-  const auto earlier = std::ranges::find(known_then, name.digest, &legacy::EarlierSource::compiled);
-  if (earlier != known_then.end()) {
-    name = {.file = std::string(earlier->file), .digest = std::string(earlier->digest)};
-  }
-  return known.emplace(file, std::move(name)).first->second;
+  const auto found = known.find(file);
+  if (found != known.end()) return found->second;
+  return known.emplace(file, uuid_of(compiled_text(file, embedded_sources()))).first->second;
 }
 
 }  // namespace attnscope::gpu

@@ -15,14 +15,7 @@ namespace attnscope::gpu {
 /// order of what is read stays. (Sources ask for no line number and have no raw strings; a test looks.)
 [[nodiscard]] std::string compiled_text(std::string_view file, std::span<const EmbeddedSource> sources);
 
-/// What identifies a source in a digest.
-struct SourceName {
-  std::string file;
-  std::string digest;  ///< 36 characters
-};
-
-/// The source is known by its compiled_text(). Files of version 0.1 know a source by its path and by a digest of all of
-/// its text: a source that is still read as it was then keeps that name.
-[[nodiscard]] SourceName source_name(std::string_view file);
+/// A UUID of the embedded source's compiled_text(). Thread-safe.
+[[nodiscard]] std::string source_digest(std::string_view file);
 
 }  // namespace attnscope::gpu

@@ -92,7 +92,7 @@ TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
   std::map<std::string_view, int> judged;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
-      for (const char* mask : {"none", "causal", "window:33:17", "lengths:0/200", "causal+blocks:128:butterfly"}) {
+      for (const char* mask : {"full", "causal", "window:33:17", "lengths:0/200", "causal+blocks:128:butterfly"}) {
         for (const Pass pass : {Pass::fwd, Pass::bwd}) {
           for (const double dropout : {0.0, 0.1}) {
             AttentionProblem problem{.dtype = dtype,
@@ -121,7 +121,7 @@ TEST_F(GpuDeviceTest, SampledGradientsAreRight) {
   // Too large for the host to go through whole: keys are judged with the statistics of the service kernel.
   int judged = 0;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    for (const char* mask : {"none", "causal+lengths:ramp"}) {
+    for (const char* mask : {"full", "causal+lengths:ramp"}) {
       for (const bool deterministic : {false, true}) {
         const bool right = expect_right(*algorithm, {.pass = Pass::fwd_bwd,
                                                      .mask = parse_mask(mask).value(),
@@ -192,7 +192,7 @@ TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
   std::vector<AttentionProblem> problems;
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
     for (const char* mask :
-         {"none", "causal", "window:256:0", "lengths:ramp", "causal+lengths:700/2048", "blocks:128:butterfly"}) {
+         {"full", "causal", "window:256:0", "lengths:ramp", "causal+lengths:700/2048", "blocks:128:butterfly"}) {
       for (const std::int64_t d : {64, 128}) {
         AttentionProblem p = square;
         p.pass = pass, p.mask = parse_mask(mask).value(), p.d = d;

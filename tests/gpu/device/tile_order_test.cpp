@@ -141,7 +141,7 @@ class TileOrderTest : public ::testing::Test {
   static std::vector<Case> all_cases() {
     std::vector<Case> cases;
     for (const Traced& of : traced_kernels()) {
-      for (const char* mask : {"none", "causal", "window:90:40", "lengths:ramp", "causal+blocks:64:butterfly"}) {
+      for (const char* mask : {"full", "causal", "window:90:40", "lengths:ramp", "causal+blocks:64:butterfly"}) {
         for (const std::int64_t n_q : {301, 3}) {
           for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
             for (const auto& [br, bc] : {std::pair(0, 0), std::pair(64, 64), std::pair(128, 32), std::pair(16, 128)}) {

@@ -38,7 +38,7 @@ def build(folder):
                     *(f"-L{path}" for path in cpp_extension.library_paths(device_type="cuda")), "-lcudart"], check=True)
     for name, backend in BACKENDS.items():
         statement = {"attnscope_kernel": 1, "name": f"torch-{name}", "source": "torch-attention.so", "computes": {"reference": "softmax", "lse": "e"},
-                     "supports": {"dtype": ["fp16", "bf16"], "d": [64, 128], "mask": ["none", "causal"], "pass": ["fwd", "bwd"]},
+                     "supports": {"dtype": ["fp16", "bf16"], "d": [64, 128], "mask": ["full", "causal"], "pass": ["fwd", "bwd"]},
                      "layout": LAYOUTS[name], "tile": {"br": [128], "bc": [128]}, "knobs": {"backend": {"values": [backend], "means": "what of PyTorch runs"}},
                      "launches": [{"pass": "fwd"}, {"pass": "bwd"}], "law": {"like": "fa2"}}
         with open(os.path.join(folder, f"{name}.json"), "w") as out:

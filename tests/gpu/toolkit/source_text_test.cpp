@@ -10,9 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/legacy/earlier_sources.h"
-#include "profiler/measure/gpu/cubin_cache.h"
-
 namespace attnscope::gpu {
 namespace {
 
@@ -79,27 +76,6 @@ TEST(CompiledText, HoldsForEverySource) {
     }
     EXPECT_THAT(compiled_text(source.path, embedded_sources()), Not(HasSubstr("#include"))) << source.path;
   }
-}
-
-TEST(SourceName, IsThatOfRecordedFilesAsLongAsTheProgramIsTheSame) {
-  for (const legacy::EarlierSource& earlier : legacy::earlier_sources()) {
-    const auto source = std::ranges::find(embedded_sources(), earlier.file, &EmbeddedSource::path);
-    if (source == embedded_sources().end()) continue;  // it has another path by now
-    const SourceName name = source_name(earlier.file);
-    EXPECT_EQ(name.digest, earlier.digest)
-        << earlier.file << " is another program than in recorded files: take its row away "
-        << "(compiled: " << uuid_of(compiled_text(earlier.file, embedded_sources())) << ')';
-    EXPECT_EQ(name.file, earlier.file);
-  }
-}
-
-// As programs before this one wrote it into files and named cubins by it.
-TEST(CubinKeys, AreThoseOfRecordedFiles) {
-  const CubinKey key{.source = {.file = "device/row_statistics.cuh", .entry = "f", .defines = {}},
-                     .arch = "sm_80",
-                     .nvrtc_version = "13.0",
-                     .options = {"-DX=1"}};
-  EXPECT_EQ(key.digest(), "3c168b3c-0466-535a-bcef-84adfb623fae");
 }
 
 }  // namespace

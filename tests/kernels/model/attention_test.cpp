@@ -149,7 +149,7 @@ TEST(InvalidReason, WhatTheoryWouldNotEndOnIsRefused) {
   };
   EXPECT_EQ(with("lengths:ramp", 500'000'000'000'000, 16),
             "key lengths are for a batch of at most 2^16, not 500000000000000.");
-  EXPECT_THAT(with("none", 500'000'000'000'000, 1), IsEmpty());
+  EXPECT_THAT(with("full", 500'000'000'000'000, 1), IsEmpty());
   EXPECT_THAT(with("lengths:ramp", 1 << 16, 1 << 11), IsEmpty());
   EXPECT_EQ(
       with("lengths:ramp", 1 << 16, (1 << 11) + 1),
@@ -163,7 +163,7 @@ TEST(InvalidReason, WhatTheoryWouldNotEndOnIsRefused) {
 TEST(LengthCounts, AreTheLengthsOfAllEntries) {
   for (const auto& [mask, batch, n_k] :
        {std::tuple{"lengths:ramp", 7, 100}, std::tuple{"lengths:ramp", 100, 7}, std::tuple{"lengths:ramp", 64, 64},
-        std::tuple{"lengths:ramp", 1000, 999}, std::tuple{"lengths:5/0/5/9", 4, 9}, std::tuple{"none", 3, 5}}) {
+        std::tuple{"lengths:ramp", 1000, 999}, std::tuple{"lengths:5/0/5/9", 4, 9}, std::tuple{"full", 3, 5}}) {
     const AttentionProblem p{.mask = parse_mask(mask).value(), .batch = batch, .n_q = 3, .n_k = n_k};
     std::map<std::int64_t, std::int64_t> expected;
     for (std::int64_t entry = 0; entry < batch; ++entry) ++expected[key_length(p, entry)];

@@ -24,7 +24,7 @@ using ::testing::StartsWith;
 
 TEST(MaskWords, RoundTrip) {
   for (const char* text :
-       {"none", "causal", "window:64:0", "window:0:0", "window:inf:5", "window:128:inf", "lengths:ramp", "lengths:0",
+       {"full", "causal", "window:64:0", "window:0:0", "window:inf:5", "window:128:inf", "lengths:ramp", "lengths:0",
         "lengths:300/512/7", "blocks:128:butterfly", "blocks:16:stride1", "blocks:64:stride4", "blocks:256:random0",
         "blocks:256:random100", "causal+lengths:ramp", "window:33:17+lengths:5/0+blocks:64:random25",
         "causal+blocks:128:butterfly"}) {
@@ -33,13 +33,11 @@ TEST(MaskWords, RoundTrip) {
   }
   // Other spellings of the same mask have one canonical word.
   EXPECT_EQ(to_string(mask_of("window:inf:0")), "causal");
-  EXPECT_EQ(to_string(mask_of("window:inf:inf")), "none");
-  EXPECT_EQ(to_string(mask_of("none+causal")), "causal");
+  EXPECT_EQ(to_string(mask_of("window:inf:inf")), "full");
+  EXPECT_EQ(to_string(mask_of("full+causal")), "causal");
   EXPECT_EQ(to_string(mask_of("blocks:64:stride2+causal")), "causal+blocks:64:stride2");
   EXPECT_EQ(mask_of("none"), Mask::none);
   EXPECT_EQ(mask_of("full"), Mask::none);
-  EXPECT_EQ(mask_title(Mask::none), "full") << "for people; files keep to one spelling";
-  EXPECT_EQ(mask_title(mask_of("full+causal")), "causal");
   EXPECT_EQ(mask_of("causal"), Mask::causal);
   EXPECT_NE(mask_of("lengths:1/2"), mask_of("lengths:2/1"));
 }
@@ -133,7 +131,7 @@ bool sees(const AttentionProblem& p, std::int64_t entry, std::int64_t i, std::in
 }
 
 TEST(VisibleKeys, AreTheDefinitionPairByPair) {
-  for (const char* text : {"none", "causal", "window:0:0", "window:3:0", "window:2:4", "window:inf:2", "window:5:inf",
+  for (const char* text : {"full", "causal", "window:0:0", "window:3:0", "window:2:4", "window:inf:2", "window:5:inf",
                            "lengths:ramp", "lengths:0/9/4", "causal+lengths:0/9/4", "window:2:1+lengths:ramp"}) {
     for (const std::int64_t n_q : {1, 2, 5, 9, 14}) {
       const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = 9};

@@ -190,7 +190,7 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
 
 TEST(TileGrid, WindowsAndLengthsMatchTheMask) {
   for (const char* text :
-       {"none", "causal", "window:0:0", "window:7:0", "window:3:5", "window:inf:4", "window:6:inf", "window:30:2",
+       {"full", "causal", "window:0:0", "window:7:0", "window:3:5", "window:inf:4", "window:6:inf", "window:30:2",
         "lengths:ramp", "lengths:0/19/5", "causal+lengths:ramp", "window:2:3+lengths:0/19/5"}) {
     for (const std::int64_t n_q : {1, 4, 13, 19, 33}) {
       for (const std::int64_t n_k : {19, 24}) {
@@ -275,7 +275,7 @@ TEST(TileGrid, BlocksMatchTheMask) {
 
 TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
   for (const char* text :
-       {"none", "causal", "lengths:ramp", "window:9:3+lengths:40/0/7", "causal+lengths:ramp+blocks:16:stride2"}) {
+       {"full", "causal", "lengths:ramp", "window:9:3+lengths:40/0/7", "causal+lengths:ramp+blocks:16:stride2"}) {
     const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 6, .heads_kv = 2, .n_q = 50, .n_k = 40};
     const Tiling tile{.br = 16, .bc = 8};
     const BatchGrid batch(p, tile);

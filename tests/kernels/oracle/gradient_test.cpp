@@ -96,10 +96,10 @@ AttentionProblem small(std::string_view mask, double dropout = 0) {
 }
 
 std::vector<GradientCase> gradient_cases() {
-  std::vector<GradientCase> cases{{"full", small("none")},           {"causal", small("causal")},
+  std::vector<GradientCase> cases{{"full", small("full")},           {"causal", small("causal")},
                                   {"window", small("window:2:1")},   {"left", small("window:1:inf")},
                                   {"lengths", small("lengths:0/5")}, {"ramp_causal", small("causal+lengths:ramp")},
-                                  {"dropout", small("none", 0.3)},   {"dropout_window", small("window:3:0", 0.1)}};
+                                  {"dropout", small("full", 0.3)},   {"dropout_window", small("window:3:0", 0.1)}};
   AttentionProblem blocks = small("blocks:16:butterfly+causal", 0.2);
   blocks.mask.blocks = Mask::Blocks::random;
   blocks.mask.block_parameter = 40;

@@ -52,7 +52,7 @@ TEST(Statement, SaysTheLineOfWhatIsWrong) {
       {"\"supports\"", "\"suports\"", 6, "'suports' means nothing here"},
       {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "value 2 of 'dtype' must be one of \"fp16\", \"bf16\""},
       {"[32, 64, 128]", "[32, \"64\"]", 8, "must be a whole number from 1 to 1024"},
-      {"[\"none\", \"causal\"]", "[]", 10, "'mask' must be a list"},
+      {"[\"full\", \"causal\"]", "[]", 10, "'mask' must be a list"},
       {"\"gqa\": true", "\"gqa\": 1", 11, "'gqa' must be true or false"},
       {"[64, 16, 32, 128]", "[64, -16]", 15, "must be a whole number from 1"},
       {"\"entry\": \"own_forward\",", "", 20, "'entry' is missing"},

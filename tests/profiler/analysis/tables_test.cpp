@@ -168,7 +168,7 @@ TEST_F(ComparisonTables, PeopleReadEachPairAndWhatStandsAlone) {
   add_pairs(lines, result_);
   add_left_out(lines, result_);
   const Table table = comparison_table(lines, of());
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "AMBIGUOUS", "not compared", "not compared"));
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
   EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
   EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
   EXPECT_THAT(texts(table, "ratio").front(), StartsWith("1.3000 ["));
@@ -202,7 +202,7 @@ TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
   std::vector<ComparisonLine> lines;
   add_pairs(lines, result);
   const Table table = comparison_table(lines, {.points = &points, .margin = 0.01, .others = {"after"}});
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("AMBIGUOUS (simulated)"));
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
   EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs (throttled)"));
   EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
   EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
@@ -236,7 +236,7 @@ TEST_F(ComparisonTables, ProgramsReadEachRowThatStandsAlone) {
   EXPECT_THAT(texts(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
   EXPECT_THAT(texts(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
   EXPECT_THAT(texts(table, "reason").back(), "the baseline has no such point");
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "AMBIGUOUS", "", ""));
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
 }
 
 TEST_F(ComparisonTables, WhatStandsAloneSaysOnWhichSide) {
@@ -298,7 +298,7 @@ TEST(LawTable, SaysEachLawThenEachFamilyAndItsClosedForm) {
   EXPECT_THAT(texts(table, "points"), ElementsAre("", "12", "", "6"));
   EXPECT_THAT(texts(table, "miss"), ElementsAre("", "1.23%", "50%", ""));
   EXPECT_THAT(texts(table, "band").at(1), "8.25 – 12.5");
-  EXPECT_THAT(texts(table, "source"), ElementsAre("", "derived · test · H200", "modelled", "derived · test · H200"));
+  EXPECT_THAT(texts(table, "source"), ElementsAre("", "derived · test · H200", "modeled", "derived · test · H200"));
   EXPECT_THAT(
       texts(table, "note").at(3),
       "Withheld: only 6 points, where 8 are the least. What is read again the L2 serves: every byte passes DRAM "

@@ -46,7 +46,7 @@ TileSight by_pairs(const AttentionProblem& p, std::int64_t entry, const KeyRange
 }
 
 TEST(TilePicture, SightIsWhatThePairsSay) {
-  for (const char* mask : {"none", "causal", "window:100:20", "window:0:0", "lengths:ramp", "causal+lengths:333/50",
+  for (const char* mask : {"full", "causal", "window:100:20", "window:0:0", "lengths:ramp", "causal+lengths:333/50",
                            "blocks:64:butterfly", "causal+blocks:64:random30", "window:60:9+blocks:128:stride3"}) {
     for (const auto& [n_q, n_k] : {std::pair{512, 512}, std::pair{300, 401}, std::pair{401, 130}}) {
       AttentionProblem problem = problem_of(mask, n_q, n_k);
@@ -77,8 +77,8 @@ TEST(TilePicture, SightIsWhatThePairsSay) {
 
 TEST(TilePicture, OrderIsTheLoopOrders) {
   // FA2 goes along the keys of one Q tile after the other; FA1 goes down the queries of one K tile after the other.
-  const TilePicture fa2 = picture("fa2", problem_of("none"), TileShape{.br = 64, .bc = 64});
-  const TilePicture fa1 = picture("fa1", problem_of("none"), TileShape{.br = 64, .bc = 64});
+  const TilePicture fa2 = picture("fa2", problem_of("full"), TileShape{.br = 64, .bc = 64});
+  const TilePicture fa1 = picture("fa1", problem_of("full"), TileShape{.br = 64, .bc = 64});
   EXPECT_EQ(fa2.kernel, "fwd");
   EXPECT_EQ(fa2.visits, 64);
   EXPECT_EQ(fa1.visits, 64);
@@ -168,7 +168,7 @@ TEST(TilePicture, TilesOfAPatternThatAreTooManyAreNotCounted) {
 }
 
 TEST(TilePicture, ProgramsThatAreTooLongHaveNoOrder) {
-  AttentionProblem problem = problem_of("none", 1 << 17, 1 << 17);
+  AttentionProblem problem = problem_of("full", 1 << 17, 1 << 17);
   problem.heads_q = problem.heads_kv = 1;
   const TilePicture got = picture("fa2", problem, TileShape{.br = 16, .bc = 16});
   EXPECT_TRUE(got.too_long);
@@ -181,14 +181,14 @@ TEST(TilePicture, ProgramsThatAreTooLongHaveNoOrder) {
 TEST(TilePicture, CanBeCancelled) {
   const Algorithm& fa2 = *built_in_algorithms().find("fa2");
   int asked = 0;
-  EXPECT_FALSE(tile_picture(fa2, problem_of("none"), TileShape{.br = 64, .bc = 64}, fixtures::h200(), 0,
+  EXPECT_FALSE(tile_picture(fa2, problem_of("full"), TileShape{.br = 64, .bc = 64}, fixtures::h200(), 0,
                             [&] { return ++asked > 1; }));
 }
 
 TEST(TilePicture, BlockMasksAndLargeGridsAreNotQuick) {
   EXPECT_TRUE(is_quick_picture(problem_of("causal"), {64, 64}));
   EXPECT_FALSE(is_quick_picture(problem_of("blocks:64:butterfly"), {64, 64}));
-  EXPECT_FALSE(is_quick_picture(problem_of("none", 1 << 16, 1 << 16), {16, 16}));
+  EXPECT_FALSE(is_quick_picture(problem_of("full", 1 << 16, 1 << 16), {16, 16}));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::vector<Played> everything() {
   std::vector<Played> all;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
-      for (const char* mask : {"none", "causal", "window:90:20", "lengths:100/300", "blocks:64:butterfly"}) {
+      for (const char* mask : {"full", "causal", "window:90:20", "lengths:100/300", "blocks:64:butterfly"}) {
         for (const std::int64_t n_q : {1, 300}) {
           AttentionProblem p{.pass = pass,
                              .mask = test::mask_of(mask),
@@ -222,7 +222,7 @@ TEST(TilePlayer, ComesByThePairsThatTheMaskLeaves) {
   for (const char* name : {"naive", "fa1", "fa2"}) {
     const Algorithm& algorithm = *built_in_algorithms().find(name);
     for (const bool causal : {false, true}) {
-      const AttentionProblem p{.mask = test::mask_of(causal ? "causal" : "none"), .n_q = n, .n_k = n, .d = 64};
+      const AttentionProblem p{.mask = test::mask_of(causal ? "causal" : "full"), .n_q = n, .n_k = n, .d = 64};
       const TilePlayer player = player_of(algorithm, p, {{.br = 64, .bc = 64}, {}});
       const auto touched = player.touched_pairs();
       ASSERT_EQ(touched.size(), player.frames());

@@ -96,7 +96,7 @@ TEST(TeachersStep, ChoicesToPlayAreToldOneByOne) {
   const auto knob = told(with_step("play: fa1 fa2\nplay_knobs: raster nonsense\n"));
   ASSERT_EQ(knob.size(), 1U);
   EXPECT_THAT(knob.front(), HasSubstr("it takes knobs of the algorithms that 'play' names: "));
-  EXPECT_EQ(told(with_step("play: fa2\nplay_masks: none sideways\n")).size(), 1U);
+  EXPECT_EQ(told(with_step("play: fa2\nplay_masks: full sideways\n")).size(), 1U);
 }
 
 TEST(TeachersStep, ManyWrongKeysAreCounted) {

@@ -161,7 +161,7 @@ TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
   EXPECT_EQ(find_value("s_one")->of(setting, evidence)->text, "128 MiB");
   EXPECT_EQ(find_value("s_moved")->of(setting, evidence)->text, "512 MiB");
   EXPECT_EQ(find_value("ml_one")->of(setting, evidence)->text, "64 KiB");
-  EXPECT_EQ(find_value("s_one")->of(setting, evidence)->origin, "modelled");
+  EXPECT_EQ(find_value("s_one")->of(setting, evidence)->origin, "modeled");
   EXPECT_FALSE(find_value("crossover_fast")->of(setting, evidence));
   EXPECT_FALSE(find_value("dram_latency")->of(setting, evidence));
   EXPECT_EQ(find_value("nothing"), nullptr);

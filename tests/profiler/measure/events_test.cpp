@@ -95,7 +95,7 @@ TEST(Events, AReasonIsReadAsWhatItIs) {
     const auto parsed = parse_event(std::string(R"({"event":"point","disposition":"crashed",)") + of_reason + "}");
     return parsed ? std::get<PointEvent>(*parsed).reason : parsed.error();
   };
-  EXPECT_EQ(line(R"("reason":"The GPU is gone. [x]","reason_id":"point.gpu_gone")"),
+  EXPECT_EQ(line(R"("reason":"The GPU is gone. [x]","reason_code":"point.gpu_gone")"),
             make_reason("point.gpu_gone", "The GPU is gone. [x]"));
   EXPECT_EQ(line(R"("reason":"its words")"), Message::verbatim("its words"));
 }

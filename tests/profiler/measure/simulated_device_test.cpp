@@ -133,11 +133,11 @@ TEST(SimulatedDevice, KeepsHowBusyUnitsAre) {
   const PointRecord several = simulate("naive", 1024, 3);
   double busy_ns = 0;
   for (const char* kernel : {"qk", "softmax", "pv"}) {
-    busy_ns += evaluate("model_tensor_pct", several, kernel)->value *
+    busy_ns += evaluate("model_tensor_utilization_pct", several, kernel)->value *
                evaluate(metric_key::time_median_ns, several, kernel)->value;
   }
   const double whole_ns = evaluate(metric_key::time_median_ns, several)->value;
-  EXPECT_NEAR(evaluate("model_tensor_pct", several)->value, busy_ns / whole_ns, 0.1 * busy_ns / whole_ns)
+  EXPECT_NEAR(evaluate("model_tensor_utilization_pct", several)->value, busy_ns / whole_ns, 0.1 * busy_ns / whole_ns)
       << "but for what begins before the one before it has ended";
 }
 

@@ -132,10 +132,10 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
       expect(pass + "list", with("lengths:0/135", 0));
       if (!can(*algorithm, square)) continue;
       expect(pass + "ramp", with("lengths:ramp", 0));
-      expect(pass + "dropout", with("none", 0.1));
+      expect(pass + "dropout", with("full", 0.1));
       expect(pass + "blocks", with("blocks:128:butterfly", 0));
-      expect(pass + "ungrouped", with("none", 0));
-      expect(pass + "groups of three", with("none", 0));
+      expect(pass + "ungrouped", with("full", 0));
+      expect(pass + "groups of three", with("full", 0));
     }
     AttentionProblem backward = square;
     backward.pass = Pass::bwd;

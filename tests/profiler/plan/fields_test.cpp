@@ -56,7 +56,7 @@ TEST(FieldTraits, PeopleReadAValueInTheirWords) {
     const Field& field = *find_field(name);
     return std::vector{field_text(field, spec), people_text(field, spec), brief_text(field, spec)};
   };
-  EXPECT_THAT(texts("mask"), testing::ElementsAre("none", "full", "full"));
+  EXPECT_THAT(texts("mask"), testing::ElementsAre("full", "full", "full"));
   EXPECT_THAT(texts("page"), testing::ElementsAre("0", "0", "contiguous"));
   EXPECT_THAT(texts("d"), testing::ElementsAre("64", "64", "64"));
   spec.problem.mask = *parse_mask("lengths:5/4/3/2/1");

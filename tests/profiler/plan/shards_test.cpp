@@ -92,7 +92,7 @@ TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) 
   for (int i = 0; i < 40; ++i) {
     const std::vector<std::string> axes{"N=" + some({"256", "512", "1024", "2048", "4096", "8192"}),
                                         "d=" + some({"64", "128"}),
-                                        "mask=" + some({"none", "causal"}),
+                                        "mask=" + some({"full", "causal"}),
                                         "br=" + some({"64", "128", "192"}),
                                         "bc=" + some({"32", "64", "96", "128"}),
                                         "heads=" + some({"2", "16", "64"}),
@@ -118,7 +118,7 @@ TEST(Shards, a_map_is_a_group_and_so_is_a_curve) {
   }
   // Two tiles of five lengths: two curves, which are read beside one another.
   EXPECT_EQ(compared_groups(planned({"N=512,1024,2048,4096,8192", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
-  EXPECT_EQ(compared_groups(planned({"N=512,1024,2048", "mask=none,causal"}, {"fa1", "fa2"})).size(), 4U);
+  EXPECT_EQ(compared_groups(planned({"N=512,1024,2048", "mask=full,causal"}, {"fa1", "fa2"})).size(), 4U);
   EXPECT_TRUE(compared_groups({}).empty());
 }
 

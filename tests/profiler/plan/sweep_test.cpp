@@ -80,13 +80,13 @@ TEST(ParseAxis, SingleValuesListsAndRanges) {
   EXPECT_THAT(values_of("N=[1024:4096:1024]"), ElementsAre("1024", "2048", "3072", "4096"));
   EXPECT_THAT(values_of("br=[16:40:16]"), ElementsAre("16", "32"));
   EXPECT_THAT(values_of("batch=[1:3]"), ElementsAre("1", "2", "3"));
-  EXPECT_THAT(values_of("mask=[none,causal]"), ElementsAre("none", "causal"));
+  EXPECT_THAT(values_of("mask=[full,causal]"), ElementsAre("full", "causal"));
 }
 
 TEST(ParseAxis, WordsOfProblemAndTile) {
   EXPECT_THAT(values_of("pass=[fwd,bwd,fwd+bwd]"), ElementsAre("fwd", "bwd", "fwd+bwd"));
-  EXPECT_THAT(values_of("mask=[none, window:1024:0+lengths:300/512, blocks:128:stride4]"),
-              ElementsAre("none", "window:1024:0+lengths:300/512", "blocks:128:stride4"));
+  EXPECT_THAT(values_of("mask=[full, window:1024:0+lengths:300/512, blocks:128:stride4]"),
+              ElementsAre("full", "window:1024:0+lengths:300/512", "blocks:128:stride4"));
   EXPECT_THAT(values_of("dropout=[0,0.1]"), ElementsAre("0", "0.1"));
   EXPECT_THAT(values_of("page=[0,16,256]"), ElementsAre("0", "16", "256"));
   EXPECT_THAT(values_of("page[pow2]=[4:8]"), ElementsAre("16", "32", "64", "128", "256"));
@@ -133,7 +133,7 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
       {"N[pow2]=[8:70]", "2^63 is absurd"},
       {"N[pow2]=-1", "2^-1 is absurd"},
       {"N[log]=[1,2]", "unknown modifier 'log'"},
-      {"mask[pow2]=none", "[pow2] does not apply"},
+      {"mask[pow2]=full", "[pow2] does not apply"},
       {"mask=diagonal", "'diagonal'"},
       {"dtype=[fp16,]", "a value is missing"},
       {"algorithm=fa7", "unknown algorithm 'fa7'; accepted: naive, fa1, fa2"},
@@ -219,7 +219,7 @@ TEST(MakePlan, FinerAxesRefineThePresets) {
 
 TEST(MakePlan, AxesThatWouldDropOneAnothersValuesAreAnError) {
   EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasSubstr("axis N is given twice"));
-  EXPECT_THAT(plan_error(request_of({"mask=none", "mask=causal"})), HasSubstr("mask=[none,causal]"));
+  EXPECT_THAT(plan_error(request_of({"mask=full", "mask=causal"})), HasSubstr("mask=[full,causal]"));
   EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasSubstr("axes N and n_k overlap"));
   EXPECT_THAT(plan_error(request_of({"n_q=512", "N=1024"})), HasSubstr("N stands for n_q and n_k"));
   EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasSubstr("heads stands for heads_q and heads_kv"));
@@ -438,7 +438,7 @@ TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
 
 TEST(MakePlan, WhatCannotBePosedIsAnError) {
   EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
-  EXPECT_THAT(plan_error(request_of({"mask=[none,lengths:512/2048]", "batch=2"})),
+  EXPECT_THAT(plan_error(request_of({"mask=[full,lengths:512/2048]", "batch=2"})),
               HasSubstr("a key length of 2048 is beyond n_k (1024)"));
   EXPECT_THAT(plan_error(request_of({"mask=lengths:512/300"})), HasSubstr("2 key lengths for a batch of 1"));
   EXPECT_THAT(plan_error(request_of({"tile=64x64", "bc=32"})), HasSubstr("tile stands for br and bc"));

@@ -128,7 +128,7 @@ TEST(ReportBaseline, EachAmbiguousFindsWhatWouldSettleIt) {
   }
   std::size_t ambiguous = 0;
   for (std::size_t k = 0; k < pairs->rows.size(); ++k) {
-    const bool undecided = pairs->rows[k][1].text == "AMBIGUOUS";
+    const bool undecided = pairs->rows[k][1].text == "UNDECIDED";
     EXPECT_EQ(entries.find(" " + pairs->places[k] + " ") != std::string::npos, undecided) << pairs->places[k];
     if (undecided) ++ambiguous;
   }
@@ -439,13 +439,13 @@ TEST(ReportTrust, ItsFirstPageSaysWhatNobodyMayReadPast) {
   EXPECT_THAT(notices(), ElementsAre(HasSubstr(throttled)));
   input.damaged_rows = 2;
   input.first_damage = Message::verbatim("a.attnscope, point 12: wall_seconds inf");
-  input.without_digest = 3;
+  input.unverified_runs = 3;
   input.filter = "d:128";
   input.filtered_from = 99;
   EXPECT_THAT(notices(),
               ElementsAre(AllOf(HasSubstr("d:128"), HasSubstr("21 of 99")),
-                          AllOf(HasSubstr("left out"), HasSubstr(": 2."), HasSubstr("a.attnscope, point 12")),
-                          HasSubstr(throttled), AllOf(HasSubstr("without a digest"), HasSubstr(": 3."))));
+                          AllOf(HasSubstr("Damage"), HasSubstr(": 2 rows"), HasSubstr("a.attnscope, point 12")),
+                          HasSubstr(throttled), AllOf(HasSubstr("without a checksum"), HasSubstr(": 3."))));
 }
 
 TEST(ReportTrust, ThrottledClocksAreSaidOfTimesAndNotOfBytes) {

@@ -178,7 +178,7 @@ TEST(Report, SaysWhichUnitIsCountedAsTheBound) {
   fixtures::Points points;
   points.add({fixtures::ok_point(fixtures::spec("fa2", 1024)), fixtures::ok_point(fixtures::spec("fa2", 512))});
   Input input = input_of(points);
-  input.points[0].bound = {{find_metric("use_shared_pct"), 57, Provenance::measured}, false};
+  input.points[0].bound = {{find_metric("shared_utilization_pct"), 57, Provenance::measured}, false};
   input.points[0].stalls = {{find_metric("stall_wait"), 1.25, Provenance::measured}};
   const Document document = make_report(input, {}).value();
   const std::vector<Table> tables = documents::tables(document, "units");

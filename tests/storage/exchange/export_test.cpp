@@ -60,7 +60,7 @@ TEST_F(Export, new_columns_come_after_the_old_ones) {
   std::ostringstream out;
   export_csv(store_, {}, out);
   EXPECT_THAT(out.str().substr(0, out.str().find('\n')),
-              HasSubstr(",cache,device,run,point,dropout,page,deterministic,splits,warps,stages,"));
+              HasSubstr(",cache,device,run,point,dropout,page,deterministic,gpus,gpu_order,splits,warps,stages,"));
 }
 
 constexpr std::string_view documented =
@@ -137,7 +137,7 @@ TEST_F(Export, fields_hold_what_was_stored) {
       {"reason",
        "Run again: \"dQ\" {bound} is 0.5 instead of 0.25 at instance 0 row "
        "3 column 17: error 0.25, bound 0.125."},
-      {"reason_id", "point.run_again"},
+      {"reason_code", "point.run_again"},
       {"provenance", "measured"},
       {"dram_read_bytes", "2000000000.5"},
       {"dram_write_bytes", ""},
@@ -190,7 +190,7 @@ TEST_F(Export, json_says_the_same_with_devices_runs_and_samples) {
   EXPECT_EQ(point["splits"], 5);
   EXPECT_TRUE(point["dram_write_bytes"].is_null());
   EXPECT_EQ(point["samples_ns"], nlohmann::json(full_record().kernels[1].samples_ns));
-  EXPECT_EQ(point["metrics"]["model_l2_to_sm_bytes"]["provenance"], "modelled");
+  EXPECT_EQ(point["metrics"]["model_l2_to_sm_bytes"]["provenance"], "modeled");
   EXPECT_EQ(point["metrics"]["lts__t_bytes.sum"]["unit"], "byte");
 }
 

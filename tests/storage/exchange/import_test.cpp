@@ -140,6 +140,21 @@ TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
   EXPECT_EQ(text(import.devices[0].points[1].reason), "needs 9 GB, it says");
 }
 
+TEST(ImportCsv, AReasonIsATextAndItsCode) {
+  const Import import =
+      imported("algorithm,N,heads,d,disposition,reason,reason_code\na,64,1,64,crashed,its words,point.gpu_gone\n",
+               ImportFormat::csv);
+  EXPECT_EQ(import.devices[0].points[0].reason.id, "point.gpu_gone");
+  EXPECT_EQ(text(import.devices[0].points[0].reason), "its words");
+}
+
+TEST(ImportJson, DeepNestingIsAnError) {
+  EXPECT_THAT(error_of(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
+                           std::string(100'000, ']') + "}]",
+                       ImportFormat::json),
+              HasSubstr("it is nested more than 16 deep"));
+}
+
 TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
   const std::string header = "algorithm,N,heads_q,heads_kv,d,mask,time_ns\n";
   const std::pair<std::string, std::string> cases[] = {
@@ -153,25 +168,25 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
       {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2, column 'time_ms': '5x' is not a number"},
       {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "'1,024' is not a number here: write a point"},
       {"algorithm;N;heads;d;time_ns\na;64;1;64;1,024,5\n", "'1,024,5' is not a number here: write a point"},
-      {header + "a,64,1,1,64,none\n", "line 2: 6 fields below a header of 7"},
-      {header + "a,64,1,1,64,none,5\n\na,6x,1,1,64,none,5\n", "line 4, column 'N': '6x' is not a number"},
-      {header + "a,64.5,1,1,64,none,5\n", "line 2, column 'N': '64.5' is not a whole number"},
-      {header + "a,0,1,1,64,none,5\n", "line 2, column 'N': N must be at least 1, not 0"},
-      {header + "a,64,,1,64,none,5\n", "line 2: there is no heads_q (or heads)"},
-      {header + "a,64,3,2,64,none,5\n", "line 2: heads_q (3) must be a multiple of heads_kv (2)"},
+      {header + "a,64,1,1,64,full\n", "line 2: 6 fields below a header of 7"},
+      {header + "a,64,1,1,64,full,5\n\na,6x,1,1,64,full,5\n", "line 4, column 'N': '6x' is not a number"},
+      {header + "a,64.5,1,1,64,full,5\n", "line 2, column 'N': '64.5' is not a whole number"},
+      {header + "a,0,1,1,64,full,5\n", "line 2, column 'N': N must be at least 1, not 0"},
+      {header + "a,64,,1,64,full,5\n", "line 2: there is no heads_q (or heads)"},
+      {header + "a,64,3,2,64,full,5\n", "line 2: heads_q (3) must be a multiple of heads_kv (2)"},
       {header + "a,64,1,1,64,lengths:100,5\n", "line 2: a key length of 100 is beyond n_k (64)"},
       {header + "a,64,1,1,64,diagonal,5\n", "line 2, column 'mask': mask 'diagonal'"},
-      {header + "a,64,1,1,64,none,-5\n", "line 2, column 'time_ns': -5 is below zero"},
-      {header + "a,64,1,1,64,none,0\n", "line 2, column 'time_ns': a time of 0 ns is none"},
+      {header + "a,64,1,1,64,full,-5\n", "line 2, column 'time_ns': -5 is below zero"},
+      {header + "a,64,1,1,64,full,0\n", "line 2, column 'time_ns': a time of 0 ns is none"},
       {"algorithm,N,heads,d,time_median_ns\na,64,1,64,0\n", "line 2, column 'time_median_ns': a time of 0 ns is none"},
       {"algorithm,N,heads,d,dram_read_bytes\na,64,1,64,-1\n", "line 2, column 'dram_read_bytes': -1 is below zero"},
-      {header + "a,64,1,1,64,none,inf\n", "line 2, column 'time_ns': the value is infinite"},
-      {header + "a,64,1,1,64,none,fast\n", "line 2, column 'time_ns': 'fast' is not a number"},
-      {header + ",64,1,1,64,none,5\n", "line 2: there is no algorithm"},
-      {header + "\"a\nb\",64,1,1,64,none,5\n", "line 2: the algorithm holds control characters; give it a plain name"},
-      {header + "\"a,64,1,1,64,none,5\n", "line 2: a quoted field does not end"},
-      {header + "\"a\"b,64,1,1,64,none,5\n", "line 2, column 1: something follows the closing quote"},
-      {header + "a,64,1,1,64,none,5\n\xff", "line 3: byte 1 is no UTF-8 text"},
+      {header + "a,64,1,1,64,full,inf\n", "line 2, column 'time_ns': the value is infinite"},
+      {header + "a,64,1,1,64,full,fast\n", "line 2, column 'time_ns': 'fast' is not a number"},
+      {header + ",64,1,1,64,full,5\n", "line 2: there is no algorithm"},
+      {header + "\"a\nb\",64,1,1,64,full,5\n", "line 2: the algorithm holds control characters; give it a plain name"},
+      {header + "\"a,64,1,1,64,full,5\n", "line 2: a quoted field does not end"},
+      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2, column 1: something follows the closing quote"},
+      {header + "a,64,1,1,64,full,5\n\xff", "line 3: byte 1 is no UTF-8 text"},
   };
   for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text, ImportFormat::csv), HasSubstr(says)) << text;
 }

@@ -76,8 +76,8 @@ TEST_F(LongExport, ColumnsAreThoseOfFieldsAndKnobs) {
   std::vector<std::string> names{"run_uid", "plan_index", "device"};
   for (const Field& field : point_fields()) names.emplace_back(field.name);
   for (const Knob& knob : built_in_algorithms().find("fa2")->facts().knobs) names.push_back(knob.name);
-  for (const char* name : {"cluster", "disposition", "reason", "reason_id", "reason_arguments", "throttled", "kernel",
-                           "metric", "value", "unit", "provenance", "q1", "q3", "samples", "round", "samples_ns"}) {
+  for (const char* name : {"cluster", "disposition", "reason", "reason_code", "throttled", "kernel", "metric", "value",
+                           "unit", "provenance", "q1", "q3", "samples", "round", "samples_ns"}) {
     names.emplace_back(name);
   }
   EXPECT_THAT(parse_csv(text())[0], ElementsAreArray(names));
@@ -105,7 +105,7 @@ TEST_F(LongExport, AValueARow) {
     for (const auto& [name, value] : full_record().spec.knobs) EXPECT_EQ(line.at(name), to_string(value));
     EXPECT_EQ(line.at("disposition"), "incorrect");
     EXPECT_EQ(line.at("reason"), english_text(full_record().reason));
-    EXPECT_EQ(line.at("reason_id"), full_record().reason.id);
+    EXPECT_EQ(line.at("reason_code"), full_record().reason.id);
     EXPECT_EQ(line.at("throttled"), "true");
   }
   const auto expect = [&](const char* kernel, const char* metric, const char* value, const char* unit,
@@ -117,11 +117,11 @@ TEST_F(LongExport, AValueARow) {
   };
   expect("", "dram_read_bytes", "1000000000.5", "byte", "measured");
   expect("qk", "dram_read_bytes", "2000000000.5", "byte", "measured");
-  expect("qk", "model_l2_to_sm_bytes", "8000000000000000", "byte", "modelled");
+  expect("qk", "model_l2_to_sm_bytes", "8000000000000000", "byte", "modeled");
   expect("softmax", "theoretical_occupancy_pct", "33.333333333333336", "percent", "derived");
   expect("qk", "lts__t_bytes.sum", "2", "byte", "simulated");
   expect("", "max_abs_error", "0.25", "1", "measured");
-  expect("", "error_bound", "0.125", "1", "modelled");
+  expect("", "error_bound", "0.125", "1", "modeled");
   expect("", "rms_error", "0.0625", "1", "measured");
   expect("", "sm_clock_hz", "1980000000", "hertz", "measured");
   expect("", "temperature_c", "41.5", "celsius", "measured");
@@ -180,7 +180,7 @@ TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {
   EXPECT_EQ(origin("qk", "dram_read_bytes"), "simulated");
   EXPECT_EQ(origin("", "time_median_ns"), "extrapolated");
   EXPECT_EQ(origin("", "l2_sm_bytes"), "simulated");
-  EXPECT_EQ(origin("", "model_l2_sm_bytes"), "modelled");
+  EXPECT_EQ(origin("", "model_l2_sm_bytes"), "modeled");
 
   std::ostringstream wide;
   export_csv(store_, {}, wide);

@@ -41,7 +41,7 @@ TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
   EXPECT_EQ(labels[2], QStringLiteral("Naive · SM↔L2 · exact model"));
   EXPECT_EQ(labels[3], QStringLiteral("Naive · paper's count 4N²+4Nd"));
   EXPECT_TRUE(labels[4].startsWith(QStringLiteral("Naive · SM↔L2 · fit "))) << labels[4].toStdString();
-  EXPECT_EQ(labels[5], QStringLiteral("Compulsory minimum · modelled"));
+  EXPECT_EQ(labels[5], QStringLiteral("Compulsory minimum · modeled"));
 }
 
 TEST(CurveSeries, TimesAndRatesSayWhereTheyComeFrom) {

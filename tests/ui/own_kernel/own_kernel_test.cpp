@@ -296,8 +296,8 @@ TEST_F(OwnKernelWindow, WhatWasRecordedOfThePointStandsInTheExplorer) {
   PointRecord point = point_of("recorded", "folds", 2);
   for (KernelRecord& each : point.kernels) {
     std::erase_if(each.metrics, [](const MetricValue& of) { return of.name.starts_with("use_"); });
-    each.metrics.push_back({"use_shared_pct", 63, "percent"});
-    each.metrics.push_back({"use_tensor_pct", 43, "percent"});
+    each.metrics.push_back({"shared_utilization_pct", 63, "percent"});
+    each.metrics.push_back({"tensor_utilization_pct", 43, "percent"});
   }
   open({point});
   choose("algorithm", "recorded");

@@ -110,7 +110,7 @@ TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
   EXPECT_EQ(page.view(), page.plot()) << "the view that was chosen last";
   EXPECT_TRUE(page.summary().startsWith("after is slower than before by ")) << page.summary().toStdString();
   EXPECT_EQ(page.summary().section(QLatin1Char('\n'), 1, 1),
-            QStringLiteral("0 FASTER, 1,280 SLOWER, 0 SAME, 1,280 AMBIGUOUS"));
+            QStringLiteral("0 FASTER, 1,280 SLOWER, 0 SAME, 1,280 UNDECIDED"));
   ASSERT_TRUE(workspace.set_query(QString()).empty());
   page.set_view(ComparePage::View::table);
   page.settle();

@@ -87,7 +87,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   ASSERT_EQ(page.words(), QString());
   EXPECT_EQ(page.comparison()->base_name(), "before") << "the older run";
   EXPECT_EQ(column("verdict"),
-            (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "AMBIGUOUS", "AMBIGUOUS", "not compared"}));
+            (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "UNDECIDED", "UNDECIDED", "not compared"}));
   EXPECT_EQ(column("n").mid(0, 4), (QStringList{"4096", "1024", "1024", "4096"})) << "the largest change first";
   EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
   EXPECT_EQ(page.model().column_named("d"), -1) << "all points have one d";
@@ -104,7 +104,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
       << told.at(0).toStdString();
   EXPECT_TRUE(told.at(0).endsWith("), over 6 points: 2 FASTER, 2 SLOWER; not told apart: 2."))
       << told.at(0).toStdString();
-  EXPECT_EQ(told.at(1), "2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not compared");
+  EXPECT_EQ(told.at(1), "2 FASTER, 2 SLOWER, 0 SAME, 2 UNDECIDED, 1 not compared");
   EXPECT_TRUE(told.contains("Nothing else that is known differs.")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.model().common().contains("d 128")) << page.model().common().toStdString();
@@ -284,10 +284,10 @@ TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict)
   EXPECT_EQ(colors.at(1.0).name(), "#f7f7f7") << "1 is white";
   EXPECT_GT(share_of_fill(view, slower, colors.at(*grid.at(slower).value)), 0.8);
   EXPECT_LT(share_of_fill(view, open_cell, colors.at(*grid.at(open_cell).value)), 0.75);
-  EXPECT_TRUE(view.caption().contains("hatched colour: AMBIGUOUS")) << view.caption().toStdString();
+  EXPECT_TRUE(view.caption().contains("hatched colour: UNDECIDED")) << view.caption().toStdString();
   const QString notes = view.describe_cell(slower).notes.join(' ');
   EXPECT_TRUE(notes.contains("SLOWER: 1.6000 [")) << notes.toStdString();
-  EXPECT_TRUE(view.describe_cell(open_cell).notes.join(' ').contains("AMBIGUOUS: 1.0000 ["));
+  EXPECT_TRUE(view.describe_cell(open_cell).notes.join(' ').contains("UNDECIDED: 1.0000 ["));
   QSignalSpy selected(&page, &Page::point_selected);
   view.select(slower);
   ASSERT_EQ(selected.size(), 1);

@@ -81,7 +81,7 @@ TEST_F(LawPageTest, ExponentsStandBesideTheTheoremsAndTheClosedForms) {
   for (const char* column : {"N", "d", "M"}) {
     EXPECT_EQ(cell(page, 1, column).section(QLatin1Char(' '), 0, 0), cell(page, 2, column)) << column;
   }
-  EXPECT_EQ(cell(page, 2, "source"), "modelled");
+  EXPECT_EQ(cell(page, 2, "source"), "modeled");
   EXPECT_EQ(cell(page, 3, "series"), "FA2 · SM↔L2");
 }
 

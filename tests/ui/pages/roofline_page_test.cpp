@@ -160,7 +160,7 @@ TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
   QStringList labels;
   for (const HoverRow& row : content.rows) labels << row.label;
   EXPECT_TRUE(labels.contains("visible pairs · derived")) << labels.join("; ").toStdString();
-  EXPECT_TRUE(labels.contains("executed · modelled"));
+  EXPECT_TRUE(labels.contains("executed · modeled"));
   EXPECT_TRUE(labels.contains("FLOP per byte, DRAM"));
   EXPECT_TRUE(labels.contains("FLOP per byte, SM↔L2"));
   EXPECT_TRUE(labels.contains("exp2 alone"));

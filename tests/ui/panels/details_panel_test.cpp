@@ -14,7 +14,7 @@ namespace {
 TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
   const auto points = fixtures::shown({fixtures::ok_point(fixtures::spec("naive", 1024))});
   const QString html = describe_point_html(points[0], QPalette());
-  for (const char* word : {"measured", "modelled", "derived", "Model L2 to SM", "shared memory", "Bound", "1980 MHz",
+  for (const char* word : {"measured", "modeled", "derived", "Model L2 to SM", "shared memory", "Bound", "1980 MHz",
                            "Kernel qk", "Kernel pv"}) {
     EXPECT_TRUE(html.contains(QString::fromUtf8(word))) << word;
   }
@@ -23,7 +23,7 @@ TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
     const qsizetype at = html.indexOf(QString::fromUtf8(row));
     ASSERT_GE(at, 0) << row;
     const QString rest = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
-    EXPECT_TRUE(rest.contains(row == std::string_view("Bound") ? "modelled" : "measured")) << rest.toStdString();
+    EXPECT_TRUE(rest.contains(row == std::string_view("Bound") ? "modeled" : "measured")) << rest.toStdString();
   }
   PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
   hot.clocks->throttled = true;
@@ -36,8 +36,8 @@ TEST_F(WindowTest, DetailsSayWhyItTookSoLong) {
   EXPECT_FALSE(without.contains("Use of units"));
   EXPECT_FALSE(without.contains("Longest stalls"));
   for (const auto& [key, value] :
-       {std::pair{"use_dram_pct", 12.0}, std::pair{"use_xu_pct", 83.5}, std::pair{"shared_wavefronts", 400.0},
-        std::pair{"shared_bank_conflicts", 100.0}, std::pair{"stall_wait", 0.5},
+       {std::pair{"dram_utilization_pct", 12.0}, std::pair{"xu_utilization_pct", 83.5},
+        std::pair{"shared_wavefronts", 400.0}, std::pair{"shared_bank_conflicts", 100.0}, std::pair{"stall_wait", 0.5},
         std::pair{"stall_long_scoreboard", 3.25}, std::pair{"stall_barrier", 0.25}, std::pair{"stall_membar", 0.125}}) {
     record.kernels[0].metrics.push_back({key, value, std::string(find_metric(key)->unit), Provenance::measured});
   }
@@ -50,7 +50,7 @@ TEST_F(WindowTest, DetailsSayWhyItTookSoLong) {
   EXPECT_TRUE(text.contains("(long scoreboard)\n3.25\nmeasured\nFixed latency\n0.500\nmeasured\nBarrier"))
       << text.toStdString();
   EXPECT_FALSE(text.contains("Memory fence")) << "three are enough";
-  EXPECT_FALSE(text.contains("use_xu_pct")) << "no counter is shown twice";
+  EXPECT_FALSE(text.contains("xu_utilization_pct")) << "no counter is shown twice";
 }
 
 TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {

@@ -57,7 +57,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"causal",)"
      R"("n_k":"4096","n_q":"4096","padding":"0","page":"0","pass":"fwd"},"pins":[{"algorithm":"fa2","batch":"1",)"
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
-     R"(,"dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"none","n_k":"4096","n_q":"4096","padding":"0","pa)"
+     R"(,"dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"full","n_k":"4096","n_q":"4096","padding":"0","pa)"
      R"(ge":"0","pass":"fwd"}]})"},
     {"roofline", R"({"along":"n","choices":{"mask":"causal"},"device":"","level":"sm_l2","n":4096})"},
     {"law", R"({"choices":{},"level":"dram","view":"collapse"})"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damage that SQLite does not see: every value and every row that was written is missed when it is another or gone.
-#include "storage/digest.h"
+#include "storage/checksum.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
@@ -69,13 +69,14 @@ std::vector<ColumnName> columns_of(SQLite::Database& database) {
   return columns;
 }
 
-TEST(Digests, every_value_that_was_written_is_missed_when_it_is_another) {
+TEST(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
   const TemporaryFolder folder;
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
   ASSERT_TRUE(check_file(whole).ok());
   // A person's words for a run, which say nothing of what was measured, and numbers that only name rows.
-  const std::set<std::string> free{"runs.name", "runs.note", "runs.hidden", "totals.id"};
+  const std::set<std::string> free{"runs.name",    "runs.note",      "runs.hidden",
+                                   "runs.deleted", "runs.edited_at", "totals.id"};
   SQLite::Database source(whole.string());
   std::size_t changed = 0;
   for (const ColumnName& column : columns_of(source)) {
@@ -102,7 +103,7 @@ TEST(Digests, every_value_that_was_written_is_missed_when_it_is_another) {
   EXPECT_GT(changed, 100U);
 }
 
-TEST(Digests, every_row_that_was_written_is_missed) {
+TEST(Checksum, every_row_that_was_written_is_missed) {
   const TemporaryFolder folder;
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
@@ -128,20 +129,7 @@ TEST(Digests, every_row_that_was_written_is_missed) {
   EXPECT_GE(removed, 13U);
 }
 
-TEST(Digests, say_which_point_and_the_others_are_given) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  write_runs(file);
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  EXPECT_EQ(store.points().size(), 5U);
-  ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_EQ(text(store.bad_rows()[0].where), "point 1 (run 1, place 0)");
-  EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr("digest"));
-}
-
-TEST(Digests, rows_without_their_parent_are_counted_by_table) {
+TEST(Checksum, rows_without_their_parent_are_counted_by_table) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_runs(file);
@@ -154,21 +142,7 @@ TEST(Digests, rows_without_their_parent_are_counted_by_table) {
   EXPECT_THAT(damage, ::testing::Contains(fmt::format("{} rows of metric_values lack their row of kernels", values)));
 }
 
-TEST(Digests, a_run_knows_how_many_points_it_was_given) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  write_runs(file);
-  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-  database.exec("PRAGMA foreign_keys = ON; DELETE FROM points WHERE id = 2");
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  EXPECT_EQ(store.points().size(), 5U);
-  ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_EQ(text(store.bad_rows()[0].where), "points of run 1");
-  EXPECT_EQ(text(store.bad_rows()[0].why), "2 of its points are there, and 3 were written");
-  EXPECT_EQ(store.points({{2}}).size(), 3U);
-}
-
-TEST(Digests, follow_what_a_collector_changes) {
+TEST(Checksum, follow_what_a_collector_changes) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   PointRecord cancelled = simple_record(64);
@@ -195,39 +169,64 @@ TEST(Digests, follow_what_a_collector_changes) {
   const FileCheck check = check_file(file);
   EXPECT_TRUE(check.ok());
   EXPECT_EQ(check.points, 5U);
-  EXPECT_EQ(check.unchecked, 0U);
+  EXPECT_EQ(check.unverified, 1U);
 }
 
-TEST(Digests, of_a_copy_are_those_of_its_source_and_older_points_get_theirs) {
+TEST(Checksum, a_damaged_run_is_given_and_named) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_runs(file);
-  const FileCheck sample = check_file(ATTNSCOPE_SAMPLE_OF_SCHEMA_3);
-  EXPECT_TRUE(sample.ok());
-  EXPECT_EQ(sample.unchecked, sample.points);
-  (void)write_compact_copy({file, ATTNSCOPE_SAMPLE_OF_SCHEMA_3}, folder / "copy.attnscope");
-  const FileCheck copy = check_file(folder / "copy.attnscope");
-  EXPECT_TRUE(copy.ok());
-  EXPECT_EQ(copy.points, 6 + sample.points);
-  EXPECT_EQ(copy.unchecked, 0U);
-  SQLite::Database before(file.string());
-  SQLite::Database after((folder / "copy.attnscope").string());
-  const char* const digests = "SELECT group_concat(digest) FROM (SELECT digest FROM points ORDER BY id LIMIT 6)";
-  EXPECT_EQ(before.execAndGet(digests).getString(), after.execAndGet(digests).getString());
-
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE clocks SET power_w = power_w + 1");
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  EXPECT_EQ(store.points().size(), 6U);
+  EXPECT_EQ(store.runs().at(0).integrity, RunIntegrity::damaged);
+  EXPECT_EQ(store.runs().at(1).integrity, RunIntegrity::verified);
+  ASSERT_EQ(store.bad_rows().size(), 1U);
+  EXPECT_THAT(text(store.bad_rows()[0].where), HasSubstr("run 1"));
+  EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr("checksum"));
   EXPECT_EQ(storage_error_of([&] { write_compact_copy({file}, folder / "other.attnscope"); }).kind(),
             StorageError::Kind::damaged);
-  EXPECT_FALSE(std::filesystem::exists(folder / "other.attnscope"));
 }
 
-// Frozen: what files hold. A field or a metric that comes later leaves it as it is.
-TEST(Digests, of_a_point_stay_what_they_are) {
-  const PointIdentity identity{
-      .run_uid = "uid", .device_uuid = "GPU-1", .index = 3, .recorded_at = "2026-01-02T03:04:05Z"};
-  EXPECT_EQ(to_string(digest_of_whole(identity, full_record())), "6fb25112eaccb1e4e00955a1a0fea8a0");
-  EXPECT_EQ(to_string(digest_of_whole(identity, simple_record(64))), "dc30c29f0cb63cd80158f9b1e30b1ddc");
-  EXPECT_EQ(parse_digest("00000000000000010000000000000002"), (Digest{.high = 1, .low = 2}));
+TEST(Checksum, misses_a_value_that_moved_to_another_point) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE clocks SET point_id = 1 WHERE point_id = 2 AND round = 0");
+  EXPECT_FALSE(check_file(file).ok());
+}
+
+TEST(Checksum, of_an_ended_run_may_not_be_missing) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET checksum = NULL WHERE id = 2");
+  EXPECT_FALSE(check_file(file).ok());
+}
+
+TEST(Checksum, does_not_depend_on_ids_or_on_what_people_edit) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_runs(file);
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = 2;
+    store.edit({&run, 1}, {.name = "b", .note = "c", .tag = {"d"}, .untag = {}, .hidden = true, .deleted = {}});
+  }
+  EXPECT_TRUE(check_file(file).ok());
+  write_compact_copy({file}, folder / "copy.attnscope");
+  EXPECT_TRUE(check_file(folder / "copy.attnscope").ok());
+  const char* const checksums = "SELECT group_concat(checksum) FROM (SELECT checksum FROM runs ORDER BY uid)";
+  EXPECT_EQ(SQLite::Database(file.string()).execAndGet(checksums).getString(),
+            SQLite::Database((folder / "copy.attnscope").string()).execAndGet(checksums).getString());
+}
+
+TEST(Digest, is_read_as_it_is_written) {
+  const Digest digest{.high = 1, .low = 2};
+  EXPECT_EQ(to_string(digest), "00000000000000010000000000000002");
+  EXPECT_EQ(parse_digest(to_string(digest)), digest);
   EXPECT_EQ(parse_digest("0000000000000001000000000000000g"), std::nullopt);
 }
 
