@@ -69,7 +69,7 @@ UseErrors use_errors(std::span<const analysis::PredictedPoint> points) {
       if (const auto bounds = analysis::compare_bounds(both, kernel.kernel)) {
         const bool named = bounds->predicted_binds || bounds->counted_binds;
         errors.bounds += named ? 1 : 0;
-        errors.confirmed += named && bounds->agree ? 1 : 0;
+        errors.confirmed += named && bounds->agree ? 1U : 0U;
       }
       for (const GpuUnit unit : gpu_units) {
         const auto counted = analysis::counted_use(unit, both, kernel.kernel);

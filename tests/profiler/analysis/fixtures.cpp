@@ -92,10 +92,6 @@ PointRecord ok_point(const PointSpec& spec, bool simulated) {
   return record;
 }
 
-PointRecord failed_point(const PointSpec& spec, Disposition disposition, const std::string& reason) {
-  return failed_point(spec, disposition, Message::verbatim(reason));
-}
-
 PointRecord failed_point(const PointSpec& spec, Disposition disposition, const Message& reason) {
   PointRecord record;
   record.spec = spec;

@@ -20,7 +20,6 @@ inline constexpr std::int64_t kib = 1024;
 /// An ok point whose SM<->L2 bytes are the model's x 1.001, and whose DRAM bytes lie between the compulsory minimum and
 /// that, depending on the L2.
 [[nodiscard]] PointRecord ok_point(const PointSpec& spec, bool simulated = false);
-[[nodiscard]] PointRecord failed_point(const PointSpec& spec, Disposition disposition, const std::string& reason);
 [[nodiscard]] PointRecord failed_point(const PointSpec& spec, Disposition disposition, const Message& reason);
 
 /// N 256 ... 16384 of naive, FA1 and FA2, naive out of memory at the end.

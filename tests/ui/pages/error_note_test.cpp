@@ -2,6 +2,7 @@
 // The line below simulated points: the errors that are published of their GPU.
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/published_errors.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/error_note.h"
 #include "ui/pages/io_curve_page.h"
