@@ -395,7 +395,8 @@ TEST(Report, EveryLinkOfAPageHasItsPlace) {
 TEST(Report, TextsOfAFileStayText) {
   const std::string hostile = "<script>alert(1)</script>]]>\"'&|`x`[a](javascript:alert(1))\n# b \x1b[2J";
   std::vector<PointRecord> records = fixtures::memory_wall();
-  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 32), Disposition::crashed, hostile));
+  records.push_back(
+      fixtures::failed_point(fixtures::spec("fa2", 32), Disposition::crashed, Message::verbatim(hostile)));
   Request request;
   request.title = hostile;
   Input input = input_of(fixtures::Points(records));

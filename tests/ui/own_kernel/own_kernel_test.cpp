@@ -394,8 +394,8 @@ TEST_F(OwnKernelWindow, ALongTitleDoesNotWidenIt) {
 
 TEST(Headline, StandsInTheTableAndTheWholeInDetails) {
   const std::string log = "nvrtc: FAILED\nk.cu(2): error: a<b>\nk.cu(3): error: c";
-  const auto points =
-      fixtures::shown({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::compile_error, log)});
+  const auto points = fixtures::shown(
+      {fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::compile_error, Message::verbatim(log))});
   PointsTableModel table;
   table.set_points(fixtures::set_of(points));
   EXPECT_EQ(table.index(0, table.column_of("Reason")).data().toString(), "k.cu(2): error: a<b> …");
