@@ -232,14 +232,6 @@ TEST_F(ReportCommand, a_baseline_that_is_none_is_one_line) {
   EXPECT_THAT(content(page), HasSubstr("Nothing is compared"));
 }
 
-TEST_F(ReportCommand, takes_files_of_several_schemas) {
-  const fs::path of_0_1 = fs::path(ATTNSCOPE_SAMPLE).parent_path() / "../../tests/storage/data/h200-0.1.attnscope";
-  const fs::path page = folder_ / "a.html";
-  const Outcome outcome = run(folder_, {"report", of_0_1, ATTNSCOPE_SAMPLE, "-o", page, "--figures", "1"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(content(page), AllOf(HasSubstr("h200-0.1.attnscope"), HasSubstr("h200.attnscope")));
-}
-
 TEST_F(ReportCommand, one_file_given_twice_is_one) {
   const fs::path file = collected();
   ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.html"}).exit_code, 0);

@@ -49,7 +49,6 @@ TEST(SshFailure, EachIsNamedWithItsFix) {
       said(127, "attnscope: error while loading shared libraries: libgcc_s.so.1: cannot open shared object file\n"),
       HasSubstr("gpubox cannot run attnscope"));
   EXPECT_THAT(said(126, "sh: 1: attnscope: Exec format error\n"), HasSubstr("Exec format error"));
-  EXPECT_THAT(said(2, "attnscope: unknown command 'remote'\n"), HasSubstr("older than this one (0.3)"));
   EXPECT_THAT(said(1, "attnscope: out of luck\n"), HasSubstr("ended with code 1: attnscope: out of luck"));
   const auto ended = [](int code) {
     OpenFailure failure;
