@@ -42,6 +42,10 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
   refresh();
 }
 
+PointsPage::~PointsPage() {
+  table_->horizontalHeader()->disconnect(this);  // it resizes sections while the page's widgets are destroyed
+}
+
 void PointsPage::add_table() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);

@@ -20,6 +20,7 @@ class PointsPage : public Page {
   Q_OBJECT
  public:
   explicit PointsPage(Workspace& workspace, QWidget* parent = nullptr);
+  ~PointsPage() override;
 
   [[nodiscard]] QWidget* view() override { return table_; }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;

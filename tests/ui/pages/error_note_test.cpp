@@ -42,9 +42,9 @@ TEST_F(ErrorNoteTest, StandsBesideSimulatedPointsAlone) {
   EXPECT_TRUE(words.startsWith("simulated; error on the H200: Naive DRAM ±")) << words.toStdString();
   EXPECT_TRUE(words.contains("%, time ±") || words.contains("), time ±")) << words.toStdString();
   EXPECT_FALSE(words.contains("FA1")) << "it is not shown";
-  page.resize(260, 700);
+  page.resize(330, 700);
   settle();
-  EXPECT_LE(page.error_note().width(), 260) << "the line ends in an ellipsis";
+  EXPECT_LE(page.error_note().width(), 330) << "the line ends in an ellipsis";
   workspace.set_run_visible(0, false);
   settle();
   EXPECT_FALSE(page.error_note().isVisible());
