@@ -56,7 +56,7 @@ TEST_F(Launch, takes_exactly_one_point) {
   EXPECT_THAT(several.err, HasSubstr("these axes make 4;"));
   const Outcome no_algorithm = launch({"N=256", "d=64"});
   EXPECT_EQ(no_algorithm.exit_code, 2);
-  EXPECT_THAT(no_algorithm.err, HasSubstr("algorithm"));
+  EXPECT_THAT(no_algorithm.err, HasSubstr("launch runs one point, and these axes make"));
   const Outcome mistyped = launch({"algorithm=fa2", "Nk=256"});
   EXPECT_EQ(mistyped.exit_code, 2);
   expect_one_line(mistyped);

@@ -77,7 +77,7 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
     return std::regex_search(page, found, card) ? found[1].str() : "none";
   };
   // Each by hand from `attnscope export` of the samples.
-  EXPECT_EQ(outcome("linear-traffic"), "partly");  // at N 16384 and d 128 the L2 misses some of K and V
+  EXPECT_EQ(outcome("linear-traffic"), "held");
   EXPECT_EQ(outcome("linear-traffic-algorithm-1"), "refuted");
   EXPECT_EQ(outcome("quadratic-traffic"), "held");
   EXPECT_EQ(outcome("exponent-of-d"), "refuted");

@@ -244,8 +244,8 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
   }
   if (loads_.empty() && !failures.empty()) {
     const Failed& first = failures.front();
-    throw PointEnd(Disposition::crashed,
-                   make_message("{} could not be measured: {}", find_ceiling(first.key)->label(), first.reason));
+    throw PointEnd(Disposition::crashed, make_reason("ceiling.kernel_failed", "{} could not be measured: {}",
+                                                     find_ceiling(first.key)->label(), first.reason));
   }
   for (const Failed& failed : failures) {
     const Message label = find_ceiling(failed.key)->label();
@@ -255,7 +255,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
     if (another_way) {
       add_remark(make_message("{} was measured without one of the ways to: {}", label, failed.reason), set);
     } else {
-      add_remark(make_message("{} could not be measured: {}", label, failed.reason), set);
+      add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: {}", label, failed.reason), set);
     }
   }
   keep_fastest();
@@ -324,7 +324,8 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
 void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
   const CeilingKind& kind = *find_ceiling(sampled.load.key);
   if (sampled.values.empty()) {
-    add_remark(make_message("{} could not be measured: No time was taken of it.", kind.label()), set);
+    add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: No time was taken of it.", kind.label()),
+               set);
     return;
   }
   set.ceilings.push_back(summary_of(std::string(kind.key), sampled.load.argument, kind.unit, sampled.values));
