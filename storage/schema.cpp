@@ -66,9 +66,9 @@ CREATE TABLE runs (
   planned_points INTEGER NOT NULL CHECK (planned_points >= 0),
   rounds INTEGER NOT NULL CHECK (rounds >= 1),
   options TEXT NOT NULL CHECK (json_type(options) = 'object'),
-  provenance TEXT NOT NULL,              -- measured, simulated or imported
+  provenance TEXT NOT NULL CHECK (provenance IN ('measured', 'simulated', 'imported')),
   -- 'running' is true only while "<file>-lock" is locked: the collector of any other was killed.
-  state TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('running', 'complete', 'cancelled', 'interrupted', 'failed')),
   started_at TEXT NOT NULL,
   finished_at TEXT CHECK ((finished_at IS NULL) = (state = 'running')),
   checksum TEXT,                         -- of all above and below it but names and ids; NULL: the run never ended
@@ -343,7 +343,8 @@ const std::string& schema_text() {
     std::string definitions;
     std::string columns;
     for (const Field& field : point_fields()) {
-      definitions += fmt::format("  {} {} NOT NULL,\n", field.name, sql_type(field.type));
+      definitions += fmt::format("  {} {} NOT NULL", field.name, sql_type(field.type));
+      definitions += field.type == FieldType::flag ? fmt::format(" CHECK ({} IN (0, 1)),\n", field.name) : ",\n";
       columns += fmt::format(" p.{},", field.name);
       if (field.role == FieldRole::algorithm) columns += " k.name AS kernel,";
     }

@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE user_kernels SET host_code = 7", all, "statement 1", "host_code is neither"},
         Damage{"UPDATE user_kernels SET text = CAST(x'61ff62' AS TEXT)", all, "statement 1", "text is no UTF-8"},
         Damage{"UPDATE user_kernels SET text = hex(zeroblob(600000))", all, "statement 1", "1200000 bytes"},
-        Damage{"UPDATE user_kernel_sources SET digest = 'cc' WHERE name = 'my.cu'", all, "statement 1", "is another"},
+        Damage{"UPDATE user_kernel_sources SET digest = 'cc' WHERE name = 'my.cu'", all, "statement 1", "checksum"},
         Damage{"UPDATE user_kernel_sources SET name = '' WHERE name = 'my.cu'", all, "statement 1",
                "source has no name"},
         Damage{"DELETE FROM user_kernel_sources WHERE name = 'my.cu'", all, "statement 1", "checksum"},

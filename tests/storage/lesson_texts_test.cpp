@@ -133,7 +133,7 @@ play_br: 64
 play_bc: 64
 play_heads: 2
 play_pass: fwd
-play_masks: none causal
+play_masks: full causal
 play_knobs: raster
 play_also: bc=128 m=16384 heads=4,raster=heads_fastest
 ---

@@ -56,7 +56,7 @@ TEST_F(Noise, what_is_not_what_was_written_is_not_given) {
   for (const char* damage :
        {"UPDATE noise SET value = value / 4 WHERE name = 'log_variance'", "DELETE FROM noise WHERE point = 'fa1'",
         "UPDATE noise_sets SET recordings = 60", "UPDATE devices SET uuid = 'GPU-2'",
-        "UPDATE noise SET value = -1 WHERE name = 'place_ns'"}) {
+        "UPDATE noise SET value = -1 WHERE name = 'time_ns'"}) {
     add();
     add(3e-5);
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(damage);

@@ -617,15 +617,14 @@ TEST(RunStore, the_schema_refuses_words_that_mean_nothing) {
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   database.exec("PRAGMA foreign_keys = ON");
   for (const char* change :
-       {"UPDATE points SET mask = ''", "UPDATE points SET dropout = 1", "UPDATE points SET deterministic = 2",
-        "UPDATE runs SET provenance = 'derived'", "UPDATE runs SET state = 'over'", "UPDATE runs SET argv = '{}'",
-        "UPDATE points SET run_id = 99", "UPDATE points SET device_id = 99", "UPDATE points SET batch = 'two'",
-        "UPDATE point_knobs SET value = 1.5", "UPDATE timing_samples SET samples_ns = '1'"}) {
+       {"UPDATE points SET deterministic = 2", "UPDATE runs SET provenance = 'derived'",
+        "UPDATE runs SET state = 'over'", "UPDATE runs SET argv = '{}'", "UPDATE points SET run_id = 99",
+        "UPDATE points SET device_id = 99", "UPDATE points SET batch = 'two'", "UPDATE point_knobs SET value = 1.5",
+        "UPDATE timing_samples SET samples_ns = '1'"}) {
     EXPECT_THROW(database.exec(change), SQLite::Exception) << change;
   }
 }
 
-// FNV-1a, 64 bits.
 TEST(RecordedSample, opens_with_what_it_was_recorded_with) {
   const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
   EXPECT_EQ(check_file(ATTNSCOPE_SAMPLE).unverified, 0U) << "a changed value would not be noticed";

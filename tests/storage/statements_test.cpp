@@ -68,7 +68,7 @@ class Statements : public ::testing::Test {
 TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
   const fs::path file = write("a.attnscope", {stated_by(full_, 64), stated_by(full_, 128),
                                               stated_by(other_than(full_), 64, "mine.2"), simple_record(8)});
-  EXPECT_EQ(count(file, "statements"), 2);
+  EXPECT_EQ(count(file, "user_kernels"), 2);
   const RunStore store = RunStore::open(file, Mode::read_only);
   const std::vector<StoredPoint> points = store.points();
   ASSERT_THAT(points, SizeIs(4));
@@ -108,7 +108,7 @@ TEST_F(Statements, TwoVersionsOfAKernelMayBeOfOne) {
 
 TEST_F(Statements, ContentsThatAreKeptLaterAreAdded) {
   const fs::path file = write("a.attnscope", {stated_by(without_contents(full_)), stated_by(full_, 128)});
-  EXPECT_EQ(count(file, "statements"), 1);
+  EXPECT_EQ(count(file, "user_kernels"), 1);
   EXPECT_EQ(*RunStore::open(file, Mode::read_only).statements(true).at(0), full_);
   EXPECT_TRUE(check_file(file).ok());
 }
@@ -134,7 +134,7 @@ TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
   const fs::path two = write("2.attnscope", {stated_by(other_than(full_), 64, "mine.2"), stated_by(full_, 128)});
   const fs::path merged = folder_ / "merged.attnscope";
   EXPECT_TRUE(merge_files({one, two}, merged).whole());
-  EXPECT_EQ(count(merged, "statements"), 2);
+  EXPECT_EQ(count(merged, "user_kernels"), 2);
   const RunStore store = RunStore::open(merged, Mode::read_only);
   std::vector<std::string> digests;
   for (const StoredPoint& point : store.points()) digests.push_back(digest_of(*point.record.statement));
@@ -145,7 +145,7 @@ TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
 
 TEST_F(Statements, OfADamagedTextItsPointsStay) {
   const fs::path file = write("a.attnscope", {stated_by(full_), simple_record(8)});
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE statements SET text = '{}'");
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE user_kernels SET text = '{}'");
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_THAT(store.points(), SizeIs(2));
   EXPECT_EQ(store.points()[0].record.statement, nullptr);
