@@ -80,7 +80,7 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   EXPECT_THAT(info.out, AllOf(HasSubstr("paper"), HasSubstr("2 damaged rows:\npoint 1 (run 1, place 0): bc 0")));
   const std::string report = folder_ / "a.html";
   EXPECT_EQ(run(folder_, {"report", file_, "-o", report, "--sections", "environment"}).exit_code, 5);
-  EXPECT_THAT(content(report), HasSubstr("2. The first: a.attnscope, point 1 (run 1, place 0): bc 0"));
+  EXPECT_THAT(content(report), HasSubstr("The first: a.attnscope, point 1 (run 1, place 0): bc 0"));
   const Outcome paper = run(folder_, {"paper", file_});
   EXPECT_EQ(paper.exit_code, 5) << paper.err;
   EXPECT_THAT(paper.err, HasSubstr("damaged in 2 places"));
