@@ -75,9 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"CREATE INDEX mine ON points (d)", "has an index mine of its own on our table points"},
         Hostile{"DROP TABLE run_tags", "lacks our table run_tags"},
         // The comment goes on over the column that stood below it.
-        Hostile{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'simulated device' || char(10), "
-                "'simulated device ') WHERE name = 'devices'",
-                "has a table devices that is not ours"}));
+        Hostile{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'equal plans' || char(10), "
+                "'equal plans ') WHERE name = 'runs'",
+                "has a table runs that is not ours"}));
 
 TEST(Hardening, tables_and_views_of_a_person_are_left_alone_and_named) {
   const TemporaryFolder folder;

@@ -90,7 +90,7 @@ TEST_F(LayoutTest, PackedMatricesAreOneBuffer) {
 
 TEST_F(LayoutTest, EntriesOfDifferentLengthsFollowOneAnother) {
   std::string text = with_layout(R"("thd")");
-  const std::string mask = R"("mask": ["none")";
+  const std::string mask = R"("mask": ["full")";
   text.replace(text.find(mask), mask.size(), mask + R"(, "lengths")");
   auto statement = parse_statement(text, "/somewhere");
   ASSERT_TRUE(statement) << statement.error();

@@ -196,7 +196,7 @@ TEST(LoadKernel, SaysFileAndLine) {
   EXPECT_FALSE(fs::exists(folder / ".." / "x"));
 
   std::ofstream(*written, std::ios::app) << "x";
-  EXPECT_THAT(english_text(load_kernel(*written).error()), HasSubstr("new-one.json: line "));
+  EXPECT_THAT(english_text(load_kernel(*written).error()), HasSubstr("new-one.json: parse error at line "));
   fs::remove(folder / "new-one" / "new-one.cu");
   EXPECT_THAT(english_text(load_kernel(folder / "none.json").error()), HasSubstr("there is no such file"));
   EXPECT_THAT(english_text(load_kernel(folder).error()), HasSubstr("there is no such file"));
