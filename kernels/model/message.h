@@ -89,7 +89,7 @@ requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> &&
          std::is_convertible_v<Said, Message>) MessageValue::MessageValue(const Said& said)
     : MessageValue(static_cast<Message>(said)) {}
 
-Failure(const char*) -> Failure<Message>;
+Failure(const char*)->Failure<Message>;
 
 /// Arguments in any order.
 [[nodiscard]] bool operator==(const Message&, const Message&);

@@ -152,7 +152,7 @@ class Reader {
     if (word.front() == '-') {
       term.negated = true;
       word.remove_prefix(1);
-      if (word.empty()) return wrong(text, "behind “-” stands what is left out, as in -naive");
+      if (word.empty()) return wrong(text, "“-” must be followed by what to exclude, as in -d:64");
     }
     if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "the closing quotation mark is missing");
     const std::size_t at = find_unquoted(word, signs);
@@ -497,7 +497,7 @@ Message why_none_fits(std::string_view text, const PointTable& table) {
   // "or" may well be a part of some word of the points, and is meant otherwise all the same.
   if (const auto joins = std::ranges::find_if(words, is_operator); joins != words.end()) {
     return make_message(
-        "no point fits all of it: “{}” is looked for as a word like the others; one of several values is algo:fa2,fa3",
+        "no point fits all of it: “{}” is looked for as a word like the others; one of several values is d:64,128",
         shortened(*joins));
   }
   for (const std::string_view word : words) {

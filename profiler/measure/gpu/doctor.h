@@ -8,7 +8,7 @@
 namespace attnscope {
 
 struct DoctorCheck {
-  std::string name;    ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"
+  std::string name;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"
   bool ok = false;
   std::string detail;  ///< what was found, with versions
   std::string fix;     ///< empty if it is ok, or if nothing is known to help

@@ -79,8 +79,7 @@ TEST(MaskWords, EveryErrorSaysWhatIsWrongAndWhatIsAccepted) {
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_THAT(attnscope::text(parsed.error()), StartsWith("mask '" + std::string(text) + "': ")) << text;
     EXPECT_THAT(attnscope::text(parsed.error()), HasSubstr(error)) << text;
-    EXPECT_THAT(attnscope::text(parsed.error()), HasSubstr("accepted: full, causal, window:LEFT:RIGHT"))
-        << text;
+    EXPECT_THAT(attnscope::text(parsed.error()), HasSubstr("accepted: full, causal, window:LEFT:RIGHT")) << text;
     EXPECT_THAT(attnscope::text(parsed.error()), EndsWith(".")) << text;
   }
 }

@@ -234,7 +234,7 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
   EXPECT_EQ(error("from:simulatd"), "“from:simulatd”: from is never “simulatd”; did you mean simulated?");
   EXPECT_THAT(error("pass:sideways"), testing::HasSubstr("fwd"));
   EXPECT_EQ(error(":5"), "“:5”: a field is missing before “:”, as in d:128");
-  EXPECT_EQ(error("fa2 -"), "“-”: behind “-” stands what is left out, as in -naive");
+  EXPECT_EQ(error("fa2 -"), "“-”: “-” must be followed by what to exclude, as in -d:64");
   EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: the closing quotation mark is missing");
 }
 
