@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
-#include <stdexcept>
 
 #include "messages/embedded.h"
 
@@ -19,7 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_shown = 4000;  // bytes of an argument
-constexpr int deepest = 8;                   // messages within messages: those of a file may go on and on
 
 struct Place {
   std::size_t begin = 0;  ///< of its brace
@@ -78,54 +75,6 @@ std::string bare(const Message& message, const std::function<std::string(const M
   std::string text = message.id;
   for (const auto& [name, value] : message.arguments) text += fmt::format("; {}: {}", name, shown(value));
   return text;
-}
-
-Json to_json(const Message& message);
-
-Json to_json(const MessageValue& value) {
-  if (const auto* number = std::get_if<std::int64_t>(&value.held())) return *number;
-  if (const auto* words = std::get_if<std::string>(&value.held())) return *words;
-  return to_json(*std::get<std::shared_ptr<const Message>>(value.held()));
-}
-
-Json arguments_of(const Message& message) {
-  Json arguments = Json::object();
-  for (const auto& [name, value] : message.arguments) arguments[name] = to_json(value);
-  return arguments;
-}
-
-Json to_json(const Message& message) {
-  Json json{{"id", message.id}, {"arguments", arguments_of(message)}};
-  if (!message.words.empty()) json["words"] = message.words;
-  return json;
-}
-
-/// Throws std::invalid_argument for what is no argument.
-std::vector<MessageArgument> arguments_from(const Json& json, int depth);
-
-std::string word_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-MessageValue value_from(const Json& json, int depth) {
-  if (json.is_string()) return json.get<std::string>();
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return json.dump();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_number() || json.is_boolean()) return json.dump();
-  if (!json.is_object() || depth == 0) throw std::invalid_argument("no argument");
-  Message message(word_of(json, "id"), word_of(json, "words"));
-  if (const auto found = json.find("arguments"); found != json.end()) {
-    message.arguments = arguments_from(*found, depth - 1);
-  }
-  return message;
-}
-
-std::vector<MessageArgument> arguments_from(const Json& json, int depth) {
-  if (!json.is_object()) throw std::invalid_argument("no arguments");
-  std::vector<MessageArgument> arguments;
-  for (const auto& [name, value] : json.items()) arguments.push_back({name, value_from(value, depth)});
-  return arguments;
 }
 
 const Catalogue*& in_use() {
@@ -242,10 +191,6 @@ std::string Catalogue::text(const Message& message) const {
   return text(message, false);
 }
 
-bool Catalogue::has(const Message& message) const {
-  return find(message) != nullptr;
-}
-
 std::vector<std::string_view> Catalogue::ids() const {
   std::vector<std::string_view> ids;
   ids.reserve(texts_.size());
@@ -269,27 +214,6 @@ void use_catalogue(Catalogue catalogue) {
 
 std::ostream& operator<<(std::ostream& out, const Message& message) {
   return out << text(message);
-}
-
-std::string arguments_json(const Message& message) {
-  // A compiler's or a driver's words may hold bytes that are no UTF-8.
-  return arguments_of(message).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Message stored_message(std::string id, std::string_view arguments_json, std::string words) {
-  Message message(std::move(id), std::move(words));
-  if (message.id.empty()) return message;
-  try {
-    message.arguments = arguments_from(Json::parse(arguments_json), deepest);
-  } catch (const std::exception&) {  // damaged, or of a later version: the words stand
-    return message;
-  }
-  if (Catalogue::english().has(message)) {
-    Message known = message;
-    known.words.clear();
-    if (english_text(known) == message.words) return known;
-  }
-  return message;
 }
 
 }  // namespace attnscope

@@ -141,8 +141,6 @@ class Catalogue {
   /// The sentence: of the catalogue where it has the id and the message every argument of it; else the message's own
   /// words; without any, what is known of it.
   [[nodiscard]] std::string text(const Message&) const;
-  /// Whether text() is the catalogue's.
-  [[nodiscard]] bool has(const Message&) const;
   /// "refusal.head_dim" and so on, in order.
   [[nodiscard]] std::vector<std::string_view> ids() const;
 
@@ -163,12 +161,6 @@ void use_catalogue(Catalogue);
 
 /// text(), for streams.
 std::ostream& operator<<(std::ostream&, const Message&);
-
-/// The arguments as a JSON object: numbers, words, and messages as {"id": ..., "arguments": {...}}.
-[[nodiscard]] std::string arguments_json(const Message&);
-/// A message as a file or an event has it. Nothing in it is believed: arguments that are no such object are left out,
-/// so that the words stand; the words go where the English text is the same.
-[[nodiscard]] Message stored_message(std::string id, std::string_view arguments_json, std::string words);
 
 }  // namespace attnscope
 

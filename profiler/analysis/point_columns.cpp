@@ -39,8 +39,8 @@ std::string sources_of(const PointRecord& record) {
 
 namespace coded_by {
 
-std::tuple<std::string, std::string, std::string> words(const Message& message) {
-  return {message.id, message.words, message.arguments.empty() ? std::string() : arguments_json(message)};
+std::pair<std::string, std::string> words(const Message& message) {
+  return {message.id, english_text(message)};
 }
 
 std::vector<Knobs::Entry> entries(const Knobs& knobs) {

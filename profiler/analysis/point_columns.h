@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,8 +27,8 @@ namespace coded_by {
 inline constexpr auto itself = [](const auto& value) -> const auto& {
   return value;
 };
-/// Of a message: its arguments stand in it as JSON, in their order.
-std::tuple<std::string, std::string, std::string> words(const Message&);
+/// The code and the English text of a message.
+std::pair<std::string, std::string> words(const Message&);
 std::vector<Knobs::Entry> entries(const Knobs&);
 }  // namespace coded_by
 
