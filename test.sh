@@ -67,7 +67,7 @@ check() {
 without_cuda() {
   build no-cuda
   local attnscope=build/no-cuda/app/attnscope
-  "$attnscope" collect --preset quick --device sim --output "$TMPDIR/no-cuda.attnscope" || [ $? -eq 5 ]  # some points failed
+  "$attnscope" collect --preset quick --device simulated --output "$TMPDIR/no-cuda.attnscope" || [ $? -eq 5 ]  # some points failed
   "$attnscope" export "$TMPDIR/no-cuda.attnscope" --format csv >/dev/null
 }
 
