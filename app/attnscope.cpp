@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <span>
 #include <streambuf>
 #include <string>
 #include <string_view>

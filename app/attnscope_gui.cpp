@@ -13,7 +13,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/language.h"
 #include "app/standard_streams.h"

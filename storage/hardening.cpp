@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include <map>
-#include <utility>
 
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"

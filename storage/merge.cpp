@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
 #include <span>
 #include <string>
 #include <tuple>

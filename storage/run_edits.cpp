@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names, notes, tags and flags that people give runs.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

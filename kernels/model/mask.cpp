@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 namespace attnscope {
 namespace {

@@ -2,8 +2,6 @@
 // Which plots points have: every problem's curves, and every map of tiles.
 #pragma once
 
-#include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "profiler/plan/text.h"
 #include "storage/exchange/import_values.h"

@@ -4,8 +4,6 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QMenu>
-#include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -5,7 +5,6 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QInputDialog>
-#include <QJsonArray>
 #include <QLabel>
 #include <QRegularExpression>
 #include <QSignalBlocker>

@@ -7,7 +7,6 @@
 #include <QJsonObject>
 #include <QLineEdit>
 #include <QSpinBox>
-#include <QToolButton>
 #include <QWidget>
 #include <vector>
 

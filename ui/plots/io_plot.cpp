@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/io_plot.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <QGuiApplication>
 #include <QSvgGenerator>
 #include <algorithm>
-#include <utility>
 
 #include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <new>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "storage/known_statements.h"
 #include "ui/text/qtext.h"

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "messages/ceiling.h"
 #include "profiler/measure/gpu/ceiling_bench.h"
 #include "profiler/measure/gpu/driver_start.h"
