@@ -18,6 +18,7 @@
 #include "profiler/measure/remote/link.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
 namespace {
@@ -197,7 +198,7 @@ ExitCode submit(const SubmitOptions& options) {
       "cancel:  scancel {array} {merge}\n"
       "requeue: scontrol requeue {array}_K && sbatch --dependency=afterok:{array}_K {folder}/merge.sh\n",
       fmt::arg("array", array), fmt::arg("merge", merge), fmt::arg("shards", options.shards),
-      fmt::arg("output", output.string()), fmt::arg("folder", scripts.folder.string()));
+      fmt::arg("output", printable(output.string())), fmt::arg("folder", printable(scripts.folder.string())));
   return ExitCode::ok;
 }
 

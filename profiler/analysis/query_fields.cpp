@@ -67,7 +67,7 @@ QueryValue value_of(const Field& field, const PointSpec& spec) {
     return *whole < field.smallest ? QueryValue{} : QueryValue{{text}, static_cast<double>(*whole)};
   }
   if (const auto* real = std::get_if<double>(&held)) return {{text}, *real};
-  // Views call mask=full "full".
+  // Views shorten a long mask and call page 0 "contiguous".
   return field.brief != nullptr ? words(text, brief_text(field, spec)) : words(text);
 }
 

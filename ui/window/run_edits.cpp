@@ -36,6 +36,13 @@ RunEdits::RunEdits(Workspace& workspace, RunsPanel& runs, Banner& banner, QMenu&
   connect(&editor_, &RunEditor::done, this, &RunEdits::take_done);
   connect(&editor_, &RunEditor::failed, this, &RunEdits::take_failed);
   connect(&workspace_, &Workspace::runs_changed, this, &RunEdits::show_what_can_be_done);
+  // Steps name runs by their number, which is another run's in another file.
+  connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& file) {
+    for (auto* steps : {&done_, &undone_}) {
+      std::erase_if(*steps, [&](const Step& step) { return step.file == file; });
+    }
+    show_what_can_be_done();
+  });
   show_what_can_be_done();
 }
 
