@@ -45,6 +45,7 @@ CommandError failure(ExitCode code, std::string words) {
 
 std::string shell_words(const std::vector<std::string>& words) {
   std::vector<std::string> each;
+  each.reserve(words.size());
   for (const std::string& word : words) each.push_back(shell_quoted(word));
   return fmt::format("{}", fmt::join(each, " "));
 }

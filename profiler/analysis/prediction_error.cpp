@@ -100,6 +100,7 @@ Points distinct_tiles(const Points& points) {
   std::map<std::string_view, Tiles> runs;
   for (const JudgedPoint* point : points) runs[point->point->run].emplace(point->tile, point);
   std::vector<const Tiles*> by_size;
+  by_size.reserve(runs.size());
   for (const auto& [run, tiles] : runs) by_size.push_back(&tiles);
   std::ranges::stable_sort(by_size, std::ranges::greater(), [](const Tiles* tiles) { return tiles->size(); });
   Tiles taken;

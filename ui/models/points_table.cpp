@@ -78,7 +78,7 @@ class Maker {
   /// What is said of a point beside its setting and its values: the same for rows of the same key.
   void add(Column column, const std::function<QString(Row)>& text, const RowKey& key) {
     column.cell = [text](std::size_t row) { return Cell{.text = text(static_cast<Row>(row)).toStdString()}; };
-    add(std::move(column), {}, examples({&key, 1}, rows_));
+    add(std::move(column), Facts{}, examples({&key, 1}, rows_));
   }
 
   using Words = QString (*)(const MetricValue&);
@@ -114,7 +114,7 @@ class Maker {
     for (std::size_t row = 0; row < rows_.size(); row += std::max<std::size_t>(1, rows_.size() / sampled)) {
       some.push_back(static_cast<Row>(row));
     }
-    add(std::move(column), {.metric = metric}, some);
+    add(std::move(column), Facts{.metric = metric}, some);
     made_.facts.back().varies =
         rows_.size() < 2 || std::ranges::any_of(rows_, [&](Row row) { return values.has(row); });
   }

@@ -31,7 +31,7 @@ QString state_of(const ShownCheck& check) {
 }
 
 QString words_of(const ShownCheck& check) {
-  const QString words = check.name + QStringLiteral(": ") + check.detail;
+  QString words = check.name + QStringLiteral(": ") + check.detail;
   if (check.fix.isEmpty()) return words;
   return words + QLatin1Char('\n') + qtext(say::doctor_page::fix{.fix = check.fix.toStdString()});
 }

@@ -49,10 +49,9 @@ QStringList CollectRequest::arguments() const {
 }
 
 QStringList DeviceWork::arguments() const {
-  const QStringList words{QStringLiteral("ceilings"), QStringLiteral("--jsonl"),
-                          QStringLiteral("--device"), device,
-                          QStringLiteral("-o"),       database};
-  return words;
+  return {QStringLiteral("ceilings"), QStringLiteral("--jsonl"),
+          QStringLiteral("--device"), device,
+          QStringLiteral("-o"),       database};
 }
 
 CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
