@@ -15,7 +15,7 @@ device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 for file in ${peers[@]+"${peers[@]}"}; do
   name=$(basename "$file")
   cp "$file" "$name"  # runs record their command line: no path of this machine belongs in it
-  attnscope import "$name" --into recorded.attnscope --label "PyTorch $(basename "$name" .csv)" --device-name "$device"
+  attnscope import "$name" -o recorded.attnscope --label "PyTorch $(basename "$name" .csv)" --device-name "$device"
 done
 attnscope ceilings --device gpu --output recorded.attnscope >/dev/null
 finish

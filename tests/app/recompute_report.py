@@ -178,14 +178,13 @@ class Report:
             runs = [run for run in self.document['runs'] if run['run'] in ids]
             environment = self.document['environments'][runs[0]['environment']]
             options = json.loads(self.database.execute('SELECT options FROM runs WHERE id = ?', (ids[0],)).fetchone()[0])
-            cuda = self.database.execute('SELECT rounds FROM v_runs WHERE run = ?', (ids[0],)).fetchone() \
-                if self.has_rounds() else (1,)
+            rounds, = self.database.execute('SELECT rounds FROM v_runs WHERE run = ?', (ids[0],)).fetchone()
             wanted = {'GPU': f'{self.device["name"]} ({runs[0]["device_uuid"]})',
                       'attnscope': environment['app_version'], 'Driver': environment['driver_version'],
                       'CUPTI': environment['cupti_version'], 'NVRTC': environment['nvrtc_version'],
                       'System': environment['operating_system'],
                       'Sampling': f'{options["min_samples"]} to {options["max_samples"]} a point, until quartiles lie '
-                                  f'within {100 * options["max_noise"]:.0f}%', 'Rounds': str(cuda[0])}
+                                  f'within {100 * options["max_noise"]:.0f}%', 'Rounds': str(rounds)}
             self.numbers += len(NUMBER.findall(value))
             return same_text(value, wanted[key])
         run = next(run for run in self.document['runs'] if str(run['run']) == cells['Run'].split()[0])
@@ -216,9 +215,6 @@ class Report:
         same_text(cells['Digest of kernel sources'],
                   f'{len(digests)} sources, from {digests[0]} to {digests[-1]}' if digests else '')
         self.numbers += len(NUMBER.findall(' '.join(cells.values())))
-
-    def has_rounds(self):
-        return any(name == 'rounds' for _, name, *_ in self.database.execute('PRAGMA table_info(runs)'))
 
     def values_of(self, title, kernel):
         """Value and quartiles of a column of that title."""
@@ -318,7 +314,7 @@ class Report:
         name = (point.run, int(point.row['point']), 'all')
         exported = next(row for row in self.document['points'] if (row['run'], row['point'], row['kernel']) == name)
         metrics = {name: metric['value'] for name, metric in exported['metrics'].items()}
-        use = metrics[f'use_{UNITS_COUNTED[cells["Busiest unit"]]}_pct']
+        use = metrics[f'{UNITS_COUNTED[cells["Busiest unit"]]}_utilization_pct']
         active = metrics['sm_active_cycles'] / (point.time * 1e-9 * point.number('sm_clock_hz'))
         self.one_of(cells['Use'].removesuffix('%'), [use, use * active])
         bound = cells['Busiest unit'] if float(cells['Use'].removesuffix('%')) >= 60 else 'latency and issue'

@@ -342,11 +342,11 @@ def differences(derived, page):
 
 
 def closed_forms(data):
-    """What verdicts of closed forms stand on, beside what was counted and reserved; 8 rows of l or m fill a sector."""
+    """Closed forms beside counted and reserved bytes; 8 rows of l or m fill a sector. fp8 also keeps its operands."""
     for point in data.points:
         heads, n, d = point['batch'] * point['heads_q'], point['n_k'], point['d']
         whole = point['n_q'] == n and n % 8 == 0 and point['heads_q'] == point['heads_kv']
-        if whole and (point['pass'], point['mask']) == ('fwd', 'full') and point['provenance'] == 'measured':
+        if whole and key(point, ('pass', 'mask', 'dtype')) == ('fwd', 'full', 'fp16') and point['provenance'] == 'measured':
             if point['algorithm'] in ('fa1', 'fa2') and metric(point, 'l2_sm_bytes'):
                 yield 'bytes moved', point, metric(point, 'l2_sm_bytes'), heads * moved(point)
             if point['algorithm'] in ('naive', 'fa1', 'fa2', 'fa3'):

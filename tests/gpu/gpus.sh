@@ -84,7 +84,7 @@ attention() {
 shared() {
   rm -f "$1.attnscope"
   env -u ATTNSCOPE_CUDA_LIBRARY "$attnscope" collect --device "$2" --preset tiles -a 'N=[256,512,768,1024]' -a d=128 \
-    -a "heads=${HEADS:-[66,132]}" -a "mask=${MASKS:-[none,causal]}" --jsonl -o "$1.attnscope" < <(tail -f /dev/null --pid=$$) | python3 -c '
+    -a "heads=${HEADS:-[66,132]}" -a "mask=${MASKS:-[full,causal]}" --jsonl -o "$1.attnscope" < <(tail -f /dev/null --pid=$$) | python3 -c '
 import json, sys, time
 at = [time.monotonic() for line in sys.stdin if json.loads(line).get("event") == "point"]
 print(f"{len(at)} points in {at[-1] - at[0]:.2f} s")'

@@ -29,7 +29,7 @@ print(", ".join(f"{count} {word}" for word, count in collections.Counter(rows).i
 }
 
 rm -f failed
-masks='mask=[none,causal,window:33:17,lengths:ramp,causal+lengths:ramp,blocks:64:butterfly]'
+masks='mask=[full,causal,window:33:17,lengths:ramp,causal+lengths:ramp,blocks:64:butterfly]'
 heads=(-a batch=2 -a heads_q=4 -a heads_kv=2 -a 'd=[64,128]')
 passes='pass=[fwd,bwd]'
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1)
@@ -38,7 +38,7 @@ for tool in memcheck racecheck; do
     check "$algorithm" $tool "$algorithm" "${heads[@]}" -a N=200 -a "$passes" -a "$masks" &
   done
   check fa2-small-tile $tool fa2 "${heads[@]}" -a N=200 -a "$passes" -a "$masks" -a tile=32x64 &
-  check fa2-in-turns $tool fa2 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[none,causal,window:33:17]' -a deterministic=yes &
+  check fa2-in-turns $tool fa2 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
   wait
   # Made for compute capability 9.0; dropout and block masks forward only.
   if [[ $capability == 9.0 ]]; then
@@ -46,17 +46,17 @@ for tool in memcheck racecheck; do
     check fa3-fp8 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a dtype=fp8 -a "${masks/:64:/:128:}" &
     check fa3-dropout $tool fa3 "${heads[@]}" -a N=200 -a dropout=0.1 &
     check fa3-backward $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a "${masks/,blocks:64:butterfly/}" &
-    check fa3-in-turns $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[none,causal,window:33:17]' -a deterministic=yes &
+    check fa3-in-turns $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
     wait
   fi
   for algorithm in naive fa1 fa2; do
     check "$algorithm-dropout" $tool "$algorithm" "${heads[@]}" -a N=200 -a "$passes" -a dropout=0.1 &
-    check "$algorithm-decode" $tool "$algorithm" "${heads[@]}" -a 'n_q=[1,5]' -a n_k=1000 -a 'mask=[none,window:64:0]' &
+    check "$algorithm-decode" $tool "$algorithm" "${heads[@]}" -a 'n_q=[1,5]' -a n_k=1000 -a 'mask=[full,window:64:0]' &
   done
-  check splitkv $tool splitkv "${heads[@]}" -a 'n_q=[1,5]' -a 'n_k=[1000,4099]' -a 'mask=[none,causal,lengths:ramp]' \
+  check splitkv $tool splitkv "${heads[@]}" -a 'n_q=[1,5]' -a 'n_k=[1000,4099]' -a 'mask=[full,causal,lengths:ramp]' \
     -a 'page=[0,64]' &
   [[ ${capability/./} -lt 89 ]] || check splitkv-fp8 $tool splitkv "${heads[@]}" -a dtype=fp8 -a 'n_q=[1,5]' -a n_k=4099 \
-    -a 'mask=[none,causal,lengths:ramp]' -a 'page=[0,64]' &
+    -a 'mask=[full,causal,lengths:ramp]' -a 'page=[0,64]' &
   wait
 done
 [ ! -e failed ] || { echo "sanitize: something was found or did not run; logs in $folder" >&2; exit 1; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds fa2 to PyTorch's FlashAttention-2 and fa3 to its cuDNN: `attnscope ab` decides each cell, both sides in turns.
 
-usage: peers.py ATTNSCOPE [--pairs fa2:flash,fa3:cudnn] [--d 64,128] [--n 512,1024,...] [--masks none,causal]
+usage: peers.py ATTNSCOPE [--pairs fa2:flash,fa3:cudnn] [--d 64,128] [--n 512,1024,...] [--masks full,causal]
                 [--passes fwd,bwd] [--seconds 20] [--csv OUT]
 
 Each cell holds 16,384 tokens and 2048 / d heads (batch = tokens / N), fp16, from a cold L2; both sides write LSE. The
@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--pairs", default="fa2:flash,fa3:cudnn")
     parser.add_argument("--d", default="64,128")
     parser.add_argument("--n", default="512,1024,2048,4096,8192,16384")
-    parser.add_argument("--masks", default="none,causal")
+    parser.add_argument("--masks", default="full,causal")
     parser.add_argument("--passes", default="fwd,bwd")
     parser.add_argument("--seconds", type=int, default=20, help="for one cell")
     parser.add_argument("--csv")

@@ -141,9 +141,7 @@ def shown(value, digits=2):
 
 
 def prefill(torch, arguments, flush):
-    # Exports, which are read here, say "none".
-    masks = ["none" if mask == "full" else mask for mask in arguments.masks.split(",")]
-    passes = arguments.passes.split(",")
+    masks, passes = arguments.masks.split(","), arguments.passes.split(",")
     lengths, dims = [int(n) for n in arguments.n.split(",")], [int(d) for d in arguments.d.split(",")]
     batch_of = lambda n: arguments.batch or max(1, arguments.tokens // n)
     heads_of = lambda d: arguments.heads or arguments.hidden // d
@@ -176,7 +174,7 @@ def prefill(torch, arguments, flush):
             table.append(["least"] + blank + [shown(x) for x in worst])
             shape = (f"batch {arguments.batch}, {arguments.heads} heads" if arguments.batch and arguments.heads
                      else f"{arguments.tokens} tokens, hidden {arguments.hidden}")
-            print_table(f"Tflop/s and ratios, {pass_}, {'full' if mask == 'none' else mask}, {shape}", header, table)
+            print_table(f"Tflop/s and ratios, {pass_}, {mask}, {shape}", header, table)
     return rows
 
 
@@ -189,12 +187,12 @@ def copy_bandwidth(torch, size, flush):
 def decode(torch, arguments, flush):
     lengths = [int(n) for n in arguments.n.split(",")]
     groups = [[f"n_q=1", f"n_k={n}", "d=128", "batch=1", "heads_q=16", "heads_kv=2"] for n in lengths]
-    mine = ours(arguments.attnscope, groups, ["none"], ["fwd"], "splitkv,fa2,naive", arguments.device)
+    mine = ours(arguments.attnscope, groups, ["full"], ["fwd"], "splitkv,fa2,naive", arguments.device)
     best = max(copy_bandwidth(torch, size << 20, flush) for size in (64, 256, 1024))
     header = ["n_k", "splitkv us", "GB/s", "of copy", "same size", "flash us", "fa2 us", "naive us", "splitkv/flash"]
     rows, table = [], []
     for n in lengths:
-        cell = Cell(128, 1, n, 1, 16, 2, "none", "fwd")
+        cell = Cell(128, 1, n, 1, 16, 2, "full", "fwd")
         theirs = peers(torch, cell, flush)
         rows += [(f"torch-{name}", cell, time) for name, time in theirs.items()]
         own = {name: mine.get((name, cell)) for name in ("splitkv", "fa2", "naive")}
