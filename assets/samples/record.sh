@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records on the GPU at hand all that is shipped of its kind, into FOLDER; ten minutes on an H200, PyTorch included.
+# Records on the GPU at hand all that is shipped of its kind, into FOLDER; eleven minutes on an H200, PyTorch included.
 #   assets/samples/record.sh ATTNSCOPE FOLDER NAME
 # NAME is h200, the GPU that everything is fitted to, or another (h100), of which the sample alone is recorded. Then
 # copy its .attnscope files here, and on any machine derive.sh makes anew what stands on them.
