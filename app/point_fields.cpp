@@ -28,11 +28,9 @@ std::vector<TableColumn> point_columns(const Registry& registry) {
   return columns;
 }
 
-std::vector<std::string> point_texts(const PointSpec& point, const Registry& registry, bool people) {
+std::vector<std::string> point_texts(const PointSpec& point, const Registry& registry) {
   std::vector<std::string> texts;
-  for (const Field& field : fields_with_columns(registry)) {
-    texts.push_back(people ? people_text(field, point) : field_text(field, point));
-  }
+  for (const Field& field : fields_with_columns(registry)) texts.push_back(field_text(field, point));
   return texts;
 }
 

@@ -13,8 +13,8 @@ namespace attnscope {
 
 /// Problem, tile and knobs: every field and knob but the algorithm and the state of the cache.
 [[nodiscard]] std::vector<TableColumn> point_columns(const Registry&);
-/// A row's fields below them; for people the mask's title, for programs its word.
-[[nodiscard]] std::vector<std::string> point_texts(const PointSpec&, const Registry&, bool people);
+/// A row's fields below them.
+[[nodiscard]] std::vector<std::string> point_texts(const PointSpec&, const Registry&);
 
 /// For people: without those of the columns above that say in every row what goes without saying (pass fwd, dropout 0,
 /// ...).

@@ -83,7 +83,7 @@ void print_plan(const Collected& collected, const DeviceInfo& device, std::int64
                                      : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
-    append(row, point_texts(point, known_algorithms(), people));
+    append(row, point_texts(point, known_algorithms()));
     append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
   out.table(people ? without_defaults(table, known_algorithms()) : table, "attnscope-plan");

@@ -201,7 +201,7 @@ ExitCode model(ModelOptions& options) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
-      append(fields, point_texts(point, known_algorithms(), people));
+      append(fields, point_texts(point, known_algorithms()));
       append(fields,
              {row.feasible ? "yes" : "no", row.grid, row.block,
               row.shared_bytes ? people ? text(Capacity(*row.shared_bytes)) : fmt::to_string(*row.shared_bytes) : "",

@@ -366,13 +366,9 @@ std::string field_text(const Field& field, const PointSpec& spec) {
   return to_string(field.get(spec));
 }
 
-std::string people_text(const Field& field, const PointSpec& spec) {
-  return field.text != nullptr ? field.text(spec) : field_text(field, spec);
-}
-
 std::string brief_text(const Field& field, const PointSpec& spec) {
   if (field.brief != nullptr) return field.brief(spec);
-  std::string text = people_text(field, spec);
+  std::string text = field_text(field, spec);
   if (field.role != FieldRole::knob) return text;
   if (field.type == FieldType::integer && text == field.fallback) return std::string(left_to_algorithm);
   std::ranges::replace(text, '_', ' ');

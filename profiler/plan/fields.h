@@ -88,8 +88,7 @@ struct Field {
   bool told_by_number = false;               ///< a number alone in a query is looked for in it
   std::string_view heading = {};             ///< what tables and queries call it beside its name
   std::string_view stem = {};                ///< before a number in file names: "d128"; empty: "NAME-"
-  /// How people read it, where that is not field_text(): whole, so that parse_field() reads it, and with little room.
-  std::string (*text)(const PointSpec&) = nullptr;
+  /// What people read where there is little room, if that is not field_text().
   std::string (*brief)(const PointSpec&) = nullptr;
   /// What words are sorted by, where that is not their place in `words`.
   double (*order)(const PointSpec&) = nullptr;
@@ -158,11 +157,9 @@ struct WideField {
 [[nodiscard]] std::string to_string(const FieldValue&);
 /// to_string() of the point's value.
 [[nodiscard]] std::string field_text(const Field&, const PointSpec&);
-/// As people read it: "full" of mask=full.
-[[nodiscard]] std::string people_text(const Field&, const PointSpec&);
 /// brief_text() of a knob that an algorithm chooses.
 inline constexpr std::string_view left_to_algorithm = "auto";
-/// The same as people_text() where there is little room: "contiguous", "auto", a long list shortened.
+/// The same as field_text() where there is little room: "contiguous", "auto", a long list shortened.
 [[nodiscard]] std::string brief_text(const Field&, const PointSpec&);
 /// brief_text() of a mask.
 [[nodiscard]] std::string mask_text(const Mask&);

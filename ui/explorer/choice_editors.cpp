@@ -180,7 +180,7 @@ void ChoiceEditors::add_field(const Field& field) {
       for (const std::string& word : field.words) words << QString::fromStdString(word);
       QComboBox* combo = add_words(name, label, help, words, field.other_words || words.isEmpty());
       rows_[name].show = [combo, field](const ExplorerChoices& choices) {
-        const QString text = QString::fromStdString(people_text(field, choices.point.spec));
+        const QString text = QString::fromStdString(field_text(field, choices.point.spec));
         combo->setCurrentIndex(combo->findText(text));
         if (combo->isEditable()) combo->setEditText(text);
       };
