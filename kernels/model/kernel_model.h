@@ -42,8 +42,6 @@ struct LoadOrder {
   int steps_ahead = 0;              ///< under way, at most, beyond the step that is worked on; 0: a step's own alone
   Message why{};
 
-  [[nodiscard]] bool in_program_order() const { return unordered.empty(); }
-
   bool operator==(const LoadOrder&) const = default;
 };
 

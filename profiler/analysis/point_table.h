@@ -143,7 +143,6 @@ class PointTable {
   [[nodiscard]] bool throttled(Row row) const { return points_->throttled(row); }
   /// A tile as a number: equal for equal tiles, in the order of Br, Bc and what else was chosen.
   [[nodiscard]] std::uint32_t tile_code(Row row) const { return tile_codes_[row]; }
-  [[nodiscard]] std::size_t tile_count() const { return tiles_.size(); }
   [[nodiscard]] const Config& tile(std::uint32_t code) const { return tiles_[code]; }
   [[nodiscard]] const Config& tile_of(Row row) const { return tiles_[tile_codes_[row]]; }
 

@@ -24,13 +24,9 @@ std::vector<std::shared_ptr<void>>& lost_things() {
 
 }  // namespace
 
-GpuDevice::GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch, unsigned build_threads,
+GpuDevice::GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch,
                      std::unique_ptr<KernelBuilder> builder, const Registry& registry)
-    : registry_(registry),
-      cuda_(std::move(cuda)),
-      info_(std::move(info)),
-      arch_(std::move(arch)),
-      build_threads_(build_threads) {
+    : registry_(registry), cuda_(std::move(cuda)), info_(std::move(info)), arch_(std::move(arch)) {
   session_ = std::make_unique<Session>(cuda_, device, std::move(builder), arch_, info_.limits);
   if (auto nvml = Nvml::open()) {
     nvml_ = std::move(nvml).value();
@@ -105,7 +101,7 @@ void GpuDevice::prepare(std::span<const PointSpec> points, const CancelToken& ca
     std::ranges::move(algorithm->plan(point.problem, point.config(), info_.limits).launches,
                       std::back_inserter(launches));
   }
-  (void)session_->builder->build_all(arch_, launches, build_threads_, cancel, progress);
+  (void)session_->builder->build_all(arch_, launches, 0, cancel, progress);
 }
 
 std::int64_t GpuDevice::free_bytes() const {
@@ -226,7 +222,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
       return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
     }
     auto gpu = std::make_unique<GpuDevice>(std::move(cuda).value(), device, std::move(info), std::move(arch),
-                                           options.build_threads, std::move(builder).value(), registry);
+                                           std::move(builder).value(), registry);
     if (options.counters) gpu->prepare_counters(device);
     return std::unique_ptr<Device>(std::move(gpu));
   } catch (const DriverError& error) {

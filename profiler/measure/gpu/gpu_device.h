@@ -47,7 +47,6 @@ struct GpuOptions {
   std::string arch;                 ///< "sm_90a"; empty: the GPU's own
   std::filesystem::path cache_dir;  ///< for cubins; empty: default_cubin_cache()
   bool counters = true;             ///< prepare CUPTI; what is missing is in Device::counters(), never an error
-  unsigned build_threads = 0;       ///< 0: one for each hardware thread
 };
 
 /// A GPU ready to measure. Where a driver, a device or NVRTC is missing, the error says which; where only counters or

@@ -64,8 +64,8 @@ struct Session {
 
 class GpuDevice final : public Device {
  public:
-  GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch, unsigned build_threads,
-            std::unique_ptr<KernelBuilder> builder, const Registry& registry);
+  GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string arch, std::unique_ptr<KernelBuilder> builder,
+            const Registry& registry);
   GpuDevice(const GpuDevice&) = delete;
   GpuDevice& operator=(const GpuDevice&) = delete;
   ~GpuDevice() override;
@@ -200,7 +200,6 @@ class GpuDevice final : public Device {
   CudaApi cuda_;
   DeviceInfo info_;
   std::string arch_;
-  unsigned build_threads_;
   std::unique_ptr<Nvml> nvml_;
   std::optional<CuptiApi> cupti_;
   CounterAvailability counter_state_;

@@ -27,20 +27,6 @@ TEST(Integer, CeilDivAndRoundUp) {
   EXPECT_EQ(round_up(17, 16), 32);
 }
 
-TEST(Integer, FloorSumMatchesAdding) {
-  for (std::int64_t m : {1, 2, 7, 16, 48}) {
-    for (std::int64_t a : {0, 1, 5, 16, 31, 100}) {
-      for (std::int64_t b : {0, 1, 15, 47, 200}) {
-        std::int64_t sum = 0;
-        for (std::int64_t n = 0; n < 40; ++n) {
-          EXPECT_EQ(floor_sum(n, m, a, b), sum) << n << " " << m << " " << a << " " << b;
-          sum += (a * n + b) / m;
-        }
-      }
-    }
-  }
-}
-
 TEST(TileGrid, FullMaskSeesEverything) {
   const TileGrid grid({.n_q = 130, .n_k = 100}, {.br = 64, .bc = 32});
   EXPECT_EQ(grid.q_tiles(), 3);
