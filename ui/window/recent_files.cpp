@@ -7,6 +7,7 @@
 #include "messages/window.h"
 #include "ui/runs/samples.h"
 #include "ui/runs/workspace.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -45,7 +46,7 @@ void RecentFiles::refresh() {
     QString name = names.at(path);
     QAction* action =
         addAction(name.replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, path] { emit chosen(path); });
-    action->setToolTip(path);
+    action->setToolTip(plain_tip(path));
     action->setStatusTip(path);
   }
   setEnabled(!files.isEmpty());
