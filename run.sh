@@ -41,7 +41,9 @@ cmake --build $build -- --quiet
 
 # Kept from run to run: what is complete is shown at once, what was stopped is continued.
 data=out/quick-$device.attnscope
-if [ -e "$data" ] && ! "$attnscope" info "$data" >/dev/null 2>&1; then
+status=0
+[ ! -e "$data" ] || "$attnscope" info "$data" >/dev/null 2>&1 || status=$?
+if [ $status -ne 0 ] && [ $status -ne 5 ]; then  # 5: parts of it are damaged, which info names
   echo "attnscope: $data cannot be read by this version; delete the file to collect it again"
   data=""
 elif "$attnscope" info "$data" 2>/dev/null | grep -q '^ *[0-9].* quick .* complete '; then

@@ -97,7 +97,21 @@ ExitCode with_join_report(const JoinReport& report) {
   return report.whole() ? ExitCode::ok : ExitCode::partial;
 }
 
+namespace {
+
+/// Damage in a run without a checksum is not noticed.
+void warn_of_interrupted_runs(const RunStore& store) {
+  for (const RunSummary& run : store.runs()) {
+    if (run.state != StoredRunState::interrupted) continue;
+    spdlog::warn("{}", format_text("{}: run {} was interrupted: its points are unverified (continue it with --resume)",
+                                   printable(store.file().string()), run.id));
+  }
+}
+
+}  // namespace
+
 ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
+  warn_of_interrupted_runs(store);
   const std::vector<BadRow> rows = store.bad_rows();
   const std::string file = printable(store.file().string());
   if (rows.empty()) return code;

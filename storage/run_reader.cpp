@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
@@ -167,14 +170,42 @@ Message title(StoredRunState state) {
   return say::run_state::failed{};
 }
 
+namespace {
+
+/// Checksums of runs in files that other processes append to: verified once per process, not at each look.
+class FollowedRuns {
+ public:
+  [[nodiscard]] bool has(const std::pair<std::string, std::string>& file_and_checksum) {
+    const std::lock_guard hold(mutex_);
+    return verified_.contains(file_and_checksum);
+  }
+  void add(std::pair<std::string, std::string> file_and_checksum) {
+    const std::lock_guard hold(mutex_);
+    verified_.insert(std::move(file_and_checksum));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::pair<std::string, std::string>> verified_;
+};
+
+FollowedRuns& followed_runs() {
+  static FollowedRuns runs;
+  return runs;
+}
+
+}  // namespace
+
 RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state,
                                           const std::optional<std::string>& checksum) {
   const bool ended = state != StoredRunState::running && state != StoredRunState::interrupted;
   if (!checksum) return ended ? RunIntegrity::damaged : RunIntegrity::unverified;
   if (content_verified) return RunIntegrity::verified;
+  if (followed && followed_runs().has({file.string(), *checksum})) return RunIntegrity::verified;
   Verified& known = verified[run];
   if (known.checksum != *checksum) {
     known = {.checksum = *checksum, .equal = parse_digest(*checksum) == checksum_of_run(*database, run)};
+    if (followed && known.equal) followed_runs().add({file.string(), *checksum});
   }
   return known.equal ? RunIntegrity::verified : RunIntegrity::damaged;
 }

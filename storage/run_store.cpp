@@ -38,7 +38,8 @@ void RunStore::Impl::open_for_reading() {
   database.reset();
   stamp = stamp_of(file);
   // Only a file that no one writes, nor left half written, may be opened without locks and without a -shm file.
-  immutable = (lock || !CollectorLock::held(file)) && !has_journal(file);
+  followed = !lock && CollectorLock::held(file);
+  immutable = !followed && !has_journal(file);
   try {
     connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
     extras = require_ours(*database, file, stamp);

@@ -53,6 +53,7 @@ struct RunStore::Impl {
   std::optional<LockPatience> patience;
   std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
+  bool followed = false;  ///< another process appends to the file
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
   std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
