@@ -20,7 +20,12 @@ std::string rate_or_table(bool measured, double bytes_per_second) {
 }  // namespace
 
 StoredCeilings rates_of_file(const std::filesystem::path& file, const DeviceLimits& limits) {
-  const std::vector<StoredCeilings> sets = RunStore::open(file, RunStore::Mode::read_only).ceilings();
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  const std::vector<StoredCeilings> sets = store.ceilings();
+  if (const std::vector<BadRow> bad = store.bad_rows(); !bad.empty()) {
+    throw CommandError(ExitCode::error, "{} is damaged: {}: {}; take rates from an undamaged file", file.string(),
+                       text(bad.front().where), text(bad.front().why));
+  }
   const StoredCeilings* found = newest_rates(sets, limits);
   if (found == nullptr) {
     throw CommandError(ExitCode::usage,

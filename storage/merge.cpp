@@ -286,9 +286,12 @@ UPDATE main.runs SET finished_at = max(finished_at, (SELECT coalesce(finished_at
   id = {1})) WHERE id = {0};
 )sql",
                              run.target, id));
-  if (count(fmt::format("main.runs m, source.runs s WHERE m.id = {} AND s.id = {} AND coalesce(m.edited_at, '') < "
-                        "coalesce(s.edited_at, '')",
-                        run.target, id)) > 0) {
+  // Edits of the same second are ordered by what they say, so that the order of files does not matter.
+  if (count(
+          fmt::format("main.runs m, source.runs s WHERE m.id = {} AND s.id = {} AND "
+                      "(coalesce(m.edited_at, ''), m.deleted, m.hidden, coalesce(m.name, ''), coalesce(m.note, '')) "
+                      "< (coalesce(s.edited_at, ''), s.deleted, s.hidden, coalesce(s.name, ''), coalesce(s.note, ''))",
+                      run.target, id)) > 0) {
     database_.exec(fmt::format(R"sql(
 UPDATE main.runs SET (name, note, hidden, deleted, edited_at) = (SELECT name, note, hidden, deleted, edited_at FROM
   source.runs WHERE id = {1}) WHERE id = {0};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,6 +79,26 @@ TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
     EXPECT_EQ(both.exit_code, 2);
     EXPECT_THAT(both.err, HasSubstr("leave out " + more.front()));
   }
+}
+
+TEST(CeilingsCommand, rates_of_a_damaged_file_are_not_used) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  RunHeader header;
+  header.device.uuid = "GPU-1";
+  header.device.limits = *find_gpu("H200");
+  for (const double rate : {4.1e12, 4.2e12}) {
+    (void)RunStore::open(file, RunStore::Mode::collect)
+        .add_ceilings(header.device, {}, std::vector<Ceiling>{{.name = "dram_copy", .value = rate, .unit = "byte/s"}});
+  }
+  const std::vector<std::string> model{"model", "--algorithms", "fa2",        "-a",         "N=512",
+                                       "-a",    "d=64",         "--ceilings", file.string()};
+  EXPECT_EQ(run(folder, model).exit_code, 0);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE ceilings SET value = 1e12 WHERE value > 4.15e12");
+  const Outcome damaged = run(folder, model);
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("a.attnscope is damaged: "));
 }
 
 TEST(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) {
