@@ -8,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QLineEdit>
+#include <QProcess>
 #include <QPushButton>
 #include <QScreen>
 #include <QSlider>
@@ -193,11 +194,14 @@ class Walk {
     QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("host")), QStringLiteral("gpubox"));
     QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("device-there")), QStringLiteral("simulated:H200"));
     auto* state = dialog.findChild<QLabel*>(QStringLiteral("state"));
-    QTest::mouseClick(dialog.findChild<QPushButton*>(QStringLiteral("connect")), Qt::LeftButton);
-    auto* copy = dialog.findChild<QPushButton*>(QStringLiteral("copy"));
-    wait("the copy is offered", [&] { return copy->isEnabled(); });
+    auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
+    QTest::mouseClick(connect, Qt::LeftButton);
+    wait("the command that copies the program",
+         [&] { return state->text().contains(QStringLiteral("attnscope remote --copy-to gpubox")); });
     picture("ssh-missing");
-    QTest::mouseClick(copy, Qt::LeftButton);
+    const QStringList copy{QStringLiteral("remote"), QStringLiteral("--copy-to"), QStringLiteral("gpubox")};
+    check("the program is copied", QProcess::execute(QStringLiteral(ATTNSCOPE_COMMAND_PROGRAM), copy) == 0);
+    QTest::mouseClick(connect, Qt::LeftButton);
     wait("the device there", [&] { return state->text().startsWith(QStringLiteral("Found")); });
     picture("ssh-found");
     dialog.close();

@@ -91,7 +91,7 @@ class Draw {
       p.page = one_of<std::int64_t>({0, 16, 128});
     }
     const std::string side = std::to_string(between(0, p.n_k));
-    p.mask = parse_mask(one_of<std::string>({"none", "full", "causal", "window:" + side + ":0", "window:70:" + side,
+    p.mask = parse_mask(one_of<std::string>({"full", "causal", "window:" + side + ":0", "window:70:" + side,
                                              "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly"}))
                  .value();
     return p;
