@@ -84,18 +84,11 @@ TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
 TEST(CeilingsCommand, rates_of_a_damaged_file_are_not_used) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  RunHeader header;
-  header.device.uuid = "GPU-1";
-  header.device.limits = *find_gpu("H200");
-  for (const double rate : {4.1e12, 4.2e12}) {
-    (void)RunStore::open(file, RunStore::Mode::collect)
-        .add_ceilings(header.device, {}, std::vector<Ceiling>{{.name = "dram_copy", .value = rate, .unit = "byte/s"}});
-  }
+  std::filesystem::copy_file(std::filesystem::path(ATTNSCOPE_SAMPLE).replace_filename("h200-ceilings.attnscope"), file);
   const std::vector<std::string> model{"model", "--algorithms", "fa2",        "-a",         "N=512",
                                        "-a",    "d=64",         "--ceilings", file.string()};
   EXPECT_EQ(run(folder, model).exit_code, 0);
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE ceilings SET value = 1e12 WHERE value > 4.15e12");
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE ceilings SET value = 1.1 * value");
   const Outcome damaged = run(folder, model);
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_THAT(damaged.err, HasSubstr("a.attnscope is damaged: "));
