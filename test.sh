@@ -105,8 +105,10 @@ sanitize() {
   for folder in "$@"; do
     case $folder in
       ui|app) ;;
-      profiler/analysis/lesson) targets+=(profiler_lesson_test) ;;
+      profiler/points|profiler/stats|profiler/predict|profiler/compare|profiler/tilemap|profiler/curves|profiler/roofline)
+        targets+=(profiler_analysis_test) ;;
       profiler/measure/gpu) [ ! -d build/asan/tests/gpu ] || targets+=(gpu_seam_test gpu_toolkit_test) ;;
+      kernels/messages) targets+=(kernels_model_test) ;;
       kernels) targets+=(kernels_test kernels_user_test) ;;
       *) targets+=("${folder//\//_}_test") ;;
     esac

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 namespace attnscope {
 

@@ -14,7 +14,7 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "profiler/analysis/point_query.h"
+#include "profiler/points/point_query.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 

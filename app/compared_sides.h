@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "profiler/analysis/comparison.h"
+#include "profiler/compare/comparison.h"
 
 namespace attnscope {
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "messages/compare.h"
-#include "profiler/analysis/comparison_answers.h"
-#include "profiler/analysis/comparison_words.h"
-#include "profiler/analysis/markup.h"
-#include "profiler/analysis/tables/comparison_table.h"
+#include "profiler/compare/comparison_answers.h"
+#include "profiler/compare/comparison_table.h"
+#include "profiler/compare/comparison_words.h"
 #include "profiler/plan/text.h"
+#include "profiler/points/markup.h"
 
 namespace attnscope {
 namespace {

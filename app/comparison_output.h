@@ -7,7 +7,7 @@
 
 #include "app/compared_sides.h"
 #include "app/output.h"
-#include "profiler/analysis/comparison.h"
+#include "profiler/compare/comparison.h"
 
 namespace attnscope {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/simulator/cancel_token.h"
+#include "profiler/plan/cancel_token.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "messages/embedded.h"
 
 namespace attnscope {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "app/own_kernels.h"
-#include "profiler/analysis/point_query.h"
 #include "profiler/plan/text.h"
+#include "profiler/points/point_query.h"
 #include "storage/recorded_samples.h"
 
 namespace attnscope {

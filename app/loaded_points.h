@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "profiler/analysis/point_table.h"
+#include "profiler/points/point_table.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -15,7 +15,7 @@
 
 #include "app/command.h"
 #include "app/table.h"
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/table.h"
 #include "storage/output_file.h"
 
 namespace attnscope {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/table.h"
 
 namespace attnscope {
 

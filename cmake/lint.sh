@@ -29,8 +29,7 @@ forbid() {
 # A folder of kernels with a geometry is an algorithm's.
 names=$(find kernels -mindepth 2 -maxdepth 2 -name '*_shape.h' -not -path 'kernels/device/*' -printf '%h\n' |
   sed 's|kernels/||' | sort -u | paste -sd'|')
-# kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler units <- plan,
-# metrics <- simulator <- measure, analysis, of which the last two do not know each other; analysis <- report.
+# kernels <- profiler <- storage <- ui <- app; within kernels messages <- model <- oracle, algorithms.
 forbid kernels 'profiler|storage|ui|app'
 forbid profiler 'storage|ui|app'
 forbid storage 'ui|app'
@@ -41,25 +40,21 @@ forbid kernels/oracle "kernels/(device|ceilings|$names)"
 if grep -rnE '#include *"kernels/[a-z_]+\.h"' kernels/oracle kernels/model >&2; then
   echo "lint: kernels/oracle or kernels/model includes what stands above it" >&2; exit 1
 fi
-forbid profiler/units "kernels/(oracle|$names)|profiler/(plan|metrics|simulator|measure|analysis|report)"
-forbid profiler/plan 'profiler/(metrics|simulator|measure|analysis)'
-forbid profiler/metrics 'profiler/(simulator|measure|analysis)'
-forbid profiler/simulator 'profiler/(measure|analysis)'
-forbid profiler/measure 'profiler/(analysis|report)'
-forbid profiler/analysis 'profiler/(measure|report)'
-forbid profiler/report 'profiler/(measure|simulator)'
-# Within ui text, theme <- process, widgets <- runs <- models <- plots <- panels, explorer <- pages <- window;
-# rooms that stand side by side do not know each other.
-forbid ui/pages 'ui/window'
-forbid ui/panels 'ui/(explorer|pages|window)'
-forbid ui/explorer 'ui/(panels|pages|window)'
-forbid ui/plots 'ui/(panels|explorer|pages|window)'
-forbid ui/models 'ui/(widgets|plots|panels|explorer|pages|window)'
-forbid ui/runs 'ui/(theme|widgets|models|plots|panels|explorer|pages|window)'
-forbid ui/process 'ui/(theme|widgets|runs|models|plots|panels|explorer|pages|window)'
-forbid ui/widgets 'ui/(process|runs|models|plots|panels|explorer|pages|window)'
-forbid ui/theme 'ui/(text|process|widgets|runs|models|plots|panels|explorer|pages|window)'
-forbid ui/text 'ui/(theme|process|widgets|runs|models|plots|panels|explorer|pages|window)'
+# Within profiler each folder includes only folders before it in this list; measured points are analyzed without a device.
+layers=(units plan metrics simulator measure points stats predict compare tilemap curves roofline lesson report)
+for ((i = 0; i + 1 < ${#layers[@]}; ++i)); do
+  forbid "profiler/${layers[i]}" "profiler/($(IFS='|'; echo "${layers[*]:i+1}"))"
+done
+for folder in points stats predict compare tilemap curves roofline lesson report; do forbid "profiler/$folder" 'profiler/measure'; done
+forbid profiler/units "kernels/(oracle|$names)"
+# Within ui text, theme <- process, widgets <- runs <- models <- plots <- panels <- pages <- window; text and theme, and
+# process and widgets, do not include each other.
+layers=(text theme process widgets runs models plots panels pages window)
+for ((i = 0; i + 1 < ${#layers[@]}; ++i)); do
+  forbid "ui/${layers[i]}" "ui/($(IFS='|'; echo "${layers[*]:i+1}"))"
+done
+forbid ui/theme 'ui/text'
+forbid ui/widgets 'ui/process'
 roomless=$(git ls-files 'ui/*.h' 'ui/*.cpp' | grep -vE '^ui/[a-z]+/' || true)
 [ -z "$roomless" ] || { printf 'lint: without a room in ui:\n%s\n' "$roomless" >&2; exit 1; }
 # Generic rooms name no algorithm, outside comments: what they need of one, its statement says.
@@ -76,7 +71,7 @@ fi
 if grep -rnE '\b(tr|translate)\("' ui app >&2; then echo "lint: a text that the catalogue does not have (CONTRIBUTING.md)" >&2; exit 1; fi
 # Every text of the catalogue is said somewhere (that everything said is in it, the compiler sees).
 unsaid=$(comm -23 \
-  <(sed -n 's/.*catalogue_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' "$build"/kernels/model/generated/messages/*.h | sort -u) \
+  <(sed -n 's/.*catalogue_message("\([a-z_]*\)\.\([a-z0-9_]*\)".*/say::\1::\2/p' "$build"/kernels/messages/generated/messages/*.h | sort -u) \
   <(grep -rhoE 'say::[a-z_]+::[a-z0-9_]+' kernels profiler storage ui app --include='*.cpp' --include='*.h' | sort -u))
 [ -z "$unsaid" ] || { printf 'lint: assets/messages/en.json has texts that nobody says:\n%s\n' "$unsaid" >&2; exit 1; }
 

@@ -28,7 +28,7 @@ foreach(g RANGE ${last_group})
   list(APPEND seen ${group})
   string(JSON members GET "${json}" ${group})
   string(JSON count LENGTH "${members}")
-  set(body "${told}#pragma once\n\n#include \"kernels/model/message.h\"\n\n"
+  set(body "${told}#pragma once\n\n#include \"kernels/messages/message.h\"\n\n"
            "// NOLINTBEGIN(google-explicit-constructor): a message is what these are for.\n"
            "namespace attnscope::say::${group} {\n")
   string(CONCAT body ${body})

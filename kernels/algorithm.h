@@ -19,13 +19,13 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/attention.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
 #include "kernels/model/law.h"
 #include "kernels/model/matrix_instruction.h"
-#include "kernels/model/message.h"
 #include "kernels/model/quantisation.h"
 #include "kernels/model/tile_program.h"
 

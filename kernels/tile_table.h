@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 

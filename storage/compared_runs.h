@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "profiler/analysis/comparison.h"
-#include "profiler/analysis/recording_noise.h"
+#include "profiler/compare/comparison.h"
 #include "profiler/plan/round_order.h"
+#include "profiler/stats/recording_noise.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

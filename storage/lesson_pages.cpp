@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/lesson/pictures.h"
-#include "profiler/analysis/lesson/web.h"
+#include "profiler/lesson/pictures.h"
+#include "profiler/lesson/web.h"
 #include "storage/measured_rates.h"
 
 namespace attnscope {

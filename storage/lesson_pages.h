@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/lesson/texts.h"
-#include "profiler/analysis/point_table.h"
+#include "profiler/lesson/texts.h"
+#include "profiler/points/point_table.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "profiler/analysis/lesson/texts.h"
+#include "profiler/lesson/texts.h"
 #include "storage/output_file.h"
 
 namespace attnscope {

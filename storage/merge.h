@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 namespace attnscope {
 

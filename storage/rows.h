@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "kernels/model/ceilings.h"
-#include "profiler/analysis/recording_noise.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 #include "profiler/plan/shards.h"
+#include "profiler/stats/recording_noise.h"
 #include "storage/run_words.h"
 
 namespace attnscope {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/new_database.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 namespace attnscope {
 

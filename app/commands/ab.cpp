@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ab: two points, interleaved, until a verdict stands (profiler/analysis/verdicts.h). Its rounds are a run in a file,
+// ab: two points, interleaved, until a verdict stands (profiler/stats/verdicts.h). Its rounds are a run in a file,
 // which is judged and printed as `compare` does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,12 +27,12 @@
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
-#include "profiler/analysis/alignment.h"
-#include "profiler/analysis/verdicts.h"
+#include "profiler/compare/alignment.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/plan/text.h"
+#include "profiler/stats/verdicts.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 

@@ -18,7 +18,7 @@
 #include "app/interrupt.h"
 #include "app/status_line.h"
 #include "kernels/registry.h"
-#include "profiler/analysis/alignment.h"
+#include "profiler/compare/alignment.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/command_text.h"

@@ -21,9 +21,9 @@
 #include "app/output.h"
 #include "app/reporter.h"
 #include "app/status_line.h"
-#include "profiler/analysis/tables/ceiling_table.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
+#include "profiler/roofline/ceiling_table.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

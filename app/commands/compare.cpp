@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare: two sides of recorded points, with verdicts (profiler/analysis/verdicts.h).
+// compare: two sides of recorded points, with verdicts (profiler/stats/verdicts.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "profiler/analysis/comparison_words.h"
+#include "profiler/compare/comparison_words.h"
 
 namespace attnscope {
 namespace {

@@ -22,14 +22,14 @@
 #include "app/run_files.h"
 #include "app/status_line.h"
 #include "app/sweep_options.h"
-#include "profiler/analysis/compared_values.h"
-#include "profiler/analysis/recording_noise.h"
+#include "profiler/compare/compared_values.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
+#include "profiler/stats/recording_noise.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

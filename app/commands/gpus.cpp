@@ -11,7 +11,7 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "profiler/analysis/tables/sharing_table.h"
+#include "profiler/predict/sharing_table.h"
 
 namespace attnscope {
 namespace {

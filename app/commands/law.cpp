@@ -12,8 +12,8 @@
 #include "app/output.h"
 #include "app/own_kernels.h"
 #include "messages/law.h"
-#include "profiler/analysis/law_exponents.h"
-#include "profiler/analysis/tables/law_table.h"
+#include "profiler/curves/law_exponents.h"
+#include "profiler/curves/law_table.h"
 #include "storage/recorded_samples.h"
 
 namespace attnscope {

@@ -16,7 +16,7 @@
 #include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "profiler/analysis/lesson/texts.h"
+#include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
 #include "storage/lesson_pages.h"
 #include "storage/lesson_texts.h"

@@ -16,8 +16,8 @@
 #include "kernels/model/io_model.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
-#include "profiler/analysis/sharing.h"
-#include "profiler/analysis/speed_of_light.h"
+#include "profiler/predict/sharing.h"
+#include "profiler/predict/speed_of_light.h"
 #include "profiler/units/spelling.h"
 #include "storage/gpu_file.h"
 

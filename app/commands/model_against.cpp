@@ -17,9 +17,9 @@
 #include "app/measured_points.h"
 #include "kernels/registry.h"
 #include "messages/terminal.h"
-#include "profiler/analysis/prediction_error.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
+#include "profiler/predict/prediction_error.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope {

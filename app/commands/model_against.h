@@ -9,7 +9,7 @@
 #include "app/command.h"
 #include "app/measured_points.h"
 #include "app/output.h"
-#include "profiler/simulator/cancel_token.h"
+#include "profiler/plan/cancel_token.h"
 
 namespace attnscope {
 

@@ -11,9 +11,9 @@
 #include "app/point_fields.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
-#include "profiler/analysis/prediction_error.h"
-#include "profiler/analysis/unit_use.h"
 #include "profiler/plan/text.h"
+#include "profiler/predict/prediction_error.h"
+#include "profiler/predict/unit_use.h"
 #include "profiler/simulator/traffic_simulation.h"
 
 namespace attnscope {

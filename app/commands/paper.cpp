@@ -12,7 +12,7 @@
 #include "app/output.h"
 #include "app/own_kernels.h"
 #include "messages/paper_notes.h"
-#include "profiler/analysis/paper_table.h"
+#include "profiler/curves/paper_table.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 

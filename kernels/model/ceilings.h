@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a device is capable of: rates, latencies and capacities that bound every kernel. Measured by micro-benchmarks
-// (profiler/measure/gpu/ceiling_bench.h); the datasheet's stand in where a device was never measured.
+// (profiler/measure/gpu/ceilings/ceiling_bench.h); the datasheet's stand in where a device was never measured.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/device_limits.h"
-#include "kernels/model/message.h"
 
 namespace attnscope {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/kernel_work.h"
-#include "kernels/model/message.h"
 #include "kernels/model/occupancy.h"
 #include "kernels/model/refusal.h"
 #include "kernels/model/schedule.h"

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 namespace attnscope {
 

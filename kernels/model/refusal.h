@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 namespace attnscope {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/attention.h"
-#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/model/tile_program.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/attention.h"
-#include "kernels/model/message.h"
 #include "kernels/oracle/inputs.h"
 
 namespace attnscope {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope::user {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope::user {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/user/expression.h"
 #include "kernels/user/json_lines.h"
 

@@ -14,7 +14,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/algorithm_parts.h"
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "kernels/user/expression.h"
 #include "kernels/user/layout.h"

@@ -18,7 +18,7 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/point.h"
-#include "profiler/simulator/cancel_token.h"
+#include "profiler/plan/cancel_token.h"
 
 namespace attnscope {
 

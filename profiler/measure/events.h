@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"

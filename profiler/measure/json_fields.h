@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/plan/point_spec.h"
 
 namespace attnscope {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "profiler/measure/requests.h"
-#include "profiler/simulator/cancel_token.h"
+#include "profiler/plan/cancel_token.h"
 
 namespace attnscope {
 

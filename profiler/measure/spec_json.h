@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/plan/fields.h"
 

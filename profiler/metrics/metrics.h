@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/plan/point_spec.h"
 

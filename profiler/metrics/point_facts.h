@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/metrics/point.h"
 
 namespace attnscope {

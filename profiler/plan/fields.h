@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/knobs.h"
-#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/plan/point_spec.h"
 

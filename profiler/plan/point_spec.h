@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/attention.h"
 #include "kernels/model/knobs.h"
-#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope {

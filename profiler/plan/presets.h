@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/registry.h"
 
 namespace attnscope {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/device_limits.h"
-#include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 #include "profiler/plan/axes.h"

@@ -9,7 +9,7 @@
 #include <cctype>
 #include <utility>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 namespace attnscope {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "messages/compare.h"
 #include "messages/report.h"
-#include "profiler/analysis/comparison_answers.h"
-#include "profiler/analysis/comparison_words.h"
-#include "profiler/analysis/tables/comparison_table.h"
+#include "profiler/compare/comparison_answers.h"
+#include "profiler/compare/comparison_table.h"
+#include "profiler/compare/comparison_words.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/report/sections.h"
 #include "profiler/units/spelling.h"

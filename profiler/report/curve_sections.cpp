@@ -11,12 +11,12 @@
 
 #include "messages/law.h"
 #include "messages/report.h"
-#include "profiler/analysis/roofline.h"
-#include "profiler/analysis/tables/law_table.h"
-#include "profiler/analysis/tables/sharing_table.h"
+#include "profiler/curves/law_table.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/predict/sharing_table.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
+#include "profiler/roofline/roofline.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "profiler/analysis/point_table.h"
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/point_table.h"
+#include "profiler/points/table.h"
 #include "profiler/report/chart.h"
 
 namespace attnscope::report {

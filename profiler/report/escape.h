@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/analysis/markup.h"
+#include "profiler/points/markup.h"
 
 namespace attnscope::report {
 

@@ -10,12 +10,12 @@
 #include <set>
 
 #include "messages/report.h"
-#include "profiler/analysis/compared_values.h"
-#include "profiler/analysis/speed_of_light.h"
+#include "profiler/compare/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/text.h"
+#include "profiler/predict/speed_of_light.h"
 #include "profiler/report/sections.h"
 #include "profiler/units/spelling.h"
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "messages/report.h"
-#include "profiler/analysis/compared_values.h"
+#include "profiler/compare/compared_values.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/sections.h"
 

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/messages/message.h"
 #include "kernels/model/ceilings.h"
-#include "kernels/model/message.h"
 #include "kernels/model/result.h"
-#include "profiler/analysis/comparison.h"
-#include "profiler/analysis/point_table.h"
-#include "profiler/analysis/unit_use.h"
+#include "profiler/compare/comparison.h"
+#include "profiler/points/point_table.h"
+#include "profiler/predict/unit_use.h"
 #include "profiler/report/document.h"
 
 namespace attnscope::report {

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/comparison.h"
-#include "profiler/analysis/curves.h"
-#include "profiler/analysis/plot_list.h"
-#include "profiler/analysis/roofline.h"
+#include "profiler/compare/comparison.h"
+#include "profiler/curves/curves.h"
 #include "profiler/report/report.h"
+#include "profiler/roofline/roofline.h"
+#include "profiler/tilemap/plot_list.h"
 
 namespace attnscope::report {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "messages/report.h"
-#include "profiler/analysis/curve_ratio.h"
-#include "profiler/analysis/roofline.h"
+#include "profiler/curves/curve_ratio.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
+#include "profiler/roofline/roofline.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "messages/report.h"
-#include "profiler/analysis/roofline.h"
-#include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
+#include "profiler/roofline/roofline.h"
+#include "profiler/tilemap/tile_map.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {

@@ -10,14 +10,14 @@
 
 #include "messages/paper_notes.h"
 #include "messages/report.h"
-#include "profiler/analysis/compared_values.h"
-#include "profiler/analysis/paper_table.h"
-#include "profiler/analysis/peaks.h"
-#include "profiler/analysis/published_errors.h"
-#include "profiler/analysis/tables/ceiling_table.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/curves/paper_table.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/predict/published_errors.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
+#include "profiler/roofline/ceiling_table.h"
+#include "profiler/roofline/peaks.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {

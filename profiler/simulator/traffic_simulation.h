@@ -25,8 +25,8 @@
 #include "kernels/algorithm.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/occupancy.h"
+#include "profiler/plan/cancel_token.h"
 #include "profiler/plan/point_spec.h"
-#include "profiler/simulator/cancel_token.h"
 
 namespace attnscope {
 

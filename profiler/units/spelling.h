@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/units.h"
 
 namespace attnscope {

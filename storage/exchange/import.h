@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
 #include "profiler/measure/device.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::exchange {

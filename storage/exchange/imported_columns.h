@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/table.h"
 #include "storage/exchange/import.h"
 
 namespace attnscope {

@@ -17,7 +17,7 @@
 #include <sstream>
 
 #include "browser.h"
-#include "profiler/analysis/lesson/pictures.h"
+#include "profiler/lesson/pictures.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "profiler/analysis/unit_use.h"
+#include "profiler/predict/unit_use.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"

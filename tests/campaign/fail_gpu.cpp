@@ -33,10 +33,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "profiler/measure/gpu/cuda_driver.h"
-#include "profiler/measure/gpu/cupti.h"
-#include "profiler/measure/gpu/nvml.h"
-#include "profiler/measure/gpu/nvrtc.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cupti.h"
+#include "profiler/measure/gpu/driver/nvml.h"
+#include "profiler/measure/gpu/driver/nvrtc.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/point_table.h"
+#include "profiler/points/point_table.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 

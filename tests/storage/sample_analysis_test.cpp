@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "kernels/model/occupancy.h"
-#include "profiler/analysis/curves.h"
-#include "profiler/analysis/plot_list.h"
+#include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/tilemap/plot_list.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

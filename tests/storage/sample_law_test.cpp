@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "profiler/analysis/law_exponents.h"
+#include "profiler/curves/law_exponents.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/plot_list.h"
 #include "profiler/measure/simulated_device.h"
+#include "profiler/tilemap/plot_list.h"
 #include "ui/models/result_model.h"
 #include "ui/panels/point_html.h"
 

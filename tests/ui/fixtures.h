@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "storage/run_store.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 #include "ui/models/curve_series.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/runs/workspace.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "profiler/analysis/facets.h"
+#include "profiler/points/facets.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

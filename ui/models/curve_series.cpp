@@ -11,8 +11,8 @@
 
 #include "kernels/registry.h"
 #include "messages/curves.h"
-#include "profiler/analysis/peaks.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/roofline/peaks.h"
 #include "ui/models/shown_ceilings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/axis_curves.h"
-#include "profiler/analysis/curves.h"
+#include "profiler/curves/axis_curves.h"
+#include "profiler/curves/curves.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {

@@ -4,7 +4,7 @@
 
 #include <QString>
 
-#include "profiler/analysis/facets.h"
+#include "profiler/points/facets.h"
 #include "ui/models/curve_series.h"
 
 namespace attnscope::ui {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/tile_map.h"
+#include "profiler/tilemap/tile_map.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {

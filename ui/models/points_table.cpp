@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "messages/points_table.h"
-#include "profiler/analysis/row_keys.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/points/row_keys.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/table.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
 

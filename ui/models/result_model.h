@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/table.h"
 #include "ui/models/table_model.h"
 
 namespace attnscope::ui {

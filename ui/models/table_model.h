@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/coded.h"
+#include "profiler/points/coded.h"
 #include "ui/text/values.h"
 
 namespace attnscope::ui {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "messages/prediction.h"
-#include "profiler/analysis/published_errors.h"
+#include "profiler/predict/published_errors.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -2,7 +2,7 @@
 // The layouts of maps as they are offered and saved: by the keys of their axes, rows first.
 #pragma once
 
-#include "profiler/analysis/tile_map.h"
+#include "profiler/tilemap/tile_map.h"
 #include "ui/models/axis_words.h"
 #include "ui/pages/option.h"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "profiler/analysis/point_table.h"
+#include "profiler/points/point_table.h"
 #include "ui/pages/empty_state.h"
 
 namespace attnscope::ui {

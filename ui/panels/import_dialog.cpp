@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "messages/import_dialog.h"
-#include "profiler/analysis/tables/table.h"
+#include "profiler/points/table.h"
 #include "storage/exchange/imported_columns.h"
 #include "storage/output_file.h"
 #include "ui/models/result_model.h"

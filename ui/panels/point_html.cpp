@@ -6,10 +6,10 @@
 
 #include "kernels/algorithm.h"
 #include "messages/details.h"
-#include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/metrics/statement.h"
+#include "profiler/predict/unit_use.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

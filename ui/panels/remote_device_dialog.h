@@ -4,7 +4,7 @@
 
 #include <QDialog>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/measure/events.h"
 #include "ui/process/device_probe.h"
 

@@ -6,8 +6,8 @@
 #include <new>
 
 #include "messages/report_dialog.h"
-#include "profiler/analysis/point_query.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/points/point_query.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/analysis/map_points.h"
+#include "profiler/tilemap/map_points.h"
 #include "ui/plots/heatmap_layout.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/plot_export.h"

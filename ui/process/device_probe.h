@@ -7,7 +7,7 @@
 #include <QString>
 #include <optional>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/measure/events.h"
 
 namespace attnscope::ui {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/analysis/point_table.h"
-#include "profiler/analysis/problem_filter.h"
+#include "profiler/points/point_table.h"
+#include "profiler/points/problem_filter.h"
 #include "storage/file_stamp.h"
 #include "ui/runs/run_points.h"
 

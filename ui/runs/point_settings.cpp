@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "messages/points_table.h"
-#include "profiler/analysis/facets.h"
+#include "profiler/points/facets.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

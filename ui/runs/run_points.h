@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "profiler/analysis/point_columns.h"
+#include "profiler/points/point_columns.h"
 #include "storage/run_store.h"
 
 namespace attnscope::ui {

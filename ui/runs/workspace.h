@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/analysis/point_query.h"
+#include "profiler/points/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
 #include "ui/process/live.h"

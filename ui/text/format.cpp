@@ -8,9 +8,9 @@
 #include "messages/common.h"
 #include "messages/curves.h"
 #include "messages/occupancy.h"
-#include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
+#include "profiler/points/facets.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

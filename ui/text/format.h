@@ -6,9 +6,9 @@
 #include <QStringList>
 #include <string_view>
 
-#include "profiler/analysis/point_table.h"
-#include "profiler/analysis/tile_choice.h"
 #include "profiler/metrics/point.h"
+#include "profiler/points/point_table.h"
+#include "profiler/tilemap/tile_choice.h"
 #include "profiler/units/spelling.h"
 #include "storage/run_store.h"
 

@@ -4,7 +4,7 @@
 
 #include <QString>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::ui {

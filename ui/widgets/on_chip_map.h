@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/analysis/exploration.h"
+#include "profiler/predict/exploration.h"
 
 namespace attnscope::ui {
 

@@ -13,7 +13,7 @@
 
 #include "messages/language.h"
 #include "messages/window.h"
-#include "profiler/analysis/lesson/texts.h"
+#include "profiler/lesson/texts.h"
 #include "storage/lesson_pages.h"
 #include "storage/lesson_texts.h"
 #include "ui/process/save_file.h"

@@ -13,8 +13,8 @@
 #include <chrono>
 
 #include "messages/query.h"
-#include "profiler/analysis/empty_query.h"
-#include "profiler/analysis/point_query.h"
+#include "profiler/points/empty_query.h"
+#include "profiler/points/point_query.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The filter of the whole window: a line of words (profiler/analysis/point_query.h) that says which points every page
+// The filter of the whole window: a line of words (profiler/points/point_query.h) that says which points every page
 // and export shows, with what a word can become while it is written, and how many points are left.
 #pragma once
 

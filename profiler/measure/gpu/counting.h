@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/measure/gpu/driver/range_profiler.h"
 #include "profiler/measure/gpu/kernel_runner.h"
-#include "profiler/measure/gpu/range_profiler.h"
 #include "profiler/metrics/point.h"
-#include "profiler/simulator/cancel_token.h"
+#include "profiler/plan/cancel_token.h"
 
 namespace attnscope::gpu {
 

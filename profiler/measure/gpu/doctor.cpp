@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <optional>
 
-#include "profiler/measure/gpu/cuda_driver.h"
-#include "profiler/measure/gpu/cupti.h"
-#include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cupti.h"
+#include "profiler/measure/gpu/driver/driver_start.h"
+#include "profiler/measure/gpu/driver/nvml.h"
+#include "profiler/measure/gpu/driver/nvrtc.h"
+#include "profiler/measure/gpu/driver/range_profiler.h"
 #include "profiler/measure/gpu/kernel_builder.h"
-#include "profiler/measure/gpu/nvml.h"
-#include "profiler/measure/gpu/nvrtc.h"
-#include "profiler/measure/gpu/range_profiler.h"
 #include "profiler/metrics/point.h"
 #include "profiler/units/spelling.h"
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "messages/ceiling.h"
-#include "profiler/measure/gpu/ceiling_bench.h"
-#include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/ceilings/ceiling_bench.h"
+#include "profiler/measure/gpu/driver/driver_start.h"
+#include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
-#include "profiler/measure/gpu/nvrtc.h"
 #include "profiler/measure/host_environment.h"
 
 namespace attnscope {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/device.h"
 

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "profiler/measure/gpu/counting.h"
-#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
+#include "profiler/measure/gpu/driver/nvml.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/gpu_group.h"
 #include "profiler/measure/gpu/guarded_buffer.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/launch_values.h"
-#include "profiler/measure/gpu/nvml.h"
 #include "profiler/measure/gpu/oracle.h"
 #include "profiler/measure/gpu/plan_memory.h"
 #include "profiler/measure/gpu/timing.h"

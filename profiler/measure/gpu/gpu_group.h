@@ -13,7 +13,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/model/ceilings.h"
-#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/plan/point_spec.h"
 

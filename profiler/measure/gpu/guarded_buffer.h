@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
 
 namespace attnscope::gpu {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/kernel_builder.h"
-#include "profiler/measure/gpu/library_kernel.h"
 #include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/user/library_kernel.h"
 
 namespace attnscope::gpu {
 

@@ -15,7 +15,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/oracle/inputs.h"
-#include "profiler/measure/gpu/cuda_driver.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 
 namespace attnscope::gpu {

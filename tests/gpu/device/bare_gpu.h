@@ -7,11 +7,11 @@
 #include <string>
 
 #include "profiler/measure/gpu/counting.h"
-#include "profiler/measure/gpu/cuda_driver.h"
-#include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/driver/cuda_driver.h"
+#include "profiler/measure/gpu/driver/driver_start.h"
+#include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/kernel_runner.h"
-#include "profiler/measure/gpu/nvrtc.h"
 
 namespace attnscope::gpu {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "profiler/measure/gpu/nvml.h"
-#include "profiler/measure/gpu/nvrtc.h"
+#include "profiler/measure/gpu/driver/nvml.h"
+#include "profiler/measure/gpu/driver/nvrtc.h"
 
 namespace attnscope::gpu {
 namespace {

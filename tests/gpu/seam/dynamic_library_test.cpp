@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/dynamic_library.h"
+#include "profiler/measure/gpu/driver/dynamic_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,9 +15,9 @@
 #include "fake_gpu.h"
 #include "kernels/registry.h"
 #include "profiler/measure/gpu/doctor.h"
-#include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/driver/driver_start.h"
+#include "profiler/measure/gpu/driver/range_profiler.h"
 #include "profiler/measure/gpu/gpu_device.h"
-#include "profiler/measure/gpu/range_profiler.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope {

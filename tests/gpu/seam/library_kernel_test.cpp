@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/library_kernel.h"
+#include "profiler/measure/gpu/user/library_kernel.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

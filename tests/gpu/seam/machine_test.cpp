@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/machine.h"
+#include "profiler/measure/gpu/driver/machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

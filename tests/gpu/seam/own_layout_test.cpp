@@ -13,7 +13,7 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/gpu_values.h"
 #include "kernels/oracle/float16.h"
-#include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/driver/driver_start.h"
 #include "profiler/measure/gpu/oracle.h"
 #include "profiler/measure/gpu/plan_memory.h"
 #include "tests/temporary_folder.h"

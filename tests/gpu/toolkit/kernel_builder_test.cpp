@@ -14,8 +14,8 @@
 #include <set>
 
 #include "kernels/model/ceilings.h"
-#include "profiler/measure/gpu/ceiling_loads.h"
-#include "profiler/measure/gpu/cubin_cache.h"
+#include "profiler/measure/gpu/ceilings/ceiling_loads.h"
+#include "profiler/measure/gpu/driver/cubin_cache.h"
 
 namespace attnscope {
 namespace {

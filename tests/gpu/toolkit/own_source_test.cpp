@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Users' sources and what identifies them, with the real NVRTC.
-#include "profiler/measure/gpu/own_source.h"
+#include "profiler/measure/gpu/user/own_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "profiler/measure/gpu/kernel_builder.h"
-#include "profiler/measure/gpu/kernel_parameters.h"
+#include "profiler/measure/gpu/user/kernel_parameters.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::gpu {

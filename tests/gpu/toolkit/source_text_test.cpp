@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What files know a kernel by: as it was recorded, however its text is moved, and another as soon as it is another.
-#include "profiler/measure/gpu/source_text.h"
+#include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/statement.h"
 
 #include <gmock/gmock.h>

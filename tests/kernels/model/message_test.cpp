@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/lesson/claims.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "profiler/lesson/claims.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis::lesson {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Claims on trial: what decides an outcome, and of what data it is.
-#include "profiler/analysis/lesson/claims.h"
+#include "profiler/lesson/claims.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <numbers>
 #include <tuple>
 
-#include "profiler/analysis/lesson/texts.h"
+#include "profiler/lesson/texts.h"
 #include "tests/profiler/lesson/claim_cards.h"
 
 namespace attnscope::analysis::lesson {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/hierarchy_flow.h"
+#include "profiler/lesson/hierarchy_flow.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/lesson/web.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "profiler/lesson/web.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

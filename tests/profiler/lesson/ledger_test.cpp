@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/ledger.h"
+#include "profiler/lesson/ledger.h"
 
 #include <gtest/gtest.h>
 
 #include "kernels/model/io_model.h"
-#include "profiler/analysis/lesson/hierarchy.h"
+#include "profiler/lesson/hierarchy.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seeds' worked numbers, digit for digit, out of the lesson's own engine.
-#include "profiler/analysis/lesson/online_softmax.h"
+#include "profiler/lesson/online_softmax.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "profiler/analysis/lesson/faulty_program.h"
+#include "profiler/lesson/faulty_program.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/pairs.h"
+#include "profiler/lesson/pairs.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "kernels/model/attention.h"
 #include "profiler/metrics/metrics.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/player.h"
+#include "profiler/lesson/player.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

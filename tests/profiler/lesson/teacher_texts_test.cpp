@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/lesson/front_keys.h"
-#include "profiler/analysis/lesson/playing.h"
-#include "profiler/analysis/lesson/texts.h"
-#include "profiler/analysis/lesson/values.h"
-#include "profiler/analysis/lesson/web.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "profiler/lesson/front_keys.h"
+#include "profiler/lesson/playing.h"
+#include "profiler/lesson/texts.h"
+#include "profiler/lesson/values.h"
+#include "profiler/lesson/web.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/texts.h"
+#include "profiler/lesson/texts.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,16 +13,16 @@
 #include <set>
 
 #include "kernels/registry.h"
-#include "profiler/analysis/lesson/claims.h"
-#include "profiler/analysis/lesson/curves.h"
-#include "profiler/analysis/lesson/formula.h"
-#include "profiler/analysis/lesson/playing.h"
-#include "profiler/analysis/lesson/terms.h"
-#include "profiler/analysis/lesson/values.h"
-#include "profiler/analysis/lesson/web.h"
-#include "profiler/analysis/markup.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "profiler/lesson/claims.h"
+#include "profiler/lesson/curves.h"
+#include "profiler/lesson/formula.h"
+#include "profiler/lesson/playing.h"
+#include "profiler/lesson/terms.h"
+#include "profiler/lesson/values.h"
+#include "profiler/lesson/web.h"
+#include "profiler/points/markup.h"
 #include "tests/profiler/lesson/claim_cards.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -16,8 +16,8 @@
 #include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
 #include "tests/kernels/tiling.h"
-#include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/measure/fake_device.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope {
 namespace {

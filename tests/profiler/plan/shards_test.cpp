@@ -11,7 +11,7 @@
 
 #include "kernels/registry.h"
 #include "profiler/plan/sweep.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope {
 namespace {

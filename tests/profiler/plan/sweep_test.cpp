@@ -16,7 +16,7 @@
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "kernels/tile_table.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/plan/text.h"
-#include "kernels/model/message.h"
+#include "kernels/messages/message.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

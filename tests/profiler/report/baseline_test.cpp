@@ -10,11 +10,11 @@
 
 #include "kernels/model/ceilings.h"
 #include "messages/difference.h"
-#include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/predict/published_errors.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/spelling.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 #include "tests/profiler/report/documents.h"
 
 namespace attnscope::report {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/report/report.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::report::documents {
 

@@ -13,7 +13,7 @@
 #include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/spelling.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 #include "tests/profiler/report/documents.h"
 
 namespace attnscope::report {

@@ -20,7 +20,7 @@
 
 #include "profiler/simulator/l2_behaviour.h"
 #include "tests/kernels/programs.h"
-#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/points/fixtures.h"
 
 namespace attnscope {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/models/comparison_set.h"
+#include "ui/pages/compare/comparison_set.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "profiler/analysis/verdicts.h"
+#include "profiler/stats/verdicts.h"
 #include "storage/compared_runs.h"
 #include "tests/ui/fixtures.h"
 

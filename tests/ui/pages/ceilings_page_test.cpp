@@ -6,7 +6,7 @@
 #include <QComboBox>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/ceilings_page.h"
+#include "ui/pages/ceilings/ceilings_page.h"
 #include "ui/window/main_window.h"
 
 namespace attnscope::ui {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/compare_page.h"
+#include "ui/pages/compare/compare_page.h"
 #include "ui/process/live.h"
 
 namespace attnscope::ui {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/compare_page.h"
-#include "ui/pages/io_curve_page.h"
-#include "ui/pages/points_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/compare/compare_page.h"
+#include "ui/pages/curves/io_curve_page.h"
+#include "ui/pages/points/points_page.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/details_panel.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_colors.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What doctor finds as the window shows it, and what is measured of a GPU from there.
-#include "ui/pages/doctor_page.h"
+#include "ui/pages/doctor/doctor_page.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/ceilings_page.h"
+#include "ui/pages/ceilings/ceilings_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/window/main_window.h"
 

@@ -2,11 +2,11 @@
 // The line below simulated points: the errors that are published of their GPU.
 #include <gtest/gtest.h>
 
-#include "profiler/analysis/published_errors.h"
+#include "profiler/predict/published_errors.h"
 #include "tests/ui/window_test.h"
+#include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/io_curve_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

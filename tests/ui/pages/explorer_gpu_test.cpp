@@ -9,7 +9,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "tests/ui/window_test.h"
-#include "ui/pages/explorer_page.h"
+#include "ui/pages/explorer/explorer_page.h"
 
 namespace attnscope::ui {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "tests/ui/window_test.h"
+#include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/facet_bar.h"
-#include "ui/pages/io_curve_page.h"
 
 namespace attnscope::ui {
 namespace {

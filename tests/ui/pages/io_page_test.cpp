@@ -13,7 +13,7 @@
 #include "kernels/registry.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
-#include "ui/pages/io_curve_page.h"
+#include "ui/pages/curves/io_curve_page.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/source_note.h"
 #include "ui/theme/theme.h"

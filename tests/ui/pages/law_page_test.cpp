@@ -12,7 +12,7 @@
 #include "kernels/model/io_model.h"
 #include "storage/recorded_samples.h"
 #include "tests/ui/window_test.h"
-#include "ui/pages/law_page.h"
+#include "ui/pages/law/law_page.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/samples.h"
 

@@ -7,7 +7,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/pages/points_page.h"
+#include "ui/pages/points/points_page.h"
 
 namespace attnscope::ui {
 namespace {

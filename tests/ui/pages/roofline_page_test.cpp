@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/analysis/roofline.h"
+#include "profiler/roofline/roofline.h"
 #include "tests/ui/window_test.h"
-#include "ui/pages/roofline_page.h"
+#include "ui/pages/roofline/roofline_page.h"
 #include "ui/plots/curve_style.h"
 #include "ui/text/format.h"
 

@@ -10,7 +10,7 @@
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/shown_ceilings.h"
-#include "ui/pages/io_curve_page.h"
+#include "ui/pages/curves/io_curve_page.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {

@@ -8,7 +8,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/text/format.h"
 

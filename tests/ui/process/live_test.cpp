@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/compare_page.h"
-#include "ui/pages/io_curve_page.h"
-#include "ui/pages/law_page.h"
-#include "ui/pages/points_page.h"
-#include "ui/pages/roofline_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/compare/compare_page.h"
+#include "ui/pages/curves/io_curve_page.h"
+#include "ui/pages/law/law_page.h"
+#include "ui/pages/points/points_page.h"
+#include "ui/pages/roofline/roofline_page.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/process/live.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/take_along.h"

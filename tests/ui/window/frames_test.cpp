@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tests/ui/window_test.h"
-#include "ui/explorer/card_words.h"
-#include "ui/explorer/choices.h"
-#include "ui/explorer/figures_model.h"
+#include "ui/pages/explorer/card_words.h"
+#include "ui/pages/explorer/choices.h"
+#include "ui/pages/explorer/figures_model.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
 #include "ui/plots/frame_plot.h"

@@ -16,10 +16,10 @@
 #include <algorithm>
 
 #include "tests/ui/window_test.h"
-#include "ui/explorer/measuring_card.h"
-#include "ui/pages/explorer_page.h"
-#include "ui/pages/io_curve_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/curves/io_curve_page.h"
+#include "ui/pages/explorer/explorer_page.h"
+#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/runs_panel.h"
 

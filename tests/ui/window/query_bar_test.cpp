@@ -11,9 +11,9 @@
 #include <set>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/io_curve_page.h"
-#include "ui/pages/points_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/curves/io_curve_page.h"
+#include "ui/pages/points/points_page.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 
 namespace attnscope::ui {
 namespace {

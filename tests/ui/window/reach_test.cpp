@@ -6,12 +6,12 @@
 #include <QTest>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/io_curve_page.h"
+#include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/page_list.h"
-#include "ui/pages/roofline_page.h"
-#include "ui/pages/tile_heatmap_page.h"
+#include "ui/pages/roofline/roofline_page.h"
+#include "ui/pages/roofline/roofline_plot.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/plots/heatmap_view.h"
-#include "ui/plots/roofline_plot.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/view_modes.h"

@@ -23,9 +23,9 @@
 #include <string>
 
 #include "tests/ui/window_test.h"
-#include "ui/explorer/choices.h"
-#include "ui/pages/explorer_page.h"
-#include "ui/pages/io_curve_page.h"
+#include "ui/pages/curves/io_curve_page.h"
+#include "ui/pages/explorer/choices.h"
+#include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "tests/ui/window_test.h"
-#include "ui/pages/io_curve_page.h"
+#include "ui/pages/curves/io_curve_page.h"
 
 namespace attnscope::ui {
 namespace {

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/messages/message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+#include "messages/embedded.h"
+
+namespace attnscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t longest_shown = 4000;  // bytes of an argument
+
+struct Place {
+  std::size_t begin = 0;  ///< of its brace
+  std::size_t end = 0;    ///< behind the other one
+  std::string_view name;
+  bool grouped = false;
+};
+
+bool is_of_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::optional<Place> next_place(std::string_view text, std::size_t from) {
+  for (std::size_t open = text.find('{', from); open != std::string_view::npos; open = text.find('{', open + 1)) {
+    std::size_t end = open + 1;
+    while (end < text.size() && is_of_a_name(text[end])) ++end;
+    Place place{.begin = open, .name = text.substr(open + 1, end - open - 1)};
+    if (place.name.empty()) continue;
+    place.grouped = text.substr(end).starts_with(":,");
+    if (place.grouped) end += 2;
+    if (end >= text.size() || text[end] != '}') continue;
+    place.end = end + 1;
+    return place;
+  }
+  return std::nullopt;
+}
+
+std::set<std::string_view> places_of(std::string_view text) {
+  std::set<std::string_view> names;
+  for (auto place = next_place(text, 0); place; place = next_place(text, place->end)) names.insert(place->name);
+  return names;
+}
+
+const MessageValue* find_argument(const Message& message, std::string_view name) {
+  const auto found = std::ranges::find(message.arguments, name, &MessageArgument::name);
+  return found == message.arguments.end() ? nullptr : &found->value;
+}
+
+/// At most `longest_shown` bytes, cut between characters, without what a terminal would obey.
+std::string for_people(std::string text) {
+  if (text.size() > longest_shown) {
+    std::size_t end = longest_shown;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    text.resize(end);
+    text += "…";
+  }
+  std::erase_if(text, [](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return (code < 0x20 && c != '\n' && c != '\t') || code == 0x7F;
+  });
+  return text;
+}
+
+/// What is known of a message that has neither a text nor words.
+std::string bare(const Message& message, const std::function<std::string(const MessageValue&)>& shown) {
+  std::string text = message.id;
+  for (const auto& [name, value] : message.arguments) text += fmt::format("; {}: {}", name, shown(value));
+  return text;
+}
+
+const Catalogue*& in_use() {
+  static const Catalogue* catalogue = &Catalogue::english();
+  return catalogue;
+}
+
+}  // namespace
+
+Message Message::verbatim(std::string words) {
+  return {{}, std::move(words)};
+}
+
+bool operator==(const Message& a, const Message& b) {
+  return a.id == b.id && a.words == b.words && std::ranges::is_permutation(a.arguments, b.arguments);
+}
+
+bool operator==(const MessageValue& a, const MessageValue& b) {
+  if (a.held().index() != b.held().index()) return false;
+  if (const auto* number = std::get_if<std::int64_t>(&a.held())) return *number == std::get<std::int64_t>(b.held());
+  if (const auto* words = std::get_if<std::string>(&a.held())) return *words == std::get<std::string>(b.held());
+  return *std::get<std::shared_ptr<const Message>>(a.held()) == *std::get<std::shared_ptr<const Message>>(b.held());
+}
+
+bool operator==(const MessageArgument& a, const MessageArgument& b) {
+  return a.name == b.name && a.value == b.value;
+}
+
+Message catalogue_message(std::string_view id, std::vector<MessageArgument> arguments) {
+  Message message;
+  message.id = id;
+  message.arguments = std::move(arguments);
+  return message;
+}
+
+Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args args) {
+  return {std::string(code), fmt::vformat(format, args)};
+}
+
+std::string group_digits(std::string number) {
+  const std::ptrdiff_t first = number.starts_with('-') ? 1 : 0;
+  for (std::ptrdiff_t at = std::ssize(number) - 3; at > first; at -= 3) {
+    number.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return number;
+}
+
+const Catalogue& Catalogue::english() {
+  static const Catalogue catalogue = read(embedded_messages(), nullptr).value();
+  return catalogue;
+}
+
+std::optional<Catalogue> Catalogue::parse(std::string_view json) {
+  return read(json, &english());
+}
+
+std::optional<Catalogue> Catalogue::read(std::string_view json, const Catalogue* fallback) {
+  Catalogue catalogue;
+  if (fallback != nullptr) catalogue.texts_ = fallback->texts_;
+  const Json document = Json::parse(json, nullptr, false);
+  if (!document.is_object()) return std::nullopt;
+  for (const auto& [group, members] : document.items()) {
+    if (!members.is_object()) return std::nullopt;
+    for (const auto& [name, member] : members.items()) {
+      if (!member.is_string()) return std::nullopt;
+      std::string id = fmt::format("{}.{}", group, name);
+      const auto text = member.get<std::string>();
+      if (fallback != nullptr) {
+        const auto known = catalogue.texts_.find(id);
+        if (known == catalogue.texts_.end()) continue;
+        if (!std::ranges::includes(places_of(fallback->texts_.find(id)->second), places_of(text))) return std::nullopt;
+      }
+      catalogue.texts_.insert_or_assign(std::move(id), text);
+    }
+  }
+  return catalogue;
+}
+
+const std::string* Catalogue::find(const Message& message) const {
+  const auto found = texts_.find(message.id);
+  if (message.id.empty() || found == texts_.end()) return nullptr;
+  const std::string_view text = found->second;
+  for (auto place = next_place(text, 0); place; place = next_place(text, place->end)) {
+    if (find_argument(message, place->name) == nullptr) return nullptr;
+  }
+  return &found->second;
+}
+
+std::string Catalogue::text(const Message& message, bool shortened) const {
+  const auto fit = [&](std::string words) { return shortened ? for_people(std::move(words)) : words; };
+  const auto shown = [&](const MessageValue& value, bool with_groups) {
+    if (const auto* number = std::get_if<std::int64_t>(&value.held())) {
+      return with_groups ? grouped(*number) : fmt::format("{}", *number);
+    }
+    if (const auto* words = std::get_if<std::string>(&value.held())) return fit(*words);
+    return fit(this->text(*std::get<std::shared_ptr<const Message>>(value.held()), shortened));
+  };
+  const std::string* form = find(message);
+  if (form == nullptr) {
+    if (!message.words.empty()) return fit(message.words);
+    return fit(bare(message, [&](const MessageValue& value) { return shown(value, false); }));
+  }
+  std::string text;
+  std::size_t done = 0;
+  for (auto place = next_place(*form, 0); place; place = next_place(*form, place->end)) {
+    text.append(*form, done, place->begin - done);
+    if (const MessageValue* value = find_argument(message, place->name)) text += shown(*value, place->grouped);
+    done = place->end;
+  }
+  return text.append(*form, done);
+}
+
+std::string Catalogue::text(const Message& message) const {
+  return text(message, false);
+}
+
+std::vector<std::string_view> Catalogue::ids() const {
+  std::vector<std::string_view> ids;
+  ids.reserve(texts_.size());
+  for (const auto& [id, text] : texts_) ids.push_back(id);
+  return ids;
+}
+
+std::string text(const Message& message) {
+  return in_use()->text(message, true);
+}
+
+std::string english_text(const Message& message) {
+  return Catalogue::english().text(message);
+}
+
+void use_catalogue(Catalogue catalogue) {
+  static std::optional<Catalogue> kept;
+  kept = std::move(catalogue);
+  in_use() = &*kept;
+}
+
+std::ostream& operator<<(std::ostream& out, const Message& message) {
+  return out << text(message);
+}
+
+}  // namespace attnscope

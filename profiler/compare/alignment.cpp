@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/compare/alignment.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
+#include "profiler/points/row_keys.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 2> tile_names{"br", "bc"};
+constexpr std::string_view algorithm_name = "algorithm";
+
+bool of_problem(std::string_view field) {
+  return field != algorithm_name && std::ranges::find(tile_names, field) == tile_names.end();
+}
+
+void add_problem(const PointTable& table, Alignment& alignment) {
+  for (const FieldColumn& column : table.points().fields()) {
+    if (of_problem(column.field().name)) alignment.fields.emplace_back(column.field().name);
+  }
+}
+
+Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  Alignment alignment;
+  add_problem(table, alignment);
+  if (share_a_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
+  if (share_a_key(key_of_extents(table), base, other)) {
+    alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
+  }
+  alignment.all_knobs = share_a_key(key_of_knobs(table), base, other);
+  alignment.device = share_a_key(key_of_device(table), base, other);
+  return alignment;
+}
+
+}  // namespace
+
+std::vector<std::string> Alignment::words() const {
+  const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
+  const bool problem = std::ranges::all_of(
+      point_fields(), [&](const Field& field) { return !of_problem(field.name) || has(field.name); });
+  const bool tile = std::ranges::all_of(tile_names, has);
+  std::vector<std::string> result;
+  if (problem) result.emplace_back("problem");
+  for (const std::string& field : fields) {
+    const bool of_tile = std::ranges::find(tile_names, field) != tile_names.end();
+    if (!(problem && of_problem(field)) && !(tile && of_tile)) result.push_back(field);
+  }
+  if (tile) result.emplace_back("tile");
+  result.insert(result.end(), knobs.begin(), knobs.end());
+  if (all_knobs) result.emplace_back("knobs");
+  if (device) result.emplace_back("device");
+  return result;
+}
+
+Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable& table,
+                                        std::span<const Row> base, std::span<const Row> other) {
+  if (words.empty()) return by_what_is_shared(table, base, other);
+  std::set<std::uint32_t> kinds;
+  for (const std::span<const Row> rows : {base, other}) {
+    for (const Row row : rows) kinds.insert(table.points().knobs().code(row));
+  }
+  std::set<std::string> knobs;
+  for (const std::uint32_t kind : kinds) {
+    for (const Knobs::Entry& knob : table.points().knobs().values()[kind]) knobs.insert(knob.first);
+  }
+  Alignment alignment;
+  std::vector<std::string> known{"problem", "tile", "knobs", "device", "N"};
+  for (const FieldColumn& column : table.points().fields()) known.emplace_back(column.field().name);
+  known.insert(known.end(), knobs.begin(), knobs.end());
+  bool narrowed = false;
+  std::vector<std::string> fields;
+  for (const std::string& given : words) {
+    const std::string word = lower_case(given);
+    if (word == "problem") {
+      add_problem(table, alignment);
+      narrowed = true;
+    } else if (word == "tile") {
+      fields.insert(fields.end(), tile_names.begin(), tile_names.end());
+    } else if (word == "knobs") {
+      alignment.all_knobs = true;
+    } else if (word == "device") {
+      alignment.device = true;
+    } else if (word == "n") {
+      fields.insert(fields.end(), {"n_q", "n_k"});
+      narrowed = true;
+    } else if (const std::string name = word == "algo" ? std::string(algorithm_name) : word;
+               table.points().find_field(name) != nullptr) {
+      fields.push_back(name);
+      narrowed = narrowed || of_problem(name);
+    } else if (knobs.contains(word)) {
+      alignment.knobs.push_back(word);
+    } else {
+      const std::vector<std::string> near = near_matches(given, known);
+      return Failure{make_message("--align: '{}' is no field, knob, problem, tile, knobs or device; there are {}",
+                                  given, fmt::join(near.empty() ? known : near, ", "))};
+    }
+  }
+  if (!narrowed) add_problem(table, alignment);
+  for (std::string& field : fields) {
+    if (std::ranges::find(alignment.fields, field) == alignment.fields.end()) alignment.fields.push_back(field);
+  }
+  return alignment;
+}
+
+Alignment alignment_of_halves(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  Alignment alignment;
+  for (const FieldColumn& column : table.points().fields()) {
+    const std::string_view name = column.field().name;
+    if (have_the_same_keys(key_of_field(table, name), base, other)) alignment.fields.emplace_back(name);
+  }
+  alignment.all_knobs = have_the_same_keys(key_of_knobs(table), base, other);
+  alignment.device = have_the_same_keys(key_of_device(table), base, other);
+  return alignment;
+}
+
+}  // namespace attnscope::analysis

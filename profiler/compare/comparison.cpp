@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "profiler/compare/compared_differences.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "profiler/points/row_keys.h"
+#include "profiler/predict/published_errors.h"
+#include "profiler/stats/one_clock.h"
+#include "profiler/stats/recording_noise.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr std::array<std::string_view, compared_level_count> level_keys{
+    metric_key::dram_bytes, metric_key::dram_settled_bytes, metric_key::l2_sm_bytes};
+
+/// What decides who is a partner of whom.
+std::vector<RowKey> partner_keys(const PointTable& table, const Alignment& alignment) {
+  std::vector<RowKey> keys;
+  keys.reserve(alignment.fields.size() + alignment.knobs.size() + 2);
+  for (const std::string& field : alignment.fields) keys.push_back(key_of_field(table, field));
+  for (const std::string& knob : alignment.knobs) keys.push_back(key_of_knob(table, knob));
+  if (alignment.all_knobs) keys.push_back(key_of_knobs(table));
+  if (alignment.device) keys.push_back(key_of_device(table));
+  return keys;
+}
+
+/// When in its round each point was measured, as far as its run says.
+class Moments {
+ public:
+  explicit Moments(const PointTable& table) : table_(table) {}
+
+  std::optional<double> of(Row row, int round) {
+    constexpr std::size_t most_points = 1'000'000;  // a file may say anything
+    constexpr std::size_t most_places = 50'000'000;
+    const Run& run = table_.run(row);
+    const std::size_t place = run.first_place + table_.points().place(row);
+    if (run.rounds.count < 2 || round < 0 || round >= run.rounds.count || place >= run.planned_points ||
+        run.planned_points > most_points) {
+      return std::nullopt;
+    }
+    const auto [known, first] = places_.try_emplace({table_.run_index(row), round});
+    if (first) {
+      if (kept_ + run.planned_points > most_places) return std::nullopt;
+      kept_ += run.planned_points;
+      known->second.resize(run.planned_points);
+      std::uint32_t next = 0;
+      for (const std::size_t point : round_order(run.planned_points, round, run.rounds)) known->second[point] = next++;
+    }
+    if (known->second.empty()) return std::nullopt;
+    return (known->second[place] + 0.5) / static_cast<double>(run.planned_points);
+  }
+
+ private:
+  const PointTable& table_;
+  std::map<std::pair<RunIndex, int>, std::vector<std::uint32_t>> places_;  ///< by run and round: of each point
+  std::size_t kept_ = 0;
+};
+
+/// One round of a row.
+struct RoundAt {
+  /// Run (the first of those that were measured in turns), which of its rows at this key, round.
+  std::tuple<RunIndex, std::size_t, int> place;
+  double ns = 0;
+  double hz = 0;                                ///< 0: not known
+  std::optional<double> moment = std::nullopt;  ///< how far in its round
+};
+
+/// Of what is imported, also where its samples did not come along.
+bool has_time(const PointTable& table, const ValueColumn& times, Row row) {
+  return has_values(table.disposition(row)) && times.at(row).value_or(0) > 0;
+}
+
+/// What is looked at of every pair, found once.
+struct Looked {
+  explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
+    std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
+  }
+  /// What is published of a simulated row's GPU.
+  [[nodiscard]] const PublishedErrors& errors(Row row) {
+    const PublishedErrors*& known = errors_[table.run_index(row)];
+    if (known == nullptr) known = &published_errors(table.run(row).device_name);
+    return *known;
+  }
+  /// The run whose rounds a row's are.
+  [[nodiscard]] RunIndex session(Row row) const {
+    const std::uint64_t turns = table.run(row).turns;
+    if (turns == 0) return table.run_index(row);
+    return static_cast<RunIndex>(std::ranges::find(table.runs(), turns, &Run::turns) - table.runs().begin());
+  }
+  const PointTable& table;
+  Moments moments;
+  const ValueColumn& times;
+  std::array<const ValueColumn*, compared_level_count> levels{};
+
+ private:
+  std::map<RunIndex, const PublishedErrors*> errors_;
+};
+
+/// A row of one round, which most are.
+std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
+  const double ns = looked.times.at(row).value_or(0);
+  if (!(ns > 0)) return std::nullopt;
+  return RoundAt{.place = {looked.session(row), nth, 0},
+                 .ns = ns,
+                 .hz = looked.table.points().sm_clock_hz(row),
+                 .moment = looked.moments.of(row, 0)};
+}
+
+std::optional<double> median_over(const std::vector<double>& values) {
+  if (values.size() == 1) return values.front();
+  const std::optional<SampleSummary> summary = summarize(values);
+  return summary ? std::optional(summary->median) : std::nullopt;
+}
+
+std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
+  const PointTable& table = looked.table;
+  std::vector<RoundAt> rounds;
+  std::map<RunIndex, std::vector<RoundAt>> again;  // of imports: nobody says that what stands twice are two rounds
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row row = rows[i];
+    const RunIndex run = table.run_index(row);
+    const auto of_run = [&](Row before) { return table.run_index(before) == run; };
+    const auto nth = static_cast<std::size_t>(std::ranges::count_if(rows.first(i), of_run));
+    if (table.points().sum(row)->rounds() == 0) {
+      const std::optional<RoundAt> round = only_round(looked, row, nth);
+      if (round && table.run(row).provenance == Provenance::imported) again[run].push_back(*round);
+      if (round && table.run(row).provenance != Provenance::imported) rounds.push_back(*round);
+      continue;
+    }
+    const std::vector<std::optional<double>> times = table.points().round_times(row);
+    const std::vector<RoundClock> clocks = table.points().round_clocks(row);
+    for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
+      if (!times[k] || !(*times[k] > 0)) continue;
+      rounds.push_back({.place = {looked.session(row), nth, clocks[k].round},
+                        .ns = *times[k],
+                        .hz = clocks[k].sm_hz,
+                        .moment = looked.moments.of(row, clocks[k].round)});
+    }
+  }
+  for (const auto& [run, of_run] : again) {
+    std::vector<double> times;
+    for (const RoundAt& round : of_run) times.push_back(round.ns);
+    rounds.push_back(of_run.front());
+    rounds.back().ns = *median_over(times);
+    if (of_run.size() > 1) rounds.back().hz = 0;
+  }
+  return rounds;
+}
+
+bool is_computed(const PointTable& table, std::span<const Row> rows) {
+  return std::ranges::all_of(rows, [&](Row row) {
+    const Provenance origin = table.points().origin(row);
+    return is_simulated(origin) || origin == Provenance::modelled;
+  });
+}
+
+void push(RoundsOfSide& side, const RoundAt& round) {
+  side.ns.push_back(round.ns);
+  side.recordings.push_back(std::get<0>(round.place));
+  side.rounds.push_back(static_cast<std::uint32_t>(std::max(0, std::get<2>(round.place))));
+  if (round.hz > 0) side.cycles.push_back(round.ns * round.hz / 1e9);
+  // Each round of each recording has a number of its own.
+  constexpr double most_rounds_of_a_run = 1 << 20;
+  if (!round.moment) return;
+  const double first = most_rounds_of_a_run * static_cast<double>(std::get<0>(round.place));
+  side.moments.push_back(first + std::get<2>(round.place) + *round.moment);
+}
+
+/// What recordings of such a point differ by, where that is known of all of a side's.
+void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_clock, RoundsOfSide& side) {
+  if (std::ranges::any_of(rows, [&](Row row) { return table.run(row).noise == nullptr; })) return;
+  std::map<std::uint32_t, std::size_t> rounds;
+  for (const std::uint32_t recording : side.recordings) ++rounds[recording];
+  std::size_t fewest = side.ns.size();
+  for (const auto& [recording, count] : rounds) fewest = std::min(fewest, count);
+  for (const Row row : rows) {
+    const std::shared_ptr<const NoiseModel>& noise = table.run(row).noise;
+    const FoundVariance found =
+        noise->of(identity_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest, one_clock);
+    if (side.place.freedom <= 0 || found.variance > side.place.variance) side.place = found;
+  }
+}
+
+/// Clocks count where every round of both sides has one.
+void settle_cycles(ComparedRow& row) {
+  if (row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size()) return;
+  row.base.cycles.clear();
+  row.other.cycles.clear();
+}
+
+ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
+  const PointTable& table = looked.table;
+  const std::vector<RoundAt> base = rounds_of(looked, pair.base);
+  const std::vector<RoundAt> other = rounds_of(looked, pair.other);
+  ComparedRow row;
+  std::size_t in_one = 0;
+  for (const RoundAt& round : base) {
+    const auto partner = std::ranges::find(other, round.place, &RoundAt::place);
+    if (partner == other.end()) continue;
+    push(row.base, round);
+    push(row.other, *partner);
+    ++in_one;
+  }
+  // Rounds of other recordings beside a few common ones are worth more than these.
+  row.paired = in_one > 0 && (in_one >= fewest_rounds || (in_one == base.size() && in_one == other.size()));
+  if (!row.paired) {
+    row = {};
+    for (const RoundAt& round : base) push(row.base, round);
+    for (const RoundAt& round : other) push(row.other, round);
+  }
+  const bool base_computed = is_computed(table, pair.base);
+  const bool other_computed = is_computed(table, pair.other);
+  if (base_computed || other_computed) row.paired = false;
+  if (base_computed && other_computed) {
+    const Row first = pair.base.front();
+    const Row second = pair.other.front();
+    // One simulator with one GPU's rates is off by the same in both.
+    const bool one_simulation =
+        looked.session(first) == looked.session(second) ||
+        (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
+    row.exact = one_simulation && same_spec(table, first, second);
+    if (!row.exact) {
+      const bool one_device = table.run(first).device_name == table.run(second).device_name;
+      const PointSpec base_spec = table.spec(first);
+      const PointSpec other_spec = table.spec(second);
+      row.model_error =
+          published_ratio_error({base_spec, looked.errors(first)}, {other_spec, looked.errors(second)}, one_device);
+    }
+  } else if (base_computed || other_computed) {
+    const Row computed = base_computed ? pair.base.front() : pair.other.front();
+    const AttentionProblem problem = table.problem(computed);
+    row.model_error = published_time_error(looked.errors(computed), judged_as(table.algorithm(computed), problem.dtype),
+                                           problem.pass);
+  }
+  for (RoundsOfSide* side : {&row.base, &row.other}) {
+    if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
+  }
+  settle_cycles(row);
+  const bool one_gpu = table.run(pair.base.front()).device_id == table.run(pair.other.front()).device_id;
+  if (pair.same_point && one_gpu && !base_computed && !other_computed) hold_clock(row);
+  add_noise(table, pair.base, row.one_clock, row.base);
+  add_noise(table, pair.other, row.one_clock, row.other);
+  return row;
+}
+
+/// How many of them there are.
+std::size_t different(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
+  if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
+  recordings.insert(recordings.end(), more.begin(), more.end());
+  std::ranges::sort(recordings);
+  return static_cast<std::size_t>(std::unique(recordings.begin(), recordings.end()) - recordings.begin());
+}
+
+std::optional<double> median_of_rows(const ValueColumn& column, const std::vector<Row>& rows) {
+  if (rows.size() == 1) return column.at(rows.front());
+  std::vector<double> values;
+  for (const Row row : rows) {
+    if (const std::optional<double> value = column.at(row)) values.push_back(*value);
+  }
+  return median_over(values);
+}
+
+void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& pair) {
+  const PointTable& table = looked.table;
+  pair.base_ns = median_of_rows(looked.times, pair.base).value_or(0);
+  pair.other_ns = median_of_rows(looked.times, pair.other).value_or(0);
+  pair.base_cycles = median_over(row.base.cycles);
+  pair.other_cycles = median_over(row.other.cycles);
+  pair.paired = row.paired;
+  pair.computed = !row.exact && is_computed(table, pair.base) && is_computed(table, pair.other);
+  pair.recordings = different(row.base.recordings, row.other.recordings);
+  for (std::size_t level = 0; level < level_keys.size(); ++level) {
+    const ValueColumn& column = *looked.levels.at(level);
+    pair.levels.at(level) = {.base = median_of_rows(column, pair.base), .other = median_of_rows(column, pair.other)};
+  }
+  // What a cold simulated launch leaves dirty is among its written bytes, of a GPU's it is not: of the two the settled
+  // bytes are to be held against one another.
+  const bool settles = is_computed(table, pair.base) != is_computed(table, pair.other);
+  if (settles && table.spec(pair.base.front()).cache == CacheState::cold) pair.levels.front() = {};
+}
+
+/// Whether they are one point, measured again: of one origin (a simulation is no further round of a measurement) and of
+/// the same kernel sources, as far as these are known. What is computed has no rounds, so it gives the same time.
+bool repeats(const PointTable& table, const std::vector<Row>& rows) {
+  if (rows.size() == 1) return true;
+  const Row first = rows.front();
+  const std::string& sources = table.points().sources(first);
+  const bool computed = is_computed(table, rows);
+  const ValueColumn& times = table.values(metric_key::time_median_ns);
+  return std::ranges::all_of(rows, [&](Row row) {
+    const std::string& of_row = table.points().sources(row);
+    return same_spec(table, row, first) && table.run(row).device_name == table.run(first).device_name &&
+           table.points().origin(row) == table.points().origin(first) &&
+           (of_row.empty() || sources.empty() || of_row == sources) && (!computed || times.at(row) == times.at(first));
+  });
+}
+
+/// Points of one side that did not run: each with those that are the same and ended alike.
+std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Row> rows) {
+  std::vector<std::vector<Row>> ends;
+  for (const Row row : rows) {
+    const auto found = std::ranges::find_if(ends, [&](const std::vector<Row>& end) {
+      return same_spec(table, end.front(), row) && table.disposition(end.front()) == table.disposition(row) &&
+             table.reason(end.front()) == table.reason(row);
+    });
+    if (found == ends.end()) {
+      ends.push_back({row});
+    } else {
+      found->push_back(row);
+    }
+  }
+  return ends;
+}
+
+/// What a key's rows are: a pair, or left out.
+void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
+              ComparisonResult& result) {
+  using Why = LeftOut::Why;
+  const auto untimed = [&](Row row) { return !has_time(table, times, row); };
+  std::array<std::vector<Row>, 2> ran;
+  for (const std::size_t side : {0U, 1U}) {
+    std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
+    if (sides.at(1 - side).empty()) {
+      result.left_out.push_back({.why = Why::no_partner, .of_other = side == 1, .rows = std::move(rows)});
+      return;
+    }
+    ran.at(side) = std::move(rows);
+    std::erase_if(ran.at(side), untimed);
+  }
+  bool whole = true;
+  for (const std::size_t side : {0U, 1U}) {
+    const bool of_other = side == 1;
+    if (ran.at(side).empty()) {
+      const Why why = ran.at(1 - side).empty() ? Why::both_failed : Why::failed;
+      for (std::vector<Row>& rows : by_end(table, sides.at(side))) {
+        result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows)});
+      }
+      whole = false;
+    } else if (!repeats(table, ran.at(side))) {
+      result.left_out.push_back({.why = Why::several, .of_other = of_other, .rows = ran.at(side)});
+      whole = false;
+    } else if (ran.at(side).size() < sides.at(side).size()) {
+      std::vector<Row> failed;
+      std::ranges::copy_if(sides.at(side), std::back_inserter(failed), untimed);
+      result.left_out.push_back({.why = Why::failed, .of_other = of_other, .rows = std::move(failed)});
+    }
+  }
+  if (!whole) return;
+  ComparedPair pair;
+  pair.base = std::move(ran.at(0));
+  pair.other = std::move(ran.at(1));
+  result.pairs.push_back(std::move(pair));
+}
+
+}  // namespace
+
+std::optional<double> ComparedLevel::ratio() const {
+  if (!base || !other || !(*base > 0)) return std::nullopt;
+  return *other / *base;
+}
+
+std::span<const std::string_view> compared_levels() {
+  return level_keys;
+}
+
+std::string_view to_string(LeftOut::Why why) {
+  switch (why) {
+    case LeftOut::Why::no_partner:
+      return "no-partner";
+    case LeftOut::Why::failed:
+      return "failed";
+    case LeftOut::Why::both_failed:
+      return "both-failed";
+    case LeftOut::Why::several:
+      break;
+  }
+  return "several";
+}
+
+std::size_t ComparisonResult::count(Verdict verdict) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pairs, [&](const ComparedPair& pair) { return pair.verdict.verdict == verdict; }));
+}
+
+std::size_t no_longer_run(const PointTable& table, const LeftOut& left) {
+  if (left.why != LeftOut::Why::failed || !left.of_other) return 0;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
+}
+
+std::size_t ComparisonResult::no_longer_run(const PointTable& table) const {
+  std::size_t count = 0;
+  for (const LeftOut& left : left_out) count += analysis::no_longer_run(table, left);
+  return count;
+}
+
+std::vector<const ComparedPair*> regressions(const ComparisonResult& result, double share, bool proven) {
+  std::vector<const ComparedPair*> found;
+  for (const ComparedPair& pair : result.pairs) {
+    const RowVerdict& row = pair.verdict;
+    if (row.verdict == Verdict::slower && (proven ? row.sure : row.time.ratio - 1) > share) found.push_back(&pair);
+  }
+  std::ranges::sort(found, std::greater(), [](const ComparedPair* pair) { return pair->verdict.time.ratio; });
+  return found;
+}
+
+AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
+  AlignedSides sides;
+  ComparisonResult& result = sides.result;
+  std::vector<bool> of_base(table.size(), false);
+  for (const Row row : request.base) of_base[row] = true;
+  std::vector<Row> others;
+  others.reserve(request.other.size());
+  std::ranges::copy_if(request.other, std::back_inserter(others), [&](Row row) { return !of_base[row]; });
+  result.on_both_sides = request.other.size() - others.size();
+  const RowGroups groups(partner_keys(table, request.alignment), request.base, others);
+  Looked looked(table);
+  for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, looked.times, groups[group], result);
+  if (result.on_both_sides > 0) {
+    const std::set<Row> of_other(request.other.begin(), request.other.end());
+    for (LeftOut& left : result.left_out) {
+      if (left.why != LeftOut::Why::no_partner || left.of_other) continue;
+      left.shared = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
+    }
+  }
+  sides.rows.reserve(result.pairs.size());
+  for (ComparedPair& pair : result.pairs) {
+    pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
+    sides.rows.push_back(compared_row(looked, pair));
+    summarize_pair(looked, sides.rows.back(), pair);
+    if (sides.rows.back().model_error <= 0) continue;
+    for (const std::vector<Row>* rows : {&pair.base, &pair.other}) {
+      if (is_computed(table, *rows)) result.judges.insert(looked.errors(rows->front()).device);
+    }
+  }
+  const bool together = std::ranges::all_of(
+      sides.rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });
+  result.margin = request.margin.value_or(together ? usual_margin_paired : usual_margin_apart);
+  add_differences(table, request, result);
+  return sides;
+}
+
+ComparisonResult judged(AlignedSides sides, const ComparisonRequest& request, double margin) {
+  ComparisonResult& result = sides.result;
+  result.margin = margin;
+  VerdictOptions options = of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1));
+  options.margin = margin;
+  const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
+  return std::move(result);
+}
+
+ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
+  AlignedSides sides = align(table, request);
+  const double margin = sides.result.margin;
+  return judged(std::move(sides), request, margin);
+}
+
+}  // namespace attnscope::analysis

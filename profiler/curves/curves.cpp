@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/curves/curves.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kernels/model/io_model.h"
+#include "messages/series.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/predict/modelled_values.h"
+#include "profiler/tilemap/tile_map.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr int theory_points_per_octave = 12;
+
+/// A value and how far its samples scatter.
+struct Reading {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+const ValueColumn& values_of(const PointTable& table, Quantity quantity) {
+  return quantity == Quantity::dram ? table.dram_traffic() : table.values(metric_of(quantity));
+}
+
+std::optional<Reading> read(const PointTable& table, Row row, Quantity quantity) {
+  const Disposition disposition = table.disposition(row);
+  const auto value = values_of(table, quantity).at(row);
+  if (!value || *value <= 0) return {};
+  if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
+    // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
+    if (disposition != Disposition::ok) return {};
+    Reading counted{*value, *value, *value};
+    if (table.points().rounds(row) > 1) {
+      const std::optional<KernelOfRow> sum = table.points().sum(row);
+      const auto scatter =
+          quantity == Quantity::dram ? traffic_over_rounds(*sum) : quartiles_over_rounds(metric_of(quantity), *sum);
+      if (scatter) counted = {*value, scatter->q1, scatter->q3};
+    }
+    return counted;
+  }
+  // Without counters there is still a time.
+  if (disposition != Disposition::ok && disposition != Disposition::no_counters) return {};
+  const auto time = table.values(metric_key::time_median_ns).at(row);
+  if (!time || *time <= 0) return {};
+  const double q1 = table.values(metric_key::time_q1_ns).at(row).value_or(*time);
+  const double q3 = table.values(metric_key::time_q3_ns).at(row).value_or(*time);
+  if (quantity == Quantity::time) return Reading{*time, q1, q3};
+  if (q1 <= 0 || q3 <= 0) return {};
+  return Reading{*value, *value * *time / q3, *value * *time / q1};
+}
+
+std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, std::set<std::int64_t> lengths) {
+  const double octaves = std::log2(static_cast<double>(last) / static_cast<double>(first));
+  const int steps = static_cast<int>(std::ceil(octaves * theory_points_per_octave));
+  for (int i = 1; i < steps; ++i) {
+    const double n = static_cast<double>(first) * std::exp2(octaves * i / steps);
+    // Multiples of 64 fill the tiles of most shapes: the curve shows the law, not the ragged edges between points.
+    const auto rounded = static_cast<std::int64_t>(std::round(n / 64) * 64);
+    if (rounded > first && rounded < last) lengths.insert(rounded);
+  }
+  return {lengths.begin(), lengths.end()};
+}
+
+/// The tile that most N have; of equal ones the smallest.
+Config common_tile(const PointTable& table, const RowsByLength& by_length) {
+  std::map<std::uint32_t, int> votes;
+  for (const auto& [n, rows] : by_length) ++votes[table.tile_code(rows.front())];
+  const auto most = std::ranges::max_element(votes, [](const auto& a, const auto& b) { return a.second < b.second; });
+  return table.tile(most->first);
+}
+
+/// One algorithm on one device by one kind of measurement: what becomes one series, or one a run.
+struct Family {
+  std::string algorithm;
+  Provenance provenance = Provenance::measured;
+  std::string label;  ///< of an imported one: what its runs were imported under
+  std::vector<Row> rows;
+};
+
+/// A series of a family: runs that have no N in common.
+struct Strand {
+  SeriesName name;
+  Provenance provenance = Provenance::measured;
+  RowsByLength by_length;
+  RunIndex run = 0;  ///< the newest of them: the device's limits
+
+  [[nodiscard]] bool measured() const { return provenance == Provenance::measured; }
+};
+
+class CurveBuilder {
+ public:
+  CurveBuilder(const PointTable& table, const CurveRequest& request)
+      : table_(table), request_(request), modelled_(table) {
+    set_.ordinate = request.ordinate;
+    set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
+  }
+
+  CurveSet build(std::span<const Row> rows) {
+    for (const Family& family : families_of(rows)) add_family(family);
+    if (!problem_) return std::move(set_);
+    name_models();
+    if (request_.compulsory && request_.ordinate == Ordinate::bytes) add_compulsory();
+    return std::move(set_);
+  }
+
+ private:
+  [[nodiscard]] bool bytes() const { return request_.ordinate == Ordinate::bytes; }
+  [[nodiscard]] const DeviceLimits& limits_of(const Strand& strand) const { return table_.runs()[strand.run].limits; }
+
+  std::vector<Family> families_of(std::span<const Row> rows) {
+    using Key = std::tuple<std::size_t, std::string_view, Provenance, std::string_view, std::string_view>;
+    std::map<Key, Family> families;
+    std::set<std::string> devices;
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = 0;
+    for (const Row row : rows) {
+      const std::int64_t n_k = table_.n_k(row);
+      const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
+      if (problem_ && fixed_queries(*problem_).value_or(0) != queries) continue;
+      if (!problem_) problem_ = table_.problem(row);
+      first = std::min(first, n_k);
+      last = std::max(last, n_k);
+      lengths_measured_.insert(n_k);
+      const Run& run = table_.run(row);
+      const std::string& algorithm = table_.algorithm(row);
+      if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
+      if (run.provenance == Provenance::measured) algorithms_measured_.insert(algorithm);
+      if (!request_.algorithms.contains(algorithm)) continue;
+      // Two programs' or two versions' numbers of one name are not repeats of one another.
+      const std::string_view label = run.provenance == Provenance::imported ? std::string_view(run.label) : "";
+      if (!label.empty()) labels_[algorithm].insert(run.label);
+      Family& family =
+          families[{table_.algorithms().place(algorithm), algorithm, run.provenance, run.device_id, label}];
+      family.algorithm = algorithm;
+      family.provenance = run.provenance;
+      family.label = label;
+      family.rows.push_back(row);
+    }
+    if (problem_) prepare_lengths(first, last);
+    name_devices_ = devices.size() > 1;
+    std::vector<Family> ordered;
+    ordered.reserve(families.size());
+    for (auto& [key, family] : families) ordered.push_back(std::move(family));
+    return ordered;
+  }
+
+  void prepare_lengths(std::int64_t first, std::int64_t last) {
+    problem_ = at_length(*problem_, last);
+    set_.queries = fixed_queries(*problem_);
+    set_.pass = problem_->pass;
+    last_ = last;
+    scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
+    // Lengths given one by one fit the N that they were given for.
+    lengths_ = problem_->mask.lengths == Mask::Lengths::list
+                   ? std::vector<std::int64_t>(lengths_measured_.begin(), lengths_measured_.end())
+                   : theory_lengths(first, last, lengths_measured_);
+    std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
+  }
+
+  /// One run of a family.
+  struct Candidate {
+    RunIndex run = 0;
+    RowsByLength by_length;
+    std::size_t tiles = 0;
+
+    [[nodiscard]] bool is_curve() const { return by_length.size() > 1; }
+  };
+
+  /// The family's runs, those that are curves first, then the newest.
+  std::vector<Candidate> runs_of(const Family& family) {
+    std::map<RunIndex, std::vector<Row>> of_run;
+    for (const Row row : family.rows) of_run[table_.run_index(row)].push_back(row);
+    std::vector<Candidate> candidates;
+    for (const auto& [run, rows] : of_run) {
+      RowsByLength standing = standing_rows(table_, rows, family.rows, request_.tile, request_.ordinate);
+      if (!standing.empty()) candidates.push_back({run, std::move(standing), tiles_of(table_, rows).size()});
+    }
+    std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
+      if (a.is_curve() != b.is_curve()) return a.is_curve();
+      return newer(table_, a.run, b.run);
+    });
+    const bool curve_leads = !candidates.empty() && candidates.front().is_curve();
+    if (request_.tile.rule != TileSelection::Rule::widest || !curve_leads) return candidates;
+    // The tile that stands for a map at one N would be a lone point beside the curve in every plot.
+    std::vector<Candidate> kept;
+    for (Candidate& candidate : candidates) {
+      const bool map = !candidate.is_curve() && candidate.tiles >= fewest_tiles_of_a_map;
+      const std::int64_t n = candidate.by_length.begin()->first;
+      if (map && kept.front().by_length.contains(n)) {
+        set_.hidden.insert({candidate.run, n});
+      } else {
+        kept.push_back(std::move(candidate));
+      }
+    }
+    return kept;
+  }
+
+  /// The family's series, the leading one first.
+  std::vector<Strand> strands_of(const Family& family) {
+    std::vector<Candidate> candidates = runs_of(family);
+    std::vector<std::vector<std::int64_t>> places(candidates.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      for (const auto& [n, rows] : candidates[i].by_length) places[i].push_back(n);
+    }
+    const auto groups = disjoint_groups(places);
+    std::vector<Strand> strands;
+    for (const auto& group : groups) {
+      Strand strand;
+      strand.provenance = family.provenance;
+      strand.run = candidates[group.front()].run;
+      std::vector<std::string_view> titles;
+      for (const std::size_t i : group) {
+        titles.emplace_back(table_.runs()[candidates[i].run].title);
+        strand.by_length.merge(candidates[i].by_length);
+      }
+      strand.name = name_of(family, strand.run);
+      strand.name.age = static_cast<int>(strands.size());
+      if (groups.size() > 1) strand.name.runs = fmt::format("{}", fmt::join(titles, " + "));
+      strands.push_back(std::move(strand));
+    }
+    return strands;
+  }
+
+  SeriesName name_of(const Family& family, RunIndex run) const {
+    SeriesName name{.algorithm = family.algorithm};
+    const auto labels = labels_.find(family.algorithm);
+    if (!family.label.empty() && labels->second.size() > 1) name.label = family.label;
+    if (name_devices_) name.device = device_title(table_, run);
+    return name;
+  }
+
+  void add_family(const Family& family) {
+    const std::vector<Strand> strands = strands_of(family);
+    // Where we have measured an algorithm, the simulator's or another program's numbers of it are drawn, but nothing is
+    // derived from them.
+    const bool stands_for_algorithm =
+        family.provenance == Provenance::measured || !algorithms_measured_.contains(family.algorithm);
+    const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
+    std::set<std::int64_t> taken;  // N that a newer series has
+    for (const Strand& strand : strands) {
+      if (bytes() && request_.dram) add_measured(strand, Quantity::dram);
+      if (bytes() && request_.sm_l2) add_measured(strand, Quantity::sm_l2);
+      if (request_.ordinate == Ordinate::time) add_measured(strand, Quantity::time);
+      if (request_.ordinate == Ordinate::rate) add_measured(strand, Quantity::rate);
+      add_failed(strand, taken);
+      if (bytes() && stands_for_algorithm) add_stacks(strand, taken);
+      // What is not ours has no theory.
+      if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
+      for (const auto& [n, rows] : strand.by_length) taken.insert(n);
+    }
+    if (algorithm != nullptr && bytes() && request_.fit && stands_for_algorithm) add_fit(strands, *algorithm);
+  }
+
+  void add_measured(const Strand& strand, Quantity quantity) {
+    Curve curve;
+    curve.name = strand.name;
+    curve.quantity = quantity;
+    // A rate is computed from a measured time and a counted number of operations.
+    curve.provenance = quantity == Quantity::rate && strand.measured() ? Provenance::derived : strand.provenance;
+    for (const auto& [n, rows] : strand.by_length) {
+      if (const auto point = point_of(static_cast<double>(n), rows, quantity)) curve.points.push_back(*point);
+    }
+    if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
+  }
+
+  std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) {
+    std::vector<std::pair<Reading, Row>> readings;
+    for (const Row row : rows) {
+      if (const auto reading = read(table_, row, quantity)) readings.emplace_back(*reading, row);
+    }
+    if (readings.empty()) return {};
+    std::ranges::stable_sort(readings, [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+    const auto& [middle, row] = readings[(readings.size() - 1) / 2];
+    CurvePoint point{.n = n, .value = middle.value * scale_, .low = middle.low * scale_, .high = middle.high * scale_};
+    for (const auto& [reading, other] : readings) {
+      point.low = std::min(point.low, reading.low * scale_);
+      point.high = std::max(point.high, reading.high * scale_);
+    }
+    point.repeats = static_cast<int>(readings.size());
+    point.throttled = table_.throttled(row);
+    point.provenance = values_of(table_, quantity).provenance(row);
+    point.row = row;
+    if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
+    if (request_.residuals) {
+      const auto theory = modelled_.at(row, metric_of(quantity));
+      if (theory) point.over_theory = middle.value / *theory;
+    }
+    point.settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
+    return point;
+  }
+
+  void add_failed(const Strand& strand, const std::set<std::int64_t>& taken) {
+    for (const auto& [n, rows] : strand.by_length) {
+      if (taken.contains(n)) continue;
+      const bool any_ok = std::ranges::any_of(rows, [&](Row row) {
+        return table_.disposition(row) == Disposition::ok || (!bytes() && read(table_, row, Quantity::time));
+      });
+      const Row last = rows.back();
+      // A cancelled point says nothing of the kernel.
+      if (any_ok || table_.disposition(last) == Disposition::cancelled) continue;
+      const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
+        return other.algorithm == strand.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
+               table_.spec(other.row) == table_.spec(last);
+      });
+      if (!known) set_.failed.push_back({strand.name.algorithm, static_cast<double>(n), last});
+    }
+  }
+
+  void add_stacks(const Strand& strand, const std::set<std::int64_t>& taken) {
+    for (const auto& [n, rows] : strand.by_length) {
+      const Row row = rows.back();
+      if (taken.contains(n) || table_.disposition(row) != Disposition::ok) continue;
+      KernelStack stack;
+      stack.algorithm = strand.name.algorithm;
+      stack.provenance = table_.points().origin(row);
+      stack.n = static_cast<double>(n);
+      stack.reference_bytes = static_cast<double>(standard_attention_bytes(table_.problem(row)));
+      for (const KernelOfRow& kernel : table_.points().kernels(row)) {
+        if (kernel.is_sum()) continue;
+        stack.kernels.push_back({kernel.name(), bytes_of(kernel, Quantity::dram), bytes_of(kernel, Quantity::sm_l2)});
+      }
+      if (stack.kernels.size() > 1) set_.stacks.push_back(std::move(stack));
+    }
+  }
+
+  /// 0 where one of the two directions is missing.
+  static double bytes_of(const KernelOfRow& kernel, Quantity quantity) {
+    const auto bytes = quantity == Quantity::dram ? dram_traffic(kernel) : evaluate(metric_of(quantity), kernel);
+    return bytes ? bytes->value : 0;
+  }
+
+  /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
+  void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
+    const Config tile = common_tile(table_, strand.by_length);
+    const DeviceLimits& limits = limits_of(strand);
+    if (!tile_stated(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
+    if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
+    if (!bytes()) return;
+    if (request_.model && algorithm.facts().states_bytes) add_model(strand, algorithm, tile);
+    if (request_.paper_count) add_paper_count(strand, algorithm, tile);
+  }
+
+  static Curve theory_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,
+                            const std::function<double(std::int64_t)>& value_at) {
+    Curve curve;
+    curve.name = name;
+    curve.kind = kind;
+    curve.provenance = Provenance::modelled;
+    for (const std::int64_t n : lengths) {
+      const double value = value_at(n);
+      curve.points.push_back({.n = static_cast<double>(n), .value = value, .low = value, .high = value});
+    }
+    return curve;
+  }
+
+  void add_model(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
+    const DeviceLimits& limits = limits_of(strand);
+    std::vector<std::int64_t> lengths(lengths_measured_.begin(), lengths_measured_.end());
+    std::erase_if(lengths, [&](std::int64_t n) {
+      const AttentionProblem problem = at_length(*problem_, n);
+      return !invalid_reason(problem).empty() || algorithm.refusal(problem, tile, limits);
+    });
+    const bool computed = std::ranges::any_of(models_, [&](const Model& other) {
+      return set_.curves[other.place].name.algorithm == strand.name.algorithm && other.tile == tile &&
+             other.limits == limits.name;
+    });
+    if (computed) return;
+    SeriesName name{.algorithm = strand.name.algorithm};
+    Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
+      return scale_ * static_cast<double>(algorithm.model(at_length(*problem_, n), tile, limits).traffic().total());
+    });
+    // What runs for the tile may differ from one architecture to the next; mostly it does not.
+    const bool known = std::ranges::any_of(models_, [&](const Model& other) {
+      const Curve& drawn = set_.curves[other.place];
+      return drawn.name.algorithm == name.algorithm && other.tile == tile && same_values(drawn, curve);
+    });
+    if (known) return;
+    models_.push_back({set_.curves.size(), tile, limits.name, strand.name.device});
+    set_.curves.push_back(std::move(curve));
+  }
+
+  static bool same_values(const Curve& a, const Curve& b) {
+    return std::ranges::equal(
+        a.points, b.points, [](const CurvePoint& x, const CurvePoint& y) { return x.n == y.n && x.value == y.value; });
+  }
+
+  /// Two models of one algorithm differ in their tile or their device: then they say which is which.
+  void name_models() {
+    for (const Model& model : models_) {
+      Curve& curve = set_.curves[model.place];
+      for (const Model& other : models_) {
+        if (set_.curves[other.place].name.algorithm != curve.name.algorithm) continue;
+        if (other.tile != model.tile) curve.tile = model.tile;
+        if (other.tile == model.tile && other.device != model.device) curve.name.device = model.device;
+      }
+    }
+  }
+
+  void add_paper_count(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
+    // The papers count for n_q = n_k.
+    const auto count = set_.queries ? std::nullopt : algorithm.paper_count(*problem_, tile.tile);
+    if (!count) return;
+    SeriesName name{.algorithm = strand.name.algorithm};
+    Curve curve = theory_curve(CurveKind::paper_count, name, lengths_, [&](std::int64_t n) {
+      return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile.tile)->bytes);
+    });
+    curve.formula = count->formula;
+    const bool known = std::ranges::any_of(set_.curves, [&](const Curve& other) {
+      return other.kind == CurveKind::paper_count && other.name == name && same_values(other, curve);
+    });
+    if (!known) set_.curves.push_back(std::move(curve));
+  }
+
+  /// A device that was measured and simulated has one line, not two on top of each other.
+  void add_boundary(const Strand& strand, const std::optional<L2Boundary>& at) {
+    if (!at) return;
+    const bool known = std::ranges::any_of(set_.boundaries, [&](const Boundary& other) {
+      return other.algorithm == strand.name.algorithm && other.device == strand.name.device &&
+             other.at.n_nominal == at->n_nominal;
+    });
+    if (!known) set_.boundaries.push_back({strand.name.algorithm, strand.name.device, *at});
+  }
+
+  /// The newest series that carries the law has the fit; where none does, the newest says why.
+  void add_fit(const std::vector<Strand>& strands, const Algorithm& algorithm) {
+    const Quantity quantity = request_.sm_l2 || !request_.dram ? Quantity::sm_l2 : Quantity::dram;
+    std::optional<WithheldFit> withheld;
+    for (const Strand& strand : strands) {
+      std::vector<std::int64_t> lengths;
+      std::vector<double> values;
+      bool extrapolated = false;
+      for (const auto& [n, rows] : strand.by_length) {
+        const auto point = point_of(static_cast<double>(n), rows, quantity);
+        if (!point) continue;
+        extrapolated = extrapolated || point->provenance == Provenance::extrapolated;
+        lengths.push_back(n);
+        values.push_back(point->value / scale_);
+      }
+      if (lengths.size() < 2) continue;  // one point has no growth
+      FittedLaw law = fit_growth(algorithm.law(*problem_, common_tile(table_, strand.by_length), limits_of(strand)),
+                                 lengths, values);
+      // What is fitted to simulated or imported bytes is no more than they are.
+      const Provenance provenance = strand.measured() ? Provenance::derived
+                                    : extrapolated    ? Provenance::extrapolated
+                                                      : strand.provenance;
+      if (law.refusal) {
+        if (!withheld) withheld = WithheldFit{strand.name, quantity, provenance, std::move(law)};
+        continue;
+      }
+      std::vector<std::int64_t> drawn(std::ranges::lower_bound(lengths_, law.first), lengths_.end());
+      // Counting the pairs of a block mask takes a while: only at the points.
+      if (problem_->mask.sparse()) std::erase_if(drawn, [&](std::int64_t n) { return !lengths_measured_.contains(n); });
+      Curve curve =
+          theory_curve(CurveKind::fit, strand.name, drawn, [&](std::int64_t n) { return scale_ * law.bytes(n); });
+      curve.quantity = quantity;
+      curve.provenance = provenance;
+      curve.law = std::move(law);
+      set_.curves.push_back(std::move(curve));
+      return;
+    }
+    if (withheld) set_.withheld.push_back(*std::move(withheld));
+  }
+
+  void add_compulsory() {
+    set_.curves.push_back(theory_curve(CurveKind::compulsory, {}, lengths_, [&](std::int64_t n) {
+      return scale_ * static_cast<double>(compulsory_traffic(at_length(*problem_, n)).total());
+    }));
+  }
+
+  const PointTable& table_;
+  const CurveRequest& request_;
+  ModelledValues modelled_;
+  CurveSet set_;
+  std::optional<AttentionProblem> problem_;  ///< at its longest N
+  std::int64_t last_ = 0;
+  double scale_ = 1;
+  bool name_devices_ = false;
+  std::set<std::string, std::less<>> algorithms_measured_;
+  std::map<std::string, std::set<std::string>> labels_;  ///< of an algorithm's imported runs
+  std::set<std::int64_t> lengths_measured_;
+  std::vector<std::int64_t> lengths_;
+  struct Model {
+    std::size_t place = 0;  ///< in set_.curves
+    Config tile;
+    std::string limits;
+    std::string device;
+  };
+  std::vector<Model> models_;
+};
+
+}  // namespace
+
+std::string_view metric_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::dram:
+      return metric_key::dram_bytes;
+    case Quantity::sm_l2:
+      return metric_key::l2_sm_bytes;
+    case Quantity::time:
+      return metric_key::time_median_ns;
+    case Quantity::rate:
+      return metric_key::tflops;
+    case Quantity::metric:
+      break;
+  }
+  return {};
+}
+
+std::string_view metric_of(const Curve& curve) {
+  return curve.metric.empty() ? metric_of(curve.quantity) : std::string_view(curve.metric);
+}
+
+CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const CurveRequest& request) {
+  return CurveBuilder(table, request).build(rows);
+}
+
+Message failure_words(Disposition disposition) {
+  const Message word = title(disposition);
+  switch (disposition) {
+    case Disposition::incorrect:
+      return say::series::ran_result{.outcome = word};
+    case Disposition::no_counters:
+      return say::series::ran{.outcome = word};
+    case Disposition::timeout:
+    case Disposition::crashed:
+    case Disposition::cancelled:
+      return say::series::did_not_end{.outcome = word};
+    default:
+      return say::series::could_not_run{.outcome = word};
+  }
+}
+
+Message failure_words(const PointTable& table, const FailedPoint& mark) {
+  Message words = failure_words(table.disposition(mark.row));
+  if (mark.ended == mark.asked) return words;
+  return say::series::some{.count = mark.ended, .all = mark.asked, .ended = std::move(words)};
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/curves/law_exponents.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "kernels/model/io_model.h"
+#include "messages/law.h"
+#include "profiler/curves/l2_boundary.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/points/facets.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr std::array all_variables{LawVariable::n, LawVariable::d, LawVariable::m};
+
+/// What the points of a family have in common, but for the run.
+std::vector<FacetPtr> family_facets(const Algorithms& algorithms) {
+  std::vector<FacetPtr> facets = map_facets(algorithms);
+  std::erase_if(facets, [](const FacetPtr& facet) { return facet->key == "n" || facet->key == "d"; });
+  return facets;
+}
+
+/// By the closed form; nothing where it refuses.
+std::optional<double> model_bytes(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
+                                  LawLevel level, bool cycles) {
+  const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
+  if (model.refusal || !model.states_bytes) return std::nullopt;
+  if (level == LawLevel::sm_l2 || cycles) return static_cast<double>(model.traffic().total());
+  double once = 0;
+  for (const KernelModel& kernel : model.kernels) {
+    if (!kernel.setup) once += kernel.work.distinct_bytes;
+  }
+  return once;
+}
+
+bool varies(const std::vector<LawPoint>& points, LawVariable variable) {
+  return std::ranges::any_of(
+      points, [&](const LawPoint& point) { return point.value(variable) != points.front().value(variable); });
+}
+
+std::optional<PowersFit> fit_of(const std::vector<LawPoint>& points, const std::vector<double>& bytes) {
+  std::array<std::vector<double>, law_variables> x;
+  for (const LawPoint& point : points) {
+    for (std::size_t k = 0; k < law_variables; ++k) x.at(k).push_back(point.at.at(k));
+  }
+  return fit_powers(x, bytes);
+}
+
+void fit(LawFamily& family) {
+  const auto refuse = [&](ExponentRefusal why) { family.refusal = why; };
+  if (family.points.size() < fewest_of_a_law) return refuse(ExponentRefusal::too_few);
+  for (const LawVariable variable : all_variables) {
+    if (varies(family.points, variable)) continue;
+    family.fixed = variable;
+    return refuse(ExponentRefusal::constant);
+  }
+  std::vector<double> bytes;
+  std::vector<double> modelled;
+  for (const LawPoint& point : family.points) {
+    bytes.push_back(point.bytes);
+    if (point.model_bytes) modelled.push_back(*point.model_bytes);
+  }
+  if (modelled.size() == bytes.size()) family.closed_form = fit_of(family.points, modelled);
+  family.fit = fit_of(family.points, bytes);
+  if (!family.fit) return refuse(ExponentRefusal::entangled);
+  const PowersFit& found = *family.fit;
+  const auto vague = [](const Interval& interval) { return interval.high - interval.low > 2 * vaguest; };
+  if (std::ranges::any_of(found.intervals, vague)) return refuse(ExponentRefusal::vague);
+  if (found.worst() > small_miss && found.worst_errors > found.errors_limit) return refuse(ExponentRefusal::misses);
+}
+
+void summarize_family(LawFamily& family) {
+  if (family.points.empty()) return;
+  std::vector<double> ratios;
+  const auto& by_bytes = std::ranges::minmax(family.points, {}, &LawPoint::bytes);
+  family.bytes_range = by_bytes.max.bytes / by_bytes.min.bytes;
+  bool all_measured = true;
+  bool extrapolated = false;
+  for (const LawPoint& point : family.points) {
+    ratios.push_back(point.ratio());
+    all_measured =
+        all_measured && (point.provenance == Provenance::measured || point.provenance == Provenance::derived);
+    extrapolated = extrapolated || point.provenance == Provenance::extrapolated;
+  }
+  std::ranges::sort(ratios);
+  const std::size_t half = ratios.size() / 2;
+  const double median = ratios.size() % 2 == 1 ? ratios[half] : (ratios[half - 1] + ratios[half]) / 2;
+  family.band = {ratios.front(), median, ratios.back()};
+  family.provenance = all_measured   ? Provenance::derived
+                      : extrapolated ? Provenance::extrapolated
+                                     : family.points.front().provenance;
+}
+
+class ExponentBuilder {
+ public:
+  explicit ExponentBuilder(const PointTable& table) : table_(table), d_(table.points().field("d")) {}
+
+  LawReport build(std::span<const Row> rows) {
+    const std::vector<std::uint64_t> problems = combined_codes(table_, family_facets(table_.algorithms()));
+    using Key = std::tuple<RunIndex, std::size_t, std::uint64_t>;
+    std::map<Key, std::vector<std::pair<Row, std::int64_t>>> sweeps;  // rows and their M
+    for (const Row row : rows) {
+      const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
+      if (algorithm == nullptr || table_.disposition(row) != Disposition::ok) continue;
+      const auto m = memory_of(row, *algorithm);
+      if (!m) continue;
+      const std::size_t place = table_.algorithms().place(table_.algorithm(row));
+      sweeps[{table_.run_index(row), place, problems[row]}].emplace_back(row, *m);
+    }
+    for (const auto& [key, sweep] : sweeps) {
+      const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(sweep.front().first));
+      if (algorithm == nullptr) continue;
+      if (!is_trial(sweep)) {
+        ++report_.others;
+        continue;
+      }
+      for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) add_family(*algorithm, sweep, level);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  using Sweep = std::vector<std::pair<Row, std::int64_t>>;
+
+  /// M of a row's tile, where its algorithm has the law and the rule gives the tile. Asked of every row of a file.
+  [[nodiscard]] std::optional<std::int64_t> memory_of(Row row, const Algorithm& algorithm) const {
+    const Facts& facts = algorithm.facts();
+    if (!facts.power_law || table_.n_q(row) != table_.n_k(row)) return std::nullopt;
+    const TileShape& tile = table_.tile_of(row).tile;
+    // Most tiles are the rule's on neither side: the pass is not asked for.
+    const std::int64_t d = d_.number(row);
+    if (!memory_of_tile(tile, d, TileSide::br) && !memory_of_tile(tile, d, TileSide::bc)) return std::nullopt;
+    return memory_of_tile(tile, d, facts.traffic_side(table_.problem(row).pass));
+  }
+
+  /// Whether at least two of N, d and M vary.
+  [[nodiscard]] bool is_trial(const Sweep& sweep) const {
+    std::set<std::int64_t> n;
+    std::set<std::int64_t> d;
+    std::set<std::int64_t> m;
+    for (const auto& [row, memory] : sweep) {
+      n.insert(table_.n_k(row));
+      d.insert(d_.number(row));
+      m.insert(memory);
+    }
+    return (n.size() > 1 ? 1 : 0) + (d.size() > 1 ? 1 : 0) + (m.size() > 1 ? 1 : 0) >= 2;
+  }
+
+  void add_family(const Algorithm& algorithm, const Sweep& sweep, LawLevel level) {
+    const Row first = sweep.front().first;
+    const PointSpec spec = table_.spec(first);
+    LawFamily family;
+    family.run = table_.run_index(first);
+    family.algorithm = spec.algorithm;
+    family.law = *algorithm.facts().power_law;
+    family.like = spec.problem;
+    family.cache = spec.cache;
+    family.knobs = spec.knobs;
+    family.level = level;
+    family.cycles = algorithm.working_set_bytes(spec.problem, spec.config(), table_.run(first).limits) > 0;
+    bool any = false;
+    for (const auto& [row, memory] : sweep) any = add_point(family, algorithm, row, memory) || any;
+    if (!any) return;  // nobody counted these bytes
+    std::ranges::sort(family.points, {}, &LawPoint::at);
+    summarize_family(family);
+    fit(family);
+    report_.families.push_back(std::move(family));
+  }
+
+  /// Whether the row has a value at the level.
+  bool add_point(LawFamily& family, const Algorithm& algorithm, Row row, std::int64_t m) {
+    const ValueColumn& values = table_.values(metric_of(family.level));
+    if (!values.has(row) || values.value(row) <= 0) return false;
+    const PointSpec spec = table_.spec(row);
+    const AttentionProblem& p = spec.problem;
+    if (m < p.d || m > p.n_k * p.d) {
+      ++family.outside;
+      return true;
+    }
+    const DeviceLimits& limits = table_.run(row).limits;
+    if (family.level == LawLevel::dram && family.cycles) {
+      const auto cycled = static_cast<double>(algorithm.working_set_bytes(p, spec.config(), limits));
+      if (cycled < L2Transition().high * static_cast<double>(limits.l2_bytes)) {
+        ++family.cached;
+        return true;
+      }
+    }
+    family.points.push_back({.row = row,
+                             .at = {static_cast<double>(p.n_k), static_cast<double>(p.d), static_cast<double>(m)},
+                             .bytes = values.value(row),
+                             .law_bytes = family.law.bytes(p, m),
+                             .model_bytes = model_bytes(algorithm, spec, limits, family.level, family.cycles),
+                             .provenance = values.provenance(row)});
+    return true;
+  }
+
+  const PointTable& table_;
+  const FieldColumn& d_;
+  LawReport report_;
+};
+
+}  // namespace
+
+std::string_view metric_of(LawLevel level) {
+  return level == LawLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::dram_settled_bytes;
+}
+
+std::string_view to_string(LawLevel level) {
+  return level == LawLevel::sm_l2 ? "SM<->L2" : "DRAM, settled";
+}
+
+LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
+  return ExponentBuilder(table).build(rows);
+}
+
+std::string laws_text(std::span<const LawFamily> families) {
+  std::vector<std::string> words;
+  for (const LawFamily& family : families) {
+    if (std::ranges::find(words, family.law.text) == words.end()) words.push_back(family.law.text);
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string laws_exponents(std::span<const LawFamily> families, LawVariable variable) {
+  std::set<int, std::greater<>> exponents;
+  for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
+  return fmt::format("{}", fmt::join(exponents, ", "));
+}
+
+std::string problem_text(const LawFamily& family) {
+  std::string text = fmt::format("{} {} {} {}", to_string(family.like.pass), mask_text(family.like.mask),
+                                 to_string(family.like.dtype), heads_text(family.like));
+  text += describe(family.knobs);
+  return fmt::format("{} {}", text, to_string(family.cache));
+}
+
+Message refusal_words(const LawFamily& family) {
+  if (!family.refusal) return {};
+  switch (*family.refusal) {
+    case ExponentRefusal::too_few:
+      return say::law::too_few{.points = family.points.size(), .fewest = fewest_of_a_law};
+    case ExponentRefusal::constant:
+      return say::law::constant{.variable = to_string(*family.fixed)};
+    case ExponentRefusal::entangled:
+      return say::law::entangled{};
+    case ExponentRefusal::vague:
+      return say::law::vague{.reach = fmt::format("{}", vaguest)};
+    case ExponentRefusal::misses: {
+      const LawPoint& worst = family.points[family.fit->worst_point];
+      return say::law::misses{.n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
+                              .d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
+                              .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
+                              .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
+    }
+  }
+  return {};
+}
+
+}  // namespace attnscope::analysis

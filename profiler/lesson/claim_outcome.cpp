@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "profiler/lesson/claim_tests.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
+  if (claimed.stated) {
+    verdict.figures.push_back({"claimed", *claimed.stated, unit, Provenance::imported, {}, "stated"});
+    verdict.figures.push_back(tolerance_figure(claimed.tolerance));
+    return;
+  }
+  const bool theirs = claimed.bounds_of_source;
+  const auto add = [&](std::string_view label, double bound) {
+    if (!std::isfinite(bound)) return;
+    verdict.figures.push_back({label, bound, unit, Provenance::imported, {}, theirs ? "stated" : "ours"});
+  };
+  add(theirs ? "claimed_low" : "asked_low", claimed.low);
+  add(theirs ? "claimed_high" : "asked_high", claimed.high);
+}
+
+}  // namespace
+
+Provenance derived_from(Provenance provenance) {
+  return provenance == Provenance::measured ? Provenance::derived : provenance;
+}
+
+Verdict untestable(std::string because, std::string detail) {
+  return {.outcome = Outcome::not_testable, .because = std::move(because), .detail = std::move(detail)};
+}
+
+double number_of(const Front& card, std::string_view key, double otherwise) {
+  return card.number(key).value_or(otherwise);
+}
+
+Claimed claimed_by(const Front& card) {
+  if (const std::optional<double> stated = card.number("states")) {
+    const double tolerance = number_of(card, "tolerance", 0.1);
+    const double give = std::abs(*stated) * tolerance;
+    return {.low = *stated - give,
+            .high = *stated + give,
+            .stated = stated,
+            .tolerance = tolerance,
+            .left_open = fmt::format("{}", fmt::join(card.words("source_leaves"), ", "))};
+  }
+  return {.low = number_of(card, "low", -infinite),
+          .high = number_of(card, "high", infinite),
+          .bounds_of_source = card.text("stated_by") == "source"};
+}
+
+ClaimFigure tolerance_figure(double tolerance) {
+  return {"tolerance", 100 * tolerance, Unit::percent, Provenance::imported, {}, "ours"};
+}
+
+Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit, std::vector<Row> points) {
+  const auto inside = std::ranges::count_if(
+      found, [&](const ClaimFigure& figure) { return claimed.low <= figure.value && figure.value <= claimed.high; });
+  const auto cases = std::ssize(found);
+  Verdict verdict{.outcome = inside == cases ? Outcome::held
+                             : inside == 0   ? Outcome::refuted
+                                             : Outcome::partly,
+                  .points = std::move(points)};
+  const auto below = std::ranges::count_if(found, [&](const ClaimFigure& each) { return each.value < claimed.low; });
+  if (!claimed.left_open.empty() && inside == 0 && below > 0 && below < cases) {
+    verdict.outcome = Outcome::not_testable;
+    verdict.because = "bracketed";
+    verdict.detail = claimed.left_open;
+  }
+  add_claimed(verdict, claimed, unit);
+  if (cases == 1) {
+    if (found.front().label == "each") found.front().label = "found";
+    verdict.figures.push_back(std::move(found.front()));
+    return verdict;
+  }
+  std::ranges::stable_sort(found, {}, &ClaimFigure::value);
+  const auto half = static_cast<std::size_t>(cases / 2);
+  const double median = cases % 2 == 1 ? found[half].value : (found[half - 1].value + found[half].value) / 2;
+  // The weakest of all that it is computed of.
+  const Provenance provenance = derived_from(std::ranges::max_element(found, {}, &ClaimFigure::provenance)->provenance);
+  verdict.figures.push_back(
+      {"cases_inside", static_cast<double>(inside), Unit::plain, provenance, fmt::format("/ {}", cases)});
+  verdict.figures.push_back({"median", median, unit, provenance});
+  // Of many those that stand for all: the least, the largest, and evenly between them.
+  constexpr std::ptrdiff_t most_shown = 12;
+  const std::ptrdiff_t shown = std::min(cases, most_shown);
+  for (std::ptrdiff_t i = 0; i < shown; ++i) {
+    verdict.figures.push_back(found[static_cast<std::size_t>(i * (cases - 1) / (shown - 1))]);
+  }
+  return verdict;
+}
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::held:
+      return "held";
+    case Outcome::partly:
+      return "partly";
+    case Outcome::refuted:
+      return "refuted";
+    case Outcome::not_testable:
+      return "not-testable";
+  }
+  return "";
+}
+
+std::string_view origin(const ClaimFigure& figure) {
+  return figure.said_by.empty() ? to_string(figure.provenance) : figure.said_by;
+}
+
+}  // namespace attnscope::analysis::lesson

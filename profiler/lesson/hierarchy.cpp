@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/hierarchy.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+using Figure = std::optional<HierarchyFigure>;
+
+/// The worst of the two: a product of something measured and something from a datasheet is no measurement.
+CeilingSource weaker(CeilingSource a, CeilingSource b) {
+  if (a == CeilingSource::datasheet || b == CeilingSource::datasheet) return CeilingSource::datasheet;
+  return CeilingSource::derived;
+}
+
+Figure product(const Figure& a, const Figure& b, double scale) {
+  if (!a || !b) return std::nullopt;
+  return HierarchyFigure{a->value * b->value * scale, weaker(a->source, b->source)};
+}
+
+/// The first of the keys that somebody measured, else the first that the datasheet has.
+Figure ceiling(std::span<const Ceiling> measured, std::span<const Ceiling> datasheet,
+               std::initializer_list<std::string_view> keys) {
+  for (const auto& set : {measured, datasheet}) {
+    for (const std::string_view key : keys) {
+      const auto found = std::ranges::find(set, key, &Ceiling::name);
+      if (found != set.end() && found->value > 0) return HierarchyFigure{found->value, found->source};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Of 16 lanes, one way, before packets: PCI Express 4.0 has 16 GT/s a lane, 5.0 has 32, both at 128/130 (PCI-SIG).
+/// Compute capability 8.x has the former, 9.0 and later the latter.
+double host_link(const DeviceLimits& gpu) {
+  const double transfers = gpu.compute_major >= 9 ? 32e9 : 16e9;
+  return 16 * transfers * 128 / 130 / 8;
+}
+
+}  // namespace
+
+double Hierarchy::ridge() const {
+  const Figure& dram = at(Rung::dram).flops_per_byte;
+  return dram ? dram->value : 0;
+}
+
+Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measured, std::string_view tensor) {
+  namespace key = ceiling_key;
+  const std::vector<Ceiling> datasheet = datasheet_ceilings(gpu);
+  const auto of = [&](std::initializer_list<std::string_view> keys) { return ceiling(measured, datasheet, keys); };
+  const auto size = [](std::int64_t bytes) {
+    return Figure(HierarchyFigure{static_cast<double>(bytes), CeilingSource::datasheet});
+  };
+  Hierarchy all;
+  all.measured = !measured.empty();
+  const Figure flops = tensor.empty() ? of({key::wgmma_fp16, key::mma_fp16}) : of({tensor});
+  all.tensor_flops = flops.value_or(HierarchyFigure{tensor.empty() ? gpu.tensor_flops : 0, CeilingSource::datasheet});
+
+  // A multiply-add reads three operands of 4 bytes for its two operations.
+  Figure registers = of({key::fma_fp32});
+  if (registers) registers = HierarchyFigure{registers->value * 6, weaker(registers->source, CeilingSource::derived)};
+  Figure l2 = of({key::l2_read});
+  if (!l2 && gpu.l2_bytes_per_second > 0) l2 = HierarchyFigure{gpu.l2_bytes_per_second, CeilingSource::datasheet};
+
+  all.rungs = {
+      {.rung = Rung::registers, .bytes = size(gpu.registers_per_sm * 4 * gpu.sm_count), .bandwidth = registers},
+      {.rung = Rung::shared,
+       .bytes = size(gpu.shared_bytes_per_sm * gpu.sm_count),
+       .bandwidth = of({key::shared_memory_read}),
+       .latency_ns = of({key::latency_shared_memory})},
+      {.rung = Rung::l2, .bytes = size(gpu.l2_bytes), .bandwidth = l2, .latency_ns = of({key::latency_l2})},
+      {.rung = Rung::dram,
+       .bytes = size(gpu.dram_bytes),
+       .bandwidth = of({key::dram_read}),
+       .latency_ns = of({key::latency_dram})},
+      {.rung = Rung::host, .bandwidth = HierarchyFigure{host_link(gpu), CeilingSource::datasheet}}};
+  for (HierarchyRung& rung : all.rungs) {
+    rung.in_flight_bytes = product(rung.bandwidth, rung.latency_ns, 1e-9);
+    if (rung.bandwidth && rung.bandwidth->value > 0) {
+      rung.flops_per_byte = HierarchyFigure{all.tensor_flops.value / rung.bandwidth->value,
+                                            weaker(all.tensor_flops.source, rung.bandwidth->source)};
+    }
+  }
+  return all;
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/ledger.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace attnscope::analysis::lesson {
+
+const LedgerLine* Ledger::find(Tensor tensor) const {
+  const auto line = std::ranges::find(lines, tensor, &LedgerLine::tensor);
+  return line == lines.end() ? nullptr : &*line;
+}
+
+std::int64_t Ledger::kept() const {
+  std::int64_t sum = 0;
+  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::o}) sum += find(tensor)->all();
+  return sum;
+}
+
+std::int64_t Ledger::scores_stored() const {
+  return find(Tensor::s)->all() + find(Tensor::p)->all();
+}
+
+std::int64_t Ledger::scores_moved() const {
+  return 2 * scores_stored();
+}
+
+Ledger ledger_of(const AttentionProblem& p) {
+  const int in = bytes_per_element(p.dtype);
+  const int out = output_bytes(p.dtype);
+  const int sum = accumulator_bytes(p.dtype);
+  const std::int64_t q = p.instances();
+  const std::int64_t kv = p.kv_instances();
+  const auto line = [](Tensor tensor, std::int64_t matrices, std::int64_t rows, std::int64_t cols, int bytes) {
+    return LedgerLine{.tensor = tensor, .matrices = matrices, .rows = rows, .cols = cols, .element_bytes = bytes};
+  };
+  return {.problem = p,
+          .lines = {line(Tensor::q, q, p.n_q, p.d, in), line(Tensor::k, kv, p.n_k, p.d, in),
+                    line(Tensor::v, kv, p.n_k, p.d, in), line(Tensor::o, q, p.n_q, p.d, out),
+                    line(Tensor::s, q, p.n_q, p.n_k, in), line(Tensor::p, q, p.n_q, p.n_k, in),
+                    line(Tensor::m, q, p.n_q, 1, sum), line(Tensor::l, q, p.n_q, 1, sum),
+                    line(Tensor::lse, q, p.n_q, 1, sum)}};
+}
+
+std::vector<LevelSize> level_sizes(const Ledger& ledger, const DeviceLimits& gpu) {
+  const std::int64_t scores = ledger.find(Tensor::s)->one();
+  const std::int64_t registers = gpu.registers_per_sm * 4;
+  const auto level = [&](MemoryLevel which, std::int64_t each, std::int64_t count) {
+    const std::int64_t bytes = each * count;
+    return LevelSize{.level = which,
+                     .bytes = bytes,
+                     .each = each,
+                     .scores_over_it = bytes > 0 ? static_cast<double>(scores) / static_cast<double>(bytes) : 0,
+                     .heads_fit = scores > 0 ? bytes / scores : 0};
+  };
+  return {level(MemoryLevel::registers, registers, gpu.sm_count),
+          level(MemoryLevel::shared, gpu.shared_bytes_per_sm, gpu.sm_count), level(MemoryLevel::l2, gpu.l2_bytes, 1),
+          level(MemoryLevel::dram, gpu.dram_bytes, 1)};
+}
+
+std::int64_t longest_within(std::int64_t bytes, DType dtype) {
+  const double elements = static_cast<double>(bytes) / static_cast<double>(bytes_per_element(dtype));
+  auto n = static_cast<std::int64_t>(std::sqrt(std::max(0.0, elements)));
+  while (n > 0 && n * n * bytes_per_element(dtype) > bytes) --n;
+  return n;
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+constexpr std::array doubled_words{
+    std::pair{Doubled::n, std::string_view("n")}, std::pair{Doubled::d, std::string_view("d")},
+    std::pair{Doubled::m, std::string_view("m")}, std::pair{Doubled::br, std::string_view("br")},
+    std::pair{Doubled::bc, std::string_view("bc")}};
+
+/// DRAM's bytes are those that plots show: with what was written back, where that was counted.
+std::optional<double> value_at(const PointTable& table, Row row, std::string_view metric) {
+  const ValueColumn& column = metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric);
+  const std::optional<double> value = column.at(row);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+Provenance provenance_at(const PointTable& table, Row row, std::string_view metric) {
+  return (metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric)).provenance(row);
+}
+
+std::optional<double> closed_form_at(const PointTable& table, Row row) {
+  const std::optional<double> model = table.values(metric_key::model_l2_sm_bytes).at(row);
+  return model && *model > 0 ? model : std::nullopt;
+}
+
+std::optional<Pair> pair_of(const PointTable& table, Row from, Row to, std::string_view metric) {
+  const std::optional<double> before = value_at(table, from, metric);
+  const std::optional<double> after = value_at(table, to, metric);
+  if (!before || !after) return std::nullopt;
+  Pair pair{.from = from, .to = to, .before = *before, .after = *after};
+  const Provenance a = provenance_at(table, from, metric);
+  pair.provenance = a == provenance_at(table, to, metric) ? a : Provenance::derived;
+  if (metric != metric_key::l2_sm_bytes) return pair;
+  const std::optional<double> model_before = closed_form_at(table, from);
+  const std::optional<double> model_after = closed_form_at(table, to);
+  if (model_before && model_after) pair.model_ratio = *model_after / *model_before;
+  return pair;
+}
+
+/// What a point is called without the thing that is twice as large, and how large that is.
+struct Place {
+  std::string key;
+  std::int64_t at = 0;
+};
+
+std::optional<std::int64_t> rule_memory(const PointTable& table, const PointSpec& spec) {
+  const Algorithm* algorithm = table.algorithms().find(spec.algorithm);
+  if (algorithm == nullptr) return std::nullopt;
+  const TileSide side = algorithm->facts().traffic_side(spec.problem.pass);
+  return side == TileSide::none ? std::nullopt : memory_of_tile(spec.tile, spec.problem.d, side);
+}
+
+std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled) {
+  PointSpec spec = table.spec(row);
+  const std::optional<std::int64_t> m = rule_memory(table, spec);
+  std::int64_t at = 0;
+  std::int64_t of_rule = 0;
+  switch (doubled) {
+    case Doubled::n:
+      if (spec.problem.n_q != spec.problem.n_k) return std::nullopt;
+      at = std::exchange(spec.problem.n_k, 1);
+      spec.problem.n_q = 1;
+      break;
+    case Doubled::d:
+      at = std::exchange(spec.problem.d, 1);
+      if (m) {
+        of_rule = *m;
+        spec.tile = {.br = 1, .bc = 1};
+      }
+      break;
+    case Doubled::m:
+      if (!m) return std::nullopt;
+      at = *m;
+      spec.tile = {.br = 1, .bc = 1};
+      spec.knobs = {};
+      break;
+    case Doubled::br:
+      at = std::exchange(spec.tile.br, 1);
+      break;
+    case Doubled::bc:
+      at = std::exchange(spec.tile.bc, 1);
+      break;
+  }
+  return Place{fmt::format("{} {} {}", table.run_index(row), of_rule, identity_text(spec)), at};
+}
+
+/// The problem alone, without what is measured of it.
+std::string problem_key(const PointTable& table, Row row) {
+  const PointSpec spec = table.spec(row);
+  return fmt::format("{} {} {}", table.run_index(row), describe(spec.problem), to_string(spec.cache));
+}
+
+double time_at(const PointTable& table, Row row) {
+  return table.values(metric_key::time_median_ns).at(row).value_or(std::numeric_limits<double>::infinity());
+}
+
+/// The row of each problem with which the algorithm is fastest.
+std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const Row> rows,
+                                        std::string_view algorithm) {
+  std::map<std::string, Row> best;
+  for (const Row row : rows) {
+    if (table.algorithm(row) != algorithm || !ended_well(table, row)) continue;
+    const auto [place, fresh] = best.emplace(problem_key(table, row), row);
+    if (!fresh && time_at(table, row) < time_at(table, place->second)) place->second = row;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool ended_well(const PointTable& table, Row row) {
+  const Disposition disposition = table.disposition(row);
+  return disposition == Disposition::ok || disposition == Disposition::no_counters;
+}
+
+std::string_view to_string(Doubled doubled) {
+  return doubled_words.at(static_cast<std::size_t>(doubled)).second;
+}
+
+std::optional<Doubled> doubled_of(std::string_view word) {
+  for (const auto& [doubled, name] : doubled_words) {
+    if (name == word) return doubled;
+  }
+  return std::nullopt;
+}
+
+std::vector<Pair> doubled_pairs(const PointTable& table, std::span<const Row> rows, Doubled doubled,
+                                std::string_view metric) {
+  std::map<std::string, std::map<std::int64_t, Row>> groups;
+  std::vector<std::pair<Place, Row>> places;
+  for (const Row row : rows) {
+    if (!ended_well(table, row)) continue;
+    std::optional<Place> place = place_of(table, row, doubled);
+    if (!place) continue;
+    groups[place->key].emplace(place->at, row);
+    places.emplace_back(*std::move(place), row);
+  }
+  std::vector<Pair> pairs;
+  for (const auto& [place, row] : places) {
+    const auto& group = groups[place.key];
+    const auto twice = group.find(2 * place.at);
+    // Of repeats the first one alone.
+    if (twice == group.end() || group.at(place.at) != row) continue;
+    if (const std::optional<Pair> pair = pair_of(table, row, twice->second, metric)) pairs.push_back(*pair);
+  }
+  return pairs;
+}
+
+bool within_theorem(const PointTable& table, Row row) {
+  const Algorithm* algorithm = table.algorithms().find(table.algorithm(row));
+  if (algorithm == nullptr) return true;
+  const PointSpec spec = table.spec(row);
+  const TileSide side = algorithm->facts().traffic_side(spec.problem.pass);
+  if (side == TileSide::none) return true;
+  // 4 d side <= N d.
+  return 4 * std::int64_t{side == TileSide::br ? spec.tile.br : spec.tile.bc} <= spec.problem.n_k;
+}
+
+std::vector<Pair> telling_pairs(const PointTable& table, std::span<const Pair> pairs) {
+  const auto rank = [&](const Pair& pair) {
+    return std::pair(within_theorem(table, pair.from) && within_theorem(table, pair.to), table.n_k(pair.from));
+  };
+  std::vector<Pair> best;
+  for (const Pair& pair : pairs) {
+    const auto same = std::ranges::find(best, table.algorithm(pair.from),
+                                        [&](const Pair& each) { return table.algorithm(each.from); });
+    if (same == best.end()) {
+      best.push_back(pair);
+    } else if (rank(pair) > rank(*same)) {
+      *same = pair;
+    }
+  }
+  return best;
+}
+
+std::vector<Pair> pairs_of_algorithms(const PointTable& table, std::span<const Row> rows, std::string_view from,
+                                      std::string_view to, std::string_view metric) {
+  const std::map<std::string, Row> first = fastest_rows(table, rows, from);
+  std::vector<Pair> pairs;
+  for (const auto& [key, row] : fastest_rows(table, rows, to)) {
+    const auto other = first.find(key);
+    if (other == first.end()) continue;
+    if (const std::optional<Pair> pair = pair_of(table, other->second, row, metric)) pairs.push_back(*pair);
+  }
+  std::ranges::sort(pairs, {}, [&](const Pair& pair) { return std::pair(table.n_k(pair.to), pair.to); });
+  return pairs;
+}
+
+std::vector<Pair> pairs_of_passes(const PointTable& table, std::span<const Row> rows, Pass from, Pass to,
+                                  std::string_view metric) {
+  const auto key_of = [&](Row row) {
+    AttentionProblem problem = table.problem(row);
+    problem.pass = Pass::fwd;
+    return fmt::format("{} {} {} {}", table.run(row).device_id, table.algorithm(row), describe(problem),
+                       to_string(table.spec(row).cache));
+  };
+  std::map<std::string, Row> first;
+  std::map<std::string, Row> second;
+  for (const Row row : rows) {
+    if (!ended_well(table, row)) continue;
+    const Pass pass = table.problem(row).pass;
+    if (pass != from && pass != to) continue;
+    auto& best = pass == from ? first : second;
+    const auto [place, fresh] = best.emplace(key_of(row), row);
+    if (!fresh && time_at(table, row) < time_at(table, place->second)) place->second = row;
+  }
+  std::vector<Pair> pairs;
+  for (const auto& [key, row] : second) {
+    const auto other = first.find(key);
+    if (other == first.end()) continue;
+    if (const std::optional<Pair> pair = pair_of(table, other->second, row, metric)) pairs.push_back(*pair);
+  }
+  return pairs;
+}
+
+std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> rows, std::string_view slow,
+                                  std::string_view fast) {
+  std::map<std::string, Crossover> groups;
+  for (const Pair& pair : pairs_of_algorithms(table, rows, slow, fast, metric_key::time_median_ns)) {
+    AttentionProblem like = table.problem(pair.to);
+    if (like.n_q != like.n_k) continue;
+    like.n_q = like.n_k = 1;
+    Crossover& group = groups[fmt::format("{} {}", table.run_index(pair.to), describe(like))];
+    group.like = like;
+    group.pairs.push_back(pair);
+  }
+  std::vector<Crossover> all;
+  for (auto& [key, group] : groups) {
+    group.from_the_first = std::ranges::all_of(group.pairs, [](const Pair& pair) { return pair.ratio() < 1; });
+    group.never = group.pairs.back().ratio() >= 1;
+    // The last N at which it is not faster: below it a curve may cross more than once.
+    for (std::size_t i = group.pairs.size(); i-- > 1 && !group.never;) {
+      const double below = std::log(group.pairs[i - 1].ratio());
+      const double above = std::log(group.pairs[i].ratio());
+      if (above >= 0 || below < 0) continue;
+      const double n0 = std::log(static_cast<double>(table.n_k(group.pairs[i - 1].to)));
+      const double n1 = std::log(static_cast<double>(table.n_k(group.pairs[i].to)));
+      group.n = std::exp(n0 + (n1 - n0) * below / (below - above));
+      break;
+    }
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+std::vector<ScoreTime> score_times(const PointTable& table, std::span<const Row> rows) {
+  std::vector<ScoreTime> times;
+  for (const Row row : rows) {
+    const std::optional<double> ns = table.values(metric_key::time_median_ns).at(row);
+    const auto pairs = static_cast<double>(unmasked_pairs(table.problem(row)));
+    if (!ns || !ended_well(table, row) || pairs <= 0) continue;
+    times.push_back({.row = row, .picoseconds = *ns * 1000 / pairs});
+  }
+  return times;
+}
+
+std::vector<Residual> residuals(const PointTable& table, std::span<const Row> rows) {
+  std::vector<Residual> all;
+  for (const Row row : rows) {
+    const std::optional<double> counted = value_at(table, row, metric_key::l2_sm_bytes);
+    const std::optional<double> model = closed_form_at(table, row);
+    if (ended_well(table, row) && counted && model) all.push_back({row, *counted, *model});
+  }
+  return all;
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/pictures.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kernels/registry.h"
+#include "profiler/lesson/front_keys.h"
+#include "profiler/lesson/ledger.h"
+#include "profiler/predict/exploration.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+SoftmaxRows one_row(std::vector<double> scores, std::vector<double> values) {
+  const std::size_t columns = scores.size();
+  const std::size_t d = values.size() / columns;
+  return SoftmaxRows{.rows = 1, .columns = columns, .d = d, .scores = std::move(scores), .values = std::move(values)};
+}
+
+}  // namespace
+
+DeviceLimits newest_gpu(const PointTable& points) {
+  DeviceLimits gpu = known_gpus().front();
+  std::string newest;
+  for (const Run& run : points.runs()) {
+    if (run.provenance == Provenance::imported || run.started_at < newest) continue;
+    newest = run.started_at;
+    gpu = run.limits;
+  }
+  return gpu;
+}
+
+std::vector<SoftmaxExample> softmax_examples() {
+  const std::vector<double> q{1, 0, 0, 1, 2, 1, 1, 2};
+  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
+  SoftmaxRows masked = one_row({1, 2, 900, 3}, {1, 2, 30, 4});
+  masked.hidden = {false, false, true, false};
+  return {{"4 x 2", rows_of(q, k, q, 2, 1), {2, 1, 4}},
+          {"[2, 1, 0]", one_row({2, 1, 0}, {10, 0, -10}), {2, 1, 3}},
+          {"[3.01, 0.09, 2.48, 1.95]", one_row({3.01, 0.09, 2.48, 1.95}, {1, 0, 0, 0}), {2, 1, 4}},
+          {"[-0.3, 0.2, 0.5, 0.7, 0.1, 0.8]", one_row({-0.3, 0.2, 0.5, 0.7, 0.1, 0.8}, {1, 2, 3, 4, 5, 6}), {3, 1, 6}},
+          {"[0, 1, 4, 6]", one_row({0, 1, 4, 6}, {1, 2, 3, 4}), {2, 1, 4}},
+          {"[1, 2, (900), 3]", std::move(masked), {2, 1, 4}}};
+}
+
+std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,
+                                               const DeviceLimits& gpu) {
+  const Ledger one = ledger_of(setting.one_head());
+  const auto levels = level_sizes(one, gpu);
+  const auto size = [&](MemoryLevel level) {
+    return static_cast<double>(levels[static_cast<std::size_t>(level)].bytes);
+  };
+  const auto scores = static_cast<double>(one.find(Tensor::s)->one());
+  const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
+  return {{{"S", scores},
+           {"P", scores},
+           {"Q + K + V + O", static_cast<double>(one.kept())},
+           {texts.word("registers"), size(MemoryLevel::registers)},
+           {texts.word("shared"), size(MemoryLevel::shared)},
+           {"L2", size(MemoryLevel::l2)}},
+          {{texts.word("dram"), size(MemoryLevel::dram)},
+           {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
+           {fmt::format("S, N {}", 2 * setting.n), 4 * all},
+           {"L2", size(MemoryLevel::l2)}}};
+}
+
+std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
+  std::vector<LedgerFrame> frames;
+  for (const std::int64_t n : {setting.n / 8, setting.n / 4, setting.n / 2, setting.n, 2 * setting.n, 4 * setting.n}) {
+    if (n < 16) continue;
+    Setting other = setting;
+    other.n = n;
+    frames.push_back({n, ledger_squares(texts, other, gpu)});
+  }
+  return frames;
+}
+
+std::optional<PaddedOccupancy> padded_occupancy(const Front& front, const Setting& setting, const Evidence& evidence) {
+  const Algorithm* algorithm = evidence.registry.find(front.text("occupancy"));
+  if (algorithm == nullptr || !invalid_reason(setting.all_heads()).empty()) return std::nullopt;
+  PaddedOccupancy all{.spec = {.algorithm = algorithm->name(), .problem = setting.all_heads()}};
+  Config config{{.br = static_cast<int>(whole_of(front, "occupancy_br", 64)),
+                 .bc = static_cast<int>(whole_of(front, "occupancy_bc", 64))},
+                {}};
+  if (algorithm->refusal(all.spec.problem, config, evidence.gpu)) {
+    config = algorithm->default_config(all.spec.problem, evidence.gpu);
+  }
+  all.spec.set_config(config);
+  constexpr std::int64_t padding_step = 4096;
+  for (std::int64_t padding = 0; padding <= evidence.gpu.shared_bytes_per_block; padding += padding_step) {
+    const Exploration found = explore({all.spec, padding}, evidence.gpu, evidence.registry, evidence.ceilings);
+    if (found.refusal || found.kernels.empty()) break;
+    const ExploredKernel& kernel = found.kernels[found.longest()];
+    if (kernel.occupancy.blocks_per_sm == 0) break;
+    // The least padding for each number of blocks.
+    if (!all.steps.empty() && all.steps.back().blocks_per_sm == kernel.occupancy.blocks_per_sm) continue;
+    all.steps.push_back(
+        {padding, kernel.occupancy.blocks_per_sm, kernel.occupancy.warps_pct, found.traffic.total(), found.ns});
+  }
+  return all;
+}
+
+std::vector<Sized> backward_squares(const Setting& setting) {
+  const Ledger one = ledger_of(setting.one_head());
+  const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };
+  return {{"P", bytes(Tensor::p)},
+          {"Q + K + V + O", static_cast<double>(one.kept())},
+          {"m + ℓ", bytes(Tensor::m) + bytes(Tensor::l)},
+          {"LSE", bytes(Tensor::lse)}};
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lesson's pictures are of, beside tile programs: numbers for the online softmax, pairs of points that are
+// predicted, and what is drawn to one scale.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/lesson/claims.h"
+#include "profiler/lesson/online_softmax.h"
+#include "profiler/lesson/pairs.h"
+#include "profiler/lesson/texts.h"
+#include "profiler/lesson/values.h"
+
+namespace attnscope::analysis::lesson {
+
+/// The GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
+[[nodiscard]] DeviceLimits newest_gpu(const PointTable&);
+
+/// Rows of scores to see the online softmax on: the seeds' articles' numbers.
+struct SoftmaxExample {
+  std::string_view name{};
+  SoftmaxRows rows{};
+  std::vector<std::size_t> blocks{};  ///< sizes to play it in
+};
+[[nodiscard]] std::vector<SoftmaxExample> softmax_examples();
+
+/// Drawn as a square whose area is `bytes`; `label` is ready to be read.
+struct Sized {
+  std::string label{};
+  double bytes = 0;
+};
+/// One head's matrices beside the memories of an SM and the L2, and all heads' beside DRAM: two pictures, a scale each.
+[[nodiscard]] std::vector<std::vector<Sized>> ledger_squares(const LessonTexts&, const Setting&, const DeviceLimits&);
+/// The same at some N, each twice the one before, the setting's own among them.
+struct LedgerFrame {
+  std::int64_t n = 0;
+  std::vector<std::vector<Sized>> pictures{};
+};
+[[nodiscard]] std::vector<LedgerFrame> ledger_frames(const LessonTexts&, const Setting&, const DeviceLimits&);
+
+/// Occupancy changed alone: shared memory is taken beside each block's own, by the least that each number of blocks on
+/// an SM asks for. Of `occupancy: ALGORITHM`, `occupancy_br`, `occupancy_bc`, over the setting's heads; modelled.
+struct PaddedOccupancy {
+  struct Step {
+    std::int64_t padding_bytes = 0;
+    int blocks_per_sm = 0;
+    double warps_pct = 0;
+    std::int64_t sm_l2_bytes = 0;
+    double ns = 0;
+  };
+  PointSpec spec{};
+  std::vector<Step> steps{};
+};
+[[nodiscard]] std::optional<PaddedOccupancy> padded_occupancy(const Front&, const Setting&, const Evidence&);
+
+/// P beside what the backward pass keeps in its place.
+[[nodiscard]] std::vector<Sized> backward_squares(const Setting&);
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/io_model.h"
+#include "kernels/registry.h"
+#include "profiler/curves/l2_boundary.h"
+#include "profiler/curves/law_exponents.h"
+#include "profiler/lesson/faulty_program.h"
+#include "profiler/lesson/front_keys.h"
+#include "profiler/lesson/hierarchy.h"
+#include "profiler/lesson/ledger.h"
+#include "profiler/lesson/online_softmax.h"
+#include "profiler/lesson/pairs.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+using Value = std::optional<LessonValue>;
+
+Value modelled(double value, Unit unit) {
+  return LessonValue{format_figure(value, unit), "modeled"};
+}
+Value modelled(std::int64_t value, Unit unit) {
+  return modelled(static_cast<double>(value), unit);
+}
+Value from_table(std::int64_t bytes) {
+  return LessonValue{format_figure(static_cast<double>(bytes), Unit::bytes), "datasheet"};
+}
+Value rung_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
+  if (!figure) return std::nullopt;
+  return LessonValue{format_figure(figure->value, unit), to_string(figure->source)};
+}
+
+std::int64_t one(const Setting& setting, Tensor tensor) {
+  return ledger_of(setting.one_head()).find(tensor)->one();
+}
+
+/// Rows of full forward attention with as many queries as keys; of one d, where `d` is not 0.
+std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
+  std::vector<Row> rows;
+  for (const Row row : evidence.rows) {
+    const AttentionProblem p = evidence.points.problem(row);
+    if (p.pass == pass && p.mask == Mask::none && p.n_q == p.n_k && (d == 0 || p.d == d)) rows.push_back(row);
+  }
+  return rows;
+}
+
+/// "d 64, B·H 264": what problems of a sweep over N have in common, B·H heads in all.
+std::string sweep_text(const AttentionProblem& like) {
+  return fmt::format("d {}, B·H {}", like.d, like.instances());
+}
+
+/// From the least to the most over every d and number of heads in the data of which at least three N were measured:
+/// fewer are no sweep.
+Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
+  constexpr std::size_t least_pairs = 3;
+  std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
+  const auto all = crossovers(evidence.points, square_rows(evidence, Pass::fwd), setting.front.text("slow"),
+                              setting.front.text(fast));
+  for (const Crossover& each : all) {
+    if (each.pairs.size() < least_pairs) continue;
+    const Crossover*& kept = longest[{each.like.d, -each.like.instances()}];
+    if (kept == nullptr || each.pairs.size() > kept->pairs.size()) kept = &each;
+  }
+  std::vector<std::pair<double, std::string>> from;
+  Provenance weakest = Provenance::measured;
+  for (const auto& [key, each] : longest) {
+    weakest = std::max(weakest, std::ranges::max(each->pairs, {}, &Pair::provenance).provenance);
+    const Pair& end = each->never ? each->pairs.back() : each->pairs.front();
+    const double n = each->n.value_or(static_cast<double>(evidence.points.n_k(end.to)));
+    const std::string_view sign = each->never ? "> " : each->n ? "≈ " : "≤ ";
+    from.emplace_back(n, fmt::format("{}{}", sign, format_figure(std::round(n), Unit::plain)));
+  }
+  if (from.empty()) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(from);
+  return LessonValue{least.second == most.second ? least.second : least.second + " … " + most.second,
+                     origin_of(weakest)};
+}
+
+/// Rows of which time and bytes between L2 and SMs are known: what a sentence says of both is said of one pair.
+std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
+  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
+  const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
+  std::erase_if(rows, [&](Row row) { return !times.has(row) || !bytes.has(row); });
+  return rows;
+}
+
+/// Two algorithms by their words in front matters: `from` over `to`.
+struct Versus {
+  std::string_view from;
+  std::string_view to;
+};
+
+/// The pair with times that questions speak of: of the longest N, or one before it.
+std::optional<Pair> timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
+                               Versus versus) {
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, setting.front.text(versus.from),
+                                         setting.front.text(versus.to), metric_key::time_median_ns);
+  if (pairs.empty()) return std::nullopt;
+  return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
+}
+
+/// Of which problem versus_at_last() speaks.
+Value last_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus) {
+  const auto pair = timed_pair(setting, evidence, rows, versus);
+  if (!pair) return std::nullopt;
+  const AttentionProblem like = evidence.points.problem(pair->to);
+  return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
+}
+
+/// The metric of that pair; nothing where it lacks it.
+Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus,
+                     std::string_view metric) {
+  const auto timed = timed_pair(setting, evidence, rows, versus);
+  if (!timed) return std::nullopt;
+  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, setting.front.text(versus.from),
+                                              setting.front.text(versus.to), metric)) {
+    if (pair.from != timed->from || pair.to != timed->to) continue;
+    return LessonValue{format_figure(1 / pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
+  }
+  return std::nullopt;
+}
+
+/// Of the pair that tells most: telling_pairs().
+Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric,
+                    bool model) {
+  std::vector<Row> rows;
+  for (const Row row : square_rows(evidence, Pass::fwd)) {
+    if (evidence.points.algorithm(row) == algorithm) rows.push_back(row);
+  }
+  std::vector<Pair> pairs = doubled_pairs(evidence.points, rows, doubled, metric);
+  // Model and measurement are said of one pair, where any has both.
+  const auto modelled = [](const Pair& pair) { return pair.model_ratio.has_value(); };
+  if (model || std::ranges::any_of(pairs, modelled)) std::erase_if(pairs, std::not_fn(modelled));
+  const std::vector<Pair> telling = telling_pairs(evidence.points, pairs);
+  if (telling.empty()) return std::nullopt;
+  const Pair& pair = telling.front();
+  if (model) return LessonValue{format_figure(*pair.model_ratio, Unit::ratio), "modeled"};
+  return LessonValue{format_figure(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
+}
+
+Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariable variable, LawLevel level,
+                     std::string_view algorithm) {
+  const LawReport report = fit_law_exponents(evidence.points, evidence.rows);
+  for (const LawFamily& family : report.families) {
+    if (family.refusal || !family.fit || family.level != level) continue;
+    if (family.algorithm != setting.front.text(algorithm)) continue;
+    return LessonValue{fmt::format("{:.2f}", family.fit->exponents[static_cast<std::size_t>(variable)]),
+                       to_string(family.provenance)};
+  }
+  return std::nullopt;
+}
+
+/// Picoseconds a score of the longest N, of one d and pass.
+Value score_value(const Setting& setting, const Evidence& evidence, Pass pass, std::int64_t d, std::string_view key) {
+  std::optional<ScoreTime> longest;
+  for (const ScoreTime& time : score_times(evidence.points, square_rows(evidence, pass, d))) {
+    if (evidence.points.algorithm(time.row) != setting.front.text(key)) continue;
+    if (!longest || evidence.points.n_k(time.row) > evidence.points.n_k(longest->row)) longest = time;
+  }
+  if (!longest) return std::nullopt;
+  return LessonValue{format_figure(longest->picoseconds, Unit::picoseconds), "derived"};
+}
+
+/// A share as small as it is: no deviation that there is reads as none.
+std::string small_share(double share) {
+  constexpr double least_shown = 1e-4;
+  if (share > 0 && share < least_shown) return "< 0.01%";
+  return fmt::format("{:.2g}%", 100 * share);
+}
+
+/// The worst residual of the counters over all measured points, whatever their pass and mask; of one algorithm, or of
+/// all where `algorithm` is empty.
+Value residual_value(const Evidence& evidence, std::string_view algorithm) {
+  double worst = -1;
+  for (const Residual& each : residuals(evidence.points, evidence.rows)) {
+    if (!algorithm.empty() && evidence.points.algorithm(each.row) != algorithm) continue;
+    if (evidence.points.values(metric_key::l2_sm_bytes).provenance(each.row) != Provenance::measured) continue;
+    worst = std::max(worst, std::abs(each.relative()));
+  }
+  if (worst < 0) return std::nullopt;
+  return LessonValue{small_share(worst), "derived"};
+}
+
+Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
+  std::optional<Row> best;
+  const ValueColumn& rate = evidence.points.values(metric_key::tflops);
+  const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
+  for (const Row row : square_rows(evidence, Pass::fwd)) {
+    if (evidence.points.algorithm(row) != setting.front.text("fast") || !rate.has(row) || !occupancy.has(row)) continue;
+    if (!best || rate.value(row) > rate.value(*best)) best = row;
+  }
+  if (!best) return std::nullopt;
+  return LessonValue{format_figure(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
+}
+
+/// Of an algorithm where the slow and the fast one were both measured, at the longest such N.
+Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool of_fast) {
+  const auto pair = timed_pair(setting, evidence, square_rows(evidence, Pass::fwd, setting.d), {"slow", "fast"});
+  if (!pair) return std::nullopt;
+  const Row row = of_fast ? pair->to : pair->from;
+  const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
+  if (!occupancy.has(row)) return std::nullopt;
+  return LessonValue{format_figure(occupancy.value(row), Unit::percent), to_string(occupancy.provenance(row))};
+}
+
+/// Between which N what runs at once outgrows the L2, of all heads of the setting.
+Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_view key) {
+  const Algorithm* algorithm = evidence.registry.find(setting.front.text(key));
+  const AttentionProblem p = setting.all_heads();
+  if (algorithm == nullptr || !invalid_reason(p).empty()) return std::nullopt;
+  const Config config = algorithm->default_config(p, evidence.gpu);
+  if (algorithm->refusal(p, config, evidence.gpu)) return std::nullopt;
+  const auto band = l2_boundary(*algorithm, p, config, evidence.gpu);
+  if (!band) return std::nullopt;
+  const auto hundreds = [](double n) { return format_figure(std::round(n / 100) * 100, Unit::plain); };
+  return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modeled"};
+}
+
+/// Rows of one query against a cache.
+std::vector<Row> decoding_rows(const Evidence& evidence) {
+  std::vector<Row> rows;
+  for (const Row row : evidence.rows) {
+    if (evidence.points.n_q(row) == 1 && evidence.points.n_k(row) > 1) rows.push_back(row);
+  }
+  return rows;
+}
+
+Value group_of_decoding(const Setting& /*setting*/, const Evidence& evidence) {
+  const std::vector<Row> rows = decoding_rows(evidence);
+  if (rows.empty()) return std::nullopt;
+  return LessonValue{fmt::to_string(group_size(evidence.points.problem(rows.front()))), "measured"};
+}
+
+/// Why the one that splits the keys is the faster one at the longest cache: gain = blocks x bytes x pace.
+struct DecodeGain {
+  double slow_blocks = 0;  ///< of the kernel that moves most
+  double split_blocks = 0;
+  double slow_rows = 0;  ///< of its tile
+  double split_rows = 0;
+  double bytes = 1;  ///< of the slow one over those of the other, between L2 and the SMs, counted
+  double time = 1;   ///< of the slow one over that of the other
+  Provenance provenance = Provenance::measured;  ///< the weakest of bytes and times
+
+  [[nodiscard]] double blocks() const { return split_blocks / slow_blocks; }
+  /// Bytes that a block gets in a nanosecond, the other's over the slow one's.
+  [[nodiscard]] double pace() const { return time / bytes / blocks(); }
+};
+
+double blocks_of_largest(const Evidence& evidence, Row row) {
+  const PointSpec spec = evidence.points.spec(row);
+  const Algorithm* algorithm = evidence.registry.find(spec.algorithm);
+  if (algorithm == nullptr) return 0;
+  const AttentionModel model = algorithm->model(spec.problem, spec.config(), evidence.points.run(row).limits);
+  const KernelModel* largest = nullptr;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    if (largest == nullptr || kernel.traffic.total() > largest->traffic.total()) largest = &kernel;
+  }
+  return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
+}
+
+std::optional<DecodeGain> decode_gain(const Setting& setting, const Evidence& evidence) {
+  const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.front.text("fast"),
+                                         setting.front.text("split"), metric_key::time_median_ns);
+  if (pairs.empty()) return std::nullopt;
+  const Pair& pair = pairs.back();
+  const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
+  if (!bytes.has(pair.from) || !bytes.has(pair.to) || bytes.value(pair.to) <= 0) return std::nullopt;
+  const DecodeGain gain{
+      .slow_blocks = blocks_of_largest(evidence, pair.from),
+      .split_blocks = blocks_of_largest(evidence, pair.to),
+      .slow_rows = static_cast<double>(evidence.points.spec(pair.from).tile.br),
+      .split_rows = static_cast<double>(evidence.points.spec(pair.to).tile.br),
+      .bytes = bytes.value(pair.from) / bytes.value(pair.to),
+      .time = 1 / pair.ratio(),
+      .provenance = std::max({pair.provenance, bytes.provenance(pair.from), bytes.provenance(pair.to)})};
+  return gain.slow_blocks > 0 && gain.split_blocks > 0 ? std::optional(gain) : std::nullopt;
+}
+
+/// Where decode_value() says what its bytes and times are.
+constexpr std::string_view counted = "counted";
+
+Value decode_value(const Setting& setting, const Evidence& evidence, double (*of)(const DecodeGain&), Unit unit,
+                   std::string_view origin) {
+  const auto gain = decode_gain(setting, evidence);
+  if (!gain) return std::nullopt;
+  return LessonValue{format_figure(of(*gain), unit), origin == counted ? origin_of(gain->provenance) : origin};
+}
+
+/// The softmax's seven steps: rising scores, as claims take them.
+double fault_error(SoftmaxFault fault) {
+  const SoftmaxRows in{.rows = 1, .columns = 4, .d = 1, .scores = {0, 1, 4, 6}, .values = {1, 2, 3, 4}};
+  return play_online(in, 2, Rescaling::outer, fault).largest_error;
+}
+
+SoftmaxRows worked_example() {
+  const std::vector<double> q{1, 0, 0, 1, 2, 1, 1, 2};
+  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
+  return rows_of(q, k, q, 2, 1);
+}
+
+Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
+  const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
+  return modelled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
+}
+
+Value level_bytes(const Setting& setting, const Evidence& evidence, MemoryLevel level) {
+  return from_table(level_sizes(ledger_of(setting.one_head()), evidence.gpu)[static_cast<std::size_t>(level)].bytes);
+}
+
+const HierarchyRung& rung(const Hierarchy& all, Rung which) {
+  return all.at(which);
+}
+Hierarchy hierarchy(const Evidence& evidence) {
+  return hierarchy_of(evidence.gpu, evidence.ceilings);
+}
+
+/// Tiles of a side of one head's S.
+std::int64_t tiles_of(const Setting& setting) {
+  return (setting.n + setting.tile - 1) / setting.tile;
+}
+
+using S = const Setting&;
+using E = const Evidence&;
+
+// A line a value.
+// clang-format off
+const std::array value_table{
+    ValueName{"n", [](S s, E) { return Value({fmt::to_string(s.n), ""}); }},
+    ValueName{"2n", [](S s, E) { return Value({fmt::to_string(2 * s.n), ""}); }},
+    ValueName{"d", [](S s, E) { return Value({fmt::to_string(s.d), ""}); }},
+    ValueName{"heads", [](S s, E) { return Value({fmt::to_string(s.heads), ""}); }},
+    ValueName{"batch", [](S s, E) { return Value({fmt::to_string(s.batch), ""}); }},
+    ValueName{"gpu", [](S, E e) { return Value({e.gpu.name, ""}); }},
+    ValueName{"tile", [](S s, E) { return Value({fmt::to_string(s.tile), ""}); }},
+    ValueName{"2tile", [](S s, E) { return Value({fmt::to_string(2 * s.tile), ""}); }},
+    ValueName{"row_blocks", [](S s, E) { return Value({fmt::to_string(tiles_of(s)), ""}); }},
+    ValueName{"tiles_all", [](S s, E) { return modelled(tiles_of(s) * tiles_of(s), Unit::plain); }},
+    ValueName{"tiles_seen", [](S s, E) { return modelled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
+    ValueName{"qkv_passes", [](S s, E) { return modelled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
+    ValueName{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
+    ValueName{"s_one", [](S s, E) { return modelled(one(s, Tensor::s), Unit::bytes); }},
+    ValueName{"s_moved", [](S s, E) { return modelled(ledger_of(s.one_head()).scores_moved(), Unit::bytes); }},
+    ValueName{"s_all", [](S s, E) { return modelled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueName{"s_all_doubled", [](S s, E) { return modelled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueName{"qkv_one", [](S s, E) { return modelled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
+    ValueName{"q_one", [](S s, E) { return modelled(one(s, Tensor::q), Unit::bytes); }},
+    ValueName{"ml_one", [](S s, E) { return modelled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
+    ValueName{"lse_one", [](S s, E) { return modelled(one(s, Tensor::lse), Unit::bytes); }},
+    ValueName{"registers", [](S s, E e) { return level_bytes(s, e, MemoryLevel::registers); }},
+    ValueName{"shared", [](S s, E e) { return level_bytes(s, e, MemoryLevel::shared); }},
+    ValueName{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
+    ValueName{"l2", [](S s, E e) { return level_bytes(s, e, MemoryLevel::l2); }},
+    ValueName{"dram", [](S s, E e) { return level_bytes(s, e, MemoryLevel::dram); }},
+    ValueName{"s_over_l2", [](S s, E e) { return modelled(static_cast<double>(one(s, Tensor::s)) / static_cast<double>(e.gpu.l2_bytes), Unit::ratio); }},
+    ValueName{"longest_in_l2", [](S, E e) { return modelled(longest_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
+    ValueName{"crossover_fast", [](S s, E e) { return crossover_of(s, e, "fast"); }},
+    ValueName{"crossover_first", [](S s, E e) { return crossover_of(s, e, "first"); }},
+    ValueName{"dram_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"l2_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"shared_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"host_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::host).bandwidth, Unit::bytes_per_second); }},
+    ValueName{"shared_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).latency_ns, Unit::nanoseconds); }},
+    ValueName{"l2_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).latency_ns, Unit::nanoseconds); }},
+    ValueName{"dram_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).latency_ns, Unit::nanoseconds); }},
+    ValueName{"in_flight", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).in_flight_bytes, Unit::bytes); }},
+    ValueName{"tensor_rate", [](S, E e) { return rung_value(hierarchy(e).tensor_flops, Unit::flops); }},
+    ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
+    ValueName{"ridge_l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).flops_per_byte, Unit::plain); }},
+    ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.front.text("slow")); }},
+    ValueName{"residual_fast", [](S s, E e) { return residual_value(e, s.front.text("fast")); }},
+    ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
+    ValueName{"error_forget", [](S, E) { return modelled(fault_error(SoftmaxFault::forget_rescale), Unit::plain); }},
+    ValueName{"error_program", [](S, E) { return modelled(run_program(worked_example(), 2).largest_error, Unit::plain); }},
+    ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
+    ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
+    ValueName{"m_elements", [](S, E e) { return modelled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
+    ValueName{"n_doubled_slow", [](S s, E e) { return doubled_value(e, s.front.text("slow"), Doubled::n, metric_key::l2_sm_bytes, false); }},
+    ValueName{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::l2_sm_bytes, false); }},
+    ValueName{"n_doubled_fast_model", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::l2_sm_bytes, true); }},
+    ValueName{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::dram_settled_bytes, false); }},
+    ValueName{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.front.text("first"), Doubled::bc, metric_key::l2_sm_bytes, false); }},
+    ValueName{"bc_doubled_fast", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::bc, metric_key::l2_sm_bytes, false); }},
+    ValueName{"m_doubled", [](S s, E e) { return doubled_value(e, s.front.text("first"), Doubled::m, metric_key::l2_sm_bytes, false); }},
+    ValueName{"exponent_n", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::sm_l2, "first"); }},
+    ValueName{"exponent_d", [](S s, E e) { return exponent_value(s, e, LawVariable::d, LawLevel::sm_l2, "first"); }},
+    ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
+    ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
+    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::l2_sm_bytes); }},
+    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::dram_settled_bytes); }},
+    ValueName{"last_first_fast", [](S s, E e) { return last_problem(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}); }},
+    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(s, e, square_rows(e, Pass::fwd, s.d), {"slow", "fast"}); }},
+    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::time_median_ns); }},
+    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::fwd, s.d), {"slow", "fast"}, metric_key::time_median_ns); }},
+    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "first"); }},
+    ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
+    ValueName{"occupancy_slow", [](S s, E e) { return occupancy_at_last(s, e, false); }},
+    ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},
+    ValueName{"occupancy_fastest", [](S s, E e) { return occupancy_of_fastest(s, e); }},
+    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {"slow", "fast"}, metric_key::time_median_ns); }},
+    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {"slow", "first"}, metric_key::time_median_ns); }},
+    ValueName{"ps_64", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "fast"); }},
+    ValueName{"ps_128", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "fast"); }},
+    ValueName{"ps_256", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "fast"); }},
+    ValueName{"ps_64_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "slow"); }},
+    ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
+    ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
+    ValueName{"decode_gain", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.time; }, Unit::ratio, counted); }},
+    ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modeled"); }},
+    ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, counted); }},
+    ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, counted); }},
+    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_blocks; }, Unit::plain, "modeled"); }},
+    ValueName{"decode_blocks_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_blocks; }, Unit::plain, "modeled"); }},
+    ValueName{"decode_rows_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_rows; }, Unit::plain, ""); }},
+    ValueName{"decode_rows_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_rows; }, Unit::plain, ""); }},
+};
+// clang-format on
+
+/// splitmix64: the seeds 1, 2, 3 give settings that have nothing to do with one another.
+std::uint64_t mixed(std::uint64_t seed) {
+  seed += 0x9E3779B97F4A7C15U;
+  seed = (seed ^ (seed >> 30U)) * 0xBF58476D1CE4E5B9U;
+  seed = (seed ^ (seed >> 27U)) * 0x94D049BB133111EBU;
+  return seed ^ (seed >> 31U);
+}
+
+}  // namespace
+
+std::string_view origin_of(Provenance provenance) {
+  return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
+}
+
+AttentionProblem Setting::one_head() const {
+  AttentionProblem p;
+  p.n_q = p.n_k = n;
+  p.d = d;
+  return p;
+}
+
+AttentionProblem Setting::all_heads() const {
+  AttentionProblem p = one_head();
+  p.batch = batch;
+  p.heads_q = p.heads_kv = heads;
+  return p;
+}
+
+Setting setting_of(const Front& front, std::uint64_t seed) {
+  Setting setting{.front = front,
+                  .n = whole_of(front, "n", 8192),
+                  .d = whole_of(front, "d", 64),
+                  .heads = whole_of(front, "heads", 32),
+                  .batch = whole_of(front, "batch", 8)};
+  if (seed == 0) return setting;
+  const std::uint64_t random = mixed(seed);
+  constexpr std::array<std::int64_t, 2> dims{64, 128};
+  setting.n = 1024 * (3 + static_cast<std::int64_t>(random % 14));
+  setting.d = dims.at((random >> 32U) % dims.size());
+  setting.heads = 8 * (1 + static_cast<std::int64_t>((random >> 8U) % 8));
+  setting.batch = 1 + static_cast<std::int64_t>((random >> 16U) % 8);
+  // Three passes of N d over B rows stay fewer than the four of S and P.
+  setting.tile = setting.d * (2 + static_cast<std::int64_t>((random >> 40U) % 3)) / 2;
+  setting.load_bytes = std::int64_t{128} << ((random >> 48U) % 3);
+  setting.pair = (random >> 56U) % 3;
+  return setting;
+}
+
+std::span<const ValueName> lesson_values() {
+  return value_table;
+}
+
+std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_t seed) {
+  std::vector<std::size_t> order(question.choices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (const char c : question.id) seed = mixed(seed ^ static_cast<unsigned char>(c));
+  for (std::size_t left = order.size(); left > 1; --left) {
+    seed = mixed(seed);
+    std::swap(order[left - 1], order[seed % left]);
+  }
+  return order;
+}
+
+bool asks_what_is_there(const Question& question, const Setting& setting, const Evidence& evidence) {
+  return std::ranges::all_of(spans_of(question.prompt), [&](const Span& span) {
+    if (span.kind != Span::Kind::value) return true;
+    const ValueName* value = find_value(span.text);
+    return value != nullptr && value->of(setting, evidence).has_value();
+  });
+}
+
+const ValueName* find_value(std::string_view name) {
+  const auto found = std::ranges::find(value_table, name, &ValueName::name);
+  return found == value_table.end() ? nullptr : &*found;
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What {{names}} in the lesson's texts stand for: numbers of the model and of the points in hand, each with where it
+// comes from. Another value is one line in the table.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/lesson/claims.h"
+#include "profiler/lesson/lesson_text.h"
+
+namespace attnscope::analysis::lesson {
+
+/// What a step's front matter sets, or the seed of an export: `n`, `d`, `heads`, `batch`, and two algorithms, `slow`
+/// (scores in memory) and `fast`, with `first` for the one that the fast one improved upon.
+struct Setting {
+  const Front& front;
+  std::int64_t n = 8192;
+  std::int64_t d = 64;
+  std::int64_t heads = 32;
+  std::int64_t batch = 8;
+  std::int64_t tile = 128;        ///< rows and keys of the tiles that questions speak of
+  std::int64_t load_bytes = 128;  ///< that a warp waits for
+  std::size_t pair = 0;           ///< which of the last pairs of points questions compare: 0 the very last
+
+  [[nodiscard]] AttentionProblem one_head() const;
+  [[nodiscard]] AttentionProblem all_heads() const;
+};
+/// `seed` 0 leaves the text's own numbers; any other picks them, so that what is right stays right.
+[[nodiscard]] Setting setting_of(const Front&, std::uint64_t seed = 0);
+
+struct LessonValue {
+  std::string text;
+  /// "measured", "modeled", "datasheet", ...: a key of the lesson's words.
+  std::string_view origin;
+};
+
+/// Where a number comes from that is computed of measured ones, or of others.
+[[nodiscard]] std::string_view origin_of(Provenance);
+
+struct ValueName {
+  std::string_view name;
+  std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
+};
+[[nodiscard]] std::span<const ValueName> lesson_values();
+[[nodiscard]] const ValueName* find_value(std::string_view name);
+
+/// In which order a question shows its choices: another one with another seed, so that no letter is right more often.
+[[nodiscard]] std::vector<std::size_t> order_of_choices(const Question&, std::uint64_t seed);
+
+/// Whether the data have every number that the question itself names: one that asks of what is not there is not asked.
+[[nodiscard]] bool asks_what_is_there(const Question&, const Setting&, const Evidence&);
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/web.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "profiler/lesson/formula.h"
+#include "profiler/lesson/hierarchy_flow.h"
+#include "profiler/lesson/pictures.h"
+#include "profiler/lesson/terms.h"
+#include "profiler/points/markup.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+/// JSON within a script element: no "</script>" and no comment begins in it.
+std::string script_json(std::string_view id, const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
+}
+
+class Page {
+ public:
+  Page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options)
+      : texts_(texts), evidence_(evidence), options_(options), start_(options.start) {}
+
+  std::string all() {
+    for (const Step& step : texts_.steps) add_step(step);
+    add_claims();
+    add_results();
+    add_glossary();
+    return head("attnscope lesson", word("lesson")) +
+           fmt::format(
+               "<noscript><style>section{{display:block}}</style></noscript></head>\n<body "
+               "data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
+               "data-theme=\"{}\">\n<header><h1>{}</h1><button "
+               "id=\"menu\" aria-expanded=\"false\"></button><nav>{}</nav><div class=\"tools\">{}<button "
+               "id=\"theme\">{}</button><button "
+               "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
+               "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
+               options_.seed, markup(start_), markup(options_.theme), word("lesson"), nav_, other_languages(),
+               word("dark"), word("big_type"), sections_, footer(), word("no_script"),
+               data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
+  }
+
+  /// The questions with what is right, for who teaches.
+  std::string answers() {
+    std::string html;
+    for (const Step& step : texts_.steps) {
+      const Setting setting = setting_of(step.document.front, options_.seed);
+      const LineHtml line = line_of(setting);
+      std::string questions;
+      for (const Block& block : step.document.blocks) {
+        const Question& q = block.question;
+        if (block.kind != Block::Kind::question || !asks_what_is_there(q, setting, evidence_)) continue;
+        const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+          const Choice& choice = q.choices[order[i]];
+          if (!choice.right) continue;
+          questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"because\">{}</p>\n",
+                                   line_html(q.prompt, line), letter(i), line_html(choice.text, line),
+                                   line_html(choice.because, line));
+        }
+      }
+      if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
+    }
+    return head("attnscope lesson answers", word("answers")) +
+           fmt::format("</head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
+                       word("lesson"), word("answers"), html, of_data());
+  }
+
+ private:
+  /// All that both pages begin with; nothing is fetched.
+  std::string head(std::string_view generator, std::string_view title) const {
+    return fmt::format(
+        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
+        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"{}\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\">\n<meta "
+        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
+        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>",
+        markup(texts_.language), generator, title, embedded_lesson("web/lesson.css"));
+  }
+
+  /// One function, of which every file is a part: what the others build upon first, what starts them last.
+  static std::string script() {
+    constexpr std::string_view first = "web/page.js";
+    constexpr std::string_view last = "web/start.js";
+    std::string all = "'use strict';\n(() => {\n" + std::string(embedded_lesson(first));
+    for (const EmbeddedText& each : embedded_lesson()) {
+      if (each.path.ends_with(".js") && each.path != first && each.path != last) all += each.text;
+    }
+    return all + std::string(embedded_lesson(last)) + "})();\n";
+  }
+
+  static char letter(std::size_t choice) { return static_cast<char>('A' + choice); }
+
+  LineHtml line_of(const Setting& setting) {
+    return {.value = [this, &setting](std::string_view name) { return value_html(name, setting); },
+            .term = [this](std::string_view term, std::string_view said) { return term_html(term, said); }};
+  }
+
+  /// A term of the glossary; where it is used first, its line follows.
+  std::string term_html(std::string_view term, std::string_view said) {
+    const auto found = texts_.terms.find(term);
+    if (found == texts_.terms.end()) return markup(said);
+    if (explained_.insert(found->first).second) {
+      new_terms_ += fmt::format("<p class=\"term\"><strong>{}</strong>: {}</p>\n", markup(term), markup(found->second));
+    }
+    return fmt::format("<dfn tabindex=\"0\" title=\"{}\">{}</dfn>", markup(found->second), markup(said));
+  }
+
+  [[nodiscard]] std::string word(std::string_view key) const { return markup(texts_.word(key)); }
+
+  std::string other_languages() const {
+    std::string links;
+    for (const auto& [language, file] : options_.others) {
+      links += fmt::format("<a class=\"language\" lang=\"{0}\" href=\"{1}\">{0}</a>", markup(language), markup(file));
+    }
+    return links;
+  }
+
+  std::string of_data() const {
+    const std::string text =
+        fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
+    return options_.seed == 0 ? text : fmt::format("{} · {} {}", text, word("seed"), options_.seed);
+  }
+
+  std::string footer() const {
+    std::string text = of_data() + fmt::format("<br>{}", word("keyboard"));
+    for (const TextProblem& problem : texts_.problems) {
+      text += fmt::format("<br>{}: {}", word("problems"), markup(attnscope::text(words_of(problem))));
+    }
+    return text;
+  }
+
+  /// A page; digits on the keyboard turn to those that have a number.
+  void begin(std::string_view id, std::string_view title, std::string_view number = {},
+             std::string_view language = {}) {
+    nav_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", markup(id), number == "0" ? "" : number,
+                        number.empty() || number == "0" ? "" : " ", markup(title));
+    if (!number.empty() && number == start_) start_ = id;
+    sections_ += fmt::format("<section id=\"{}\" data-number=\"{}\" tabindex=\"-1\" lang=\"{}\">\n", markup(id), number,
+                             markup(language.empty() ? texts_.language : language));
+  }
+  std::string next_number() { return fmt::to_string(++number_); }
+
+  void add_step(const Step& step) {
+    begin(step.slug, step.title, step.order < 1 ? "0" : next_number(), step.language);
+    if (step.language != texts_.language) {
+      sections_ += fmt::format("<p class=\"only\">{} {}</p>\n", word("only_in"), markup(step.language));
+    }
+    const Setting setting = setting_of(step.document.front, options_.seed);
+    const LineHtml line = line_of(setting);
+    for (const Block& block : step.document.blocks) {
+      if (block.kind == Block::Kind::picture) {
+        picture(block.text, step, setting);
+      } else {
+        sections_ += block_html(block, setting, line);
+      }
+      sections_ += std::exchange(new_terms_, {});
+    }
+    if (const std::string* explore = step.document.front.find("explore")) {
+      sections_ +=
+          fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
+                      word("explorer"), markup(*explore), setting.n, setting.d);
+    }
+    if (const std::string* next = step.document.front.find("next"); next != nullptr && &step != &texts_.steps.back()) {
+      sections_ +=
+          fmt::format("<p class=\"next\"><a href=\"#{}\">{}</a></p>\n", markup((&step + 1)->slug), markup(*next));
+    }
+    sections_ += "</section>\n";
+  }
+
+  std::string value_html(std::string_view name, const Setting& setting) const {
+    const ValueName* known = find_value(name);
+    const auto value = known == nullptr ? std::nullopt : known->of(setting, evidence_);
+    if (!value) return fmt::format("<span class=\"v none\">({})</span>", word("no_data"));
+    if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", markup(value->text));
+    return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}<small>{1}</small></span>", markup(value->origin),
+                       word(value->origin), markup(value->text));
+  }
+
+  std::string block_html(const Block& block, const Setting& setting, const LineHtml& value) const {
+    switch (block.kind) {
+      case Block::Kind::heading:
+        return fmt::format("<h{0}>{1}</h{0}>\n", block.level + 1, line_html(block.text, value));
+      case Block::Kind::paragraph:
+        return fmt::format("<p{}>{}</p>\n", block.revealed ? " class=\"revealed\"" : "", line_html(block.text, value));
+      case Block::Kind::list: {
+        std::string items;
+        for (const std::string& item : block.items) items += "<li>" + line_html(item, value) + "</li>";
+        return "<ul>" + items + "</ul>\n";
+      }
+      case Block::Kind::formula: {
+        const auto parsed = parse_formula(block.text);
+        return parsed.ok() ? "<div class=\"formula\">" + to_mathml(*parsed, true) + "</div>\n" : std::string();
+      }
+      case Block::Kind::code:
+        return "<pre>" + markup_lines(block.text) + "</pre>\n";
+      case Block::Kind::question:
+        if (!asks_what_is_there(block.question, setting, evidence_)) {
+          return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
+        }
+        return question_html(block.question, value);
+      case Block::Kind::picture:
+        break;
+    }
+    return {};
+  }
+
+  std::string question_html(const Question& q, const LineHtml& value) const {
+    std::string choices;
+    const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Choice& choice = q.choices[order[i]];
+      choices += fmt::format(
+          "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
+          "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"hands\" "
+          "aria-label=\"{}\"><span class=\"because\" hidden>{}</span></div>",
+          choice.right ? 1 : 0, markup(q.id), order[i], letter(i), line_html(choice.text, value), word("hands"),
+          line_html(choice.because, value));
+    }
+    const std::string hint = q.hint.empty() ? std::string()
+                                            : fmt::format("<details><summary>{}</summary>{}</details>", word("hint"),
+                                                          line_html(q.hint, value));
+    return fmt::format(
+        "<fieldset class=\"question\" data-id=\"{}\"><legend>{}</legend><p>{}</p>{}{}<div class=\"row\"><button "
+        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button><button class=\"alone\">{} (Q)"
+        "</button> <output></output></div><p class=\"vote\"></p></fieldset>\n",
+        markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"),
+        word("alone"));
+  }
+
+  void picture(const std::string& name, const Step& step, const Setting& setting) {
+    if (name == "ledger") {
+      sections_ += ledger_picture(setting);
+    } else if (name == "hierarchy") {
+      moving_picture("flow", step.slug, flow_json(texts_, evidence_));
+      sections_ += hierarchy_table();
+    } else if (name == "backward") {
+      sections_ += backward_picture(setting);
+    } else if (name == "occupancy") {
+      sections_ += occupancy_picture(step.document.front, setting);
+    } else {
+      const Front& front = step.document.front;
+      moving_picture(name, step.slug,
+                     name == "tiles"     ? played_json(texts_, front, evidence_)
+                     : name == "softmax" ? softmax_json()
+                     : name == "program" ? program_json()
+                     : name == "race"    ? race_json(texts_, front, setting, evidence_)
+                     : name == "law"     ? law_json(texts_, front, evidence_)
+                                         : growth_json(texts_, front, setting, evidence_));
+    }
+  }
+
+  /// One that the script draws from the frames.
+  void moving_picture(std::string_view kind, std::string_view slug, const std::string& frames) {
+    const std::string id = fmt::format("data-{}-{}", slug, kind);
+    sections_ +=
+        fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(kind), markup(id));
+    data_ += script_json(id, frames);
+  }
+
+  /// Squares whose areas are to one scale, on one ground line.
+  static std::string squares(std::span<const Sized> sizes, double largest_side) {
+    double most = 0;
+    for (const auto& [label, bytes] : sizes) most = std::max(most, bytes);
+    constexpr double gap = 24;
+    constexpr double label_width = 150;
+    double x = gap;
+    std::string drawn;
+    const double ground = largest_side + 12;
+    for (const auto& [label, bytes] : sizes) {
+      const double side = std::max(1.0, largest_side * std::sqrt(bytes / most));
+      drawn += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" "
+          "y=\"{:.1f}\">{}</text>"
+          "<text class=\"size\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+          x, ground - side, side, side, x, ground + 22, markup(label), x, ground + 42,
+          markup(format_figure(bytes, Unit::bytes)));
+      x += std::max(side, label_width) + gap;
+    }
+    return fmt::format(
+        "<svg class=\"squares\" style=\"max-width:{3:.1f}rem\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">{2}</svg>",
+        x, ground + 52, drawn, x / 18);
+  }
+
+  /// All of them, of which the script shows one.
+  std::string ledger_picture(const Setting& setting) const {
+    std::string frames;
+    std::size_t now = 0;
+    const std::vector<LedgerFrame> all = ledger_frames(texts_, setting, evidence_.gpu);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].n == setting.n) now = i;
+      frames += fmt::format("<div class=\"frame\"><p><strong>N {}</strong></p>{}{}</div>", all[i].n,
+                            squares(all[i].pictures.front(), 170), squares(all[i].pictures.back(), 230));
+    }
+    return fmt::format(
+        "<figure class=\"frames\" data-now=\"{}\">{}<figcaption>{} {} ({}; {}: {})</figcaption></figure>\n", now,
+        frames, word("doublings"), word("scale"), word("modeled"), markup(evidence_.gpu.name), word("datasheet"));
+  }
+
+  std::string occupancy_picture(const Front& front, const Setting& setting) const {
+    const auto all = padded_occupancy(front, setting, evidence_);
+    if (!all || all->steps.empty()) return fmt::format("<p class=\"none\">{}</p>\n", word("no_data"));
+    std::string rows;
+    for (const PaddedOccupancy::Step& step : all->steps) {
+      rows += fmt::format(
+          "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i "
+          "style=\"width:{:.1f}%\"></i></td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+          markup(format_figure(static_cast<double>(step.padding_bytes), Unit::bytes)), step.blocks_per_sm,
+          markup(format_figure(step.warps_pct, Unit::percent)), step.warps_pct,
+          markup(format_figure(static_cast<double>(step.sm_l2_bytes), Unit::bytes)),
+          markup(format_figure(step.ns, Unit::nanoseconds)));
+    }
+    return fmt::format(
+        "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
+        "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
+        word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
+        word("not_changed"), word("modeled"), markup(translated(texts_, describe(all->spec))));
+  }
+
+  std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
+    if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", word("no_data"));
+    return fmt::format("<td>{}<small>{}</small></td>", markup(format_figure(figure->value, unit)),
+                       word(to_string(figure->source)));
+  }
+
+  std::string hierarchy_table() const {
+    const Hierarchy all = hierarchy_of(evidence_.gpu, evidence_.ceilings);
+    double most = 0;
+    for (const HierarchyRung& rung : all.rungs) most = std::max(most, rung.bandwidth ? rung.bandwidth->value : 0);
+    std::string rows;
+    for (const HierarchyRung& rung : all.rungs) {
+      const double share = rung.bandwidth ? 100 * rung.bandwidth->value / most : 0;
+      rows +=
+          fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
+                      markup(rung_title(texts_, rung.rung)), figure_cell(rung.bytes, Unit::bytes),
+                      figure_cell(rung.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
+                      figure_cell(rung.latency_ns, Unit::nanoseconds), figure_cell(rung.in_flight_bytes, Unit::bytes),
+                      figure_cell(rung.flops_per_byte, Unit::plain));
+    }
+    return fmt::format(
+        "<figure><table class=\"hierarchy\"><thead><tr><th></th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th><th>{}"
+        "</th><th>{}</th></tr></thead><tbody>{}</tbody></table></figure>\n",
+        word("size"), word("bandwidth"), word("latency"), word("in_flight"), word("flops_per_byte"), rows);
+  }
+
+  std::string backward_picture(const Setting& setting) const {
+    return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(backward_squares(setting), 210),
+                       word("scale"), word("modeled"));
+  }
+
+  void add_claims() {
+    begin("claims", texts_.word("claims"), next_number());
+    sections_ += fmt::format(
+        "<h2>{0}</h2>\n<p class=\"sift\"><input type=\"search\" id=\"claim-search\" placeholder=\"{1}\" "
+        "aria-label=\"{1}\"><label><input type=\"checkbox\" id=\"claim-open\"> {2}</label><output "
+        "id=\"claim-count\"></output></p>\n",
+        word("claims"), word("claim_search"), word("claim_open"));
+    for (const ClaimCard& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
+    sections_ += "</section>\n";
+  }
+
+  std::string card_html(const ClaimCard& card) {
+    const Verdict verdict = judge(card.document.front, evidence_);
+    const Setting setting = setting_of(card.document.front);
+    std::string body;
+    for (const Block& block : card.document.blocks) body += block_html(block, setting, line_of(setting));
+    body = "<div class=\"said\">" + body + "</div>";
+    std::string choices;
+    for (const Outcome outcome : outcomes) {
+      choices +=
+          fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
+                      markup(card.id), to_string(outcome), word(to_string(outcome)));
+    }
+    return fmt::format(
+        "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>{}"
+        "<fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button class=\"lock\" disabled>{}</button>"
+        "<button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" hidden>{}</div></article>\n",
+        markup(card.id), to_string(verdict.outcome), markup(card.title), word("source"), markup(card.source), body,
+        word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
+  }
+
+  /// "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2"
+  std::string data_text(const DataOf& of) const {
+    std::vector<std::string> parts;
+    if (!of.own.empty()) parts.push_back(fmt::format("{} {}", texts_.word("own_kernels"), fmt::join(of.own, ", ")));
+    if (!of.others.empty())
+      parts.push_back(fmt::format("{} {}", texts_.word("others_kernels"), fmt::join(of.others, ", ")));
+    parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
+    if (!of.level.empty()) parts.push_back(translated(texts_, of.level));
+    return markup(fmt::format("{}", fmt::join(parts, " · ")));
+  }
+
+  std::string verdict_html(const Verdict& verdict) const {
+    const std::string of = data_text(verdict.of);
+    const bool testable = verdict.outcome != Outcome::not_testable;
+    std::string html =
+        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
+                    word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
+    const auto line = [&](std::string_view key, std::string_view detail) {
+      html += fmt::format("<p>{} {}</p>", word(key), markup(translated(texts_, detail)));
+    };
+    for (const Mismatch& each : verdict.mismatches) line(each.word, each.source);
+    if (verdict.because == "elsewhere") {
+      html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));  // an author's words
+    } else if (!verdict.because.empty()) {
+      line(verdict.because, verdict.detail);
+    }
+    if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
+    if (!testable && !verdict.figures.empty() && !of.empty())
+      html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
+    std::string rows;
+    for (const ClaimFigure& figure : verdict.figures) {
+      rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
+                          markup(format_figure(figure.value, figure.unit)), markup(translated(texts_, figure.of)),
+                          word(origin(figure)));
+    }
+    if (!rows.empty()) html += "<table>" + rows + "</table>";
+    if (verdict.points.empty()) return html;
+    std::vector<Row> points = verdict.points;
+    std::ranges::sort(points);
+    points.erase(std::unique(points.begin(), points.end()), points.end());
+    html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
+    constexpr std::size_t most_named = 12;
+    for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
+      html += fmt::format("<li>{}</li>", markup(translated(texts_, describe(evidence_.points.spec(points[i])))));
+    }
+    if (points.size() > most_named) html += "<li>…</li>";
+    return html + "</ul></details>";
+  }
+
+  void add_results() {
+    begin("results", texts_.word("results"), next_number());
+    sections_ += fmt::format(
+        "<h2>{0}</h2><table id=\"result-table\"></table><p><button id=\"print\">{1}</button> <button id=\"forget\">{2}"
+        "</button> <label><input type=\"checkbox\" id=\"brief\"> {3}</label></p></section>\n",
+        word("results"), word("print"), word("start_again"), word("brief"));
+  }
+
+  void add_glossary() {
+    begin("glossary", texts_.word("glossary"));
+    std::string terms;
+    for (const auto& [term, line] : texts_.terms) {
+      terms += fmt::format("<dt>{}</dt><dd>{}</dd>", markup(term), markup(line));
+    }
+    sections_ += fmt::format("<h2>{}</h2><dl class=\"glossary\">{}</dl></section>\n", word("glossary"), terms);
+  }
+
+  const LessonTexts& texts_;
+  const Evidence& evidence_;
+  const WebOptions& options_;
+  std::string start_;  ///< a slug, once the page of its number is known
+  std::string nav_;
+  std::string sections_;
+  std::string data_;
+  int number_ = 0;
+  std::set<std::string_view> explained_;  ///< terms whose line has been shown
+  std::string new_terms_;                 ///< lines of those that the block used first
+};
+
+}  // namespace
+
+std::string lesson_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
+  return Page(texts, evidence, options).all();
+}
+
+std::string answers_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
+  return Page(texts, evidence, options).answers();
+}
+
+}  // namespace attnscope::analysis::lesson

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tile programs do, round by round, as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include "profiler/lesson/player.h"
+#include "profiler/lesson/playing.h"
+#include "profiler/lesson/terms.h"
+#include "profiler/lesson/web.h"
+#include "profiler/lesson/web_json.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+using nlohmann::json;
+
+/// More steps than this make a page slow to load: a shorter N is played then.
+constexpr std::size_t most_played = 4096;
+
+/// Matrices by the order in which they first come, with the extents of one head's.
+class Matrices {
+ public:
+  /// Heads lie one below the other: extents have to be known before rows are.
+  [[nodiscard]] std::int64_t row_of(const TileAccess& access) {
+    return access.instance * extents_[place_of(access)].first + access.row;
+  }
+  std::size_t place_of(const TileAccess& access) {
+    const auto found = std::ranges::find(tensors_, access.tensor);
+    const auto place = static_cast<std::size_t>(found - tensors_.begin());
+    if (found == tensors_.end()) {
+      tensors_.push_back(access.tensor);
+      extents_.emplace_back(0, 0);
+    }
+    extents_[place].first = std::max(extents_[place].first, access.row + access.rows);
+    extents_[place].second = std::max(extents_[place].second, access.col + access.cols);
+    return place;
+  }
+  [[nodiscard]] json to_json() const {
+    json all = json::array();
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      all.push_back({{"name", to_string(tensors_[i])}, {"rows", extents_[i].first}, {"cols", extents_[i].second}});
+    }
+    return all;
+  }
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> extents_;
+};
+
+/// 0 found in L2, 1 from DRAM, 2 stored, 3 added.
+int kind_of(const FrameAccess& access) {
+  if (access.access.access == Access::store) return 2;
+  if (access.access.access == Access::reduce) return 3;
+  return access.hit() ? 0 : 1;
+}
+
+json tally_json(const Tally& tally, const std::vector<Tensor>& tensors) {
+  json all = json::array();
+  for (const Tensor tensor : tensors) {
+    all.push_back(tally.of(tensor).l2_to_sm_bytes);
+    all.push_back(tally.of(tensor).sm_to_l2_bytes);
+  }
+  return all;
+}
+
+/// What the blocks at work do in a round. Tiles that several of them load are one: from DRAM for the first of them.
+json round_json(const TilePlayer& player, const Round& round, Matrices& matrices) {
+  using Place = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
+  std::map<Place, int> accesses;
+  json done = json::array();
+  std::set<std::int64_t> blocks;
+  for (std::size_t i = round.first; i < round.last; ++i) {
+    const Frame frame = player.frame(i);
+    blocks.insert(frame.block);
+    for (const FrameAccess& each : frame.accesses) {
+      const TileAccess& a = each.access;
+      const int kind = kind_of(each);
+      int& known = accesses[{matrices.place_of(a), matrices.row_of(a), a.rows, a.col, a.cols, kind > 1}];
+      known = std::max(known, kind);
+    }
+    for (const Computation& computation : frame.computations) {
+      const std::string phase(to_string(computation.phase));
+      if (std::ranges::find(done, json(phase)) == done.end()) done.push_back(phase);
+    }
+  }
+  json moved = json::array();
+  for (const auto& [place, kind] : accesses) {
+    const auto& [matrix, row, rows, col, cols, written] = place;
+    moved.push_back({matrix, row, rows, col, cols, kind});
+  }
+  json chip = json::array();
+  for (const LivePart& part : player.frame(round.first).on_chip) {
+    std::string label;
+    if (part.tile) {
+      label =
+          fmt::format("{} {}–{}", to_string(part.tile->tensor), part.tile->row, part.tile->row + part.tile->rows - 1);
+    }
+    chip.push_back({part.fill.bytes, label});
+  }
+  const Tally tally = player.frame(round.last - 1).so_far;
+  return {{"k", round.launch},
+          {"b", blocks.size()},
+          {"a", moved},
+          {"c", done},
+          {"m", chip},
+          {"t", tally_json(tally, matrices.tensors())},
+          {"d", {tally.l2_hit_bytes, tally.dram_read_bytes, tally.dram_write_bytes}}};
+}
+
+json kernels_json(const TilePlayer& player) {
+  json kernels = json::array();
+  for (const KernelModel& kernel : player.kernels()) {
+    json parts = json::array();
+    for (const OnChipPart& part : kernel.on_chip) {
+      parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
+    }
+    kernels.push_back({{"name", kernel.name}, {"parts", parts}});
+  }
+  return kernels;
+}
+
+/// The counters of the longest point of the algorithm and mask, beside its closed form.
+json counter_json(const LessonTexts& texts, const Evidence& evidence, const TilePlayer& player,
+                  std::string_view algorithm) {
+  const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
+  if (!longest) return nullptr;
+  return {{"point", translated(texts, describe(evidence.points.spec(longest->row)))},
+          {"counted", longest->counted},
+          {"closed", longest->closed_form},
+          {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
+}
+
+json player_json(const TilePlayer& player, const LessonTexts& texts, const Evidence& evidence,
+                 const Algorithm& algorithm, const std::string& choice) {
+  Matrices matrices;
+  for (std::size_t i = 0; i < player.frames(); ++i) {
+    for (const TileAccess& access : player.accesses(i)) matrices.place_of(access);
+  }
+  json frames = json::array();
+  for (const Round& round : player.rounds()) frames.push_back(round_json(player, round, matrices));
+  return {{"title", title_of(texts, algorithm)},
+          {"mask", choice},
+          {"problem", fmt::format("{}, {} x {}", translated(texts, describe_shape(player.problem())),
+                                  player.config().tile.br, player.config().tile.bc)},
+          {"orders", load_orders(texts, player)},
+          {"heads", player.problem().instances()},
+          {"matrices", matrices.to_json()},
+          {"kernels", kernels_json(player)},
+          {"frames", frames},
+          {"closed", tally_json(player.closed_form(), matrices.tensors())},
+          {"counter", counter_json(texts, evidence, player, algorithm.name())}};
+}
+
+}  // namespace
+
+PairRounds pair_rounds(const TilePlayer& player) {
+  const auto touched = player.touched_pairs();
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  for (const auto& each : touched) {
+    if (!each) continue;
+    rows = std::max(rows, each->q_rows);
+    cols = std::max(cols, each->k_rows);
+  }
+  PairRounds all;
+  all.rounds.resize(player.rounds().size());
+  if (rows == 0 || cols == 0) return all;
+  const auto tiles = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
+  all.rows = tiles(player.problem().n_q, rows);
+  all.cols = tiles(player.problem().n_k, cols);
+  for (std::size_t i = 0; i < player.rounds().size(); ++i) {
+    for (std::size_t frame = player.rounds()[i].first; frame < player.rounds()[i].last; ++frame) {
+      const auto& now = touched[frame];
+      if (!now) continue;
+      const std::int64_t top = now->q / rows;
+      const std::int64_t left = now->k / cols;
+      all.rounds[i].push_back({now->head * all.rows + top, left, tiles(now->q + now->q_rows, rows) - top,
+                               tiles(now->k + now->k_rows, cols) - left});
+    }
+  }
+  return all;
+}
+
+std::string played_json(const LessonTexts& texts, const Front& front, const Evidence& evidence) {
+  json all = json::array();
+  const std::vector<AlsoPlayed> others = also_played(front, evidence.registry);
+  for (const Algorithm* algorithm : played_algorithms(front, evidence.registry)) {
+    const auto play = [&](const Mask& mask, const AlsoPlayed& also) {
+      const auto player = player_of(front, evidence, *algorithm, mask, most_played, also.choice);
+      if (!player) return;
+      std::string label = mask == Mask::none ? texts.word("no_mask") : translated(texts, to_string(mask));
+      if (!also.label.empty()) label += ", " + translated(texts, also.label);
+      json played = player_json(*player, texts, evidence, *algorithm, label);
+      const PairRounds pairs = pair_rounds(*player);
+      if (pairs.rows > 0) played["pairs"] = {pairs.rows, pairs.cols};
+      for (std::size_t i = 0; i < pairs.rounds.size(); ++i) {
+        if (!pairs.rounds[i].empty()) played["frames"][i]["p"] = pairs.rounds[i];
+      }
+      if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
+      if (plays_a_shorter_n(front, *player, also.choice)) played["shorter"] = true;
+      all.push_back(std::move(played));
+    };
+    for (const Mask& mask : played_masks(front)) play(mask, {});
+    for (const AlsoPlayed& also : others) play(played_masks(front).front(), also);
+  }
+  return all.dump();
+}
+
+}  // namespace attnscope::analysis::lesson

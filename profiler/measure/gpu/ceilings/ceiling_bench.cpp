@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/ceilings/ceiling_bench.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "profiler/measure/gpu/point_end.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::gpu {
+namespace {
+
+namespace key = ceiling_key;
+using Method = CeilingLoad::Method;
+
+constexpr std::chrono::milliseconds limit{15'000};
+constexpr std::int64_t report_bytes = 64;
+constexpr int most_iterations = 1 << 26;
+constexpr int most_rows = 65535;  // of a grid
+/// The host needs less to queue what is timed: 256 empty launches.
+constexpr std::chrono::nanoseconds launches_delay = std::chrono::milliseconds(4);
+constexpr std::chrono::nanoseconds one_delay = std::chrono::microseconds(50);
+constexpr double busy_pct = 5;
+/// Of the highest clock that any load held: NVML's reasons stand for some time, and do not tell loads of milliseconds
+/// apart.
+constexpr double slowed_below = 0.97;
+/// Of a size of a curve; a count repeats but for what else happens on the GPU.
+constexpr int counted_rounds = 3;
+
+std::string half_of(const std::string& buffer) {
+  return buffer + "_half";
+}
+
+[[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
+  throw PointEnd(Disposition::out_of_memory, make_message("Needs {} bytes ({}) of device memory; {} bytes are free.",
+                                                          needed, text(Capacity(needed)), free));
+}
+
+/// Several loads may fail for one reason.
+void add_remark(const Message& remark, CeilingSet& set) {
+  const bool said = std::ranges::any_of(set.remarks, [&](const Message& other) { return text(other) == text(remark); });
+  if (!said) set.remarks.push_back(remark);
+}
+
+/// How many ceilings the loads find out: several may stand for one.
+std::size_t ceilings_of(const std::vector<CeilingLoad>& loads) {
+  std::set<std::pair<std::string_view, double>> all;
+  for (const CeilingLoad& load : loads) all.emplace(load.key, load.argument);
+  return all.size();
+}
+
+Ceiling summary_of(std::string name, double argument, std::string_view unit, const std::vector<double>& values,
+                   CeilingSource source = CeilingSource::measured) {
+  const SampleSummary summary = *summarize(values);
+  return {.name = std::move(name),
+          .argument = argument,
+          .value = summary.median,
+          .q1 = summary.q1,
+          .q3 = summary.q3,
+          .unit = std::string(unit),
+          .source = source};
+}
+
+}  // namespace
+
+CeilingBench::CeilingBench(Place place)
+    : place_(std::move(place)),
+      cuda_(place_.runner.cuda()),
+      sizes_(ceiling_buffers(place_.limits, free_device_bytes(cuda_))),
+      begin_(make_event(cuda_)),
+      end_(make_event(cuda_)) {
+  if (place_.nvml != nullptr) others_use_ = place_.nvml->use_pct();
+  const std::int64_t free = free_device_bytes(cuda_);
+  if (sizes_.data_bytes == 0) refuse(least_free_for_ceilings(place_.limits), free);
+  try {
+    const auto make = [&](const char* name, std::int64_t bytes) { buffers_.emplace(name, allocate(cuda_, bytes)); };
+    make("data", sizes_.data_bytes);
+    make("ring_dram", sizes_.ring_bytes);
+    make("ring_l2", sizes_.l2_ring_bytes);
+    make("ring_l1", l1_ring_bytes);
+    make(ceiling_report, report_bytes);
+  } catch (const DriverError& error) {
+    if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
+    refuse(sizes_.data_bytes + sizes_.ring_bytes + sizes_.l2_ring_bytes + l1_ring_bytes, free);
+  }
+}
+
+void CeilingBench::stop_if_cancelled() const {
+  if (cancel_->cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled: nothing was kept.");
+}
+
+void CeilingBench::prepare(Sampled& sampled) {
+  CeilingLoad& load = sampled.load;
+  if (load.grid_of_iterations) {
+    load.launch.grid[1] = static_cast<std::uint32_t>(load.iterations);
+  } else if (!load.launch.arguments.empty()) {
+    load.launch.arguments.back() = std::int32_t{load.iterations};
+  }
+  sampled.prepared.clear();
+  sampled.prepared.emplace_back(cuda_, load.launch, place_.runner.load(load.launch), [&](const std::string& buffer) {
+    if (buffer == half_of("data")) {
+      return buffers_.at("data").get() + static_cast<CUdeviceptr>(sizes_.data_bytes / 2);
+    }
+    return buffers_.at(buffer).get();
+  });
+}
+
+void CeilingBench::enqueue(Sampled& sampled) {
+  const CUstream stream = place_.runner.stream();
+  const CUdeviceptr data = buffers_.at("data").get();
+  const std::int64_t half = sizes_.data_bytes / 2;
+  switch (sampled.load.method) {
+    case Method::kernel:
+      sampled.prepared.front().enqueue(cuda_, stream);
+      return;
+    case Method::driver_copy:
+      for (int i = 0; i < sampled.load.iterations; ++i) {
+        cuda_.check(cuda_.cuMemcpyDtoDAsync(data + static_cast<CUdeviceptr>(half), data, static_cast<std::size_t>(half),
+                                            stream),
+                    "cuMemcpyDtoDAsync");
+      }
+      return;
+    case Method::launches:
+      for (int i = 0; i < sampled.load.iterations; ++i) sampled.prepared.front().enqueue(cuda_, stream);
+      return;
+  }
+}
+
+void CeilingBench::advance(std::size_t steps) {
+  if (steps == 0) return;
+  done_ = std::min(done_ + steps, steps_);
+  if (progress_) progress_(done_, steps_);
+}
+
+CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
+  KernelRunner& runner = place_.runner;
+  const CeilingLoad& load = sampled.load;
+  at_ = find_ceiling(load.key);
+  if (load.cold) runner.enqueue_cold_cache();
+  if (load.warm) enqueue(sampled);
+  runner.enqueue_delay(load.method == Method::launches ? launches_delay : one_delay);
+  cuda_.check(cuda_.cuEventRecord(begin_.get(), runner.stream()), "cuEventRecord");
+  enqueue(sampled);
+  cuda_.check(cuda_.cuEventRecord(end_.get(), runner.stream()), "cuEventRecord");
+  if (const auto reading = place_.nvml != nullptr ? place_.nvml->read() : std::nullopt) {
+    sampled.throttle_reasons = sampled.throttle_reasons.value_or(0) | reading->throttle_reasons;
+  }
+  runner.wait(end_.get(), limit);
+  float milliseconds = 0;
+  cuda_.check(cuda_.elapsed_time(&milliseconds, begin_.get(), end_.get()), "cuEventElapsedTime");
+  Sample sample{.milliseconds = static_cast<double>(milliseconds)};
+  if (load.method != Method::kernel || load.grid_of_iterations) return sample;  // its first block ends at once
+  std::array<std::uint64_t, 2> report{};
+  cuda_.check(cuda_.cuMemcpyDtoH(report.data(), buffers_.at(ceiling_report).get(), sizeof report), "cuMemcpyDtoH");
+  sample.cycles = static_cast<double>(report[0]);
+  sample.nanoseconds = static_cast<double>(report[1]);
+  return sample;
+}
+
+void CeilingBench::calibrate(Sampled& sampled) {
+  at_ = find_ceiling(sampled.load.key);
+  int& iterations = sampled.load.iterations;
+  if (iterations > 0) {
+    prepare(sampled);
+    (void)take(sampled);
+    return;
+  }
+  iterations = 1;
+  prepare(sampled);
+  (void)take(sampled);  // the first time brings much along
+  for (;;) {
+    const double milliseconds = take(sampled).milliseconds;
+    const double wanted = sampled.load.milliseconds;
+    const int most = sampled.load.grid_of_iterations ? most_rows : most_iterations;
+    if (milliseconds <= 0 || milliseconds > wanted / 2 || iterations >= most) return;
+    const double factor = std::clamp(wanted / milliseconds, 2.0, 1000.0);
+    iterations = static_cast<int>(std::min<double>(most, std::ceil(iterations * factor)));
+    prepare(sampled);
+  }
+}
+
+void CeilingBench::take_value(Sampled& sampled) {
+  const CeilingLoad& load = sampled.load;
+  const Sample sample = take(sampled);
+  const double done = load.amount * load.iterations;
+  // A chain of loads is timed by the thread that follows it: its set-up, and the launch, are no loads.
+  const double nanoseconds = load.value == CeilingLoad::Value::each && load.method == Method::kernel
+                                 ? sample.nanoseconds
+                                 : 1e6 * sample.milliseconds;
+  if (nanoseconds <= 0) return;
+  sampled.values.push_back(load.value == CeilingLoad::Value::rate ? 1e9 * done / nanoseconds : nanoseconds / done);
+  if (sample.nanoseconds > 0) sampled.clocks_hz.push_back(1e9 * sample.cycles / sample.nanoseconds);
+}
+
+void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
+  KernelRunner& runner = place_.runner;
+  std::vector<KernelLaunch> launches{ring_launch("ring_dram", sizes_.ring_bytes)};
+  for (const CeilingLoad& load : loads) launches.push_back(load.launch);
+  const std::size_t before = done_;
+  // What does not compile is met again where it is loaded.
+  (void)place_.builder.build_all(place_.arch, launches, 0, *cancel_,
+                                 [&](std::size_t, std::size_t, const BuildReport&) { advance(); });
+  advance(before + launches.size() - done_);  // several loads may share a kernel
+  stop_if_cancelled();
+
+  runner.enqueue_store_noise(buffers_.at("data").get(), sizes_.data_bytes);
+  for (const auto& [ring, bytes] : {std::pair("ring_dram", sizes_.ring_bytes),
+                                    std::pair("ring_l2", sizes_.l2_ring_bytes), std::pair("ring_l1", l1_ring_bytes)}) {
+    const KernelLaunch link = ring_launch(ring, bytes);
+    PreparedLaunch(cuda_, link, runner.load(link), [&](const std::string& name) {
+      return buffers_.at(name).get();
+    }).enqueue(cuda_, runner.stream());
+  }
+  runner.wait(limit);
+}
+
+void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
+  struct Failed {
+    std::string_view key;
+    double argument;
+    Message reason;
+  };
+  std::vector<Failed> failures;
+  loads_.clear();
+  loads_.reserve(loads.size());  // what is prepared refers to its load
+  for (CeilingLoad& load : loads) {
+    stop_if_cancelled();
+    loads_.push_back({.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}, .throttle_reasons = {}});
+    try {
+      calibrate(loads_.back());
+    } catch (const PointEnd& end) {
+      if (end.disposition() == Disposition::cancelled) throw;
+      failures.push_back({loads_.back().load.key, loads_.back().load.argument, end.reason()});
+      loads_.pop_back();
+    }
+    advance();
+  }
+  if (loads_.empty() && !failures.empty()) {
+    const Failed& first = failures.front();
+    throw PointEnd(Disposition::crashed, make_reason("ceiling.kernel_failed", "{} could not be measured: {}",
+                                                     find_ceiling(first.key)->label(), first.reason));
+  }
+  for (const Failed& failed : failures) {
+    const Message label = find_ceiling(failed.key)->label();
+    const bool another_way = std::ranges::any_of(loads_, [&](const Sampled& sampled) {
+      return sampled.load.key == failed.key && sampled.load.argument == failed.argument;
+    });
+    if (another_way) {
+      add_remark(make_message("{} was measured without one of the ways to: {}", label, failed.reason), set);
+    } else {
+      add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: {}", label, failed.reason), set);
+    }
+  }
+  keep_fastest();
+}
+
+void CeilingBench::keep_fastest() {
+  std::map<std::pair<std::string_view, double>, std::pair<std::size_t, double>> fastest;  // place and rate
+  std::vector<bool> kept(loads_.size(), false);
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    const CeilingLoad& load = loads_[i].load;
+    const auto same = [&](const Sampled& other) {
+      return other.load.key == load.key && other.load.argument == load.argument;
+    };
+    double rate = 0;
+    if (std::ranges::count_if(loads_, same) > 1) {
+      stop_if_cancelled();
+      for (int again = 0; again < 3; ++again) {
+        const double milliseconds = take(loads_[i]).milliseconds;
+        if (milliseconds > 0) rate = std::max(rate, load.amount * load.iterations / milliseconds);
+      }
+    }
+    auto [found, is_new] = fastest.try_emplace({load.key, load.argument}, i, rate);
+    if (!is_new && rate > found->second.second) found->second = {i, rate};
+  }
+  for (const auto& [name, place] : fastest) kept[place.first] = true;
+  std::vector<Sampled> chosen;
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (!kept[i]) continue;
+    chosen.push_back(std::move(loads_[i]));
+  }
+  loads_ = std::move(chosen);
+  for (Sampled& sampled : loads_) prepare(sampled);  // it refers to the load, which moved
+}
+
+CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToken& cancel,
+                                 const CeilingProgress& progress) {
+  cancel_ = &cancel;
+  progress_ = progress;
+  stop_if_cancelled();
+  CeilingSet set;
+  std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
+  const std::size_t kernels = loads.size() + 1;  // and the one that links rings
+  const std::size_t each_round = ceilings_of(loads);
+  done_ = 0;
+  steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * each_round;
+  begin(loads);
+  choose(std::move(loads), set);
+  std::vector<std::size_t> order(loads_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::mt19937_64 random(options.seed);
+  for (int round = 0; round < options.rounds; ++round) {
+    std::ranges::shuffle(order, random);
+    for (const std::size_t i : order) {
+      stop_if_cancelled();
+      take_value(loads_[i]);
+      advance();
+    }
+    advance(each_round - loads_.size());  // those that could not be measured
+  }
+  for (const Sampled& sampled : loads_) add_ceilings(sampled, set);
+  add_capacities(set);
+  add_conditions(set);
+  return set;
+}
+
+void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
+  const CeilingKind& kind = *find_ceiling(sampled.load.key);
+  if (sampled.values.empty()) {
+    add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: No time was taken of it.", kind.label()),
+               set);
+    return;
+  }
+  set.ceilings.push_back(summary_of(std::string(kind.key), sampled.load.argument, kind.unit, sampled.values));
+  if (kind.curve || sampled.clocks_hz.empty()) return;
+  set.ceilings.push_back(summary_of(std::string(kind.key).append(ceiling_clock_suffix), 0, "hertz", sampled.clocks_hz));
+}
+
+std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::string_view miss) {
+  const auto counters = default_counters(place_.limits.compute_major);
+  const auto dram_read = std::ranges::find(counters, metric_key::dram_read_bytes, &CounterMetric::name);
+  RangeProfiler& profiler = place_.counters->profiler();
+  const CounterConfig config = profiler.host().configure({dram_read->counter});
+  std::vector<RangeProfiler::Range> ranges;
+  const auto name_of = [](const Sampled& sampled, int round) {
+    return fmt::format("{} {} {}", sampled.load.key, sampled.load.argument, round);
+  };
+  const auto run = [this](Sampled& sampled) {
+    stop_if_cancelled();
+    at_ = find_ceiling(sampled.load.key);
+    enqueue(sampled);
+    place_.runner.wait(limit);
+  };
+  for (Sampled& sampled : loads_) {
+    if (sampled.load.key != read) continue;
+    for (int round = 0; round < counted_rounds; ++round) {
+      ranges.push_back({.name = name_of(sampled, round),
+                        .before = [&sampled, run] { run(sampled); },
+                        .work = [&sampled, run] { run(sampled); }});
+    }
+  }
+  if (ranges.empty()) return {};
+  const auto raw = profiler.collect(config, ranges);
+  std::vector<Ceiling> misses;
+  for (const Sampled& sampled : loads_) {
+    if (sampled.load.key != read) continue;
+    std::vector<double> shares;
+    for (int round = 0; round < counted_rounds; ++round) {
+      const double bytes = raw.at(name_of(sampled, round)).front();
+      shares.push_back(bytes / (sampled.load.amount * sampled.load.iterations));
+    }
+    misses.push_back(summary_of(std::string(miss), sampled.load.argument, "1", shares));
+  }
+  return misses;
+}
+
+/// Of a byte's time, what is beyond that of the fastest size, as a share of the difference to the largest one.
+std::vector<Ceiling> CeilingBench::timed_misses(const CeilingSet& set, std::string_view read, std::string_view miss) {
+  std::vector<Ceiling> misses;
+  double hit = 0;
+  double largest = 0;
+  double missed = 0;
+  for (const Ceiling& ceiling : set.ceilings) {
+    if (ceiling.name != read) continue;
+    const double time = 1 / ceiling.value;
+    hit = hit == 0 ? time : std::min(hit, time);
+    if (ceiling.argument > largest) {
+      largest = ceiling.argument;
+      missed = time;
+    }
+    misses.push_back({.name = std::string(miss),
+                      .argument = ceiling.argument,
+                      .value = time,
+                      .unit = "1",
+                      .source = CeilingSource::derived});
+  }
+  if (missed <= hit) return {};
+  for (Ceiling& ceiling : misses) ceiling.value = std::clamp((ceiling.value - hit) / (missed - hit), 0.0, 1.0);
+  return misses;
+}
+
+void CeilingBench::add_capacities(CeilingSet& set) {
+  Message no_counters = place_.no_counters;
+  const std::array curves{std::array{key::l2_shared_read, key::l2_shared_miss, key::l2_shared_capacity},
+                          std::array{key::l2_private_read, key::l2_private_miss, key::l2_private_capacity}};
+  std::vector<std::vector<Ceiling>> misses;
+  bool counted = false;
+  if (place_.counters != nullptr) {
+    try {
+      for (const auto& [read, miss, capacity] : curves) misses.push_back(counted_misses(read, miss));
+      counted = true;
+    } catch (const CuptiError& error) {
+      no_counters = Message::verbatim(error.what());
+      misses.clear();
+    }
+  }
+  if (!counted) {
+    set.remarks.push_back(
+        make_message("L2 misses are inferred from times, for there are no counters: {}", no_counters));
+    for (const auto& [read, miss, capacity] : curves) misses.push_back(timed_misses(set, read, miss));
+  }
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const auto half = half_missed(misses[i]);
+    std::ranges::move(misses[i], std::back_inserter(set.ceilings));
+    if (!half) continue;
+    set.ceilings.push_back({.name = std::string(curves[i][2]),
+                            .value = *half,
+                            .unit = std::string(find_ceiling(curves[i][2])->unit),
+                            .source = CeilingSource::derived});
+  }
+}
+
+void CeilingBench::add_conditions(CeilingSet& set) const {
+  if (others_use_) {
+    set.ceilings.push_back({.name = std::string(key::others_use), .value = *others_use_, .unit = "percent"});
+    if (*others_use_ >= busy_pct) {
+      set.remarks.push_back(make_message(
+          "Others used {:.0f}% of this GPU when it began: the figures are of what was left.", *others_use_));
+    }
+  } else {
+    set.remarks.push_back("Whether others used this GPU is not known: NVML did not say.");
+  }
+  if (std::ranges::any_of(loads_, [](const Sampled& sampled) { return !sampled.throttle_reasons; })) {
+    set.remarks.push_back("Whether the GPU was slowed down, and by what, is not known: NVML did not say.");
+    return;
+  }
+  std::uint64_t reasons = 0;
+  std::map<std::string_view, double> clocks;
+  double highest = 0;
+  for (const Sampled& sampled : loads_) {
+    reasons |= *sampled.throttle_reasons;
+    if (const auto clock = summarize(sampled.clocks_hz)) {
+      clocks.emplace(sampled.load.key, clock->median);
+      highest = std::max(highest, clock->median);
+    }
+  }
+  std::vector<std::string_view> slowed;
+  for (const auto& [name, clock] : clocks) {
+    if (clock < slowed_below * highest) slowed.push_back(name);
+  }
+  set.ceilings.push_back(
+      {.name = std::string(key::throttle_reasons), .value = static_cast<double>(reasons), .unit = "1"});
+  if (slowed.empty() || !slows_down(reasons)) return;
+  set.remarks.push_back(make_message("The GPU was slowed down ({}) under: {}.", describe_throttle_reasons(reasons),
+                                     fmt::join(slowed, ", ")));
+}
+
+}  // namespace attnscope::gpu

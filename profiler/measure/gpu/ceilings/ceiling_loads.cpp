@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/ceilings/ceiling_loads.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "kernels/device/ceiling_shape.h"
+#include "kernels/model/ceilings.h"
+
+namespace attnscope::gpu {
+namespace {
+
+namespace key = ceiling_key;
+using Method = CeilingLoad::Method;
+using Value = CeilingLoad::Value;
+
+constexpr std::int64_t mib = std::int64_t{1} << 20;
+/// A GPU that computes at its power cap lowers its clock within some tens of milliseconds: shorter loads would be
+/// timed at a clock that no real kernel holds.
+constexpr double long_load_ms = 60;
+
+struct Setting {
+  const DeviceLimits& limits;
+  const CeilingBuffers& buffers;
+
+  [[nodiscard]] unsigned sms() const { return static_cast<unsigned>(limits.sm_count); }
+};
+
+KernelLaunch launch_of(std::string_view name, const char* file, const char* entry, std::vector<std::string> defines,
+                       unsigned blocks, unsigned threads, std::vector<Argument> arguments) {
+  KernelLaunch launch;
+  launch.name = std::string(name);
+  launch.source = {.file = file, .entry = entry, .defines = std::move(defines)};
+  launch.grid = {blocks, 1, 1};
+  launch.block = {threads, 1, 1};
+  launch.arguments = std::move(arguments);
+  launch.arguments.emplace_back(BufferArgument{ceiling_report});
+  launch.arguments.emplace_back(std::int32_t{1});
+  return launch;
+}
+
+/// One way to go through memory: loads under way in a thread, threads of a block, blocks of an SM (0: a block ends
+/// after its chunk), and whether lines are marked to leave the caches first.
+struct Sweep {
+  int at_once;
+  unsigned threads;
+  unsigned blocks_per_sm;
+  bool stream;
+};
+constexpr std::array sweeps{Sweep{4, 512, 4, false}, Sweep{4, 512, 4, true},  Sweep{8, 512, 2, false},
+                            Sweep{8, 512, 2, true},  Sweep{2, 1024, 2, true}, Sweep{4, 256, 0, false},
+                            Sweep{4, 256, 0, true},  Sweep{8, 256, 0, true},  Sweep{2, 512, 0, false}};
+/// Both halves of the data are whole chunks of every sweep.
+constexpr std::int64_t largest_chunk = std::int64_t{1} << 16;
+
+/// `arguments` end in the number of bytes.
+CeilingLoad swept(const Setting& at, std::string_view name, const Sweep& sweep, const char* entry,
+                  std::vector<Argument> arguments, double amount) {
+  const std::int64_t bytes = std::get<std::int64_t>(arguments.back());
+  const std::int64_t chunk = std::int64_t{16} * sweep.at_once * sweep.threads;
+  const unsigned blocks =
+      sweep.blocks_per_sm > 0 ? sweep.blocks_per_sm * at.sms() : static_cast<unsigned>(bytes / chunk);
+  return {.key = name,
+          .amount = amount,
+          .grid_of_iterations = sweep.blocks_per_sm == 0,
+          .launch = launch_of(name, "ceilings/memory.cuh", entry,
+                              {"ATTN_AT_ONCE=" + std::to_string(sweep.at_once),
+                               std::string("ATTN_STREAM=") + (sweep.stream ? "1" : "0")},
+                              blocks, sweep.threads, std::move(arguments))};
+}
+
+template <std::size_t Which>
+CeilingLoad dram_read(const Setting& at, std::string_view name) {
+  const std::int64_t bytes = at.buffers.data_bytes;
+  return swept(at, name, sweeps.at(Which), "attn_ceiling_read", {BufferArgument{"data"}, bytes},
+               static_cast<double>(bytes));
+}
+
+template <std::size_t Which>
+CeilingLoad dram_write(const Setting& at, std::string_view name) {
+  const std::int64_t bytes = at.buffers.data_bytes / 2;
+  return swept(at, name, sweeps.at(Which), "attn_ceiling_write", {BufferArgument{"data_half"}, bytes},
+               static_cast<double>(bytes));
+}
+
+/// Bytes read and bytes written both count.
+template <std::size_t Which>
+CeilingLoad dram_copy(const Setting& at, std::string_view name) {
+  const std::int64_t bytes = at.buffers.data_bytes / 2;
+  return swept(at, name, sweeps.at(Which), "attn_ceiling_copy",
+               {BufferArgument{"data_half"}, BufferArgument{"data"}, bytes}, 2.0 * static_cast<double>(bytes));
+}
+
+CeilingLoad driver_copy(const Setting& at, std::string_view name) {
+  CeilingLoad load = dram_copy<0>(at, name);
+  load.method = Method::driver_copy;
+  return load;
+}
+
+/// `bytes` of data, a slice for each SM; `shared` as of the kernel.
+CeilingLoad slices(const Setting& at, std::string_view name, std::int64_t bytes, bool shared) {
+  const std::int64_t slice = bytes / at.limits.sm_count / 512 * 512;
+  return {.key = name,
+          .argument = static_cast<double>(slice * at.limits.sm_count),
+          .amount = static_cast<double>(slice * at.limits.sm_count),
+          .milliseconds = 1.5,
+          .warm = true,
+          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_slices", {"ATTN_STREAM=0"}, at.sms(), 1024,
+                              {BufferArgument{"data"}, slice, std::int32_t{shared}})};
+}
+
+CeilingLoad l2_read(const Setting& at, std::string_view name) {
+  CeilingLoad load = slices(at, name, at.limits.l2_bytes / 8, false);
+  load.argument = 0;
+  load.milliseconds = 4;
+  return load;
+}
+
+CeilingLoad shared_memory(const Setting& at, std::string_view name) {
+  const unsigned blocks = 2 * at.sms();
+  return {.key = name,
+          .amount = 16.0 * ceiling_loads_per_iteration * ceiling_shared_threads * blocks,
+          .milliseconds = long_load_ms,
+          .launch = launch_of(name, "ceilings/shared_memory.cuh", "attn_ceiling_shared", {}, blocks,
+                              ceiling_shared_threads, {})};
+}
+
+CeilingLoad arithmetic(const Setting& at, std::string_view name, const char* entry, double operations) {
+  const unsigned blocks = 4 * at.sms();
+  constexpr unsigned threads = 256;
+  return {.key = name,
+          .amount = operations * ceiling_chains * ceiling_chain_steps * threads * blocks,
+          .milliseconds = long_load_ms,
+          .launch = launch_of(name, "ceilings/arithmetic.cuh", entry, {}, blocks, threads, {})};
+}
+CeilingLoad fma(const Setting& at, std::string_view name) {
+  return arithmetic(at, name, "attn_ceiling_fma", 2);
+}
+CeilingLoad exp2_load(const Setting& at, std::string_view name) {
+  return arithmetic(at, name, "attn_ceiling_exp2", 1);
+}
+
+std::vector<std::string> dtype_defines(bool bf16) {
+  return {bf16 ? "ATTN_BF16=1" : "ATTN_BF16=0"};
+}
+
+template <bool Bf16>
+CeilingLoad mma(const Setting& at, std::string_view name) {
+  const unsigned blocks = 2 * at.sms();
+  constexpr unsigned threads = 256;
+  constexpr unsigned warps = threads / 32;
+  return {.key = name,
+          .amount = 2.0 * 16 * 8 * 16 * mma_products * warps * blocks,
+          .milliseconds = long_load_ms,
+          .launch = launch_of(name, "ceilings/mma.cuh", "attn_ceiling_mma", dtype_defines(Bf16), blocks, threads, {})};
+}
+
+template <DType Of>
+CeilingLoad wgmma(const Setting& at, std::string_view name) {
+  constexpr unsigned threads = wgmma_threads;
+  constexpr unsigned warpgroups = threads / 128;
+  CeilingLoad load{.key = name,
+                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * products_at_once(Of) * warpgroups * at.sms(),
+                   .milliseconds = long_load_ms,
+                   .launch = launch_of(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma",
+                                       dtype_defines(held_as(Of) == DType::bf16), at.sms(), threads, {})};
+  if (Of == DType::fp8) load.launch.source.defines.emplace_back("ATTN_FP8=1");
+  load.launch.dynamic_shared_bytes = wgmma_shared_bytes;
+  return load;
+}
+
+CeilingLoad empty_launches(const Setting&, std::string_view name) {
+  CeilingLoad load{
+      .key = name,
+      .method = Method::launches,
+      .value = Value::each,
+      .amount = 1,
+      .iterations = 256,
+      .launch = launch_of(name, "ceilings/latency.cuh", "attn_ceiling_nothing", {"ATTN_LEVEL=2"}, 1, 32, {})};
+  load.launch.arguments.clear();
+  return load;
+}
+
+CeilingLoad chase(std::string_view name, const char* level, const char* ring, std::int64_t bytes) {
+  return {.key = name,
+          .value = Value::each,
+          .amount = ceiling_loads_per_iteration,
+          .warm = true,
+          .launch = launch_of(
+              name, "ceilings/latency.cuh", "attn_ceiling_chase", {level}, 1, 1,
+              {BufferArgument{ring}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}, std::int32_t{0}})};
+}
+CeilingLoad chase_shared_memory(const Setting&, std::string_view name) {
+  return chase(name, "ATTN_LEVEL=0", "ring_l1", l1_ring_bytes);
+}
+CeilingLoad chase_l1(const Setting&, std::string_view name) {
+  return chase(name, "ATTN_LEVEL=1", "ring_l1", l1_ring_bytes);
+}
+/// Twice around the ring, the first time to fill the L2 with it.
+CeilingLoad chase_l2(const Setting& at, std::string_view name) {
+  CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_l2", at.buffers.l2_ring_bytes);
+  load.iterations = (1 << ring_bits(at.buffers.l2_ring_bytes)) / ceiling_loads_per_iteration;
+  return load;
+}
+/// Each line once: where it comes around to, the L2 would have it.
+CeilingLoad chase_dram(const Setting& at, std::string_view name) {
+  CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_dram", at.buffers.ring_bytes);
+  load.iterations = std::min(512, (1 << ring_bits(at.buffers.ring_bytes)) / ceiling_loads_per_iteration);
+  load.warm = false;
+  load.cold = true;
+  return load;
+}
+
+bool always(const DeviceLimits&) {
+  return true;
+}
+/// wgmma is of compute capability 9.0 alone.
+bool has_wgmma(const DeviceLimits& limits) {
+  return limits.compute_major == 9;
+}
+
+struct Line {
+  std::string_view name;
+  bool (*runs_on)(const DeviceLimits&);
+  CeilingLoad (*make)(const Setting&, std::string_view);
+};
+constexpr std::array lines{
+    Line{key::dram_read, always, dram_read<0>},
+    Line{key::dram_read, always, dram_read<1>},
+    Line{key::dram_read, always, dram_read<2>},
+    Line{key::dram_read, always, dram_read<3>},
+    Line{key::dram_read, always, dram_read<6>},
+    Line{key::dram_read, always, dram_read<8>},
+    Line{key::dram_write, always, dram_write<0>},
+    Line{key::dram_write, always, dram_write<1>},
+    Line{key::dram_write, always, dram_write<2>},
+    Line{key::dram_write, always, dram_write<3>},
+    Line{key::dram_write, always, dram_write<6>},
+    Line{key::dram_write, always, dram_write<8>},
+    Line{key::dram_copy, always, dram_copy<0>},
+    Line{key::dram_copy, always, dram_copy<1>},
+    Line{key::dram_copy, always, dram_copy<2>},
+    Line{key::dram_copy, always, dram_copy<3>},
+    Line{key::dram_copy, always, dram_copy<4>},
+    Line{key::dram_copy, always, dram_copy<5>},
+    Line{key::dram_copy, always, dram_copy<6>},
+    Line{key::dram_copy, always, dram_copy<7>},
+    Line{key::dram_copy, always, dram_copy<8>},
+    Line{key::dram_copy_driver, always, driver_copy},
+    Line{key::l2_read, always, l2_read},
+    Line{key::shared_memory_read, always, shared_memory},
+    Line{key::mma_fp16, always, mma<false>},
+    Line{key::mma_bf16, always, mma<true>},
+    Line{key::wgmma_fp16, has_wgmma, wgmma<DType::fp16>},
+    Line{key::wgmma_bf16, has_wgmma, wgmma<DType::bf16>},
+    Line{key::wgmma_fp8, has_wgmma, wgmma<DType::fp8>},
+    Line{key::fma_fp32, always, fma},
+    Line{key::exp2_fp32, always, exp2_load},
+    Line{key::launch_overhead, always, empty_launches},
+    Line{key::latency_shared_memory, always, chase_shared_memory},
+    Line{key::latency_l1, always, chase_l1},
+    Line{key::latency_l2, always, chase_l2},
+    Line{key::latency_dram, always, chase_dram},
+};
+
+/// Of the L2's nominal size: closer where it gives way.
+constexpr std::array curve_sizes{0.1,  0.15, 0.2, 0.25, 0.3, 0.35, 0.4,  0.45, 0.5, 0.55, 0.6,
+                                 0.65, 0.7,  0.8, 0.9,  1.0, 1.1,  1.25, 1.5,  2.0, 3.0};
+constexpr double largest_curve_size = 3.0;
+/// A half of the data, which is copied into the other, finds next to nothing of itself in an L2 of an eighth of its
+/// size.
+constexpr std::int64_t data_over_l2 = 16;
+
+}  // namespace
+
+int ring_bits(std::int64_t bytes) {
+  const auto places = static_cast<std::uint64_t>(std::max<std::int64_t>(1, bytes / ring_stride));
+  return static_cast<int>(std::bit_width(places)) - 1;
+}
+
+CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free) {
+  static_assert(mib % (2 * largest_chunk) == 0 && data_over_l2 > largest_curve_size);
+  const std::int64_t data = std::min<std::int64_t>(free / 2, 4096 * mib) / mib * mib;
+  if (data < data_over_l2 * limits.l2_bytes) return {};
+  const auto power_of_two = [](std::int64_t bytes) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+  };
+  return {.data_bytes = data,
+          .ring_bytes = power_of_two(std::min<std::int64_t>(free / 8, 1024 * mib)),
+          .l2_ring_bytes = power_of_two(std::max<std::int64_t>(limits.l2_bytes / 8, l1_ring_bytes))};
+}
+
+std::int64_t least_free_for_ceilings(const DeviceLimits& limits) {
+  return 2 * (data_over_l2 * limits.l2_bytes + mib);
+}
+
+std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const CeilingBuffers& buffers) {
+  const Setting setting{limits, buffers};
+  std::vector<CeilingLoad> loads;
+  for (const Line& line : lines) {
+    if (line.runs_on(limits)) loads.push_back(line.make(setting, line.name));
+  }
+  for (const double size : curve_sizes) {
+    const auto bytes = static_cast<std::int64_t>(size * static_cast<double>(limits.l2_bytes));
+    loads.push_back(slices(setting, key::l2_shared_read, bytes, true));
+    loads.push_back(slices(setting, key::l2_private_read, bytes, false));
+  }
+  return loads;
+}
+
+KernelLaunch ring_launch(const std::string& buffer, std::int64_t bytes) {
+  KernelLaunch launch = launch_of("link", "ceilings/latency.cuh", "attn_ceiling_link", {"ATTN_LEVEL=2"}, 1024, 256,
+                                  {BufferArgument{buffer}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}});
+  launch.arguments.resize(3);  // it reports nothing
+  return launch;
+}
+
+}  // namespace attnscope::gpu

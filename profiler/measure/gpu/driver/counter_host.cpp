@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/driver/counter_host.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "profiler/plan/text.h"
+
+namespace attnscope::gpu {
+namespace {
+
+std::vector<const char*> pointers(const std::vector<std::string>& names) {
+  std::vector<const char*> result;
+  result.reserve(names.size());
+  for (const std::string& name : names) result.push_back(name.c_str());
+  return result;
+}
+
+constexpr std::array metric_types{CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO, CUPTI_METRIC_TYPE_THROUGHPUT};
+
+}  // namespace
+
+CounterConfig::CounterConfig(CounterConfig&& other) noexcept
+    : cupti_(other.cupti_),
+      object_(std::exchange(other.object_, nullptr)),
+      metrics_(std::move(other.metrics_)),
+      image_(std::move(other.image_)),
+      passes_(other.passes_) {}
+
+CounterConfig::~CounterConfig() {
+  if (object_ == nullptr) return;
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
+  params.pHostObject = object_;
+  cupti_->cuptiProfilerHostDeinitialize(&params);
+}
+
+std::vector<double> CounterConfig::evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const {
+  auto names = pointers(metrics_);
+  std::vector<double> values(names.size());
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
+  params.pHostObject = object_;
+  params.pCounterDataImage = counter_data.data();
+  params.counterDataImageSize = counter_data.size();
+  params.rangeIndex = range;
+  params.ppMetricNames = names.data();
+  params.numMetrics = names.size();
+  params.pMetricValues = values.data();
+  cupti_->check(cupti_->cuptiProfilerHostEvaluateToGpuValues(&params), "cuptiProfilerHostEvaluateToGpuValues");
+  return values;
+}
+
+CounterHost::CounterHost(const CuptiApi& cupti, std::string chip, std::vector<std::uint8_t> availability)
+    : cupti_(cupti), chip_(std::move(chip)), availability_(std::move(availability)) {}
+
+CounterConfig CounterHost::make_object() const {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
+  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.pChipName = chip_.c_str();
+  params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
+  cupti_.check(cupti_.cuptiProfilerHostInitialize(&params), "cuptiProfilerHostInitialize");
+  return {cupti_, params.pHostObject};
+}
+
+CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
+  CounterConfig config = make_object();
+  config.metrics_ = std::move(metrics);
+  auto names = pointers(config.metrics_);
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
+  add.pHostObject = config.object_;
+  add.ppMetricNames = names.data();
+  add.numMetrics = names.size();
+  cupti_.check(cupti_.cuptiProfilerHostConfigAddMetrics(&add), "cuptiProfilerHostConfigAddMetrics");
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
+  size.pHostObject = config.object_;
+  cupti_.check(cupti_.cuptiProfilerHostGetConfigImageSize(&size), "cuptiProfilerHostGetConfigImageSize");
+  config.image_.resize(size.configImageSize);
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, image);
+  image.pHostObject = config.object_;
+  image.configImageSize = config.image_.size();
+  image.pConfigImage = config.image_.data();
+  cupti_.check(cupti_.cuptiProfilerHostGetConfigImage(&image), "cuptiProfilerHostGetConfigImage");
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
+  passes.configImageSize = config.image_.size();
+  passes.pConfigImage = config.image_.data();
+  cupti_.check(cupti_.cuptiProfilerHostGetNumOfPasses(&passes), "cuptiProfilerHostGetNumOfPasses");
+  config.passes_ = passes.numOfPasses;
+  return config;
+}
+
+bool CounterHost::knows(const std::string& metric) const {
+  // Only adding it proves a full name, and a refusal spoils the object: so each name gets one of its own.
+  const CounterConfig object = make_object();
+  const char* name = metric.c_str();
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
+  add.pHostObject = object.object_;
+  add.ppMetricNames = &name;
+  add.numMetrics = 1;
+  return cupti_.cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS;
+}
+
+std::vector<std::string> CounterHost::near(std::string_view metric) const {
+  const CounterConfig object = make_object();
+  const std::size_t dot = metric.find('.');
+  const std::string base(metric.substr(0, dot));
+  const std::string rollup(dot == std::string_view::npos ? std::string_view{} : metric.substr(dot));
+
+  std::vector<std::string> full_names;
+  const auto add_rollups = [&](CUpti_MetricType type, const std::string& name) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetSubMetrics_Params, sub);
+    sub.pHostObject = object.object_;
+    sub.metricType = type;
+    sub.pMetricName = name.c_str();
+    if (cupti_.cuptiProfilerHostGetSubMetrics(&sub) != CUPTI_SUCCESS) return;
+    for (std::size_t i = 0; i < sub.numOfSubmetrics; ++i) full_names.push_back(name + sub.ppSubMetrics[i]);
+  };
+
+  std::vector<std::pair<std::string, CUpti_MetricType>> bases;
+  for (const CUpti_MetricType type : metric_types) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics_Params, list);
+    list.pHostObject = object.object_;
+    list.metricType = type;
+    if (cupti_.cuptiProfilerHostGetBaseMetrics(&list) != CUPTI_SUCCESS) continue;
+    for (std::size_t i = 0; i < list.numMetrics; ++i) bases.emplace_back(list.ppMetricNames[i], type);
+  }
+  const auto exact = std::ranges::find(bases, base, &std::pair<std::string, CUpti_MetricType>::first);
+  if (exact != bases.end()) {
+    add_rollups(exact->second, base);
+    if (rollup.empty()) {
+      full_names.resize(std::min<std::size_t>(full_names.size(), 3));
+      return full_names;
+    }
+    return near_matches(metric, full_names);
+  }
+
+  std::vector<std::string> names;
+  names.reserve(bases.size());
+  for (const auto& [name, type] : bases) names.push_back(name);
+  std::vector<std::string> suggestions;
+  for (const std::string& name : near_matches(base, names)) {
+    const auto found = std::ranges::find(bases, name, &std::pair<std::string, CUpti_MetricType>::first);
+    full_names.clear();
+    add_rollups(found->second, name);
+    // With the rollup that was asked for where the base has it, else with its first.
+    const auto same = std::ranges::find(full_names, name + rollup);
+    if (same != full_names.end()) {
+      suggestions.push_back(*same);
+    } else if (!full_names.empty()) {
+      suggestions.push_back(full_names.front());
+    }
+  }
+  return suggestions;
+}
+
+std::string CounterHost::unit(const std::string& metric) const {
+  const CounterConfig object = make_object();
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, properties);
+  properties.pHostObject = object.object_;
+  properties.pMetricName = metric.c_str();
+  if (cupti_.cuptiProfilerHostGetMetricProperties(&properties) != CUPTI_SUCCESS || properties.pDimUnit == nullptr) {
+    return "1";
+  }
+  const std::string unit = properties.pDimUnit;
+  if (unit.ends_with("cycle")) return "cycle";  // "gpc_cycle", "lts_cycle", ...
+  if (unit == "nanosecond" || unit == "ns") return "ns";
+  return unit.empty() ? "1" : unit;
+}
+
+std::string chip_of(int compute_major, int compute_minor) {
+  switch (10 * compute_major + compute_minor) {
+    case 80:
+      return "GA100";
+    case 86:
+      return "GA102";
+    case 87:
+      return "GA10B";
+    case 89:
+      return "AD102";
+    case 90:
+      return "GH100";
+    case 100:
+      return "GB100";
+    case 103:
+      return "GB110";
+    case 120:
+      return "GB202";
+    case 121:
+      return "GB20B";
+    default:
+      return {};
+  }
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/driver/cubin_cache.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "profiler/measure/gpu/user/source_text.h"
+#include "profiler/metrics/statement.h"
+
+namespace attnscope::gpu {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<std::string> read_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+/// Under another name first, so that no reader ever sees half a file.
+bool write_file(const fs::path& file, const std::string& content) {
+  static std::atomic<unsigned> counter{0};
+  const fs::path temporary = fmt::format("{}.{}.{}.tmp", file.string(), getpid(), counter++);
+  std::error_code error;
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    out.close();
+    if (!out) {
+      fs::remove(temporary, error);
+      return false;
+    }
+  }
+  fs::rename(temporary, file, error);
+  if (!error) return true;
+  fs::remove(temporary, error);
+  return false;
+}
+
+}  // namespace
+
+std::string CubinKey::digest() const {
+  std::string text = source.own ? own_digest : source_digest(source.file);
+  const auto add = [&](std::string_view part) { text.append("\n").append(part); };
+  add(source.entry);
+  add(arch);
+  add(nvrtc_version);
+  for (const std::string& option : options) add(option);
+  return uuid_of(text);
+}
+
+std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const fs::path stem = folder_ / key.digest();
+  auto cubin = read_file(fs::path(stem).replace_extension(".cubin"));
+  const auto facts = read_file(fs::path(stem).replace_extension(".json"));
+  if (!cubin || !facts) return std::nullopt;
+  try {
+    const auto json = nlohmann::json::parse(*facts);
+    if (json.at("cubin_digest").get<std::string>() != uuid_of(*cubin)) return std::nullopt;
+    return Compiled{.cubin = std::move(*cubin),
+                    .log = json.at("log").get<std::string>(),
+                    .figures = {.registers = json.at("registers").get<int>(),
+                                .static_shared_bytes = json.at("static_shared_bytes").get<std::int64_t>(),
+                                .local_bytes = json.at("local_bytes").get<std::int64_t>(),
+                                .spill_store_bytes = json.at("spill_store_bytes").get<std::int64_t>(),
+                                .spill_load_bytes = json.at("spill_load_bytes").get<std::int64_t>()}};
+  } catch (const nlohmann::json::exception&) {  // of another version, or damaged: compiled anew
+    return std::nullopt;
+  }
+}
+
+bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
+  if (folder_.empty()) return false;
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return false;
+  const nlohmann::ordered_json json{{"file", key.source.file},
+                                    {"entry", key.source.entry},
+                                    {"arch", key.arch},
+                                    {"nvrtc", key.nvrtc_version},
+                                    {"options", key.options},
+                                    {"cubin_bytes", compiled.cubin.size()},
+                                    {"cubin_digest", uuid_of(compiled.cubin)},
+                                    {"registers", compiled.figures.registers},
+                                    {"static_shared_bytes", compiled.figures.static_shared_bytes},
+                                    {"local_bytes", compiled.figures.local_bytes},
+                                    {"spill_store_bytes", compiled.figures.spill_store_bytes},
+                                    {"spill_load_bytes", compiled.figures.spill_load_bytes},
+                                    {"log", compiled.log}};
+  const fs::path stem = folder_ / key.digest();
+  return write_file(fs::path(stem).replace_extension(".cubin"), compiled.cubin) &&
+         write_file(fs::path(stem).replace_extension(".json"),
+                    json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void CubinCache::erase(const CubinKey& key) const {
+  if (folder_.empty()) return;
+  const fs::path stem = folder_ / key.digest();
+  std::error_code ignored;
+  fs::remove(fs::path(stem).replace_extension(".json"), ignored);
+  fs::remove(fs::path(stem).replace_extension(".cubin"), ignored);
+}
+
+}  // namespace attnscope::gpu

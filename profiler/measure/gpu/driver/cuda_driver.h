@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA driver API, loaded at run time, and owners for what it hands out.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "kernels/model/device_limits.h"
+#include "kernels/model/result.h"
+#include "profiler/measure/gpu/driver/dynamic_library.h"
+
+// Every function used, under the name that cuda.h maps it to ("cuMemAlloc" is cuMemAlloc_v2), so that the table's
+// members and the symbols looked up are of one version.
+#define ATTNSCOPE_CUDA_FUNCTIONS(X) \
+  X(cuInit)                         \
+  X(cuDriverGetVersion)             \
+  X(cuGetErrorName)                 \
+  X(cuGetErrorString)               \
+  X(cuDeviceGetCount)               \
+  X(cuDeviceGet)                    \
+  X(cuDeviceGetName)                \
+  X(cuDeviceTotalMem)               \
+  X(cuDeviceGetAttribute)           \
+  X(cuDeviceGetUuid)                \
+  X(cuDevicePrimaryCtxRetain)       \
+  X(cuDevicePrimaryCtxRelease)      \
+  X(cuCtxSetCurrent)                \
+  X(cuCtxEnablePeerAccess)          \
+  X(cuDeviceCanAccessPeer)          \
+  X(cuCtxSynchronize)               \
+  X(cuCtxResetPersistingL2Cache)    \
+  X(cuMemGetInfo)                   \
+  X(cuMemAlloc)                     \
+  X(cuMemFree)                      \
+  X(cuMemGetAllocationGranularity)  \
+  X(cuMemAddressReserve)            \
+  X(cuMemAddressFree)               \
+  X(cuMemCreate)                    \
+  X(cuMemRelease)                   \
+  X(cuMemMap)                       \
+  X(cuMemUnmap)                     \
+  X(cuMemSetAccess)                 \
+  X(cuMemcpyHtoDAsync)              \
+  X(cuMemcpyDtoH)                   \
+  X(cuMemcpyDtoDAsync)              \
+  X(cuMemcpy2DAsync)                \
+  X(cuMemcpyPeerAsync)              \
+  X(cuMemcpy3DPeerAsync)            \
+  X(cuMemsetD8Async)                \
+  X(cuStreamCreate)                 \
+  X(cuStreamDestroy)                \
+  X(cuStreamQuery)                  \
+  X(cuStreamWaitEvent)              \
+  X(cuEventCreate)                  \
+  X(cuEventDestroy)                 \
+  X(cuEventRecord)                  \
+  X(cuEventQuery)                   \
+  X(cuModuleLoadData)               \
+  X(cuModuleUnload)                 \
+  X(cuModuleGetFunction)            \
+  X(cuFuncGetAttribute)             \
+  X(cuFuncSetAttribute)             \
+  X(cuLaunchKernel)                 \
+  X(cuLaunchKernelEx)               \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+
+namespace attnscope::gpu {
+
+/// The driver's functions. Copyable: the library stays loaded.
+struct CudaApi {
+#define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
+  ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_MEMBER)
+#undef ATTNSCOPE_MEMBER
+  decltype(&::cuEventElapsedTime) elapsed_time = nullptr;           ///< the first version, which every driver has
+  decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;  ///< null where the driver is too old for it
+  std::filesystem::path path;
+
+  /// The error is one sentence.
+  [[nodiscard]] static Result<CudaApi, LibraryError> load();
+
+  /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
+  [[nodiscard]] std::string describe(CUresult result) const;
+  /// Throws DriverError unless `result` is success.
+  void check(CUresult result, const char* call) const;
+};
+
+/// A driver call that failed.
+class DriverError : public std::runtime_error {
+ public:
+  DriverError(CUresult code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] CUresult code() const { return code_; }
+
+ private:
+  CUresult code_;
+};
+
+/// Owns one thing of the driver's; `Destroy` is the table's function that gives it back.
+template <class Handle, auto Destroy>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(const CudaApi& cuda, Handle handle) : cuda_(&cuda), handle_(handle) {}
+  Owned(Owned&& other) noexcept : cuda_(other.cuda_), handle_(std::exchange(other.handle_, Handle{})) {}
+  Owned& operator=(Owned&& other) noexcept {
+    Owned(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Owned() {
+    if (handle_ != Handle{}) (cuda_->*Destroy)(handle_);
+  }
+
+  [[nodiscard]] Handle get() const { return handle_; }
+  explicit operator bool() const { return handle_ != Handle{}; }
+
+ private:
+  void swap(Owned& other) noexcept {
+    std::swap(cuda_, other.cuda_);
+    std::swap(handle_, other.handle_);
+  }
+
+  const CudaApi* cuda_ = nullptr;
+  Handle handle_{};
+};
+
+using Stream = Owned<CUstream, &CudaApi::cuStreamDestroy>;
+using Event = Owned<CUevent, &CudaApi::cuEventDestroy>;
+using Module = Owned<CUmodule, &CudaApi::cuModuleUnload>;
+using DeviceMemory = Owned<CUdeviceptr, &CudaApi::cuMemFree>;
+
+/// The device's primary context, current on the thread that made it.
+class Context {
+ public:
+  /// Throws DriverError.
+  Context(const CudaApi& cuda, CUdevice device);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
+
+  [[nodiscard]] CUcontext get() const { return context_; }
+  void make_current() const;
+
+ private:
+  const CudaApi& cuda_;
+  CUdevice device_;
+  CUcontext context_ = nullptr;
+};
+
+// All of these throw DriverError.
+[[nodiscard]] Stream make_stream(const CudaApi&);
+[[nodiscard]] Event make_event(const CudaApi&);
+[[nodiscard]] Module load_module(const CudaApi&, const std::string& image);
+[[nodiscard]] DeviceMemory allocate(const CudaApi&, std::int64_t bytes);
+[[nodiscard]] std::int64_t free_device_bytes(const CudaApi&);
+[[nodiscard]] int attribute(const CudaApi&, CUdevice, CUdevice_attribute);
+/// "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as nvidia-smi writes it.
+[[nodiscard]] std::string device_uuid(const CudaApi&, CUdevice);
+[[nodiscard]] std::string device_name(const CudaApi&, CUdevice);
+/// Limits from the driver; datasheet figures for a GPU that known_gpus() has, else estimated from clocks.
+[[nodiscard]] DeviceLimits device_limits(const CudaApi&, CUdevice);
+/// "13.0"
+[[nodiscard]] std::string driver_api_version(const CudaApi&);
+
+}  // namespace attnscope::gpu

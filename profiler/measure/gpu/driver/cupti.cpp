@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/driver/cupti.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "profiler/measure/gpu/driver/dynamic_library.h"
+#include "profiler/measure/gpu/driver/machine.h"
+
+namespace attnscope::gpu {
+namespace {
+
+constexpr const char* override_variable = "ATTNSCOPE_CUPTI_LIBRARY";
+
+/// "13.0" for 130001: two digits a part (CUPTI 13.0.1).
+std::string version_text(std::uint32_t version) {
+  return fmt::format("{}.{}", version / 10000, version / 100 % 100);
+}
+
+}  // namespace
+
+Result<CuptiApi, Message> CuptiApi::load() {
+#ifdef __SANITIZE_ADDRESS__
+  if (std::getenv(override_variable) == nullptr) {
+    return Failure{"CUPTI cannot be loaded under AddressSanitizer: it opens its own parts with RTLD_DEEPBIND."};
+  }
+#endif
+  const auto library = DynamicLibrary::open({.title = "CUPTI",
+                                             .override_variable = override_variable,
+                                             .names = {"libcupti.so.13", "libcupti.so.12"},
+                                             .folders = toolkit_library_folders()});
+  if (!library) return Failure{library.error().what};
+  CuptiApi api;
+  api.path = library->path();
+  std::uint32_t version = 0;
+  if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) {
+    if (const CUptiResult result = api.cuptiGetVersion(&version); result != CUPTI_SUCCESS) {
+      return Failure{make_message("CUPTI in {} does not say its version: cuptiGetVersion: CUPTI error {}.",
+                                  api.path.string(), static_cast<int>(result))};
+    }
+  }
+  api.version = version_text(version);
+  // Its parameter blocks grow from version to version, and an older library refuses a newer block.
+  if (version / 10000 < CUPTI_API_VERSION / 10000) {
+    return Failure{make_message("CUPTI {} in {} is older than the {} that this program was built for.", api.version,
+                                api.path.string(), version_text(CUPTI_API_VERSION))};
+  }
+  std::string missing;
+  const auto bind = [&](auto& function, const char* name) {
+    if (!library->bind(function, name) && missing.empty()) missing = name;
+  };
+#define ATTNSCOPE_BIND(name) bind(api.name, #name);
+  ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_BIND)
+#undef ATTNSCOPE_BIND
+  if (!missing.empty()) {
+    return Failure{make_message("CUPTI {} in {} has no {}.", api.version, api.path.string(), missing)};
+  }
+  // CUPTI opens this by its bare name, which the loader's path need not lead to; once loaded, the name is known.
+  for (const char* part : {"libnvperf_host.so", "libnvperf_target.so"}) {
+    dlopen((api.path.parent_path() / part).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  return api;
+}
+
+std::string CuptiApi::describe(CUptiResult result) const {
+  const char* text = nullptr;
+  if (cuptiGetResultString(result, &text) != CUPTI_SUCCESS || text == nullptr) {
+    return fmt::format("CUPTI error {}", static_cast<int>(result));
+  }
+  return fmt::format("{} ({})", text, static_cast<int>(result));
+}
+
+void CuptiApi::check(CUptiResult result, const char* call) const {
+  if (result != CUPTI_SUCCESS)
+    throw CuptiError(result, Message::verbatim(fmt::format("{}: {}", call, describe(result))));
+}
+
+CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
+  const Machine machine = this_machine();
+  const auto answer = [&](CounterState state, const Message& meaning, Message fix) {
+    return CounterAvailability{state, make_reason(meaning.id, "{} [{}]", meaning, error.message()), std::move(fix)};
+  };
+  switch (error.code()) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      if (machine.counters_for_admin_only) {
+        return answer(CounterState::not_permitted,
+                      make_reason("counters.admin_only",
+                                  "The driver gives the GPU's performance counters to administrators only."),
+                      counter_permission_fix(machine));
+      }
+      return answer(CounterState::not_permitted,
+                    make_reason("counters.no_permission", "This user may not read the GPU's performance counters."),
+                    counter_permission_fix(machine));
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return answer(
+          CounterState::not_permitted,
+          make_reason("counters.hypervisor", "The hypervisor does not let this virtual GPU read performance counters."),
+          "Let the host's administrator enable profiling for this vGPU (plugin parameter enable_profiling=1).");
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+      return answer(CounterState::unsupported,
+                    make_reason("counters.virtual_gpu", "This kind of virtual GPU has no performance counters."),
+                    "Use GPU passthrough or a vGPU type with profiling.");
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+      return answer(CounterState::unsupported,
+                    make_reason("counters.mig", "This MIG slice gives no access to the performance counters."),
+                    "Use a MIG instance that spans the GPU, or turn MIG off (nvidia-smi -mig 0, as root).");
+    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
+      return answer(CounterState::unsupported,
+                    make_reason("counters.wsl", "This GPU's counters cannot be read under WSL2."),
+                    "Update the Windows driver, or measure on Linux.");
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+      return answer(CounterState::unsupported,
+                    make_reason("counters.confidential", "Confidential computing keeps the counters closed."),
+                    "Turn confidential computing off, or set the GPU to its developer-tools mode.");
+    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_NOT_SUPPORTED:
+      return answer(CounterState::unsupported,
+                    make_reason("counters.not_offered", "This GPU or its set-up does not offer performance counters."),
+                    {});
+    case CUPTI_ERROR_HARDWARE_BUSY:
+      if (machine.mps)
+        return answer(CounterState::busy,
+                      make_reason("counters.busy", "Another process holds the GPU's performance counters."),
+                      "Stop other profilers (ncu, DCGM), and measure outside MPS.");
+      return answer(CounterState::busy,
+                    make_reason("counters.busy", "Another process holds the GPU's performance counters."),
+                    "Stop other profilers on this GPU (ncu, Nsight, DCGM: dcgmi profile --pause).");
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+    case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
+      return answer(CounterState::busy,
+                    make_reason("counters.another_tool",
+                                "Another tool in this process already uses CUPTI, which serves only one."),
+                    "Run without ncu, nsys, compute-sanitizer or an injected profiler (CUDA_INJECTION64_PATH).");
+    case CUPTI_ERROR_INVALID_PARAMETER:
+    case CUPTI_ERROR_NOT_COMPATIBLE:
+    case CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE:
+    case CUPTI_ERROR_API_NOT_IMPLEMENTED:
+      return answer(CounterState::unsupported,
+                    make_reason("counters.mismatch", "CUPTI {} and the installed driver (CUDA {}) do not fit together.",
+                                cupti.version, driver_version),
+                    "Install the CUPTI of a CUDA toolkit no newer than the driver.");
+    default: {
+      const Message meaning = make_reason("counters.not_started", "CUPTI {} did not start on this driver (CUDA {}).",
+                                          cupti.version, driver_version);
+      if (machine.mps)
+        return answer(CounterState::unsupported, meaning, "Measure outside MPS (unset CUDA_MPS_PIPE_DIRECTORY).");
+      return answer(CounterState::unsupported, meaning, "Check that CUPTI and the driver are of matching versions.");
+    }
+  }
+}
+
+}  // namespace attnscope::gpu

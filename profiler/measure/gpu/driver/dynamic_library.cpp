@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/driver/dynamic_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "profiler/plan/text.h"
+
+namespace attnscope::gpu {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path path_of(void* handle, const std::string& opened_as) {
+  const link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name != nullptr && *map->l_name != '\0') {
+    std::error_code ignored;
+    const fs::path real = fs::canonical(map->l_name, ignored);
+    return ignored ? fs::path(map->l_name) : real;
+  }
+  return opened_as;
+}
+
+std::string loader_error() {
+  const char* words = dlerror();
+  return words != nullptr ? words : "unknown loader error";
+}
+
+}  // namespace
+
+Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& search) {
+  const auto load = [](const std::string& name, int flags) -> std::optional<DynamicLibrary> {
+    void* handle = dlopen(name.c_str(), flags);
+    if (handle == nullptr) return std::nullopt;
+    return DynamicLibrary(handle, path_of(handle, name));
+  };
+
+  if (const char* replacement = search.override_variable != nullptr ? std::getenv(search.override_variable) : nullptr;
+      replacement != nullptr) {
+    if (auto library = load(replacement, RTLD_NOW | RTLD_LOCAL)) return *library;
+    std::error_code ignored;
+    return Failure{LibraryError{make_message("{} was not loaded from {}={}: {}", search.title, search.override_variable,
+                                             replacement, loader_error()),
+                                !fs::exists(replacement, ignored)}};
+  }
+  for (const std::string& name : search.names) {
+    if (auto library = load(name, RTLD_NOW | RTLD_NOLOAD)) return *library;
+  }
+  std::string broken;
+  for (const std::string& name : search.names) {
+    for (const fs::path& folder : search.folders) {
+      const fs::path file = folder / name;
+      std::error_code ignored;
+      if (!fs::exists(file, ignored)) continue;
+      if (auto library = load(file.string(), RTLD_NOW | RTLD_LOCAL)) return *library;
+      broken = loader_error();
+    }
+    if (auto library = load(name, RTLD_NOW | RTLD_LOCAL)) return *library;
+    // A file that the loader found and could not use is named by another error than one that it did not find.
+    if (std::string why = loader_error(); !why.starts_with(name + ": cannot open shared object file: No such file")) {
+      broken = std::move(why);
+    }
+  }
+  if (!broken.empty()) {
+    return Failure{LibraryError{make_message("{} was found but did not load: {}", search.title, broken), false}};
+  }
+  return Failure{
+      LibraryError{make_message("{} is not installed: no {} was found", search.title, join_or(search.names)), true}};
+}
+
+void* DynamicLibrary::symbol(const char* name) const {
+  return dlsym(handle_, name);
+}
+
+std::vector<fs::path> toolkit_library_folders() {
+  std::vector<fs::path> roots;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') roots.emplace_back(value);
+  }
+  roots.emplace_back("/usr/local/cuda");
+  roots.emplace_back("/opt/cuda");
+  std::vector<fs::path> folders;
+  for (const fs::path& root : roots) {
+    for (const char* below : {"lib64", "lib", "extras/CUPTI/lib64", "targets/x86_64-linux/lib"}) {
+      folders.push_back(root / below);
+    }
+  }
+  return folders;
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVML, loaded at run time: clocks, temperature, power and throttle reasons. Its header is not part of every toolkit,
+// so the few functions used are declared here, as NVIDIA's NVML API reference gives them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernels/messages/message.h"
+#include "kernels/model/result.h"
+#include "profiler/metrics/point.h"
+
+namespace attnscope::gpu {
+
+/// nvmlUtilization_t: shares of the last sampling period, in percent.
+struct NvmlUse {
+  unsigned gpu = 0;
+  unsigned memory = 0;
+};
+
+/// X(member, function, signature) for each function that is needed.
+#define ATTNSCOPE_NVML_FUNCTIONS(X)                                      \
+  X(init, nvmlInit_v2, int())                                            \
+  X(shutdown, nvmlShutdown, int())                                       \
+  X(error_string, nvmlErrorString, const char*(int))                     \
+  X(nvml_version, nvmlSystemGetNVMLVersion, int(char*, unsigned))        \
+  X(driver_version, nvmlSystemGetDriverVersion, int(char*, unsigned))    \
+  X(handle_by_uuid, nvmlDeviceGetHandleByUUID, int(const char*, void**)) \
+  X(clock, nvmlDeviceGetClockInfo, int(void*, int, unsigned*))           \
+  X(temperature, nvmlDeviceGetTemperature, int(void*, int, unsigned*))   \
+  X(power, nvmlDeviceGetPowerUsage, int(void*, unsigned*))
+/// Also of NVML: the first has an older name (nvmlDeviceGetCurrentClocksThrottleReasons); virtual GPUs may lack the
+/// second.
+#define ATTNSCOPE_NVML_OTHER_FUNCTIONS(X)                                             \
+  X(reasons, nvmlDeviceGetCurrentClocksEventReasons, int(void*, unsigned long long*)) \
+  X(use, nvmlDeviceGetUtilizationRates, int(void*, NvmlUse*))
+
+/// Whether NVML's clock event reasons slow the SMs down: power cap, hardware slowdown, thermal slowdown, power brake.
+/// Idle clocks, clocks set by the user and sync boost do not count.
+[[nodiscard]] bool slows_down(std::uint64_t reasons);
+
+class Nvml {
+ public:
+  /// The error is one sentence.
+  [[nodiscard]] static Result<std::unique_ptr<Nvml>, Message> open();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml();
+
+  [[nodiscard]] std::string nvml_version() const;
+  /// "580.65.06"
+  [[nodiscard]] std::string driver_version() const;
+
+  /// The device of this UUID; false when NVML does not know it (then read() gives nothing).
+  bool select(const std::string& uuid);
+  /// The state now; nothing where one of its figures cannot be read: 0 W, or "not throttled", would be a claim.
+  [[nodiscard]] std::optional<ClockReading> read() const;
+  /// Share of the last sampling period (up to a second) in which a kernel ran, anybody's, in percent; nothing where it
+  /// cannot be read.
+  [[nodiscard]] std::optional<double> use_pct() const;
+
+ private:
+  Nvml() = default;
+  struct Functions;
+  std::unique_ptr<Functions> api_;
+  void* device_ = nullptr;
+};
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/driver/nvrtc.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/embedded_sources.h"
+#include "profiler/measure/gpu/driver/dynamic_library.h"
+#include "profiler/measure/gpu/user/own_source.h"
+
+namespace attnscope::gpu {
+namespace {
+
+/// The whole number that ends right before `phrase` in `text`, spaces between: "40" for "Used 40 registers".
+std::int64_t number_before(std::string_view text, std::string_view phrase) {
+  std::size_t end = text.find(phrase);
+  if (end == std::string_view::npos) return 0;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  std::size_t begin = end;
+  while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+  std::int64_t value = 0;
+  std::from_chars(text.data() + begin, text.data() + end, value);
+  return value;
+}
+
+/// What a call of NVRTC's answered: "nvrtcGetCUBIN: NVRTC_ERROR_INVALID_PROGRAM".
+std::string failed(const char* call, const char* answer) {
+  return fmt::format("{}: {}", call, answer);
+}
+
+/// 90 for "sm_90a".
+std::optional<int> arch_number(std::string_view arch) {
+  if (!arch.starts_with("sm_")) return std::nullopt;
+  int number = 0;
+  const char* first = arch.data() + 3;
+  const char* last = arch.data() + arch.size();
+  const auto [end, error] = std::from_chars(first, last, number);
+  const std::string_view suffix(end, static_cast<std::size_t>(last - end));
+  if (error != std::errc{} || (!suffix.empty() && suffix != "a" && suffix != "f")) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<Nvrtc, Message> Nvrtc::load() {
+  const auto library = DynamicLibrary::open({.title = "NVRTC",
+                                             .override_variable = "ATTNSCOPE_NVRTC_LIBRARY",
+                                             .names = {"libnvrtc.so.13", "libnvrtc.so.12"},
+                                             .folders = toolkit_library_folders()});
+  if (!library) return Failure{library.error().what};
+  Nvrtc nvrtc;
+  nvrtc.path_ = library->path();
+  std::string missing;
+  const auto bind = [&](auto& function, const char* name) {
+    if (!library->bind(function, name) && missing.empty()) missing = name;
+  };
+#define ATTNSCOPE_BIND(name) bind(nvrtc.api_.name, #name);
+  ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_BIND)
+#undef ATTNSCOPE_BIND
+  if (!missing.empty()) {
+    return Failure{make_message("NVRTC in {} has no {}.", nvrtc.path_.string(), missing)};
+  }
+  int major = 0;
+  int minor = 0;
+  if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
+    return Failure{make_message("NVRTC in {} does not say its version: {}.", nvrtc.path_.string(),
+                                failed("nvrtcVersion", nvrtc.api_.nvrtcGetErrorString(result)))};
+  }
+  nvrtc.version_ = fmt::format("{}.{}", major, minor);
+  return nvrtc;
+}
+
+Message Nvrtc::refuses(std::string_view arch) const {
+  const auto number = arch_number(arch);
+  if (!number) return make_reason("compile.no_arch", "'{}' is not an architecture; write it as sm_80 or sm_90a.", arch);
+  int count = 0;
+  const char* call = "nvrtcGetNumSupportedArchs";
+  nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
+  constexpr int most = 10'000;
+  std::vector<int> known(static_cast<std::size_t>(std::clamp(count, 0, most)));
+  if (result == NVRTC_SUCCESS && count == std::ssize(known)) {
+    call = "nvrtcGetSupportedArchs";
+    result = api_.nvrtcGetSupportedArchs(known.data());
+  }
+  if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
+    if (result == NVRTC_SUCCESS) {
+      return make_reason("compile.archs_unknown", "NVRTC {} does not say which architectures it compiles for: {}.",
+                         version_, make_reason("compile.arch_count", "their number makes no sense"));
+    }
+    return make_reason("compile.archs_unknown", "NVRTC {} does not say which architectures it compiles for: {}.",
+                       version_, failed(call, api_.nvrtcGetErrorString(result)));
+  }
+  std::erase_if(known, [](int each) { return each < 80; });
+  if (std::ranges::find(known, *number) != known.end()) return {};
+  return make_reason("compile.other_arch",
+                     "{} is not an architecture that NVRTC {} compiles these kernels for; it knows sm_{}.", arch,
+                     version_, fmt::join(known, ", sm_"));
+}
+
+std::vector<std::filesystem::path> Nvrtc::include_folders() const {
+  std::vector<std::filesystem::path> folders;
+  std::error_code error;
+  const std::filesystem::path library = std::filesystem::weakly_canonical(path_, error).parent_path();
+  for (const char* relative : {"../include", "../../../include", "../../cuda_runtime/include"}) {
+    const auto folder = (library / relative).lexically_normal();
+    if (std::filesystem::is_regular_file(folder / "cuda_fp16.h", error)) folders.push_back(folder);
+  }
+  return folders;
+}
+
+Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
+                                         const std::string& own_text) const {
+  const char* main_text = source.own ? own_text.c_str() : nullptr;
+  const std::string name = source.own ? source.own->file.string() : source.file;
+  std::vector<std::string> names;
+  std::vector<const char*> texts;
+  for (const EmbeddedSource& embedded : embedded_sources()) {
+    if (source.own) break;  // a user's may have the names of ours
+    if (embedded.path == source.file) {
+      main_text = embedded.text.data();
+    } else if (!embedded.path.ends_with(".csv")) {
+      names.emplace_back(embedded.path);
+      texts.push_back(embedded.text.data());
+    }
+  }
+  if (main_text == nullptr)
+    return Failure{make_reason("compile.no_source", "{} is not among this program's kernel sources.", source.file)};
+  const auto pointers = [](const std::vector<std::string>& strings) {
+    std::vector<const char*> result;
+    result.reserve(strings.size());
+    for (const std::string& each : strings) result.push_back(each.c_str());
+    return result;
+  };
+  const auto name_pointers = pointers(names);
+  std::vector<std::string> all_options = options;
+  if (source.own) {  // where files lie says nothing of what they are: it is no part of what identifies a cubin
+    for (const auto& folder : include_folders_of(*source.own, include_folders())) {
+      all_options.push_back("-I" + folder.string());
+    }
+  }
+  const auto option_pointers = pointers(all_options);
+
+  nvrtcProgram program = nullptr;
+  nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, name.c_str(), static_cast<int>(texts.size()),
+                                               texts.data(), name_pointers.data());
+  const auto answer = [&](const char* call) {
+    return Message::verbatim(failed(call, api_.nvrtcGetErrorString(result)));
+  };
+  if (result != NVRTC_SUCCESS) return Failure{answer("nvrtcCreateProgram")};
+  struct Guard {
+    const Functions& api;
+    nvrtcProgram program;
+    ~Guard() { api.nvrtcDestroyProgram(&program); }
+  } const guard{api_, program};
+
+  result = api_.nvrtcCompileProgram(program, static_cast<int>(option_pointers.size()), option_pointers.data());
+  const bool compiles = result == NVRTC_SUCCESS;
+  const Message refusal = compiles ? Message() : answer("nvrtcCompileProgram");
+  Compiled compiled;
+  std::size_t size = 0;
+  const char* call = "nvrtcGetProgramLogSize";
+  result = api_.nvrtcGetProgramLogSize(program, &size);
+  if (result == NVRTC_SUCCESS && size > 1) {
+    compiled.log.resize(size);
+    call = "nvrtcGetProgramLog";
+    result = api_.nvrtcGetProgramLog(program, compiled.log.data());
+    compiled.log.resize(result == NVRTC_SUCCESS ? size - 1 : 0);  // without its terminating zero
+  }
+  const auto fail = [&](Message why) -> Failure<Message> {
+    if (compiled.log.empty()) return {std::move(why)};
+    return {make_reason("compile.with_log", "{}\n{}", why, compiled.log)};
+  };
+  if (!compiles) return fail(refusal);
+  // Registers, spills and what the assembler warns of stand there alone: a kernel without a log has none of them, and
+  // must not look as if it had no spills.
+  if (result != NVRTC_SUCCESS) return Failure{answer(call)};
+  // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead, unless it is what a user
+  // wants to see.
+  if (!source.own && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
+    return fail(make_reason("compile.serialized", "the assembler serialized the tensor-core instructions"));
+  }
+  result = api_.nvrtcGetCUBINSize(program, &size);
+  if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBINSize"));
+  if (size == 0) return fail(make_reason("compile.no_cubin", "NVRTC made no cubin"));
+  compiled.cubin.resize(size);
+  result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
+  if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
+  // A kernel that is not there shows when it is loaded, on a GPU; here, to who compiles ahead of that.
+  const auto compiles_entry = [&](const std::string& entry) {
+    return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
+  };
+  if (source.own && compiles_entry("") && !compiles_entry(source.entry + "'")) {
+    return fail(make_reason("point.no_entry",
+                            "{} has no kernel '{}'; declare it extern \"C\", or name it as the compiler does",
+                            source.file, source.entry));
+  }
+  compiled.figures = figures_from_log(compiled.log, source.entry);
+  return compiled;
+}
+
+std::vector<std::string> compile_options(const KernelSource& source, std::string_view arch) {
+  std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17",
+                                   "--device-as-default-execution-space", "--ptxas-options=-v"};
+  for (const std::string& define : source.defines) options.push_back("-D" + define);
+  if (source.own) options.insert(options.end(), source.own->options.begin(), source.own->options.end());
+  return options;
+}
+
+KernelFigures figures_from_log(std::string_view log, std::string_view entry) {
+  // "Compiling entry function 'name' for ..." opens a kernel's part; the next one closes it.
+  const std::string opening = fmt::format("Compiling entry function '{}'", entry);
+  const std::size_t begin = log.find(opening);
+  if (begin == std::string_view::npos) return {};
+  log.remove_prefix(begin + opening.size());
+  log = log.substr(0, log.find("Compiling entry function"));
+  return {.registers = static_cast<int>(number_before(log, "registers")),
+          .static_shared_bytes = number_before(log, "bytes smem"),
+          .local_bytes = number_before(log, "bytes stack frame"),
+          .spill_store_bytes = number_before(log, "bytes spill stores"),
+          .spill_load_bytes = number_before(log, "bytes spill loads")};
+}
+
+std::string arch_for(int compute_major, int compute_minor) {
+  // sm_90a: wgmma and setmaxnreg; from 10.0 on every family has such a variant too.
+  const char* suffix = compute_major >= 9 ? "a" : "";
+  return fmt::format("sm_{}{}{}", compute_major, compute_minor, suffix);
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/driver/range_profiler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "profiler/measure/gpu/point_end.h"
+
+namespace attnscope::gpu {
+namespace {
+
+void initialize(const CuptiApi& cupti) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
+  cupti.check(cupti.cuptiProfilerInitialize(&params), "cuptiProfilerInitialize");
+}
+
+/// Turns the flags of a device that cannot be profiled into the error that names the cause.
+void check_supported(const CuptiApi& cupti, int device) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
+  params.cuDevice = device;
+  params.api = CUPTI_PROFILER_RANGE_PROFILING;
+  cupti.check(cupti.cuptiProfilerDeviceSupported(&params), "cuptiProfilerDeviceSupported");
+  if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return;
+  const auto refuse = [&](CUpti_Profiler_Support_Level level, CUptiResult code, const char* what) {
+    if (level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED || level == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
+      throw CuptiError(code, Message::verbatim(fmt::format("cuptiProfilerDeviceSupported: {}", what)));
+    }
+  };
+  refuse(params.vGpu,
+         params.vGpu == CUPTI_PROFILER_CONFIGURATION_DISABLED ? CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES
+                                                              : CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
+         "virtual GPU");
+  refuse(params.wsl, CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "WSL2");
+  refuse(params.confidentialCompute, CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, "confidential computing");
+  refuse(params.cmp, CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, "mining GPU");
+  refuse(params.sli, CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, "SLI");
+  refuse(params.architecture, CUPTI_ERROR_NOT_SUPPORTED, "architecture");
+}
+
+std::string chip_name(const CuptiApi& cupti, int device) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
+  params.deviceIndex = static_cast<std::size_t>(device);
+  cupti.check(cupti.cuptiDeviceGetChipName(&params), "cuptiDeviceGetChipName");
+  return params.pChipName;
+}
+
+/// The first call that fails without permission.
+std::vector<std::uint8_t> counter_availability(const CuptiApi& cupti, CUcontext context) {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
+  params.ctx = context;
+  cupti.check(cupti.cuptiProfilerGetCounterAvailability(&params), "cuptiProfilerGetCounterAvailability");
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  cupti.check(cupti.cuptiProfilerGetCounterAvailability(&params), "cuptiProfilerGetCounterAvailability");
+  return image;
+}
+
+CounterHost open_host(const CuptiApi& cupti, CUcontext context, int device) {
+  initialize(cupti);
+  check_supported(cupti, device);
+  std::string chip = chip_name(cupti, device);
+  return {cupti, std::move(chip), counter_availability(cupti, context)};
+}
+
+/// A ratio may have no value, of what did not happen at all.
+bool always_has_a_value(std::string_view metric) {
+  return std::ranges::any_of(std::array{".sum", ".avg", ".min", ".max"},
+                             [&](const char* rollup) { return metric.ends_with(rollup); });
+}
+
+/// `values` of a range. Throws CuptiError where a counter that counts in any case has none: its pass did not run.
+std::vector<double> whole(std::vector<double> values, const CounterConfig& config, const char* range) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string& metric = config.metrics()[i];
+    if (std::isfinite(values[i]) || !always_has_a_value(metric)) continue;
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.no_value", "CUPTI gave no value of {} for the range '{}'", metric, range));
+  }
+  return values;
+}
+
+}  // namespace
+
+RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse)
+    : cupti_(cupti), context_(context), host_(open_host(cupti, context, device)), reuse_(reuse) {
+  enable();
+}
+
+RangeProfiler::~RangeProfiler() {
+  disable();
+}
+
+void RangeProfiler::enable() {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
+  params.ctx = context_;
+  cupti_.check(cupti_.cuptiRangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
+  object_ = params.pRangeProfilerObject;
+}
+
+void RangeProfiler::disable() noexcept {
+  if (object_ == nullptr) return;
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
+  params.pRangeProfilerObject = object_;
+  cupti_.cuptiRangeProfilerDisable(&params);
+  object_ = nullptr;
+  configured_ = false;
+  given_.reset();
+}
+
+/// Between start and stop: one pass over the ranges.
+class RangeProfiler::Session {
+ public:
+  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object) : cupti_(cupti), object_(object) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
+    params.pRangeProfilerObject = object_;
+    cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
+    started_ = true;
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() = default;
+
+  /// Ends a session that went wrong, so that the next one can begin; what failed to end it is tried once more.
+  void abort() noexcept {
+    if (pushed_) {
+      ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+      params.pRangeProfilerObject = object_;
+      cupti_.cuptiRangeProfilerPopRange(&params);
+    }
+    if (started_) {
+      ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+      params.pRangeProfilerObject = object_;
+      cupti_.cuptiRangeProfilerStop(&params);
+    }
+  }
+
+  void run(const Range& range) {
+    if (range.before) range.before();
+    push(range.name);
+    range.work();
+    pop();
+  }
+
+  /// True when this was the last pass.
+  [[nodiscard]] bool stop() {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
+    params.pRangeProfilerObject = object_;
+    cupti_.check(cupti_.cuptiRangeProfilerStop(&params), "cuptiRangeProfilerStop");
+    started_ = false;
+    return params.isAllPassSubmitted != 0;
+  }
+
+ private:
+  void push(const std::string& name) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
+    params.pRangeProfilerObject = object_;
+    params.pRangeName = name.c_str();
+    cupti_.check(cupti_.cuptiRangeProfilerPushRange(&params), "cuptiRangeProfilerPushRange");
+    pushed_ = true;
+  }
+
+  void pop() {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
+    params.pRangeProfilerObject = object_;
+    cupti_.check(cupti_.cuptiRangeProfilerPopRange(&params), "cuptiRangeProfilerPopRange");
+    pushed_ = false;
+  }
+
+  const CuptiApi& cupti_;
+  CUpti_RangeProfiler_Object* object_;
+  bool started_ = false;
+  bool pushed_ = false;
+};
+
+RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
+  const bool again = reuse_ == Reuse::config && serves(config, ranges.size());
+  std::optional<CuptiError> first;
+  if (again) {
+    try {
+      clear_counter_data();
+      return round(config, ranges);
+    } catch (const CuptiError& error) {
+      // Not said where a configuration may be used again: the round is run once more, with one of its own.
+      first = error;
+    }
+  }
+  try {
+    configure(config, ranges.size());
+  } catch (const CuptiError&) {
+    if (first) throw CuptiError(*first);  // after which nothing else worked
+    throw;
+  }
+  Values values = round(config, ranges);
+  if (again) reuse_ = Reuse::nothing;
+  return values;
+}
+
+bool RangeProfiler::serves(const CounterConfig& config, std::size_t ranges) const {
+  return configured_ && given_->passes > 0 && ranges <= given_->most_ranges &&
+         std::ranges::equal(given_->config_image, config.image());
+}
+
+RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config, std::size_t ranges) {
+  std::vector<const char*> names;
+  for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
+  const std::size_t most_ranges = std::max(least_ranges, std::bit_ceil(ranges));
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
+  size.pRangeProfilerObject = object_;
+  size.pMetricNames = names.data();
+  size.numMetrics = names.size();
+  size.maxNumOfRanges = most_ranges;
+  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges);
+  cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
+  return {.config_image = {config.image().begin(), config.image().end()},
+          .most_ranges = most_ranges,
+          .passes = 0,
+          .counter_data = std::vector<std::uint8_t>(size.counterDataSize)};
+}
+
+void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
+  // After a session that broke off CUPTI goes on with the pass that would have come next, whatever it is told: the
+  // passes before it, and their counters, would be missing.
+  const bool other = given_ && (!configured_ || ranges > given_->most_ranges ||
+                                !std::ranges::equal(given_->config_image, config.image()));
+  if (other) disable();
+  if (object_ == nullptr) enable();
+  if (!given_) given_ = memory_for(config, ranges);
+  given_->passes = 0;
+  clear_counter_data();
+
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
+  set.pRangeProfilerObject = object_;
+  set.configSize = given_->config_image.size();
+  set.pConfig = given_->config_image.data();
+  set.counterDataImageSize = given_->counter_data.size();
+  set.pCounterDataImage = given_->counter_data.data();
+  set.range = CUPTI_UserRange;
+  set.replayMode = CUPTI_UserReplay;
+  set.maxRangesPerPass = given_->most_ranges;
+  set.numNestingLevels = 1;
+  set.minNestingLevel = 1;
+  set.passIndex = 0;
+  set.targetNestingLevel = 1;
+  cupti_.check(cupti_.cuptiRangeProfilerSetConfig(&set), "cuptiRangeProfilerSetConfig");
+  configured_ = true;
+}
+
+void RangeProfiler::clear_counter_data() {
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
+  init.pRangeProfilerObject = object_;
+  init.counterDataSize = given_->counter_data.size();
+  init.pCounterData = given_->counter_data.data();
+  cupti_.check(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&init),
+               "cuptiRangeProfilerCounterDataImageInitialize");
+}
+
+RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::span<const Range> ranges) {
+  try {
+    run_passes(config, ranges);
+    return decode(config, ranges);
+  } catch (...) {
+    configured_ = false;  // what state it is in, nobody knows
+    throw;
+  }
+}
+
+void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Range> ranges) {
+  bool complete = false;
+  std::size_t passes = 0;
+  const std::size_t most_passes = 2 * config.passes() + 1;  // a bound against a library that never says it is done
+  while (passes < most_passes && !complete) {
+    Session session(cupti_, object_);
+    try {
+      for (const Range& range : ranges) session.run(range);
+      complete = session.stop();
+      ++passes;
+    } catch (const LaunchTimeout&) {
+      throw;  // any call that waits for the GPU would wait for ever
+    } catch (...) {
+      session.abort();
+      throw;
+    }
+  }
+  if (!complete)
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.more_passes", "CUPTI asked for more passes than it had announced"));
+  // A pass left out would leave its metrics without a value, and say nothing.
+  const std::size_t announced = given_->passes != 0 ? given_->passes : config.passes();
+  if (passes < announced || (given_->passes != 0 && passes != announced)) {
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.other_passes", "CUPTI was done after {} passes, not {}", passes, announced));
+  }
+  given_->passes = passes;
+}
+
+RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::span<const Range> ranges) {
+  const std::vector<std::uint8_t>& counter_data = given_->counter_data;
+  {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
+    params.pRangeProfilerObject = object_;
+    cupti_.check(cupti_.cuptiRangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
+    if (params.numOfRangeDropped != 0) {
+      throw CuptiError(CUPTI_ERROR_MAX_LIMIT_REACHED,
+                       make_reason("counters.ranges_dropped", "CUPTI dropped {} ranges", params.numOfRangeDropped));
+    }
+  }
+  ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
+  info.pCounterDataImage = counter_data.data();
+  info.counterDataImageSize = counter_data.size();
+  cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo");
+  Values values;
+  // There may be room for more ranges than these.
+  for (std::size_t i = 0; i < info.numTotalRanges && values.size() < ranges.size(); ++i) {
+    ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
+    range.pCounterDataImage = counter_data.data();
+    range.counterDataImageSize = counter_data.size();
+    range.rangeIndex = i;
+    range.rangeDelimiter = "/";
+    cupti_.check(cupti_.cuptiRangeProfilerCounterDataGetRangeInfo(&range), "cuptiRangeProfilerCounterDataGetRangeInfo");
+    values.emplace(range.rangeName, whole(config.evaluate(counter_data, i), config, range.rangeName));
+  }
+  for (const Range& range : ranges) {
+    if (values.contains(range.name)) continue;
+    throw CuptiError(CUPTI_ERROR_UNKNOWN,
+                     make_reason("counters.range_missing", "CUPTI gave back {} ranges, none of them '{}'",
+                                 values.size(), range.name));
+  }
+  return values;
+}
+
+}  // namespace attnscope::gpu

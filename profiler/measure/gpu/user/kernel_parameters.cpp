@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/user/kernel_parameters.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace attnscope::gpu {
+namespace {
+
+/// Nothing where the image ends before.
+template <class T>
+std::optional<T> at(std::string_view image, std::uint64_t offset) {
+  if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, image.data() + offset, sizeof value);
+  return value;
+}
+
+std::string_view part(std::string_view image, std::uint64_t offset, std::uint64_t bytes) {
+  return offset > image.size() ? std::string_view() : image.substr(offset, bytes);
+}
+
+std::string_view section_of(std::string_view image, const std::string& name) {
+  const auto header = at<Elf64_Ehdr>(image, 0);
+  if (!header || !image.starts_with(ELFMAG)) return {};
+  const auto section = [&](std::uint64_t i) { return at<Elf64_Shdr>(image, header->e_shoff + i * sizeof(Elf64_Shdr)); };
+  const auto names = section(header->e_shstrndx);
+  if (!names) return {};
+  const std::string_view text = part(image, names->sh_offset, names->sh_size);
+  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
+    const auto each = section(i);
+    if (!each) return {};
+    const std::string_view its = part(text, each->sh_name, name.size() + 1);
+    if (its.starts_with(name) && its.back() == '\0') return part(image, each->sh_offset, each->sh_size);
+  }
+  return {};
+}
+
+/// Records of a section .nv.info: a form, an attribute, and 16 bits that are its value or how many bytes follow.
+std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
+  constexpr unsigned char sized = 4;       // EIFMT_SVAL
+  constexpr unsigned char parameter = 23;  // EIATTR_KPARAM_INFO: index, ordinal and offset (16 bits), bytes << 18
+  std::map<std::uint16_t, std::size_t> bytes;
+  while (info.size() >= 4) {
+    const auto form = static_cast<unsigned char>(info[0]);
+    const auto attribute = static_cast<unsigned char>(info[1]);
+    const std::size_t follow = form == sized ? *at<std::uint16_t>(info, 2) : 0;
+    const std::string_view value = part(info, 4, follow);
+    if (form == sized && attribute == parameter) {
+      const auto ordinal = at<std::uint16_t>(value, 4);
+      const auto packed = at<std::uint32_t>(value, 8);
+      if (!ordinal || !packed) return std::nullopt;
+      bytes[*ordinal] = *packed >> 18U;
+    }
+    info.remove_prefix(std::min(info.size(), 4 + follow));
+  }
+  if (bytes.empty()) return std::nullopt;  // of none, or of a compiler that says it otherwise
+  std::vector<std::size_t> all;
+  all.reserve(bytes.size());
+  for (const auto& [ordinal, size] : bytes) all.push_back(size);
+  return all;
+}
+
+constexpr std::string_view ptx_blanks = " \t\r\n\f\v";
+
+/// Without comments, of which a parameter list may have some.
+std::string plain_ptx(std::string_view ptx) {
+  std::string plain;
+  for (std::size_t i = 0; i < ptx.size();) {
+    const bool line = ptx.substr(i, 2) == "//";
+    if (line || ptx.substr(i, 2) == "/*") {
+      const std::size_t end = ptx.find(line ? "\n" : "*/", i + 2);
+      i = end == std::string_view::npos ? ptx.size() : end + (line ? 0 : 2);
+      plain += ' ';
+    } else {
+      plain += ptx[i++];
+    }
+  }
+  return plain;
+}
+
+/// ".param .u64 .ptr .global q" or ".param .align 64 .b8 map[128]".
+std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
+  const auto number = [](std::string_view digits) -> std::optional<std::size_t> {
+    const bool hexadecimal = digits.starts_with("0x");
+    if (hexadecimal) digits.remove_prefix(2);
+    std::size_t value = 0;
+    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
+    return end.ec == std::errc() && value > 0 ? std::optional(value) : std::nullopt;
+  };
+  std::size_t type = std::string_view::npos;
+  for (const char* each : {".u", ".s", ".b", ".f"}) {
+    for (std::size_t i = text.find(each); i != std::string_view::npos; i = text.find(each, i + 1)) {
+      if (i + 2 < text.size() && text[i + 2] >= '1' && text[i + 2] <= '9') type = std::min(type, i);
+    }
+  }
+  if (!text.starts_with(".param") || type == std::string_view::npos) return std::nullopt;
+  const auto bits = number(text.substr(type + 2));
+  const std::size_t open = text.find('[');
+  const auto count = open == std::string_view::npos ? std::optional<std::size_t>(1) : number(text.substr(open + 1));
+  return bits && count ? std::optional(*bits / 8 * *count) : std::nullopt;
+}
+
+std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::string_view entry) {
+  const std::string plain = plain_ptx(image);
+  std::string_view text = plain;
+  const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(ptx_blanks), text.size())); };
+  constexpr std::string_view directive = ".entry";
+  for (std::size_t at = text.find(directive); at != std::string_view::npos; at = text.find(directive)) {
+    text.remove_prefix(at + directive.size());
+    skip_blanks();
+    if (!text.starts_with(entry)) continue;
+    text.remove_prefix(entry.size());
+    skip_blanks();
+    if (!text.starts_with('(')) continue;
+    std::string_view list = text.substr(1, text.find(')') - 1);
+    std::vector<std::size_t> all;
+    while (list.find_first_not_of(ptx_blanks) != std::string_view::npos) {
+      list.remove_prefix(list.find_first_not_of(ptx_blanks));
+      const auto bytes = bytes_of_parameter(list.substr(0, list.find(',')));
+      if (!bytes) return std::nullopt;
+      all.push_back(*bytes);
+      list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
+    }
+    return all;
+  }
+  return std::nullopt;
+}
+
+std::size_t bytes_of(const Argument& argument) {
+  constexpr std::size_t pointer = 8;
+  constexpr std::size_t tensor_map = 128;
+  return std::visit(
+      [](const auto& value) -> std::size_t {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_arithmetic_v<T>) return sizeof value;
+        return std::is_same_v<T, TensorMapArgument> ? tensor_map : pointer;
+      },
+      argument);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view image, std::string_view entry) {
+  if (!image.starts_with(ELFMAG)) return of_ptx(image, entry);
+  return of_cubin(section_of(image, ".nv.info." + std::string(entry)));
+}
+
+Message wrong_arguments(const KernelLaunch& launch, std::string_view image) {
+  const auto taken = parameter_bytes(image, launch.source.entry);
+  if (!taken) return {};
+  if (taken->size() != launch.arguments.size()) {
+    return make_reason("compile.argument_count", "{} takes {} arguments, and the statement gives {}.",
+                       launch.source.entry, taken->size(), launch.arguments.size());
+  }
+  for (std::size_t i = 0; i < taken->size(); ++i) {
+    const std::size_t stated = bytes_of(launch.arguments[i]);
+    const bool narrow = std::holds_alternative<std::int32_t>(launch.arguments[i]) && (*taken)[i] <= sizeof(short);
+    if (stated == (*taken)[i] || narrow) continue;  // of a bool or a short the driver takes the low bytes
+    return make_reason("compile.argument_bytes",
+                       "Argument {} of {} has {} bytes, and the statement gives {}: a pointer and a long have 8, an "
+                       "int and a float 4, a tensor map 128.",
+                       i + 1, launch.source.entry, (*taken)[i], stated);
+  }
+  return {};
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/user/library_kernel.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "profiler/measure/gpu/clock.h"
+#include "profiler/measure/gpu/point_end.h"
+
+namespace attnscope::gpu {
+namespace {
+
+constexpr std::size_t beside = 4096;            ///< bytes in front of a workspace and behind it
+constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
+
+[[noreturn]] void no_kernel(const Message& reason) {
+  throw PointEnd(Disposition::compile_error, reason);
+}
+
+/// Files of that name that are loaded, whatever version theirs is.
+std::set<std::string> loaded_files(const std::string& name) {
+  struct Wanted {
+    const std::string& name;
+    std::set<std::string> found = {};
+  } wanted{name};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& all = *static_cast<Wanted*>(data);
+        const std::filesystem::path file = info->dlpi_name;
+        std::error_code error;
+        if (file.filename().string().starts_with(all.name)) {
+          all.found.insert(std::filesystem::weakly_canonical(file, error).string());
+        }
+        return 0;
+      },
+      &wanted);
+  return wanted.found;
+}
+
+/// What a library's function returns; what it throws is the end of the point, and no crash of ours.
+template <class F>
+auto guarded(const std::string& library, const char* function, const F& call) {
+  const auto threw = [&](const char* words) {
+    return PointEnd(Disposition::crashed, "point.library_threw", "{}, {}(): an exception crossed the C interface: {}",
+                    library, function, words);
+  };
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    throw threw(error.what());
+  } catch (...) {
+    throw threw("?");
+  }
+}
+
+}  // namespace
+
+LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.filename().string()) {
+  constexpr const char* entry = "attnscope_kernel_v1";
+  const std::set<std::string> before = loaded_files("libcupti.so");
+  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const error = ::dlerror();
+    no_kernel(
+        make_reason("point.library_not_loaded", "{} cannot be loaded: {}", name_, error != nullptr ? error : "?"));
+  }
+  for (const std::string& each : loaded_files("libcupti.so")) {
+    if (before.empty() || before.contains(each)) continue;
+    no_kernel(make_reason("point.two_cupti",
+                          "{} brings {}, and {} counts already: name one of them for both in ATTNSCOPE_CUPTI_LIBRARY",
+                          name_, each, *before.begin()));
+  }
+  const auto table = reinterpret_cast<decltype(&attnscope_kernel_v1)>(::dlsym(handle, entry));
+  if (table == nullptr) {
+    no_kernel(
+        make_reason("point.no_interface",
+                    "{} exports no {}: it is built for another version of attnscope_kernel.h than {}, or for none",
+                    name_, entry, ATTNSCOPE_KERNEL_VERSION));
+  }
+  functions_ = guarded(name_, entry, table);
+  if (functions_ == nullptr || functions_->version != ATTNSCOPE_KERNEL_VERSION) {
+    no_kernel(make_reason("point.other_interface",
+                          "{} is built for version {} of attnscope_kernel.h, and this program has version {}", name_,
+                          functions_ == nullptr ? 0 : functions_->version, ATTNSCOPE_KERNEL_VERSION));
+  }
+  const auto need = [&](bool there, const char* function) {
+    if (!there) no_kernel(make_reason("point.no_function", "{}: its table of functions lacks {}", name_, function));
+  };
+  need(functions_->supported != nullptr, "supported");
+  need(functions_->workspace != nullptr, "workspace");
+  need(functions_->prepare != nullptr, "prepare");
+  need(functions_->launch != nullptr, "launch");
+  need(functions_->release != nullptr, "release");
+  need(functions_->last_error != nullptr, "last_error");
+}
+
+/// What prepare() reads, and what it leaves.
+struct PreparedLibrary::Call {
+  HostCall stated;
+  std::vector<attnscope_knob> knobs;
+  attnscope_problem problem{};
+  attnscope_pointers pointers{};
+  void* plan = nullptr;
+  DeviceMemory kept;
+
+  Call(const HostCall& call, int device) : stated(call) {
+    const AttentionProblem& p = stated.problem;
+    for (const auto& [name, value] : stated.knobs) knobs.push_back({name.c_str(), value});
+    problem = {.device = device,
+               .dtype = p.dtype == DType::bf16 ? ATTNSCOPE_BF16 : ATTNSCOPE_FP16,
+               .pass = stated.pass == Pass::bwd ? ATTNSCOPE_BACKWARD : ATTNSCOPE_FORWARD,
+               .batch = p.batch,
+               .heads_q = p.heads_q,
+               .heads_kv = p.heads_kv,
+               .n_q = p.n_q,
+               .n_k = p.n_k,
+               .d = p.d,
+               .q = {},  // and the others: point_to()
+               .o = {},
+               .dout = {},
+               .dq = {},
+               .k = {},
+               .v = {},
+               .dk = {},
+               .dv = {},
+               .scale = 1 / std::sqrt(static_cast<double>(p.d)),
+               .window_left = p.mask.left,
+               .window_right = p.mask.right,
+               .mask_block = p.mask.sparse() ? p.mask.block_size : 0,
+               .lse_base_2 = stated.lse_base_2 ? 1 : 0,
+               .deterministic = p.deterministic ? 1 : 0,
+               .br = stated.tile.br,
+               .bc = stated.tile.bc,
+               .knob_count = static_cast<std::int64_t>(knobs.size()),
+               .knobs = knobs.data()};
+  }
+
+  void point_to(const AttentionPlan& plan_of_all, const Resolve& address_of) {
+    const auto find = [&](auto& pointer, const char* name) -> const BufferSpec* {
+      const auto buffer = std::ranges::find(plan_of_all.buffers, name, &BufferSpec::name);
+      if (buffer == plan_of_all.buffers.end()) return nullptr;
+      pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(address_of(name));
+      return &*buffer;
+    };
+    const auto take = [&](auto& pointer, attnscope_strides& strides, const char* name, bool queries) {
+      const BufferSpec* const buffer = find(pointer, name);
+      if (buffer == nullptr) return;
+      const Strides stated = strides_of(*buffer, queries ? problem.heads_q : problem.heads_kv,
+                                        queries ? problem.n_q : problem.n_k, problem.d);
+      strides = {.batch = stated.batch, .head = stated.head, .row = stated.row};
+    };
+    take(pointers.q, problem.q, "q", true);
+    take(pointers.k, problem.k, "k", false);
+    take(pointers.v, problem.v, "v", false);
+    take(pointers.o, problem.o, "o", true);
+    take(pointers.dout, problem.dout, "dout", true);
+    take(pointers.dq, problem.dq, "dq", true);
+    take(pointers.dk, problem.dk, "dk", false);
+    take(pointers.dv, problem.dv, "dv", false);
+    (void)find(pointers.lse, "lse");
+    (void)find(pointers.key_lengths, "key_lengths");
+    (void)find(pointers.block_mask, "block_mask");
+    (void)find(pointers.q_starts, "q_starts");
+    (void)find(pointers.k_starts, "k_starts");
+  }
+};
+
+PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& library, const AttentionPlan& plan,
+                                 const HostCall& call, const Resolve& address_of, std::chrono::milliseconds limit)
+    : place_(place), library_(library), call_(std::make_shared<Call>(call, place.ordinal)) {
+  call_->point_to(plan, address_of);
+  const attnscope_kernel& theirs = library_.functions();
+  check(guarded(library_.name(), "supported", [&] { return theirs.supported(&call_->problem); }), "supported");
+  std::size_t bytes = 0;
+  check(guarded(library_.name(), "workspace", [&] { return theirs.workspace(&call_->problem, &bytes); }), "workspace");
+  workspace_bytes_ = static_cast<std::int64_t>(bytes);
+  if (bytes > 0) {
+    workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
+    for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + beside + bytes}) {
+      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, untouched_byte, beside, place_.stream), "cuMemsetD8Async");
+    }
+    call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get() + beside);
+  }
+  prepare(limit);
+}
+
+std::int64_t PreparedLibrary::guard_bytes() const {
+  return workspace_bytes_ > 0 ? static_cast<std::int64_t>(2 * beside) : 0;
+}
+
+Message PreparedLibrary::stray_write() const {
+  if (workspace_bytes_ == 0) return {};
+  std::vector<unsigned char> guard(beside);
+  const auto written = [&](CUdeviceptr at) {
+    place_.cuda.check(place_.cuda.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
+    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
+  };
+  if (written(workspace_.get()))
+    return make_reason("point.workspace_underrun", "{} wrote in front of its workspace.", library_.name());
+  if (written(workspace_.get() + beside + static_cast<CUdeviceptr>(workspace_bytes_))) {
+    return make_reason("point.workspace_overrun", "{} wrote beyond the end of its workspace of {} bytes.",
+                       library_.name(), workspace_bytes_);
+  }
+  return {};
+}
+
+void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
+  // A thread of its own, which can be left where it is. What it uses lives as long as it does, or as the process.
+  std::promise<int> promise;
+  std::future<int> status = promise.get_future();
+  std::thread([call = call_, promise = std::move(promise), &library = library_, &context = place_.context,
+               stream = place_.stream]() mutable {
+    try {
+      context.make_current();
+      promise.set_value(guarded(library.name(), "prepare", [&] {
+        return library.functions().prepare(&call->problem, &call->pointers, stream, &call->plan);
+      }));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }).detach();
+  const std::chrono::milliseconds patience = 4 * limit;
+  if (status.wait_for(patience) == std::future_status::timeout) {
+    call_->kept = std::move(workspace_);  // to give it back could wait for what does not end
+    static auto& lost = *new std::vector<std::shared_ptr<Call>>;
+    lost.push_back(call_);
+    throw LaunchTimeout(
+        make_reason("point.library_still_running",
+                    "{}, prepare(): it was still running after {} ms, four times what --timeout gives a launch.",
+                    library_.name(), patience.count()));
+  }
+  try {
+    check(status.get(), "prepare");
+  } catch (const PointEnd&) {
+    if (call_->plan != nullptr) library_.functions().release(call_->plan);
+    throw;
+  }
+}
+
+PreparedLibrary::~PreparedLibrary() {
+  try {
+    (void)place_.cuda.cuCtxSynchronize();
+    guarded(library_.name(), "release", [this] {
+      if (call_->plan != nullptr) library_.functions().release(call_->plan);
+    });
+  } catch (const PointEnd&) {  // the point has ended before
+  }
+}
+
+void PreparedLibrary::launch(CUstream stream) {
+  const auto begin = Clock::now();
+  check(guarded(library_.name(), "launch", [&] { return library_.functions().launch(call_->plan, stream); }), "launch");
+  host_time_ = Clock::now() - begin;
+}
+
+void PreparedLibrary::check(int status, const char* function) const {
+  if (status == ATTNSCOPE_OK) return;
+  const char* const words = guarded(library_.name(), "last_error", library_.functions().last_error);
+  const Message said = words != nullptr && *words != '\0' ? Message::verbatim(words)
+                                                          : make_reason("point.no_words", "it does not say why");
+  const Message reason = make_reason("point.library_failed", "{}, {}(): {}", library_.name(), function, said);
+  // A fault of the device is the end of its use here, whatever the library makes of it.
+  const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
+  if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));
+  throw PointEnd(status == ATTNSCOPE_UNSUPPORTED     ? Disposition::infeasible
+                 : status == ATTNSCOPE_OUT_OF_MEMORY ? Disposition::out_of_memory
+                                                     : Disposition::crashed,
+                 reason);
+}
+
+}  // namespace attnscope::gpu

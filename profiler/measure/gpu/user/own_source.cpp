@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/user/own_source.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "profiler/metrics/statement.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope::gpu {
+namespace fs = std::filesystem;
+namespace {
+
+/// Of what is compiled, all files together: an include that goes in circles ends somewhere.
+constexpr std::uintmax_t most_source_bytes = std::uintmax_t{64} << 20U;
+constexpr std::size_t most_source_files = 4096;
+constexpr int deepest_include = 200;  // NVRTC's own bound
+constexpr std::uintmax_t most_image_bytes = std::uintmax_t{1} << 30U;
+constexpr std::string_view blanks = " \t\f\v\r";
+
+std::optional<std::string> text_of(const fs::path& file, std::uintmax_t most) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > most || error) return std::nullopt;
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return std::nullopt;
+  return std::move(text).str();
+}
+
+/// Where a literal that begins at `at` ends: of characters, or raw.
+std::size_t end_of_literal(std::string_view text, std::size_t at) {
+  if (at > 0 && text[at - 1] == 'R' && text[at] == '"') {
+    const std::size_t open = std::min(text.find('(', at), text.size());
+    const std::string close = fmt::format("){}\"", text.substr(at + 1, open - at - 1));
+    const std::size_t end = text.find(close, open);
+    return end == std::string_view::npos ? text.size() : end + close.size();
+  }
+  for (std::size_t i = at + 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == text[at] || text[i] == '\n') {
+      return i + 1;
+    }
+  }
+  return text.size();
+}
+
+/// As a preprocessor sees it: lines joined, a blank for each comment.
+std::string without_comments(std::string text) {
+  for (const std::string_view joint : {"\\\r\n", "\\\n"}) {
+    std::string joined;
+    std::size_t from = 0;
+    for (std::size_t at = text.find(joint); at != std::string::npos; at = text.find(joint, from)) {
+      joined.append(text, from, at - from);
+      from = at + joint.size();
+    }
+    text = joined.append(text, from);
+  }
+  std::string plain;
+  const std::string_view view = text;
+  for (std::size_t i = 0; i < view.size();) {
+    const bool separator = view[i] == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(view[i - 1])) != 0;
+    if (view.substr(i, 2) == "//") {
+      i = std::min(view.find('\n', i), view.size());
+    } else if (view.substr(i, 2) == "/*") {
+      const std::size_t end = view.find("*/", i + 2);
+      i = end == std::string_view::npos ? view.size() : end + 2;
+      plain += ' ';
+    } else if ((view[i] == '"' || view[i] == '\'') && !separator) {
+      const std::size_t end = end_of_literal(view, i);
+      plain.append(view, i, end - i);
+      i = end;
+    } else {
+      plain += view[i++];
+    }
+  }
+  return plain;
+}
+
+struct Include {
+  std::string name;  ///< empty: a macro's value
+  bool quoted = false;
+};
+
+/// Of `<name>` or `"name"`, behind blanks.
+Include include_named(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  const bool quoted = text.starts_with('"');
+  const std::size_t end = quoted || text.starts_with('<') ? text.find(quoted ? '"' : '>', 1) : std::string_view::npos;
+  if (end == std::string_view::npos) return {};
+  return {std::string(text.substr(1, end - 1)), quoted};
+}
+
+/// What a line of a text without comments includes, or asks whether it is there.
+std::vector<Include> includes_of(std::string_view line) {
+  const auto take = [&](std::string_view word) {
+    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+    if (!line.starts_with(word)) return false;
+    line.remove_prefix(word.size());
+    return true;
+  };
+  if (!take("#") && !take("%:")) return {};
+  if (take("include_next") || take("include")) return {include_named(line)};
+  std::vector<Include> all;
+  constexpr std::string_view ask = "__has_include";
+  for (std::size_t at = line.find(ask); at != std::string_view::npos; at = line.find(ask)) {
+    line.remove_prefix(at + ask.size());
+    if (take("(")) all.push_back(include_named(line));
+  }
+  return all;
+}
+
+/// Files keep no other names than UTF-8.
+std::string readable(std::string name) {
+  for (std::size_t at = first_invalid_utf8(name); at != std::string::npos; at = first_invalid_utf8(name))
+    name[at] = '?';
+  return name;
+}
+
+/// The files that a source is made of, each once, with their texts.
+class Closure {
+ public:
+  /// The last `of_toolkit` of the folders are the toolkit's.
+  Closure(std::vector<fs::path> folders, std::size_t of_toolkit)
+      : folders_(std::move(folders)), own_folders_(folders_.size() - of_toolkit) {}
+
+  void add(const fs::path& file, const std::string& name, const std::string& text, bool own = true) {
+    std::error_code error;
+    if (full_ || !seen_.insert(fs::weakly_canonical(file, error)).second) return;
+    full_ =
+        seen_.size() > most_source_files || all_.size() + text.size() > most_source_bytes || depth_ == deepest_include;
+    if (full_) return;
+    ++depth_;
+    all_ += fmt::format("{} {}\n{}\n", file.filename().string(), text.size(), text);
+    if (own) files_.push_back({.name = readable(name), .digest = uuid_of(text), .content = text});
+    std::istringstream lines(without_comments(text));
+    for (std::string line; std::getline(lines, line);) {
+      for (const Include& include : includes_of(line)) {
+        if (!include.name.empty()) follow(file, include, own);
+        if (include.name.empty() && own) by_macro_ = name;
+      }
+    }
+    --depth_;
+  }
+  [[nodiscard]] const std::string& all() const { return all_; }
+  [[nodiscard]] std::vector<StatementSource>& files() { return files_; }
+  /// A file of the user's that includes what a macro names; empty where none does.
+  [[nodiscard]] const std::string& by_macro() const { return by_macro_; }
+  /// There is more than can be read.
+  [[nodiscard]] bool full() const { return full_; }
+
+ private:
+  void follow(const fs::path& from, const Include& include, bool own) {
+    const auto found = [&](const fs::path& folder, bool is_own) {
+      const fs::path file = folder / include.name;
+      const auto text = text_of(file, most_source_bytes);
+      if (text) add(file, include.name, *text, is_own && !of_toolkit(file));
+      return text.has_value();
+    };
+    if (include.quoted && found(from.parent_path(), own)) return;
+    for (std::size_t i = 0; i < folders_.size(); ++i) {
+      if (found(folders_[i], i < own_folders_)) return;
+    }
+  }
+
+  /// Also in a folder of it that the statement names, as that of cccl.
+  [[nodiscard]] bool of_toolkit(const fs::path& file) const {
+    std::error_code error;
+    const fs::path whole = fs::weakly_canonical(file, error);
+    return std::any_of(folders_.begin() + static_cast<std::ptrdiff_t>(own_folders_), folders_.end(),
+                       [&](const fs::path& folder) {
+                         const fs::path toolkit = fs::weakly_canonical(folder, error);
+                         return std::ranges::mismatch(toolkit, whole).in1 == toolkit.end();
+                       });
+  }
+
+  std::vector<fs::path> folders_;
+  std::size_t own_folders_;
+  std::set<fs::path> seen_;
+  std::string all_;
+  std::vector<StatementSource> files_;
+  std::string by_macro_;
+  int depth_ = 0;
+  bool full_ = false;
+};
+
+/// Each once; of two files that are called the same, which lie in two folders, the later one has a number.
+void append_files(std::vector<StatementSource>& to, const std::vector<StatementSource>& files) {
+  for (StatementSource each : files) {
+    const std::string name = each.name;
+    for (int nth = 2;; ++nth) {
+      const auto same = std::ranges::find(to, each.name, &StatementSource::name);
+      if (same == to.end()) {
+        to.push_back(std::move(each));
+        break;
+      }
+      if (same->digest == each.digest) break;
+      each.name = fmt::format("{} ({})", name, nth);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> include_folders_of(const OwnSource& source, const std::vector<fs::path>& toolkit) {
+  std::vector<fs::path> folders{source.file.parent_path()};
+  folders.insert(folders.end(), source.include_folders.begin(), source.include_folders.end());
+  folders.insert(folders.end(), toolkit.begin(), toolkit.end());
+  return folders;
+}
+
+Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vector<fs::path>& toolkit) {
+  if (source.file.empty())
+    return Failure{make_reason("compile.came_with_results",
+                               "The kernel is known by what a file of results says of it, and its source {} is not "
+                               "there; open your own statement with --kernel.",
+                               source.name)};
+  const bool compiled = source.kind == OwnSource::Kind::cuda;
+  auto text = text_of(source.file, compiled ? most_source_bytes : most_image_bytes);
+  if (!text)
+    return Failure{
+        make_reason("compile.own_unreadable",
+                    "{} cannot be read, or is too large: a source has at most 64 MiB, what came compiled 1 GiB.",
+                    source.file.string())};
+  OwnText own{.text = *text, .digest = {}, .files = {}};
+  if (!compiled) {
+    own.digest = uuid_of(fmt::format("{}\n{}", source.statement, *text));
+    own.files.push_back({.name = source.name, .digest = uuid_of(*text), .content = *text});
+    return own;
+  }
+  Closure closure(include_folders_of(source, toolkit), toolkit.size());
+  closure.add(source.file, source.name, *text);
+  if (closure.full())
+    return Failure{make_reason(
+        "compile.own_too_much",
+        "{} includes too much to be known by: more than 64 MiB, 4096 files, or 200 of them within one another.",
+        source.file.string())};
+  if (!closure.by_macro().empty())
+    return Failure{make_reason(
+        "compile.own_by_macro",
+        "{} includes what a macro names, so that nobody knows what was compiled: name the file in the #include.",
+        closure.by_macro())};
+  own.digest = uuid_of(fmt::format("{}\n{}", source.statement, closure.all()));
+  own.files = std::move(closure.files());
+  return own;
+}
+
+Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const OwnSource>& source,
+                                          const std::vector<fs::path>& toolkit) const {
+  auto read = read_own_source(*source, toolkit);
+  if (!read) return read;
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] = known_.try_emplace(source, Known{.digest = read->digest, .files = read->files});
+  if (known->second.digest == read->digest) return read;
+  return Failure{
+      make_reason("compile.own_changed",
+                  "{}, or what it includes, changed since it was read first; start again to measure it as it is now.",
+                  source->file.string())};
+}
+
+std::shared_ptr<const KernelStatement> OwnSources::statement_of(std::span<const KernelLaunch> launches, bool keep,
+                                                                const std::vector<fs::path>& toolkit) const {
+  std::pair<Sources, bool> key{{}, keep};
+  for (const KernelLaunch& launch : launches) {
+    const auto& own = launch.source.own;
+    if (own && std::ranges::find(key.first, own) == key.first.end()) key.first.push_back(own);
+  }
+  if (key.first.empty()) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto made = statements_.find(key); made != statements_.end()) return made->second;
+  }
+  for (const auto& source : key.first) {
+    if (!read(source, toolkit)) return nullptr;
+  }
+  const std::lock_guard lock(mutex_);
+  KernelStatement statement{.text = key.first.front()->statement, .host_code = false, .sources = {}};
+  for (const auto& source : key.first) {
+    statement.host_code = statement.host_code || source->kind == OwnSource::Kind::library;
+    append_files(statement.sources, known_.at(source).files);
+  }
+  std::size_t kept = 0;
+  for (StatementSource& each : statement.sources) {
+    const std::size_t bytes = each.content ? each.content->size() : 0;
+    if (!keep || bytes > most_kept_source_bytes - kept) each.content.reset();
+    if (each.content) kept += bytes;
+  }
+  std::ranges::sort(statement.sources, {}, &StatementSource::name);
+  auto made = std::make_shared<const KernelStatement>(std::move(statement));
+  return statements_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/points/point_query.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "kernels/model/mask.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
+#include "profiler/points/empty_query.h"
+#include "profiler/points/query_fields.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using Term = PointQuery::Term;
+using Sign = PointQuery::Sign;
+using Bare = QueryField::Bare;
+
+constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view signs = ":=<>";
+
+Failure<Message> wrong(std::string_view term, Message why) {
+  return {make_message("“{}”: {}", shortened(term), why)};
+}
+
+/// The place of the first of `wanted` that stands outside quotation marks, or npos.
+std::size_t find_unquoted(std::string_view text, std::string_view wanted, std::size_t from = 0) {
+  bool quoted = false;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (!quoted && wanted.find(text[i]) != std::string_view::npos) return i;
+  }
+  return std::string_view::npos;
+}
+
+std::string unquoted(std::string_view text) {
+  std::string plain(text);
+  std::erase(plain, '"');
+  return plain;
+}
+
+/// Parts between blanks, or between commas, that stand outside quotation marks.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators, bool keep_empty) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(find_unquoted(text, separators, begin), text.size());
+    if (keep_empty || end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string_view spelled(Sign sign) {
+  constexpr std::array<std::string_view, 5> all{":", "<", "<=", ">", ">="};
+  return all.at(static_cast<std::size_t>(sign));
+}
+
+/// A sign and how many characters it takes.
+std::pair<Sign, std::size_t> sign_at(std::string_view text) {
+  const bool equals = text.size() > 1 && text[1] == '=';
+  if (text[0] == '<') return equals ? std::pair{Sign::at_most, std::size_t{2}} : std::pair{Sign::less, std::size_t{1}};
+  if (text[0] == '>')
+    return equals ? std::pair{Sign::at_least, std::size_t{2}} : std::pair{Sign::greater, std::size_t{1}};
+  return {Sign::is, 1};
+}
+
+/// "4096", "1e9"; nothing for what is no number, or none that a double holds.
+std::optional<double> plain_number(std::string_view word, std::chars_format format) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, format);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// "4096", "4k", "0.1"; nothing for what is no number, or none that a double holds.
+std::optional<double> number_of(std::string_view word) {
+  double factor = 1;
+  if (!word.empty() && word.find('.') == std::string_view::npos) {
+    if (word.back() == 'k' || word.back() == 'K') factor = 1024;
+    if (word.back() == 'M') factor = 1024.0 * 1024.0;
+    if (factor > 1) word.remove_suffix(1);
+  }
+  const auto value = plain_number(word, std::chars_format::fixed);
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+/// Of a field's own: "1e9", "1.5ms".
+std::optional<double> number_of(std::string_view word, const QueryField& field) {
+  if (const auto number = number_of(word)) return number;
+  if (const auto number = plain_number(word, std::chars_format::general)) return number;
+  const std::string lower = lower_case(word);
+  for (const QueryUnit& unit : query_units(field.unit)) {
+    const std::string suffix = lower_case(unit.suffix);
+    if (!lower.ends_with(suffix)) continue;
+    const std::string_view bare = word.substr(0, word.size() - suffix.size());
+    // "1.5 ms" stands in quotation marks.
+    const auto value = plain_number(bare.substr(0, bare.find_last_not_of(' ') + 1), std::chars_format::general);
+    if (value) return *value * unit.factor;
+  }
+  return std::nullopt;
+}
+
+/// "ns, us, ms, s"; empty for numbers without a unit.
+std::string unit_words(const QueryField& field) {
+  std::vector<std::string_view> suffixes;
+  for (const QueryUnit& unit : query_units(field.unit)) {
+    if (static_cast<unsigned char>(unit.suffix.front()) < 0x80) suffixes.push_back(unit.suffix);
+  }
+  return fmt::format("{}", fmt::join(suffixes, ", "));
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// "128x64", "128×64".
+std::optional<std::pair<double, double>> tile_of(std::string_view word) {
+  for (const std::string_view times : {"x", "X", "×"}) {
+    const std::size_t at = word.find(times);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rows = word.substr(0, at);
+    const std::string_view columns = word.substr(at + times.size());
+    if (rows.empty() || columns.empty()) continue;
+    if (!std::ranges::all_of(rows, is_digit) || !std::ranges::all_of(columns, is_digit)) continue;
+    const auto br = number_of(rows);
+    const auto bc = number_of(columns);
+    if (br && bc) return std::pair{*br, *bc};
+  }
+  return std::nullopt;
+}
+
+/// Reads one word of a query after the other.
+class Reader {
+ public:
+  explicit Reader(const PointTable& table) : fields_(query_fields(table)) {}
+
+  Result<Term, Message> read(std::string_view text) const {
+    std::string_view word = text;
+    Term term;
+    if (word.front() == '-') {
+      term.negated = true;
+      word.remove_prefix(1);
+      if (word.empty()) return wrong(text, "“-” must be followed by what to exclude, as in -d:64");
+    }
+    if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "the closing quotation mark is missing");
+    const std::size_t at = find_unquoted(word, signs);
+    // A mask has colons itself ("window:256:0"), and is a word as well.
+    if (at == std::string_view::npos || parse_mask(word)) return bare(std::move(term), unquoted(word));
+    const auto [sign, length] = sign_at(word.substr(at));
+    term.sign = sign;
+    const std::string name = unquoted(word.substr(0, at));
+    const std::string_view values = word.substr(at + length);
+    if (name.empty())
+      return wrong(text, make_message("a field is missing before “{0}”, as in d{0}128", word.substr(at, length)));
+    const QueryField* field = find_query_field(fields_, name);
+    if (field == nullptr) return wrong(text, no_such_field(name));
+    if (values.empty())
+      return wrong(text, make_message("a value is missing behind {}{}", name, word.substr(at, length)));
+    Result<Term, Message> done = of_field(std::move(term), *field, name, values);
+    return done ? done : wrong(text, done.error());
+  }
+
+ private:
+  static Term bare(Term term, const std::string& word) {
+    if (const auto tile = tile_of(word)) {
+      term.kind = Term::Kind::tile;
+      term.numbers = {tile->first, tile->second};
+    } else if (const auto number = is_digit(word.empty() ? 'x' : word[0]) ? number_of(word) : std::nullopt) {
+      term.kind = Term::Kind::number;
+      term.numbers = {*number};
+    } else {
+      term.words = {lower_case(word)};
+    }
+    return term;
+  }
+
+  Message no_such_field(std::string_view name) const {
+    std::vector<std::string> names = query_names(fields_);
+    const auto near = near_matches(name.substr(0, 100), names);  // edits of a long one take long
+    if (!near.empty()) return make_message("no field is called “{}”; did you mean {}?", shortened(name), join_or(near));
+    // Of metrics there are too many for a sentence.
+    std::erase_if(names, [&](const std::string& each) { return find_query_field(fields_, each)->metric; });
+    return make_message("no field is called “{}”; there are {}", shortened(name), fmt::join(names, ", "));
+  }
+
+  /// `name`: what the user calls the field, which messages say as well.
+  static Result<Term, Message> of_field(Term term, const QueryField& field, const std::string& name,
+                                        std::string_view values) {
+    term.kind = Term::Kind::field;
+    term.field = field.name;
+    const bool compares = term.sign != Sign::is;
+    if (compares && !field.number) {
+      return Failure{
+          make_message("{0} has words, which {1} does not compare: write {0}:WORD", name, spelled(term.sign))};
+    }
+    const std::vector<std::string_view> all = split(values, ",", true);
+    if (compares && all.size() > 1) return Failure{make_message("{} takes one number", spelled(term.sign))};
+    for (const std::string_view each : all) {
+      const std::string value = unquoted(each);
+      if (value.empty()) return Failure{"a value is missing between the commas, or behind the last"};
+      const auto number = field.number ? number_of(value, field) : std::nullopt;
+      if (number) {
+        term.numbers.push_back(*number);
+      } else if (Message why = why_not(field, name, value, compares); !why.empty()) {
+        return Failure<Message>{std::move(why)};
+      } else {
+        term.words.push_back(lower_case(value));
+      }
+    }
+    return term;
+  }
+
+  /// Why a field cannot have a word as its value; empty where it can.
+  static Message why_not(const QueryField& field, const std::string& name, const std::string& value, bool compares) {
+    const bool known = std::ranges::any_of(
+        field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
+    if (field.number && (compares || (!known && !field.wrong))) {
+      if (const std::string units = unit_words(field); !units.empty()) {
+        return make_message("{} is a number, alone or in one of {}, which “{}” is not", name, units, shortened(value));
+      }
+      return make_message("{} is a number, “{}” is none", name, shortened(value));
+    }
+    if (field.words.empty()) return field.wrong ? field.wrong(value) : Message();
+    if (known) return {};
+    const auto near = near_matches(std::string_view(value).substr(0, 100), field.words);
+    if (!near.empty()) {
+      return make_message("{} is never “{}”; did you mean {}?", name, shortened(value), join_or(near));
+    }
+    return make_message("{} is never “{}”; it is one of {}", name, shortened(value), fmt::join(field.words, ", "));
+  }
+
+  std::vector<QueryField> fields_;
+};
+
+/// Whether what is wanted, in lower case, is the text, or one or more of the words that it is made of.
+bool has_whole(std::string_view text, std::string_view wanted) {
+  const std::string lower = lower_case(text);
+  const auto bounds = [&](std::size_t begin, std::size_t end) {
+    constexpr std::string_view between = " ,:";
+    return (begin == 0 || between.find(lower[begin - 1]) != std::string_view::npos) &&
+           (end == lower.size() || between.find(lower[end]) != std::string_view::npos);
+  };
+  for (std::size_t at = lower.find(wanted); at != std::string::npos; at = lower.find(wanted, at + 1)) {
+    if (bounds(at, at + wanted.size())) return true;
+  }
+  return false;
+}
+
+bool fits_number(const Term& term, double value) {
+  const double wanted = term.numbers.empty() ? 0 : term.numbers.front();
+  switch (term.sign) {
+    case Sign::is:
+      return std::ranges::find(term.numbers, value) != term.numbers.end();
+    case Sign::less:
+      return value < wanted;
+    case Sign::at_most:
+      return value <= wanted;
+    case Sign::greater:
+      return value > wanted;
+    case Sign::at_least:
+      return value >= wanted;
+  }
+  return false;
+}
+
+/// Whether a field's value is what the term asks of the field that it names.
+bool fits_named(const Term& term, const QueryValue& value) {
+  if (value.number && fits_number(term, *value.number)) return true;
+  return std::ranges::any_of(term.words, [&](const std::string& wanted) {
+    return std::ranges::any_of(value.texts, [&](const std::string& text) { return has_whole(text, wanted); });
+  });
+}
+
+bool has_part(const Term& term, const QueryValue& value) {
+  return std::ranges::any_of(value.texts, [&](const std::string& text) {
+    return lower_case(text).find(term.words.front()) != std::string::npos;
+  });
+}
+
+/// One field of a table, where each of its values is judged once.
+class Judged {
+ public:
+  using Judge = std::function<bool(const QueryValue&)>;
+  Judged(QueryColumn column, Judge judge) : column_(std::move(column)), judge_(std::move(judge)) {}
+
+  bool fits(Row row) {
+    if (!column_.key) return judge_(column_.value(row));
+    const std::uint64_t key = column_.key(row);
+    if (asked_ && key == last_key_) return last_;  // neighbours mostly agree
+    auto known = known_.find(key);
+    if (known == known_.end()) known = known_.emplace(key, judge_(column_.value(row))).first;
+    asked_ = true;
+    last_key_ = key;
+    last_ = known->second;
+    return last_;
+  }
+
+ private:
+  QueryColumn column_;
+  Judge judge_;
+  std::unordered_map<std::uint64_t, bool> known_;
+  bool asked_ = false;
+  std::uint64_t last_key_ = 0;
+  bool last_ = false;
+};
+
+/// The fields that a term is about, each with what it asks of it.
+std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fields, const PointTable& table) {
+  std::vector<Judged> all;
+  const auto add = [&](const QueryField& field, Judged::Judge judge) {
+    all.emplace_back(field.of(table), std::move(judge));
+  };
+  switch (term.kind) {
+    case Term::Kind::field:
+      if (const QueryField* field = find_query_field(fields, term.field)) {
+        add(*field, [&term](const QueryValue& value) { return fits_named(term, value); });
+      }
+      break;
+    case Term::Kind::tile:
+      add(*find_query_field(fields, "tile"), [&term](const QueryValue& value) {
+        const std::string tile = fmt::format("{}x{}", term.numbers.front(), term.numbers.back());
+        return std::ranges::find(value.texts, tile) != value.texts.end();
+      });
+      break;
+    case Term::Kind::number:
+    case Term::Kind::text:
+      for (const QueryField& field : fields) {
+        const bool number = term.kind == Term::Kind::number;
+        if (field.bare != (number ? Bare::numbers : Bare::words)) continue;
+        add(field, [&term, number](const QueryValue& value) {
+          return number ? value.number && fits_number(term, *value.number) : has_part(term, value);
+        });
+      }
+      break;
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table) {
+  if (text.size() > longest_query) {
+    return Failure{make_message("The filter has {} characters; at most {} are taken.", text.size(), longest_query)};
+  }
+  PointQuery query;
+  const Reader reader(table);
+  for (const std::string_view word : split(text, blanks, false)) {
+    auto term = reader.read(word);
+    if (!term) return Failure<Message>{term.error()};
+    query.terms_.push_back(std::move(term).value());
+  }
+  return query;
+}
+
+std::string_view PointQuery::wrong_word(std::string_view text, const PointTable& table) {
+  const Reader reader(table);
+  const std::vector<std::string_view> words = split(text, blanks, false);
+  const auto wrong = std::ranges::find_if(words, [&](std::string_view word) { return !reader.read(word); });
+  return wrong == words.end() ? std::string_view() : *wrong;
+}
+
+std::vector<Row> PointQuery::rows(const PointTable& table) const {
+  std::vector<Row> rows = table.rows();
+  const std::vector<QueryField> fields = query_fields(table);
+  for (const Term& term : terms_) {
+    std::vector<Judged> asked = judged(term, fields, table);
+    std::erase_if(rows, [&](Row row) {
+      const bool fits = std::ranges::any_of(asked, [row](Judged& each) { return each.fits(row); });
+      return fits == term.negated;
+    });
+  }
+  return rows;
+}
+
+namespace {
+
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return lower_case(text.substr(0, beginning.size())) == beginning;
+}
+
+/// Whether any of some points has it; without a column of its own, which a large table would keep.
+bool has_metric(const PointTable& table, std::string_view metric) {
+  constexpr Row looked_at = 500;
+  for (Row row = 0; row < table.size(); row += 1 + table.size() / looked_at) {
+    const std::optional<KernelOfRow> sum = table.points().sum(row);
+    if (sum && evaluate(metric, *sum)) return true;
+  }
+  return false;
+}
+
+/// "1", "2.5e+12" without what goes without saying.
+std::string short_number(double value) {
+  return fmt::format("{:g}", value);
+}
+
+/// Round numbers between the least and the largest of a metric, with their unit.
+std::vector<std::string> round_values_in(const QueryField& field, const PointTable& table) {
+  constexpr Row most_looked_at = 20'000;
+  const QueryColumn column = field.of(table);
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (Row row = 0; row < table.size(); row += 1 + table.size() / most_looked_at) {
+    const auto number = column.value(row).number;
+    if (!number || !(*number > 0)) continue;
+    least = std::min(least, *number);
+    most = std::max(most, *number);
+  }
+  if (most <= 0) return {};
+  const double decades = std::log10(most / least);
+  const std::vector<QueryUnit> units = query_units(field.unit);
+  std::vector<std::string> texts;
+  for (double power = std::floor(std::log10(least)); power <= std::log10(most); ++power) {
+    for (const double step : {1.0, 2.0, 5.0}) {
+      const double value = step * std::pow(10, power);
+      if (value < least || value > most || (decades > 3 && step > 1)) continue;
+      QueryUnit unit{field.unit, ""};
+      for (const QueryUnit& each : units) {
+        if (each.offered && (unit.suffix.empty() || each.factor <= value)) unit = each;
+      }
+      texts.push_back(short_number(value / unit.factor) + std::string(unit.suffix));
+    }
+  }
+  return texts;
+}
+
+/// What occurs in the table, numbers ascending, then words by the alphabet.
+std::vector<std::string> values_in(const QueryField& field, const PointTable& table) {
+  const QueryColumn column = field.of(table);
+  if (!column.key) return round_values_in(field, table);
+  std::unordered_map<std::uint64_t, QueryValue> values;
+  for (Row row = 0; row < table.size(); ++row) {
+    const std::uint64_t key = column.key(row);
+    if (!values.contains(key)) values.emplace(key, column.value(row));
+  }
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [key, value] : values) {
+    const double first = value.number.value_or(-1);
+    if (field.number && !value.texts.empty()) order.emplace_back(first, value.texts.front());
+    if (!field.number) {
+      for (const std::string& text : value.texts) order.emplace_back(first, text);
+    }
+  }
+  std::ranges::sort(order);
+  std::vector<std::string> texts;
+  for (auto& [first, text] : order) {
+    if (texts.empty() || texts.back() != text) texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::string quoted(std::string text) {
+  std::erase(text, '"');
+  const bool plain = text.find_first_of(" \t,") == std::string::npos;
+  return plain ? text : fmt::format("\"{}\"", text);
+}
+
+/// A few values that the points have of the field that a word names, for a sentence; empty of what has more, or none.
+std::string few_values(std::string_view word, const PointTable& table) {
+  constexpr std::size_t most = 12;
+  const std::size_t at = find_unquoted(word, signs);
+  if (at == std::string_view::npos || word.front() == '-' || parse_mask(word)) return {};
+  const std::vector<QueryField> fields = query_fields(table);
+  const QueryField* field = find_query_field(fields, unquoted(word.substr(0, at)));
+  if (field == nullptr || field->metric) return {};
+  const std::vector<std::string> values = values_in(*field, table);
+  return values.size() > most ? std::string() : fmt::format("{}", fmt::join(values, ", "));
+}
+
+/// What other languages of queries join words by.
+bool is_operator(std::string_view word) {
+  constexpr std::array<std::string_view, 6> operators{"or", "and", "|", "||", "&", "&&"};
+  return std::ranges::find(operators, lower_case(word)) != operators.end();
+}
+
+}  // namespace
+
+Message why_none_fits(std::string_view text, const PointTable& table) {
+  const std::vector<std::string_view> words = split(text, blanks, false);
+  if (words.empty() || table.empty()) return {};
+  const auto fits_any = [&](std::string_view query) {
+    const auto parsed = PointQuery::parse(query, table);
+    return !parsed || !parsed->rows(table).empty();
+  };
+  if (fits_any(text)) return {};
+  // "or" may well be a part of some word of the points, and is meant otherwise all the same.
+  if (const auto joins = std::ranges::find_if(words, is_operator); joins != words.end()) {
+    return make_message(
+        "no point fits all of it: “{}” is looked for as a word like the others; one of several values is d:64,128",
+        shortened(*joins));
+  }
+  for (const std::string_view word : words) {
+    if (fits_any(word)) continue;
+    const std::string there = few_values(word, table);
+    if (there.empty()) return make_message("no point fits “{}”", shortened(word));
+    return make_message("no point fits “{}” among {}", shortened(word), there);
+  }
+  return "each word fits some points, no point fits all of them";
+}
+
+QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, std::size_t most) {
+  QueryCompletion completion;
+  cursor = std::min(cursor, text.size());
+  if (text.size() > longest_query) return completion;
+  std::size_t begin = 0;
+  for (std::size_t gap = find_unquoted(text, blanks); gap < cursor; gap = find_unquoted(text, blanks, begin)) {
+    begin = gap + 1;
+  }
+  const std::size_t word_end = std::min(find_unquoted(text, blanks, begin), text.size());
+  if (begin < cursor && text[begin] == '-') ++begin;
+  const std::string_view word = text.substr(begin, word_end - begin);
+  const std::vector<QueryField> fields = query_fields(table);
+  const std::size_t at = find_unquoted(word, signs);
+  const auto offer = [&](std::string candidate) {
+    if (completion.texts.size() < most) completion.texts.push_back(std::move(candidate));
+  };
+  if (at == std::string_view::npos || begin + at >= cursor) {
+    completion.begin = begin;
+    completion.end = at == std::string_view::npos ? word_end : begin + at + 1;
+    completion.begun = cursor > begin;
+    const std::string typed = lower_case(text.substr(begin, cursor - begin));
+    for (const std::string& name : query_names(fields)) {
+      if (!begins_with(name, typed)) continue;
+      // Metrics are many: those that the points have, and once it is one of them that may be meant. They are compared,
+      // for hardly any two points have the same.
+      const bool metric = find_query_field(fields, name)->metric;
+      if (metric && (typed.empty() || !has_metric(table, find_query_field(fields, name)->name))) continue;
+      offer(name + (metric ? '>' : ':'));
+    }
+    return completion;
+  }
+  const QueryField* field = find_query_field(fields, word.substr(0, at));
+  if (field == nullptr) return completion;
+  std::size_t value = begin + at + sign_at(word.substr(at)).second;
+  for (std::size_t comma = find_unquoted(text, ",", value); comma < cursor; comma = find_unquoted(text, ",", value)) {
+    value = comma + 1;
+  }
+  completion.begin = std::min(value, cursor);
+  completion.end = std::max(std::min(find_unquoted(text, ", \t", value), text.size()), cursor);
+  completion.begun = true;
+  const std::string typed = lower_case(unquoted(text.substr(completion.begin, cursor - completion.begin)));
+  for (const std::string& each : values_in(*field, table)) {
+    // "H200" is enough of "NVIDIA H200".
+    const bool meant = field->number ? begins_with(each, typed) : lower_case(each).find(typed) != std::string::npos;
+    if (meant) offer(quoted(each));
+  }
+  return completion;
+}
+
+}  // namespace attnscope::analysis

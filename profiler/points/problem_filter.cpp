@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/points/problem_filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <iterator>
+
+namespace attnscope::analysis {
+namespace {
+
+/// What a facet's values cover of the spread, in points of ours and in all: imported ones stand beside ours, they do
+/// not lead.
+class Coverage {
+ public:
+  Coverage(std::size_t values, std::size_t places)
+      : places_(places), ours_(values * places), all_(values * places), ours_counts_(values), all_counts_(values) {}
+
+  void add(std::size_t value, std::size_t place, bool ours) {
+    count(all_, all_counts_, value, place);
+    if (ours) count(ours_, ours_counts_, value, place);
+  }
+  [[nodiscard]] bool any(std::size_t value) const { return all_counts_[value] > 0; }
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> of(std::size_t value) const {
+    return {ours_counts_[value], all_counts_[value]};
+  }
+
+ private:
+  void count(std::vector<bool>& seen, std::vector<std::uint32_t>& counts, std::size_t value, std::size_t place) const {
+    const std::size_t bit = value * places_ + place;
+    if (seen[bit]) return;
+    seen[bit] = true;
+    ++counts[value];
+  }
+
+  std::size_t places_;
+  std::vector<bool> ours_;
+  std::vector<bool> all_;
+  std::vector<std::uint32_t> ours_counts_;
+  std::vector<std::uint32_t> all_counts_;
+};
+
+/// FNV-1a: short, and the same in every program and on every machine.
+std::uint32_t short_hash(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+/// The first `count` characters, not bytes.
+std::string_view beginning(std::string_view text, std::size_t count) {
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const bool continues = (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U;
+    if (!continues && count-- == 0) break;
+    ++bytes;
+  }
+  return text.substr(0, bytes);
+}
+
+/// Without what file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.
+std::string for_file_names(std::string_view text) {
+  constexpr std::string_view times = " × ";
+  std::string clean;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, times.size()) == times) {
+      clean += 'x';
+      i += times.size() - 1;
+      continue;
+    }
+    const char c = text[i];
+    const char kept = c == ':' || c == '/' ? '.' : c;
+    const bool plain = std::isalnum(static_cast<unsigned char>(kept)) != 0 || kept == '_' || kept == '.' || kept == '+';
+    if (plain) {
+      clean += kept;
+    } else if (clean.empty() || clean.back() != '-') {
+      clean += '-';
+    }
+  }
+  while (clean.ends_with('-')) clean.pop_back();
+  return clean;
+}
+
+}  // namespace
+
+ProblemFilter::ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
+    : facets_(std::move(facets)),
+      spread_(std::move(spread)),
+      narrows_(facets_.size(), true),
+      states_(facets_.size()),
+      chosen_(facets_.size()),
+      shown_(facets_.size()) {}
+
+std::vector<std::uint32_t> ProblemFilter::offer(std::size_t facet, const PointTable& table,
+                                                const std::vector<Row>& rows) {
+  const CodeColumn& spread = table.codes(*spread_);
+  const CodeColumn& column = table.codes(*facets_[facet]);
+  Coverage coverage(column.values.size(), spread.values.size());
+  for (const Row row : rows) {
+    coverage.add(column.codes[row], spread.codes[row], table.run(row).provenance != Provenance::imported);
+  }
+  State& state = states_[facet];
+  state.options.clear();
+  std::vector<std::uint32_t> codes;
+  for (std::uint32_t code = 0; code < column.values.size(); ++code) {
+    if (!coverage.any(code)) continue;
+    codes.push_back(code);
+    state.options.push_back(column.values[code]);
+  }
+  const auto widest = std::ranges::max_element(codes, [&](auto a, auto b) { return coverage.of(a) < coverage.of(b); });
+  state.current = codes.empty() ? -1 : static_cast<int>(widest - codes.begin());
+  const std::string_view usual = facets_[facet]->quiet ? facets_[facet]->usual : std::string_view();
+  // The last one that is possible holds.
+  for (const std::string_view wanted : {usual, std::string_view(shown_[facet]), std::string_view(chosen_[facet])}) {
+    const auto found = std::ranges::find(state.options, wanted, &FacetValue::id);
+    if (found != state.options.end()) state.current = static_cast<int>(found - state.options.begin());
+  }
+  return codes;
+}
+
+void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread) {
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    narrows_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
+  }
+  for (const FacetPtr& facet : facets) {
+    if (std::ranges::any_of(facets_, [&](const FacetPtr& known) { return known->key == facet->key; })) continue;
+    facets_.push_back(facet);
+    narrows_.push_back(true);
+    states_.emplace_back();
+    chosen_.emplace_back();
+    shown_.emplace_back();
+  }
+  // What was taken for other axes covers nothing of these.
+  if (spread->key != spread_->key) forget_taken();
+  spread_ = std::move(spread);
+}
+
+void ProblemFilter::forget_taken() {
+  std::ranges::fill(shown_, std::string());
+}
+
+void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    if (!narrows_[f]) {
+      states_[f] = {};
+      continue;
+    }
+    const std::vector<std::uint32_t> codes = offer(f, table, rows);
+    if (states_[f].current < 0) continue;
+    shown_[f] = states_[f].value().id();
+    const CodeColumn& column = table.codes(*facets_[f]);
+    const std::uint32_t wanted = codes[static_cast<std::size_t>(states_[f].current)];
+    std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
+  }
+  rows_ = std::move(rows);
+}
+
+void ProblemFilter::choose(std::size_t facet, std::string_view id) {
+  chosen_[facet] = id;
+  std::fill(shown_.begin() + static_cast<std::ptrdiff_t>(facet), shown_.end(), std::string());
+}
+
+void ProblemFilter::for_each_problem(const PointTable& table, std::vector<Row> rows,
+                                     const std::function<void(const ProblemFilter&)>& visit) const {
+  if (rows.empty()) return;
+  ProblemFilter filter = *this;
+  filter.descend(0, table, std::move(rows), visit);
+}
+
+void ProblemFilter::descend(std::size_t facet, const PointTable& table, std::vector<Row> rows,
+                            const std::function<void(const ProblemFilter&)>& visit) {
+  if (facet == facets_.size()) {
+    rows_ = std::move(rows);
+    visit(*this);
+    return;
+  }
+  if (!narrows_[facet]) return descend(facet + 1, table, std::move(rows), visit);
+  const std::vector<std::uint32_t> codes = offer(facet, table, rows);
+  const CodeColumn& column = table.codes(*facets_[facet]);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    states_[facet].current = static_cast<int>(i);
+    std::vector<Row> its;
+    std::ranges::copy_if(rows, std::back_inserter(its), [&](Row row) { return column.codes[row] == codes[i]; });
+    descend(facet + 1, table, std::move(its), visit);
+  }
+}
+
+std::string ProblemFilter::summary() const {
+  std::string words;
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    const State& state = states_[f];
+    if (state.current < 0) continue;
+    const std::string& text = state.value().text;
+    const Facet& facet = *facets_[f];
+    if (facet.quiet && !facet.titled && state.options.size() < 2 && text == facet.usual) continue;
+    std::string label = attnscope::text(facet.label);
+    // Within a sentence; but N, n_q and "L2 at start" stay as they are.
+    if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
+      label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+    }
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, shown_text(state.value()));
+  }
+  return words;
+}
+
+std::string ProblemFilter::stem() const {
+  constexpr std::size_t longest_part = 40;
+  std::string stem;
+  for (std::size_t f = 0; f < facets_.size(); ++f) {
+    const State& state = states_[f];
+    if (state.current < 0) continue;
+    const Facet& facet = *facets_[f];
+    const FacetValue& value = state.value();
+    const bool said =
+        facet.always_shown || state.options.size() > 1 || (!facet.usual.empty() && value.text != facet.usual);
+    if (!said) continue;
+    stem += fmt::format("-{}{}", facet.stem, beginning(value.text, longest_part));
+    // Two values may be shortened alike; their files must not be one.
+    if (!value.full.empty()) stem += fmt::format("-{:06x}", short_hash(value.full) & 0xFFFFFFU);
+  }
+  return for_file_names(stem);
+}
+
+std::size_t ProblemFilter::place_of(std::string_view label) const {
+  const auto found = std::ranges::find_if(
+      facets_, [&](const FacetPtr& facet) { return text(facet->label) == label || facet->key == label; });
+  return static_cast<std::size_t>(found - facets_.begin());
+}
+
+std::vector<std::string> ProblemFilter::options(std::string_view label) const {
+  std::vector<std::string> ids;
+  const std::size_t place = place_of(label);
+  if (place == facets_.size()) return ids;
+  for (const FacetValue& value : states_[place].options) ids.push_back(value.id());
+  return ids;
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/points/query_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "messages/facet.h"
+#include "messages/points_table.h"
+#include "messages/query.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
+#include "profiler/points/facets.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using Bare = QueryField::Bare;
+
+constexpr std::string_view throttled = "throttled";
+
+/// Names that stand for a field: what axes (profiler/plan/axes.h) and the table of points call it, or what is short.
+struct OtherName {
+  std::string_view name;
+  std::string_view field;
+};
+const std::vector<OtherName>& other_names() {
+  static const std::vector<OtherName> all = [] {
+    std::vector<OtherName> names{{"algo", field_name::algorithm}};
+    for (const WideField& wide : wide_fields()) names.push_back({wide.name, wide.leader().name});
+    for (const Field& field : point_fields()) {
+      if (!field.heading.empty()) names.push_back({field.heading, field.name});
+    }
+    names.insert(names.end(), {{"result", "status"}, {"values", "from"}, {"time", metric_key::time_median_ns}});
+    return names;
+  }();
+  return all;
+}
+
+template <class... Texts>
+QueryValue words(Texts&&... texts) {
+  QueryValue value{{std::string(std::forward<Texts>(texts))...}};
+  std::erase(value.texts, std::string());
+  return value;
+}
+
+// Fields of the table of fields, and knobs.
+
+Bare bare_of(const Field& field) {
+  if (field.role == FieldRole::knob || field.role == FieldRole::circumstance) return Bare::no;
+  if (field.type == FieldType::word) return Bare::words;
+  return field.told_by_number || field.type == FieldType::real ? Bare::numbers : Bare::no;
+}
+
+QueryValue value_of(const Field& field, const PointSpec& spec) {
+  const FieldValue held = field.get(spec);
+  const std::string text = attnscope::to_string(held);
+  if (const auto* whole = std::get_if<std::int64_t>(&held)) {
+    const bool chosen = field.role == FieldRole::knob && text == field.fallback;
+    if (chosen) return words(left_to_algorithm);
+    // An extent below what an axis takes is one that an imported point does not state.
+    return *whole < field.smallest ? QueryValue{} : QueryValue{{text}, static_cast<double>(*whole)};
+  }
+  if (const auto* real = std::get_if<double>(&held)) return {{text}, *real};
+  // Views shorten a long mask and call page 0 "contiguous".
+  return field.brief != nullptr ? words(text, brief_text(field, spec)) : words(text);
+}
+
+QueryField of_field(const Field& field) {
+  const bool knob = field.role == FieldRole::knob;
+  QueryField made{.name = std::string(field.name), .label = field.label(), .bare = bare_of(field)};
+  made.number = field.is_number();
+  if (field.type == FieldType::flag) made.words = {"yes", "no"};
+  if (knob) made.words = made.number ? std::vector{std::string(left_to_algorithm)} : field.words;
+  // What takes others is also asked for by one of a value's words ("window", "full").
+  if (field.other_words) {
+    made.words.clear();
+    if (made.number) made.wrong = [](std::string_view) { return Message(); };
+  } else if (field.type == FieldType::word && !knob) {
+    made.wrong = [&field](std::string_view word) { return wrong_value(field, lower_case(word)); };
+  }
+  made.of = [field, knob](const PointTable& table) {
+    const PointColumns* points = &table.points();
+    if (knob) {
+      return QueryColumn{[points](Row row) { return std::uint64_t{points->knobs().code(row)}; },
+                         [points, field](Row row) { return value_of(field, points->spec(row, {})); }};
+    }
+    const FieldColumn* column = &points->field(field.name);
+    return QueryColumn{[column](Row row) { return column->key(row); },
+                       [points, field](Row row) { return value_of(field, points->spec(row, std::array{field.name})); }};
+  };
+  return made;
+}
+
+// What a point has beside fields and knobs: a line each.
+
+template <class Enum, std::size_t count>
+std::vector<std::string> words_of(const std::array<Enum, count>& all) {
+  std::vector<std::string> texts;
+  texts.reserve(count);
+  for (const Enum each : all) texts.emplace_back(to_string(each));
+  return texts;
+}
+
+std::vector<std::string> status_words() {
+  using enum Disposition;
+  std::vector<std::string> all = words_of(
+      std::array{ok, infeasible, out_of_memory, incorrect, compile_error, timeout, crashed, no_counters, cancelled});
+  all.emplace_back(throttled);
+  all.emplace_back(to_string(Provenance::extrapolated));
+  return all;
+}
+
+std::vector<std::string> origin_words() {
+  using enum Provenance;
+  return words_of(std::array{measured, derived, modelled, simulated, extrapolated, imported});
+}
+
+QueryColumn tile_column(const PointTable& table) {
+  return {[&table](Row row) { return std::uint64_t{table.tile_code(row)}; },
+          [&table](Row row) {
+            const TileShape& tile = table.tile_of(row).tile;
+            return tile_stated(tile) ? words(fmt::format("{}x{}", tile.br, tile.bc)) : QueryValue{};
+          }};
+}
+
+QueryColumn status_column(const PointTable& table) {
+  const auto continued = [&table](Row row) { return table.points().origin(row) == Provenance::extrapolated; };
+  return {[&table, continued](Row row) {
+            return static_cast<std::uint64_t>(table.disposition(row)) << 2U | (table.throttled(row) ? 2U : 0U) |
+                   (continued(row) ? 1U : 0U);
+          },
+          [&table, continued](Row row) {
+            return words(to_string(table.disposition(row)), table.throttled(row) ? throttled : "",
+                         continued(row) ? to_string(Provenance::extrapolated) : "");
+          }};
+}
+
+QueryColumn origin_column(const PointTable& table) {
+  return {[&table](Row row) { return static_cast<std::uint64_t>(table.points().origin(row)); },
+          [&table](Row row) {
+            const Provenance origin = table.points().origin(row);
+            // What is extrapolated is a simulation.
+            return words(to_string(origin), origin == Provenance::extrapolated ? to_string(Provenance::simulated) : "");
+          }};
+}
+
+QueryColumn of_run(const PointTable& table, QueryValue (*value)(const PointTable&, RunIndex)) {
+  return {[&table](Row row) { return std::uint64_t{table.run_index(row)}; },
+          [&table, value](Row row) { return value(table, table.run_index(row)); }};
+}
+
+QueryColumn device_column(const PointTable& table) {
+  return of_run(table, [](const PointTable& t, RunIndex run) {
+    const Run& of = t.runs()[run];
+    return words(device_title(t, run), of.device_name, of.device_id);
+  });
+}
+
+QueryColumn run_column(const PointTable& table) {
+  return of_run(table, [](const PointTable& t, RunIndex run) {
+    return words(t.runs()[run].title, t.runs()[run].label, t.runs()[run].name);
+  });
+}
+
+QueryColumn tag_column(const PointTable& table) {
+  return of_run(table, [](const PointTable& t, RunIndex run) { return QueryValue{t.runs()[run].tags}; });
+}
+
+QueryColumn preset_column(const PointTable& table) {
+  return of_run(table, [](const PointTable& t, RunIndex run) { return words(t.runs()[run].label); });
+}
+
+QueryColumn reason_column(const PointTable& table) {
+  // Equal reasons are kept once: where it stands tells it from others.
+  return {[&table](Row row) { return std::uint64_t{std::bit_cast<std::uintptr_t>(&table.reason(row))}; },
+          [&table](Row row) { return words(text(table.reason(row))); }};
+}
+
+std::vector<QueryField> own_fields() {
+  // One line a field; clang-format would make five of each.
+  // clang-format off
+  return {
+      {.name = "tile", .label = say::facet::tile{}, .of = tile_column},
+      {.name = "status", .label = say::points_table::result{}, .bare = Bare::words, .words = status_words(), .of = status_column},
+      {.name = "from", .label = say::points_table::values{}, .bare = Bare::words, .words = origin_words(), .of = origin_column},
+      {.name = "device", .label = say::facet::device{}, .of = device_column},
+      {.name = "run", .label = say::points_table::run{}, .of = run_column},
+      {.name = "tag", .label = say::query::tag{}, .of = tag_column},
+      {.name = "preset", .label = say::query::preset{}, .of = preset_column},
+      {.name = "reason", .label = say::points_table::reason{}, .bare = Bare::words, .of = reason_column},
+  };
+  // clang-format on
+}
+
+// Metrics.
+
+QueryField of_metric(const Metric& metric) {
+  QueryField made{.name = std::string(metric.key), .label = metric.label()};
+  made.number = true;
+  made.metric = true;
+  made.unit = metric.unit;
+  made.of = [key = metric.key](const PointTable& table) {
+    const ValueColumn* values = &table.values(key);
+    return QueryColumn{{}, [values](Row row) { return QueryValue{{}, values->at(row)}; }};
+  };
+  return made;
+}
+
+constexpr double query_kib = 1024;
+constexpr std::array all_query_units{
+    QueryUnit{"byte", "B"},
+    QueryUnit{"byte", "kB", 1e3},
+    QueryUnit{"byte", "KiB", query_kib, false},
+    QueryUnit{"byte", "MB", 1e6},
+    QueryUnit{"byte", "MiB", query_kib* query_kib, false},
+    QueryUnit{"byte", "GB", 1e9},
+    QueryUnit{"byte", "GiB", query_kib* query_kib* query_kib, false},
+    QueryUnit{"byte", "TB", 1e12},
+    QueryUnit{"byte", "TiB", query_kib* query_kib* query_kib* query_kib, false},
+    QueryUnit{"byte/s", "B/s"},
+    QueryUnit{"byte/s", "kB/s", 1e3},
+    QueryUnit{"byte/s", "MB/s", 1e6},
+    QueryUnit{"byte/s", "GB/s", 1e9},
+    QueryUnit{"byte/s", "TB/s", 1e12},
+    QueryUnit{"ns", "ns"},
+    QueryUnit{"ns", "us", 1e3},
+    QueryUnit{"ns", "\u00B5s", 1e3, false},
+    QueryUnit{"ns", "\u03BCs", 1e3, false},
+    QueryUnit{"ns", "ms", 1e6},
+    QueryUnit{"ns", "s", 1e9},
+    QueryUnit{"Tflop/s", "GFLOP/s", 1e-3},
+    QueryUnit{"Tflop/s", "TFLOP/s"},
+    QueryUnit{"Tflop/s", "PFLOP/s", 1e3},
+    QueryUnit{"percent", "%", 1, false},
+};
+
+}  // namespace
+
+std::vector<QueryUnit> query_units(std::string_view unit) {
+  std::vector<QueryUnit> of_it;
+  std::ranges::copy_if(all_query_units, std::back_inserter(of_it),
+                       [&](const QueryUnit& each) { return each.unit == unit; });
+  return of_it;
+}
+
+std::vector<QueryField> query_fields(const PointTable& table) {
+  std::vector<QueryField> fields;
+  for (const FieldColumn& column : table.points().fields()) fields.push_back(of_field(column.field()));
+  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(of_field(knob_field(knob)));
+  for (QueryField& own : own_fields()) fields.push_back(std::move(own));
+  std::set<std::string_view> foreign;
+  for (const Knobs& knobs : table.points().knobs().values()) {
+    for (const auto& [name, value] : knobs) foreign.insert(name);
+  }
+  for (const std::string_view name : foreign) {
+    if (find_query_field(fields, name) == nullptr) fields.push_back(of_field(foreign_knob_field(name)));
+  }
+  for (const Metric& metric : metrics_table()) {
+    if (find_query_field(fields, metric.key) == nullptr) fields.push_back(of_metric(metric));
+  }
+  return fields;
+}
+
+const QueryField* find_query_field(const std::vector<QueryField>& fields, std::string_view name) {
+  std::string wanted = lower_case(name);
+  for (const OtherName& other : other_names()) {
+    if (lower_case(other.name) == wanted) wanted = other.field;
+  }
+  const auto found =
+      std::ranges::find_if(fields, [&](const QueryField& field) { return lower_case(field.name) == wanted; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> query_names(const std::vector<QueryField>& fields) {
+  std::vector<std::string> names;
+  for (const OtherName& other : other_names()) {
+    if (find_query_field(fields, other.name) != nullptr) names.emplace_back(other.name);
+  }
+  for (const QueryField& field : fields) names.push_back(field.name);
+  return names;
+}
+
+}  // namespace attnscope::analysis

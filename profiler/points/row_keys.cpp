@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/points/row_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+namespace attnscope::analysis {
+namespace {
+
+/// Of each text the place at which it came first.
+std::vector<std::uint64_t> numbered(const std::vector<std::string>& texts) {
+  std::map<std::string_view, std::uint64_t> known;
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(texts.size());
+  for (const std::string& text : texts) numbers.push_back(known.try_emplace(text, known.size()).first->second);
+  return numbers;
+}
+
+/// Of rows with the same knobs the same.
+template <class Text>
+RowKey key_by_knobs(const PointTable& table, Text text_of) {
+  const PointColumns::KnobsColumn& column = table.points().knobs();
+  std::vector<std::string> texts;
+  texts.reserve(column.values().size());
+  for (const Knobs& knobs : column.values()) texts.push_back(text_of(knobs));
+  return [&column, numbers = numbered(texts)](Row row) { return numbers[column.code(row)]; };
+}
+
+std::unordered_set<std::uint64_t> keys_of(const RowKey& key, std::span<const Row> rows) {
+  std::unordered_set<std::uint64_t> keys;
+  std::uint64_t last = 0;
+  for (const Row row : rows) {
+    const std::uint64_t now = key(row);
+    if (keys.empty() || now != last) keys.insert(now);  // neighbours mostly agree
+    last = now;
+  }
+  return keys;
+}
+
+/// What rows say in the things in which some of them differ, a line each.
+class KeyLines {
+ public:
+  KeyLines(std::span<const RowKey> keys, const std::vector<Row>& rows) {
+    std::vector<std::vector<std::uint64_t>> differing;
+    for (const RowKey& key : keys) {
+      std::vector<std::uint64_t> column(rows.size());
+      std::ranges::transform(rows, column.begin(), [&](Row row) { return key(row); });
+      const auto differs = [&](std::uint64_t value) { return value != column.front(); };
+      if (std::ranges::any_of(column, differs)) differing.push_back(std::move(column));
+    }
+    width_ = differing.size();
+    values_.resize(rows.size() * width_);
+    hashes_.assign(rows.size(), 0);
+    for (std::size_t c = 0; c < width_; ++c) {
+      for (std::size_t line = 0; line < rows.size(); ++line) {
+        values_[line * width_ + c] = differing[c][line];
+        hashes_[line] = mixed(hashes_[line] ^ differing[c][line]);
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return hashes_.size(); }
+  [[nodiscard]] std::uint64_t hash(std::size_t line) const { return hashes_[line]; }
+  [[nodiscard]] bool equal(std::size_t a, std::size_t b) const {
+    return hashes_[a] == hashes_[b] &&
+           std::equal(values_.begin() + begin(a), values_.begin() + begin(a) + width(), values_.begin() + begin(b));
+  }
+
+ private:
+  [[nodiscard]] std::ptrdiff_t width() const { return static_cast<std::ptrdiff_t>(width_); }
+  [[nodiscard]] std::ptrdiff_t begin(std::size_t line) const { return static_cast<std::ptrdiff_t>(line * width_); }
+  /// Every bit of the result follows from every bit (the finalizer of MurmurHash3).
+  static std::uint64_t mixed(std::uint64_t bits) {
+    bits ^= bits >> 33U;
+    bits *= 0xff51afd7ed558ccdULL;
+    bits ^= bits >> 33U;
+    bits *= 0xc4ceb9fe1a85ec53ULL;
+    return (bits ^ (bits >> 33U)) + 1;
+  }
+
+  std::size_t width_ = 0;
+  std::vector<std::uint64_t> values_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+/// The number of each line's group, in the order in which they come.
+std::vector<std::size_t> groups_of(const KeyLines& lines) {
+  // The first line of each group is in a table of places, at its hash or at the next place that was free.
+  std::size_t places = 16;
+  while (places < 2 * lines.size()) places *= 2;
+  std::vector<std::size_t> first_at(places, lines.size());
+  std::vector<std::size_t> groups(lines.size());
+  std::size_t count = 0;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    std::size_t place = lines.hash(line) & (places - 1);
+    while (first_at[place] != lines.size() && !lines.equal(first_at[place], line)) place = (place + 1) & (places - 1);
+    if (first_at[place] == lines.size()) {
+      first_at[place] = line;
+      groups[line] = count++;
+    } else {
+      groups[line] = groups[first_at[place]];
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+RowKey key_of_field(const PointTable& table, std::string_view field) {
+  return [&column = table.points().field(field)](Row row) { return column.key(row); };
+}
+
+std::string words_of_knobs(const Knobs& knobs) {
+  std::string words;
+  for (const Knobs::Entry& knob : knobs) words += fmt::format("{}={} ", knob.first, attnscope::to_string(knob.second));
+  return words;
+}
+
+RowKey key_of_knobs(const PointTable& table) {
+  return key_by_knobs(table, words_of_knobs);
+}
+
+RowKey key_of_knob(const PointTable& table, std::string_view name) {
+  return key_by_knobs(table, [&](const Knobs& knobs) {
+    for (const Knobs::Entry& knob : knobs) {
+      if (knob.first == name) return attnscope::to_string(knob.second);
+    }
+    return std::string();
+  });
+}
+
+RowKey key_of_device(const PointTable& table) {
+  std::vector<std::string> names;
+  names.reserve(table.runs().size());
+  for (const Run& run : table.runs()) names.push_back(run.device_name);
+  return [&table, numbers = numbered(names)](Row row) { return numbers[table.run_index(row)]; };
+}
+
+RowKey key_of_extents(const PointTable& table) {
+  return [&br = table.points().field("br"), &bc = table.points().field("bc")](Row row) {
+    constexpr unsigned half = 32;
+    return static_cast<std::uint64_t>(br.number(row)) << half | static_cast<std::uint32_t>(bc.number(row));
+  };
+}
+
+bool share_a_key(const RowKey& key, std::span<const Row> base, std::span<const Row> other) {
+  const std::unordered_set<std::uint64_t> keys = keys_of(key, base);
+  return std::ranges::any_of(other, [&](Row row) { return keys.contains(key(row)); });
+}
+
+bool have_the_same_keys(const RowKey& key, std::span<const Row> base, std::span<const Row> other) {
+  return keys_of(key, base) == keys_of(key, other);
+}
+
+RowGroups::RowGroups(std::span<const RowKey> keys, std::span<const Row> base, std::span<const Row> other) {
+  std::vector<Row> rows(base.begin(), base.end());
+  rows.insert(rows.end(), other.begin(), other.end());
+  const std::vector<std::size_t> groups = groups_of(KeyLines(keys, rows));
+  const std::size_t count = groups.empty() ? 0 : *std::ranges::max_element(groups) + 1;
+  const auto side_of = [&](std::size_t line) { return 2 * groups[line] + (line < base.size() ? 0 : 1); };
+  begin_.assign(2 * count + 1, 0);
+  for (std::size_t line = 0; line < rows.size(); ++line) ++begin_[side_of(line) + 1];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+  rows_.resize(rows.size());
+  for (std::size_t line = 0; line < rows.size(); ++line) rows_[next[side_of(line)]++] = rows[line];
+}
+
+bool same_spec(const PointTable& table, Row a, Row b) {
+  const PointColumns& points = table.points();
+  const auto alike = [&](const FieldColumn& column) {
+    if (column.key(a) == column.key(b)) return true;
+    return column.field().type == FieldType::real && column.value(a) == column.value(b);  // 0 and -0
+  };
+  return (points.knobs().code(a) == points.knobs().code(b) || points.knobs()[a] == points.knobs()[b]) &&
+         std::ranges::all_of(points.fields(), alike);
+}
+
+}  // namespace attnscope::analysis

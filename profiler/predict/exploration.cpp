@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/exploration.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/model/device_rates.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/io_model.h"
+#include "messages/explorer.h"
+#include "profiler/predict/tile_rule.h"
+
+namespace attnscope::analysis {
+namespace {
+
+void append(MemoryMap& map, MemorySpan span) {
+  if (span.bytes <= 0) return;
+  span.offset = map.block.empty() ? 0 : map.block.back().offset + map.block.back().bytes;
+  map.block.push_back(std::move(span));
+}
+
+std::int64_t bytes_held(const MemoryMap& map) {
+  return map.block.empty() ? 0 : map.block.back().offset + map.block.back().bytes;
+}
+
+MemoryMap named_parts(const KernelModel& kernel, OnChipPlace place, int blocks) {
+  MemoryMap map;
+  map.place = place;
+  map.blocks = blocks;
+  for (const OnChipPart& part : kernel.on_chip) {
+    if (part.place == place) append(map, {.name = part.name, .bytes = part.bytes, .stages = part.stages});
+  }
+  return map;
+}
+
+/// `limits` with the padding in what the system takes.
+MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding, int blocks) {
+  MemoryMap map = named_parts(kernel, OnChipPlace::shared, blocks);
+  map.sm_bytes = limits.shared_bytes_per_sm;
+  map.block_limit = limits.shared_bytes_per_block + limits.shared_bytes_reserved - padding;
+  map.block_bytes = shared_bytes_taken(limits, kernel.footprint());
+  // Static shared memory is no part of what a launch asks for.
+  append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - bytes_held(map)});
+  append(map, {.kind = SpanKind::padding, .bytes = padding});
+  append(map, {.kind = SpanKind::reserved, .bytes = map.block_bytes - bytes_held(map)});
+  return map;
+}
+
+MemoryMap register_map(const KernelModel& kernel, const DeviceLimits& limits, int blocks) {
+  constexpr std::int64_t register_bytes = 4;
+  MemoryMap map = named_parts(kernel, OnChipPlace::registers, blocks);
+  map.sm_bytes = limits.registers_per_sm * register_bytes;
+  map.block_limit = map.sm_bytes;
+  map.block_bytes = std::max(register_bytes_taken(kernel.footprint()), bytes_held(map));
+  append(map, {.kind = SpanKind::unnamed, .bytes = map.block_bytes - bytes_held(map)});
+  return map;
+}
+
+ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding,
+                        const LaunchLoad& load, const LaunchTime& time) {
+  ExploredKernel result;
+  result.name = kernel.name;
+  result.blocks = kernel.blocks();
+  result.launched_blocks = kernel.launched_blocks();
+  result.threads_per_block = kernel.threads_per_block();
+  result.registers_per_thread = kernel.registers_per_thread;
+  result.shared_bytes = kernel.dynamic_shared_bytes;
+  result.occupancy = theoretical_occupancy(limits, kernel.footprint());
+  const std::int64_t on_each = ceil_div(result.blocks, std::max(1, limits.sm_count));
+  const int at_once = static_cast<int>(std::min<std::int64_t>(result.occupancy.blocks_per_sm, on_each));
+  result.shared = shared_map(kernel, limits, padding, at_once);
+  result.registers = register_map(kernel, limits, at_once);
+  result.operands = kernel.operands;
+  result.dram_bytes = load.dram_bytes;
+  result.tensor_flops = kernel.work.tensor_flops;
+  result.time = time;
+  return result;
+}
+
+void add(std::vector<OperandTraffic>& sums, const OperandTraffic& operand) {
+  if (operand.traffic.total() == 0) return;
+  const auto known = std::ranges::find(sums, operand.tensor, &OperandTraffic::tensor);
+  if (known == sums.end()) {
+    sums.push_back(operand);
+  } else {
+    known->traffic += operand.traffic;
+  }
+}
+
+/// Where the padded block is more than a block can have.
+std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceLimits& limits, std::int64_t padding) {
+  for (const KernelModel& kernel : model.kernels) {
+    const std::int64_t needed = kernel.dynamic_shared_bytes + padding;
+    if (padding == 0 || kernel.setup || needed <= limits.shared_bytes_per_block) continue;
+    return Refusal{Refusal::Cause::shared_memory,
+                   say::explorer::padding_refused{.kernel = kernel.name,
+                                                  .padding = padding,
+                                                  .needed = needed,
+                                                  .device = limits.name,
+                                                  .available = limits.shared_bytes_per_block}};
+  }
+  return std::nullopt;
+}
+
+/// One block of each kernel where only room on chip is wanting: the model is asked of the GPU that has just enough of
+/// it, for in more a kernel may choose to take more.
+std::vector<ExploredKernel> overrunning(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
+                                        std::int64_t padding) {
+  constexpr std::int64_t times = 64;
+  constexpr std::int64_t step = 1024;
+  const auto model_with = [&](std::int64_t more) {
+    DeviceLimits roomy = limits;
+    roomy.shared_bytes_per_block += more * step;
+    roomy.shared_bytes_per_sm += more * step;
+    roomy.registers_per_sm *= times;
+    return algorithm.model(spec.problem, spec.config(), roomy);
+  };
+  std::int64_t too_little = -1;
+  std::int64_t enough = times * limits.shared_bytes_per_block / step;
+  while (enough - too_little > 1) {
+    const std::int64_t middle = (too_little + enough) / 2;
+    (model_with(middle).refusal ? too_little : enough) = middle;
+  }
+  const AttentionModel model = model_with(enough);
+  std::vector<ExploredKernel> kernels;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    ExploredKernel& added = kernels.emplace_back();
+    added.name = kernel.name;
+    added.threads_per_block = kernel.threads_per_block();
+    added.registers_per_thread = kernel.registers_per_thread;
+    added.shared_bytes = kernel.dynamic_shared_bytes;
+    added.shared = shared_map(kernel, limits, padding, 1);
+    added.registers = register_map(kernel, limits, 1);
+  }
+  return kernels;
+}
+
+}  // namespace
+
+std::size_t Exploration::longest() const {
+  const auto longest = std::ranges::max_element(kernels, {}, [](const ExploredKernel& k) { return k.time.ns; });
+  return static_cast<std::size_t>(longest - kernels.begin());
+}
+
+double Exploration::l2_intensity() const {
+  return traffic.total() > 0 ? flops / static_cast<double>(traffic.total()) : 0;
+}
+
+double Exploration::dram_intensity() const {
+  return dram_bytes > 0 ? flops / dram_bytes : 0;
+}
+
+double Exploration::flops_per_second() const {
+  return ns > 0 ? flops / point.spec.problem.gpus / ns * 1e9 : 0;
+}
+
+Exploration explore(const ExploredPoint& point, const DeviceLimits& device, const Registry& registry,
+                    std::span<const Ceiling> measured_ceilings) {
+  const PointSpec& spec = point.spec;
+  const Algorithm& algorithm = *registry.find(spec.algorithm);
+  Exploration result;
+  result.point = point;
+  result.device = device.name;
+  // What the system takes with each block decides residency alone, wherever it is asked for.
+  DeviceLimits limits = device;
+  limits.shared_bytes_reserved += point.padding_bytes;
+  const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
+  result.refusal = model.refusal ? model.refusal : refuse_padding(model, limits, point.padding_bytes);
+  if (result.refusal) {
+    if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
+    result.overrun = overrunning(algorithm, spec, limits, point.padding_bytes);
+    return result;
+  }
+  result.flops = algorithm.flops(spec.problem);
+  result.compulsory_bytes = compulsory_traffic(spec.problem).total();
+  const DeviceRates rates = device_rates(limits, measured_ceilings);
+  result.rates_of = rates.measured_on;
+  result.dram_rate_measured = rates.dram_measured;
+  result.l2_rate_measured = rates.l2_measured;
+  result.link = rates.link;
+  result.link_rate_measured = rates.link_measured;
+  result.rates_inherited = rates.inherited;
+  std::vector<LaunchLoad> loads = predict_loads(model, limits);
+  std::vector<LaunchTime> times = launch_times(loads, rates);
+  result.predicts_time = model.predicts_time;
+  if (model.predicts_time) {
+    result.ns = point_ns(model.schedule, times, rates);
+    result.light = speed_of_light(of_busiest_gpu(model.schedule, times));
+    if (!model.schedule.empty()) {
+      result.sharing = schedule_times(model.schedule, times, rates);
+      result.light.wait(result.sharing->exposed_ns / result.ns);
+    }
+  } else {
+    std::ranges::fill(loads, LaunchLoad());
+    std::ranges::fill(times, LaunchTime());
+  }
+  result.link_bytes = model.schedule.link_bytes();
+  std::size_t measured = 0;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    const LaunchTime& time = times[measured];
+    result.kernels.push_back(explored(kernel, limits, point.padding_bytes, loads[measured], time));
+    ++measured;
+    for (OperandTraffic operand : kernel.operands) {
+      operand.traffic = kernel.runs * operand.traffic;
+      add(result.operands, operand);
+    }
+    const auto runs = static_cast<double>(kernel.runs);
+    result.traffic += kernel.runs * kernel.traffic;
+    result.dram_bytes += runs * result.kernels.back().dram_bytes;
+    result.tensor_flops += runs * kernel.work.tensor_flops;
+  }
+  return result;
+}
+
+bool is_quick(const AttentionProblem& problem) {
+  constexpr std::int64_t few_entries = 8;
+  constexpr int few_gpus = 8;  // each waits for each: a schedule grows with their square
+  if (problem.gpus > few_gpus) return false;
+  return !problem.mask.sparse() && (!problem.mask.padded() || problem.batch <= few_entries);
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/prediction_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "messages/prediction.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::analysis {
+namespace {
+
+PointSpec problem_alone(const PointSpec& spec) {
+  PointSpec problem = spec;
+  problem.algorithm.clear();
+  problem.tile = {};
+  problem.knobs = {};
+  return problem;
+}
+
+/// One value of a point, on both sides.
+struct Pair {
+  double measured = 0;
+  double predicted = 0;
+  [[nodiscard]] double error() const { return std::abs(predicted / measured - 1); }
+};
+
+std::optional<Pair> pair_of(std::string_view metric, const PredictedPoint& point, double least) {
+  const auto measured = evaluate(metric, *point.measured);
+  const auto predicted = evaluate(metric, *point.predicted);
+  if (!measured || !predicted || measured->value <= least || predicted->value <= 0) return {};
+  return Pair{measured->value, predicted->value};
+}
+
+struct JudgedPoint {
+  const PredictedPoint* point = nullptr;
+  std::string problem;  ///< with the device and the algorithm: the points of a map share it
+  std::string tile;     ///< with all else that the point is known by
+  std::optional<Pair> dram;
+  std::optional<Pair> time;
+};
+using Points = std::vector<const JudgedPoint*>;
+using Problems = std::map<std::string_view, Points>;
+
+JudgedPoint judge(const PredictedPoint& point) {
+  const PointSpec& spec = point.measured->spec;
+  return {.point = &point,
+          .problem = point.device + " " + spec.algorithm + " " + identity_text(problem_alone(spec)),
+          .tile = identity_text(spec),
+          .dram = pair_of(metric_key::dram_settled_bytes, point, least_dram_bytes),
+          .time = pair_of(metric_key::time_median_ns, point, 0)};
+}
+
+/// Linear interpolation between order statistics. Pre: values.
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - static_cast<double>(below));
+}
+
+Problems by_problem(const Points& points, std::optional<Pair> JudgedPoint::*value) {
+  Problems problems;
+  for (const JudgedPoint* point : points) {
+    if (point->*value) problems[point->problem].push_back(point);
+  }
+  return problems;
+}
+
+std::optional<ErrorRow> errors_of(const Points& points, std::optional<Pair> JudgedPoint::*value) {
+  ErrorRow row;
+  std::vector<double> medians;
+  for (const auto& [problem, of_problem] : by_problem(points, value)) {
+    std::vector<double> errors;
+    for (const JudgedPoint* point : of_problem) errors.push_back((point->*value)->error());
+    row.points += errors.size();
+    medians.push_back(quantile(std::move(errors), 0.5));
+  }
+  if (medians.empty()) return {};
+  row.problems = medians.size();
+  row.median = quantile(medians, 0.5);
+  row.p95 = quantile(std::move(medians), 0.95);
+  return row;
+}
+
+/// Of one problem, each tile once. Of runs that share a tile the one with the most tiles counts, and others beside it
+/// that share none with it: what two runs timed is not counted twice.
+Points distinct_tiles(const Points& points) {
+  using Tiles = std::map<std::string_view, const JudgedPoint*>;
+  std::map<std::string_view, Tiles> runs;
+  for (const JudgedPoint* point : points) runs[point->point->run].emplace(point->tile, point);
+  std::vector<const Tiles*> by_size;
+  by_size.reserve(runs.size());
+  for (const auto& [run, tiles] : runs) by_size.push_back(&tiles);
+  std::ranges::stable_sort(by_size, std::ranges::greater(), [](const Tiles* tiles) { return tiles->size(); });
+  Tiles taken;
+  for (const Tiles* tiles : by_size) {
+    if (std::ranges::any_of(*tiles, [&](const auto& each) { return taken.contains(each.first); })) continue;
+    taken.insert(tiles->begin(), tiles->end());
+  }
+  Points distinct;
+  for (const auto& [tile, point] : taken) distinct.push_back(point);
+  return distinct;
+}
+
+std::optional<ErrorRow> errors_of_tile_ratios(const Points& points) {
+  ErrorRow row;
+  std::vector<double> medians;
+  for (const auto& [problem, of_problem] : by_problem(points, &JudgedPoint::time)) {
+    const Points tiles = distinct_tiles(of_problem);
+    if (tiles.size() < least_tiles) continue;
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      for (std::size_t k = i + 1; k < tiles.size(); ++k) {
+        const Pair& one = *tiles[i]->time;
+        const Pair& other = *tiles[k]->time;
+        const double off = one.predicted / other.predicted * other.measured / one.measured;
+        errors.push_back(std::max(off, 1 / off) - 1);
+      }
+    }
+    row.points += errors.size();
+    row.p95 = std::max(row.p95, quantile(errors, 0.95));
+    medians.push_back(quantile(std::move(errors), 0.5));
+  }
+  if (medians.empty()) return {};
+  row.problems = medians.size();
+  row.median = quantile(std::move(medians), 0.5);
+  return row;
+}
+
+std::optional<ErrorRow> errors_of(const Points& points, std::string_view quantity) {
+  if (quantity == "tile_ratio") return errors_of_tile_ratios(points);
+  return errors_of(points, quantity == "time" ? &JudgedPoint::time : &JudgedPoint::dram);
+}
+
+Message title_of_quantity(std::string_view quantity) {
+  if (quantity == "time") return say::prediction::time{};
+  if (quantity == "tile_ratio") return say::prediction::tile_ratio{};
+  return say::prediction::dram{};
+}
+
+}  // namespace
+
+std::string_view to_string(Half half) {
+  return half == Half::fitted ? "fitted" : "held out";
+}
+
+Half half_of(const PointSpec& spec) {
+  // FNV-1a over what the problem is known by, which later fields leave as it is.
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const char c : identity_text(problem_alone(spec))) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  }
+  return ((hash >> 32U) & 1U) != 0 ? Half::held_out : Half::fitted;
+}
+
+std::string judged_as(std::string_view algorithm, DType dtype) {
+  return bytes_per_element(dtype) == 1 ? fmt::format("{} {}", algorithm, to_string(dtype)) : std::string(algorithm);
+}
+
+std::vector<ErrorRow> prediction_errors(std::span<const PredictedPoint> points) {
+  std::vector<JudgedPoint> judged;
+  judged.reserve(points.size());
+  for (const PredictedPoint& point : points) judged.push_back(judge(point));
+  std::map<std::tuple<std::string, Pass, Half>, Points> groups;
+  std::map<std::optional<Half>, Points> sums;
+  for (const JudgedPoint& point : judged) {
+    const PointSpec& spec = point.point->measured->spec;
+    const Half half = half_of(spec);
+    groups[{judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, half}].push_back(&point);
+    sums[half].push_back(&point);
+    sums[std::nullopt].push_back(&point);
+  }
+  std::vector<ErrorRow> rows;
+  for (const char* quantity : {"dram_bytes", "time", "tile_ratio"}) {
+    const auto add = [&](std::string_view algorithm, std::string_view pass, std::string_view half, const Points& of) {
+      std::optional<ErrorRow> row = errors_of(of, quantity);
+      if (!row) return;
+      row->algorithm = algorithm;
+      row->pass = pass;
+      row->half = half;
+      row->quantity = quantity;
+      rows.push_back(*std::move(row));
+    };
+    for (const auto& [key, of] : groups) {
+      add(std::get<0>(key), to_string(std::get<Pass>(key)), to_string(std::get<Half>(key)), of);
+    }
+    for (const auto& [half, of] : sums) add("all", "all", half ? to_string(*half) : "both", of);
+  }
+  return rows;
+}
+
+Table error_table(std::vector<ErrorRow> rows, bool people) {
+  TableOf<ErrorRow> table(std::move(rows));
+  const auto error = [people](double value) {
+    return Cell{.text = people ? text(Share(value)) : fmt::format("{:.6g}", value), .number = value};
+  };
+  table.add({.key = "algorithm", .title = text(say::prediction::algorithm{})},
+            [](const ErrorRow& row) { return row.algorithm; });
+  table.add({.key = "pass", .title = text(say::prediction::pass{})}, [](const ErrorRow& row) { return row.pass; });
+  table.add({.key = "half", .title = text(say::prediction::half{})}, [](const ErrorRow& row) { return row.half; });
+  table.add({.key = "quantity", .title = text(say::prediction::quantity{})},
+            [people](const ErrorRow& row) { return people ? text(title_of_quantity(row.quantity)) : row.quantity; });
+  table.add({.key = "points", .title = text(say::prediction::points{})},
+            [](const ErrorRow& row) { return static_cast<double>(row.points); });
+  table.add({.key = "problems", .title = text(say::prediction::problems{})},
+            [](const ErrorRow& row) { return static_cast<double>(row.problems); });
+  table.add({.key = "median_error", .title = text(say::prediction::median{}), .kind = ColumnKind::number},
+            [error](const ErrorRow& row) { return error(row.median); });
+  table.add({.key = "p95_error", .title = text(say::prediction::p95{}), .kind = ColumnKind::number},
+            [error](const ErrorRow& row) { return error(row.p95); });
+  return std::move(table).take();
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/published_errors.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "kernels/model/device_limits.h"
+#include "profiler/stats/verdicts.h"
+
+namespace attnscope::analysis {
+namespace {
+
+std::vector<std::string_view> cut(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(at, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+const ErrorRow* PublishedErrors::find(std::string_view algorithm, Pass pass, std::string_view quantity) const {
+  for (const Half half : {Half::held_out, Half::fitted}) {
+    const auto row = std::ranges::find_if(rows, [&](const ErrorRow& each) {
+      return each.algorithm == algorithm && each.pass == to_string(pass) && each.quantity == quantity &&
+             each.half == to_string(half);
+    });
+    if (row != rows.end()) return &*row;
+  }
+  return nullptr;
+}
+
+PublishedErrors parse_published_errors(std::string_view csv) {
+  PublishedErrors table;
+  for (std::string_view line : cut(csv, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::vector<std::string_view> fields = cut(line, ',');
+    if (fields.size() != 9) continue;
+    ErrorRow row{std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])};
+    if (!read_number(fields[4], row.points) || !read_number(fields[5], row.problems) ||
+        !read_number(fields[6], row.median) || !read_number(fields[7], row.p95)) {
+      continue;
+    }
+    table.rows.push_back(std::move(row));
+    table.device = fields[8];
+  }
+  return table;
+}
+
+const PublishedErrors* validated_errors(std::string_view gpu) {
+  static const std::array tables{parse_published_errors(h200_errors_text()),
+                                 parse_published_errors(h100_errors_text())};
+  const auto* own =
+      std::ranges::find_if(tables, [&](const PublishedErrors& table) { return same_gpu(table.device, gpu); });
+  return own == tables.end() ? nullptr : own;
+}
+
+const PublishedErrors& published_errors(std::string_view gpu) {
+  const PublishedErrors* own = validated_errors(gpu);
+  return own != nullptr ? *own : *validated_errors("NVIDIA H200");
+}
+
+double published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
+  constexpr std::size_t enough_points = 20;  // of fewer the 95th of 100 is not known
+  double of_few = 0;
+  double of_all = 0;
+  for (const ErrorRow& error : table.rows) {
+    if (error.quantity != "time" || error.half != "held out") continue;
+    if (error.algorithm == "all") of_all = std::max(of_all, error.p95);
+    if (error.algorithm != algorithm || error.pass != to_string(pass)) continue;
+    if (error.points >= enough_points) return error.p95;
+    of_few = error.p95;
+  }
+  return std::max({of_few, of_all, unknown_spread_floor});
+}
+
+double published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
+  double own = 0;
+  double worst = 0;
+  for (const ErrorRow& error : table.rows) {
+    if (error.quantity != "tile_ratio") continue;
+    worst = std::max(worst, error.p95);
+    if (error.algorithm == algorithm && error.pass == to_string(pass)) own = std::max(own, error.p95);
+  }
+  return own > 0 ? own : worst;
+}
+
+double published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device) {
+  const auto time_error = [](const SimulatedPoint& point) {
+    return published_time_error(point.errors, judged_as(point.spec.algorithm, point.spec.problem.dtype),
+                                point.spec.problem.pass);
+  };
+  const bool tiles = one_device && base.spec.algorithm == other.spec.algorithm &&
+                     base.spec.problem == other.spec.problem && base.spec.cache == other.spec.cache;
+  if (tiles) {
+    return published_tile_error(base.errors, judged_as(base.spec.algorithm, base.spec.problem.dtype),
+                                base.spec.problem.pass);
+  }
+  const double of_base = std::log1p(time_error(base));
+  const double of_other = std::log1p(time_error(other));
+  return std::expm1(std::sqrt(of_base * of_base + of_other * of_other));
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/speed_of_light.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "messages/bound.h"
+
+namespace attnscope::analysis {
+
+GpuUnit SpeedOfLight::busiest() const {
+  return static_cast<GpuUnit>(std::ranges::max_element(busy) - busy.begin());
+}
+
+std::optional<GpuUnit> SpeedOfLight::bound() const {
+  const GpuUnit most = busiest();
+  return of(most) >= busy_share && !waits_most() ? std::optional(most) : std::nullopt;
+}
+
+void SpeedOfLight::wait(double share) {
+  for (double& unit : busy) unit *= 1 - share;
+  for (double* part : {&launch, &idle, &rest}) *part *= 1 - share;
+  waiting = share;
+}
+
+SpeedOfLight speed_of_light(std::span<const LaunchTime> times) {
+  SpeedOfLight result;
+  const double ns = point_ns(times);
+  for (const LaunchTime& time : times) {
+    for (const GpuUnit unit : gpu_units) result.busy[static_cast<std::size_t>(unit)] += time.busy(unit) / ns;
+    result.launch += (time.launch_ns - time.hidden_ns) / ns;
+    result.idle += time.idle_ns / ns;
+  }
+  const auto longest = std::ranges::max_element(times, {}, &LaunchTime::ns);
+  result.empty_sms = longest->empty_sms;
+  result.sms = longest->sms;
+  result.rest = std::max(0.0, 1 - result.of(result.busiest()) - result.launch - result.idle);
+  return result;
+}
+
+Message title_of(GpuUnit unit) {
+  constexpr std::array<Saying, gpu_units.size()> titles{said<say::bound::tensor>, said<say::bound::exponential>,
+                                                        said<say::bound::shared_memory>, said<say::bound::l2_port>,
+                                                        said<say::bound::dram>};
+  return titles.at(static_cast<std::size_t>(unit))();
+}
+
+Message bound_words(const SpeedOfLight& light) {
+  const auto percent = [](double share) { return fmt::format("{:.0f}", 100 * share); };
+  if (const auto bound = light.bound()) {
+    return say::bound::busy{.unit = title_of(*bound), .percent = percent(light.of(*bound))};
+  }
+  if (light.waits_most()) return say::bound::other_gpus{.percent = percent(light.waiting)};
+  if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
+  const GpuUnit most = light.busiest();
+  return say::bound::no_unit{.least = percent(busy_share), .unit = title_of(most), .percent = percent(light.of(most))};
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/tile_rule.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr int step = 16;
+
+Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) {
+  Knobs kept = given;
+  for (const Knob& knob : algorithm.facts().knobs) {
+    if (knob.with_tile && given.find(knob.name) != nullptr) kept.set(knob.name, std::int64_t{0});
+  }
+  return kept;
+}
+
+/// The rule's, with its sides named by what they are for.
+class Rule {
+ public:
+  Rule(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config, const DeviceLimits& device)
+      : algorithm_(algorithm),
+        problem_(problem),
+        device_(device),
+        outer_(algorithm.facts().traffic_side(problem.pass)),
+        knobs_(without_those_of_the_tile(algorithm, config.knobs)) {}
+
+  [[nodiscard]] TileShape asked(std::int64_t m_bytes) const {
+    const PaperTile paper = paper_tile(m_bytes / bytes_per_element(problem_.dtype), problem_.d);
+    return shape(static_cast<int>(paper.bc), static_cast<int>(paper.br));
+  }
+
+  /// The one that runs with at most so much shared memory.
+  [[nodiscard]] std::optional<Config> config(std::int64_t m_bytes) const {
+    for (int outer = most_outer(m_bytes); outer >= step; outer -= step) {
+      const TileShape tile = with_outer(outer);
+      if (!refusal(tile, m_bytes)) return Config(tile, knobs_);
+    }
+    return std::nullopt;
+  }
+
+  /// Why the next larger tile that the rule asks for with all that the device has is not run there.
+  [[nodiscard]] std::optional<Refusal> held_back(const TileShape& chosen) const {
+    const int next = outer_of(chosen) + step;
+    if (next > most_outer(device_.shared_bytes_per_block)) return std::nullopt;
+    return refusal(with_outer(next), device_.shared_bytes_per_block);
+  }
+
+ private:
+  [[nodiscard]] TileShape shape(int outer, int inner) const {
+    return outer_ == TileSide::bc ? TileShape{.br = inner, .bc = outer} : TileShape{.br = outer, .bc = inner};
+  }
+  /// The rule's tile with so many rows there.
+  [[nodiscard]] TileShape with_outer(int outer) const {
+    return tile_of_memory(4 * problem_.d * outer, problem_.d, outer_);
+  }
+  [[nodiscard]] int most_outer(std::int64_t m_bytes) const {
+    const std::int64_t elements = std::max<std::int64_t>(1, m_bytes / bytes_per_element(problem_.dtype));
+    return std::min(outer_of(tile_of_memory(elements, problem_.d, outer_)), most_tile_side);
+  }
+  [[nodiscard]] int outer_of(const TileShape& tile) const { return outer_ == TileSide::bc ? tile.bc : tile.br; }
+  [[nodiscard]] std::optional<Refusal> refusal(const TileShape& tile, std::int64_t m_bytes) const {
+    DeviceLimits within = device_;
+    within.shared_bytes_per_block = std::min(m_bytes, device_.shared_bytes_per_block);
+    return algorithm_.refusal(problem_, Config(tile, knobs_), within);
+  }
+
+  const Algorithm& algorithm_;
+  const AttentionProblem& problem_;
+  const DeviceLimits& device_;
+  TileSide outer_;
+  Knobs knobs_;
+};
+
+}  // namespace
+
+double tile_distance(const TileShape& a, const TileShape& b) {
+  const auto logarithm = [](int of, int over) { return std::log(static_cast<double>(of) / over); };
+  const double rows = logarithm(a.br, b.br);
+  const double keys = logarithm(a.bc, b.bc);
+  return std::sqrt(rows * rows + keys * keys);  // hypot() of glibc 2.35 would bind the command line to that
+}
+
+std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                   const DeviceLimits& device) {
+  struct Candidate {
+    TileShape tile;
+    double distance;
+  };
+  const TileShape from{.br = std::max(1, config.tile.br), .bc = std::max(1, config.tile.bc)};
+  std::vector<Candidate> candidates;
+  const auto sides = [](std::vector<int> stated) {
+    if (!stated.empty()) return stated;
+    for (int side = step; side <= most_tile_side; side += step) stated.push_back(side);
+    return stated;
+  };
+  for (const int br : sides(algorithm.facts().br)) {
+    for (const int bc : sides(algorithm.facts().bc)) {
+      const TileShape tile{.br = br, .bc = bc};
+      candidates.push_back({tile, tile_distance(tile, from)});
+    }
+  }
+  std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+    if (a.distance != b.distance) return a.distance < b.distance;
+    return a.tile.br * a.tile.bc > b.tile.br * b.tile.bc;
+  });
+  const Knobs knobs = without_those_of_the_tile(algorithm, config.knobs);
+  for (const Candidate& candidate : candidates) {
+    Config tried(candidate.tile, knobs);
+    if (!algorithm.refusal(problem, tried, device)) return tried;
+  }
+  return std::nullopt;
+}
+
+std::vector<TileShape> tiles_around(const Facts& facts, const TileShape& tile, int steps) {
+  constexpr std::array usual{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+  const auto near = [&](int side, const std::vector<int>& stated) {
+    const std::span<const int> sides = stated.empty() ? std::span<const int>(usual) : stated;
+    const auto below = std::ranges::lower_bound(sides, side);
+    const auto above = std::ranges::upper_bound(sides, side);
+    std::vector<int> some(below - std::min<std::ptrdiff_t>(steps, below - sides.begin()), below);
+    some.push_back(side);
+    some.insert(some.end(), above, above + std::min<std::ptrdiff_t>(steps, sides.end() - above));
+    return some;
+  };
+  std::vector<TileShape> tiles;
+  for (const int br : near(tile.br, facts.br)) {
+    for (const int bc : near(tile.bc, facts.bc)) {
+      if (const TileShape other{.br = br, .bc = bc}; other != tile) tiles.push_back(other);
+    }
+  }
+  std::ranges::stable_sort(tiles, {}, [&](const TileShape& other) { return tile_distance(other, tile); });
+  return tiles;
+}
+
+std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                  const DeviceLimits& device, std::int64_t m_bytes) {
+  const TileSide outer = algorithm.facts().traffic_side(problem.pass);
+  if (outer == TileSide::none) return std::nullopt;
+  const Rule rule(algorithm, problem, config, device);
+  RuleTile result;
+  result.outer = outer;
+  result.m_bytes = std::min(m_bytes, device.shared_bytes_per_block);
+  result.asked = rule.asked(result.m_bytes);
+  result.config = rule.config(result.m_bytes);
+  if (!result.config) return result;
+  // The rule asks for no less with more, and what runs with less runs with more: the two ends say it of all between.
+  result.larger_changes_nothing = rule.config(device.shared_bytes_per_block) == result.config;
+  if (result.larger_changes_nothing) result.held_back = rule.held_back(result.config->tile);
+  return result;
+}
+
+}  // namespace attnscope::analysis

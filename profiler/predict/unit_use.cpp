@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/unit_use.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "messages/bound.h"
+#include "profiler/metrics/model_metrics.h"
+#include "profiler/predict/speed_of_light.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// Those with a value, the largest first; of equal ones the first in the table.
+template <class Wanted>
+std::vector<UnitUse> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
+  std::vector<UnitUse> values;
+  for (const Metric& metric : metrics_table()) {
+    if (!wanted(metric)) continue;
+    const auto value = evaluate(metric.key, point, kernel);
+    if (value) values.push_back({&metric, value->value, value->provenance});
+  }
+  std::ranges::stable_sort(values, std::ranges::greater(), &UnitUse::value);
+  return values;
+}
+
+std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_view kernel) {
+  return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
+}
+
+/// A unit that can bind, by its counter, and what is predicted of it; of some nothing is.
+struct CountedUnit {
+  std::string_view use;
+  std::optional<GpuUnit> unit = std::nullopt;
+};
+constexpr std::array counted_units{
+    CountedUnit{"tensor_utilization_pct", GpuUnit::tensor},
+    CountedUnit{"xu_utilization_pct", GpuUnit::exponential},
+    CountedUnit{"fma_utilization_pct"},
+    CountedUnit{"alu_utilization_pct"},
+    CountedUnit{"shared_utilization_pct", GpuUnit::shared_memory},
+    CountedUnit{"l2_port_utilization_pct", GpuUnit::l2_port},
+    CountedUnit{"dram_utilization_pct", GpuUnit::dram},
+};
+
+constexpr double busy_pct = 100 * busy_share;
+
+const CountedUnit* counted_unit(std::string_view use) {
+  const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
+  return found == counted_units.end() ? nullptr : found;
+}
+
+}  // namespace
+
+bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel) {
+  const KernelRecord* record = point.kernel(kernel);
+  if (record == nullptr) return false;
+  if (point.provenance == Provenance::imported) return true;
+  constexpr std::array scales{metric_key::sm_cycles, metric_key::sm_active_cycles, metric_key::counted_range_ns};
+  return !record->samples_ns.empty() &&
+         std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
+}
+
+std::optional<double> counted_use(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
+  if (!uses_are_of_kernel(point, kernel)) return std::nullopt;
+  const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
+  const auto use = evaluate(counted->use, point, kernel);
+  if (!use || unit == GpuUnit::dram) return use ? std::optional(use->value) : std::nullopt;
+  const auto cycles = evaluate(metric_key::sm_active_cycles, point, kernel);
+  const auto ns = evaluate(metric_key::time_median_ns, point, kernel);
+  if (!point.clocks || !(point.clocks->sm_clock_hz > 0) || !cycles || !ns) return std::nullopt;
+  return use->value * cycles->value / (ns->value * 1e-9 * point.clocks->sm_clock_hz);
+}
+
+std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel) {
+  return by_value([](const Metric& metric) { return metric.predicted_use; }, point, kernel);
+}
+
+namespace {
+
+/// Of the kernel's whole time, where that is known.
+std::optional<MetricValue> counted_of(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
+  auto counted = evaluate(unit.use, point, kernel);
+  if (counted && unit.unit) counted->value = counted_use(*unit.unit, point, kernel).value_or(counted->value);
+  return counted;
+}
+
+Message with_use(const UnitUse& busiest, bool binds) {
+  if (!binds) return words_of(busiest, binds);
+  return say::bound::unit_at{.unit = words_of(busiest, binds), .percent = fmt::format("{:.0f}", busiest.value)};
+}
+
+}  // namespace
+
+std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
+  BoundComparison both;
+  // How busy the one has what the other names.
+  double counted_of_predicted = 0;
+  double predicted_of_counted = 0;
+  for (const CountedUnit& each : counted_units) {
+    const auto counted = counted_of(each, point, kernel);
+    const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
+    const auto take = [&](UnitUse& busiest, const auto& use, double& other, const auto& of_other) {
+      if (!use || (busiest.metric != nullptr && use->value <= busiest.value)) return;
+      busiest = {find_metric(each.use), use->value, use->provenance};
+      other = of_other ? of_other->value : 0;
+    };
+    take(both.predicted, predicted, counted_of_predicted, counted);
+    take(both.counted, counted, predicted_of_counted, predicted);
+  }
+  if (both.predicted.metric == nullptr || both.counted.metric == nullptr) return std::nullopt;
+  both.predicted_binds = both.predicted.value >= busy_pct;
+  both.counted_binds = both.counted.value >= busy_pct;
+  if (both.predicted_binds) {
+    both.agree = counted_of_predicted >= std::max(both.counted.value, busy_pct) - tied_pct;
+  } else {
+    both.agree = !both.counted_binds || predicted_of_counted >= busy_pct - tied_pct;
+  }
+  return both;
+}
+
+Message words_of(const UnitUse& busiest, bool binds) {
+  return binds ? busiest.metric->label() : Message(say::bound::latency{});
+}
+
+Message words_of(const BoundComparison& both) {
+  const Message predicted = with_use(both.predicted, both.predicted_binds);
+  const Message counted = with_use(both.counted, both.counted_binds);
+  if (both.agree) return say::bound::agree{.predicted = predicted, .counted = counted};
+  return say::bound::differ{.predicted = predicted, .counted = counted};
+}
+
+std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {
+  CountedBound bound;
+  for (const CountedUnit& each : counted_units) {
+    const auto counted = counted_of(each, point, kernel);
+    if (!counted || (bound.busiest.metric != nullptr && counted->value <= bound.busiest.value)) continue;
+    bound.busiest = {find_metric(each.use), counted->value, counted->provenance};
+  }
+  if (bound.busiest.metric == nullptr) return std::nullopt;
+  bound.binds = bound.busiest.value >= busy_pct;
+  return bound;
+}
+
+Message words_of(const CountedBound& bound) {
+  return say::bound::counted_alone{.counted = with_use(bound.busiest, bound.binds)};
+}
+
+std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {
+  return by_value(Why::use, point, kernel);
+}
+
+std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel) {
+  const std::vector<UnitUse> uses = unit_uses(point, kernel);
+  const auto busiest =
+      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
+  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
+}
+
+std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {
+  std::vector<UnitUse> stalls = by_value(Why::stall, point, kernel);
+  std::erase_if(stalls, [](const UnitUse& stall) { return !(stall.value > 0); });
+  if (stalls.size() > most) stalls.resize(most);
+  return stalls;
+}
+
+}  // namespace attnscope::analysis

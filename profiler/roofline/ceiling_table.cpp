@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/roofline/ceiling_table.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "messages/ceiling.h"
+#include "profiler/metrics/point.h"
+#include "profiler/roofline/peaks.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// Bytes of ceilings are room, not traffic.
+std::string in_unit(double value, std::string_view unit) {
+  return value_text(value, unit == "byte" ? "capacity" : unit);
+}
+
+std::string words_of(const Ceiling& ceiling) {
+  // A mask of NVML's bits, kept as a number; 0 is none of them.
+  constexpr double past_any_mask = 9e15;
+  if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < past_any_mask) {
+    const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
+    if (!reasons.empty()) return text(reasons);
+  }
+  return in_unit(ceiling.value, ceiling.unit);
+}
+
+Cell spread_cell(const Ceiling& ceiling) {
+  const auto spread = relative_spread(ceiling);
+  if (!spread) return {};
+  // Of a value near zero a percentage says nothing.
+  const bool in_percent = *spread <= 1;
+  return {.text = "±" + (in_percent ? text(Share(*spread)) : in_unit((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit)),
+          .number = spread};
+}
+
+}  // namespace
+
+Table ceiling_table(std::vector<CeilingLine> lines) {
+  using Line = CeilingLine;
+  TableOf<Line> table(std::move(lines));
+  // What nobody measured is not read like what was.
+  table.table().tone = table.of(
+      [](const Line& line) { return line.ceiling.source == CeilingSource::datasheet ? Tone::muted : Tone::plain; });
+  constexpr ColumnKind number = ColumnKind::number;
+  table.add({.key = "ceiling", .title = text(say::ceiling::ceiling{})},
+            [](const Line& line) { return ceiling_label(*line.kind, line.ceiling.source); });
+  table.add({.key = "data", .title = text(say::ceiling::data{}), .kind = number}, [](const Line& line) {
+    if (!line.kind->curve) return Cell{};
+    return Cell{.text = text(Capacity(line.ceiling.argument)), .number = line.ceiling.argument};
+  });
+  table.add({.key = "value", .title = text(say::ceiling::value{}), .kind = number},
+            [](const Line& line) { return Cell{.text = words_of(line.ceiling), .number = line.ceiling.value}; });
+  table.add({.key = "spread", .title = text(say::ceiling::spread{}), .kind = number},
+            [](const Line& line) { return spread_cell(line.ceiling); });
+  table.add({.key = "clock", .title = text(say::ceiling::clock{}), .kind = number}, [](const Line& line) {
+    return line.clock_hz ? Cell{.text = text(Hertz(*line.clock_hz)), .number = line.clock_hz} : Cell{};
+  });
+  table.add({.key = "provenance", .title = text(say::ceiling::provenance{})},
+            [](const Line& line) { return text(title(line.ceiling.source)); });
+  return std::move(table).take();
+}
+
+Table ceiling_data(std::span<const CeilingsOf> sets) {
+  struct Line {
+    const CeilingsOf* set;
+    const Ceiling* ceiling;
+  };
+  std::vector<Line> lines;
+  for (const CeilingsOf& set : sets) {
+    for (const Ceiling& each : set.ceilings) lines.push_back({&set, &each});
+  }
+  TableOf<Line> table(std::move(lines));
+  table.add({.key = "device_uuid"}, [](const Line& line) { return line.set->device_uuid; });
+  table.add({.key = "measured_at"}, [](const Line& line) { return line.set->measured_at; });
+  table.add({.key = "ceiling"}, [](const Line& line) { return line.ceiling->name; });
+  table.add({.key = "argument"}, [](const Line& line) { return line.ceiling->argument; });
+  table.add({.key = "value"}, [](const Line& line) { return line.ceiling->value; });
+  table.add({.key = "q1"}, [](const Line& line) { return line.ceiling->q1; });
+  table.add({.key = "q3"}, [](const Line& line) { return line.ceiling->q3; });
+  table.add({.key = "unit"}, [](const Line& line) { return line.ceiling->unit; });
+  table.add({.key = "provenance"}, [](const Line& line) { return to_string(line.ceiling->source); });
+  return std::move(table).take();
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/roofline/roofline.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kernels/model/device_rates.h"
+#include "kernels/model/pipeline_model.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/predict/exploration.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// The line of the ceilings' table that a bound is; none of the tensor cores, which are measured by instruction. 8 bits
+/// are widened to 16 for mma.sync.
+std::string_view ceiling_of(Bound bound, DType dtype) {
+  switch (bound) {
+    case Bound::dram:
+      return ceiling_key::dram_read;
+    case Bound::l2:
+      return ceiling_key::l2_read;
+    case Bound::link:
+      return ceiling_key::peer_copy_both_ways;
+    case Bound::mma_sync:
+      return dtype == DType::bf16 ? ceiling_key::mma_bf16 : ceiling_key::mma_fp16;
+    case Bound::wgmma:
+      if (dtype == DType::fp8) return ceiling_key::wgmma_fp8;
+      return dtype == DType::bf16 ? ceiling_key::wgmma_bf16 : ceiling_key::wgmma_fp16;
+    case Bound::tensor:
+      return {};
+    case Bound::exp2:
+      return ceiling_key::exp2_fp32;
+  }
+  return {};
+}
+
+std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::string_view name) {
+  const auto found = std::ranges::find_if(ceilings, [&](const Ceiling& ceiling) {
+    return ceiling.name == name && ceiling.source == CeilingSource::measured && ceiling.value > 0;
+  });
+  return found == ceilings.end() ? std::nullopt : std::optional(found->value);
+}
+
+/// Of a device that nobody measured. `rates` knows clocks that a file does not keep.
+std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
+  Roof roof{.bound = bound, .source = RoofSource::datasheet, .clock_hz = rates.boost_hz};
+  switch (bound) {
+    case Bound::dram:
+      roof.rate = limits.dram_bytes_per_second;
+      roof.clock_hz.reset();
+      break;
+    case Bound::l2:
+      roof.rate = rates.l2_bytes_per_second;
+      roof.source = limits.stated.l2_bytes > 0 ? RoofSource::stated
+                    : rates.inherited          ? RoofSource::as_elsewhere
+                                               : RoofSource::usual_of_kind;
+      break;
+    case Bound::link:
+      roof.rate = link_peak_bytes_per_second(limits);
+      roof.clock_hz.reset();
+      break;
+    case Bound::wgmma:
+      return std::nullopt;
+    case Bound::mma_sync:
+      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1) return std::nullopt;  // it is the datasheet's
+      [[fallthrough]];
+    case Bound::tensor:
+      roof.rate = limits.tensor_flops;
+      if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
+      // Datasheets state this peak at a clock of its own, below the boost: 989.4 TFLOP/s of an H200 are 132 SMs of 4096
+      // a cycle at 1.83 GHz, not at 1.98.
+      roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
+      if (bound != Bound::mma_sync) {
+        roof.rate *= products_at_once(dtype);
+      } else if (rates.mma_sync_share < 1) {
+        roof.rate *= rates.mma_sync_share;
+        roof.source = RoofSource::counted_share;
+      }
+      break;
+    case Bound::exp2:
+      roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
+      roof.source = limits.stated.exponentials > 0 ? RoofSource::stated : RoofSource::architecture;
+      break;
+  }
+  return roof.rate > 0 ? std::optional(roof) : std::nullopt;
+}
+
+Bound bound_of(MatrixInstruction instruction) {
+  return instruction == MatrixInstruction::wgmma ? Bound::wgmma : Bound::mma_sync;
+}
+
+/// Of those that the device has. wgmma is of the GPUs whose datasheets speak of it.
+bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceiling> ceilings, DType dtype) {
+  return std::ranges::all_of(matrix_instructions, [&](MatrixInstruction each) {
+    const std::string_view name = ceiling_of(bound_of(each), dtype);
+    if (name.empty()) return true;
+    const bool absent = each != MatrixInstruction::mma_sync && find_ceiling(name)->datasheet(limits) <= 0;
+    return absent || measured_value(ceilings, name);
+  });
+}
+
+/// Of the algorithm's instruction; where nothing is known of it, or nobody stated it and one of them was not measured,
+/// the datasheet's, which no instruction exceeds; else the fastest that is known.
+const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
+  const Roof* its_own = algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
+  if (its_own != nullptr) return its_own;
+  if (const Roof* peak = find_roof(roofs, Bound::tensor)) return peak;
+  const Roof* fastest = nullptr;
+  for (const MatrixInstruction each : matrix_instructions) {
+    const Roof* its = find_roof(roofs, bound_of(each));
+    if (its != nullptr && (fastest == nullptr || its->rate > fastest->rate)) fastest = its;
+  }
+  return fastest;
+}
+
+/// Of other programs' algorithms nothing is known: they are taken for softmax attention.
+double flops_per_exponential(const AttentionProblem& problem, const Algorithm* algorithm) {
+  return algorithm == nullptr ? softmax_flops_per_exponential(problem)
+                              : algorithm->facts().flops_per_exponential(problem);
+}
+
+/// What the closed form says of a configuration.
+struct Counted {
+  bool work = true;  ///< else only bytes between SM and L2 are known
+  double tensor_flops = 0;
+  double exponentials = 0;
+  std::array<double, roofline_levels.size()> bytes{};
+};
+
+std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                                    const DeviceLimits& limits) {
+  const AttentionModel model = algorithm.model(problem, config, limits);
+  if (model.refusal || !model.states_bytes) return std::nullopt;
+  Counted counted{.work = model.predicts_time};
+  for (const LaunchLoad& load : predict_loads(model, limits)) {
+    counted.tensor_flops += load.runs * load.work.tensor_flops;
+    counted.exponentials += load.runs * load.work.exponentials;
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::dram)] += load.runs * load.dram_bytes;
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)] += load.runs * load.l2_sm_bytes;
+  }
+  if (const auto links = algorithm.facts().link_bytes; links != nullptr) {
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::link)] = static_cast<double>(links(problem));
+  }
+  return counted;
+}
+
+class RooflineBuilder {
+ public:
+  RooflineBuilder(const PointTable& table, const RooflineRequest& request) : table_(table), request_(request) {}
+
+  RooflineReport build(std::span<const Row> rows) {
+    // Algorithms that nobody here knows have one place: their names tell them apart.
+    std::map<std::tuple<std::size_t, std::string, RunIndex>, std::vector<Row>> of_run;
+    for (const Row row : rows) {
+      if (table_.run(row).device_id != request_.device_id) continue;
+      if (request_.n && table_.n_k(row) != *request_.n) continue;
+      if (!lies_somewhere(row)) continue;
+      const std::string algorithm(table_.algorithm(row));
+      of_run[{table_.algorithms().place(algorithm), algorithm, table_.run_index(row)}].push_back(row);
+    }
+    if (of_run.empty()) return std::move(report_);
+    const Row first = of_run.begin()->second.front();
+    report_.like = table_.problem(first);
+    report_.flops_per_exponential =
+        flops_per_exponential(report_.like, table_.algorithms().find(table_.algorithm(first)));
+    report_.roofs = roofs_of(table_.run(first).limits, request_.ceilings, report_.like.dtype);
+    const ValueColumn& links = bytes_of(table_, RooflineLevel::link);
+    const bool any = std::ranges::any_of(of_run, [&](const auto& its) {
+      return std::ranges::any_of(its.second, [&](Row row) { return links.has(row); });
+    });
+    if (!any) std::erase_if(report_.roofs, [](const Roof& roof) { return roof.bound == Bound::link; });
+    for (const auto& [place, its] : of_run) {
+      if (request_.along == Along::n) {
+        add_along_n(its);
+      } else {
+        add_along_tile(its);
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  /// Whether it has a time, and bytes at some level.
+  bool lies_somewhere(Row row) {
+    const Disposition disposition = table_.disposition(row);
+    if (disposition != Disposition::ok && disposition != Disposition::no_counters) return false;
+    if (!table_.values(metric_key::time_median_ns).has(row)) {
+      ++report_.without_time;
+      return false;
+    }
+    if (!has_bytes(table_, row)) {
+      ++report_.without_bytes;
+      return false;
+    }
+    return true;
+  }
+
+  void add_along_n(const std::vector<Row>& rows) {
+    RooflineSeries series = series_of(rows.front());
+    const TileSelection fastest{.rule = TileSelection::Rule::fastest};
+    for (const auto& [n, standing] : standing_rows(table_, rows, rows, fastest, Ordinate::time)) {
+      series.points.push_back(point_of(middle(standing)));
+    }
+    report_.series.push_back(std::move(series));
+  }
+
+  void add_along_tile(const std::vector<Row>& rows) {
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(rows.front()));
+    const TileSide stated = algorithm == nullptr ? TileSide::none : algorithm->facts().traffic_side(report_.like.pass);
+    const TileSide side = stated == TileSide::none ? TileSide::br : stated;
+    using Key = std::tuple<std::int64_t, std::vector<Knobs::Entry>, int>;
+    std::map<Key, std::map<int, std::vector<Row>>> lines;
+    for (const Row row : rows) {
+      const Config& config = table_.tile_of(row);
+      if (!tile_stated(config.tile)) continue;
+      const auto [varies, stays] =
+          side == TileSide::br ? std::pair(config.tile.br, config.tile.bc) : std::pair(config.tile.bc, config.tile.br);
+      lines[{table_.n_k(row), coded_by::entries(config.knobs), stays}][varies].push_back(row);
+    }
+    const bool several_knobs = std::ranges::any_of(
+        lines, [&](const auto& line) { return std::get<1>(line.first) != std::get<1>(lines.begin()->first); });
+    for (const auto& [at, line] : lines) {
+      const Row first = line.begin()->second.front();
+      RooflineSeries series = series_of(first);
+      series.n = std::get<0>(at);
+      series.other_side = std::get<2>(at);
+      series.side = side;
+      if (several_knobs) series.knobs = describe(table_.tile_of(first).knobs);
+      for (const auto& [length, same] : line) series.points.push_back(point_of(middle(same)));
+      report_.series.push_back(std::move(series));
+    }
+  }
+
+  [[nodiscard]] RooflineSeries series_of(Row row) const {
+    return {.algorithm = table_.algorithm(row), .run = table_.run_index(row), .points = {}};
+  }
+
+  /// Of measurements of one configuration the middle one.
+  [[nodiscard]] Row middle(std::vector<Row> rows) const {
+    const ValueColumn& times = table_.values(metric_key::time_median_ns);
+    std::ranges::stable_sort(rows, {}, [&](Row row) { return times.value(row); });
+    return rows[(rows.size() - 1) / 2];
+  }
+
+  [[nodiscard]] RooflinePoint point_of(Row row) const {
+    const AttentionProblem problem = table_.problem(row);
+    const ValueColumn& times = table_.values(metric_key::time_median_ns);
+    RooflinePoint point;
+    point.row = row;
+    point.n = table_.n_k(row);
+    point.tile = table_.tile_of(row).tile;
+    point.ns = times.value(row);
+    point.throttled = table_.throttled(row);
+    for (const RooflineLevel level : roofline_levels) {
+      point.bytes.at(static_cast<std::size_t>(level)) = bytes_of(table_, level).at(row);
+    }
+    point.provenance = table_.values(metric_key::tflops).has(row) ? table_.values(metric_key::tflops).provenance(row)
+                                                                  : times.provenance(row);
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
+    point.flops = algorithm == nullptr ? pass_flops(problem) : algorithm->flops(problem);
+    std::optional<Counted> counted;
+    if (algorithm != nullptr && is_quick(problem))
+      counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
+    if (counted) {
+      if (counted->work) point.executed_flops = counted->tensor_flops;
+      for (std::size_t level = 0; level < roofline_levels.size(); ++level) {
+        const bool known = counted->work || level != static_cast<std::size_t>(RooflineLevel::dram);
+        if (known) point.model_bytes.at(level) = counted->bytes.at(level);
+      }
+    }
+    add_shares(point, problem, algorithm, counted);
+    of_one_gpu(point, problem.gpus);
+    std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
+    return point;
+  }
+
+  /// Roofs are one GPU's: of several the busiest stands for all.
+  void of_one_gpu(RooflinePoint& point, int gpus) const {
+    if (gpus == 1) return;
+    const double part = table_.values(metric_key::gpu_imbalance).at(point.row).value_or(1) / gpus;
+    point.flops *= part;
+    if (point.executed_flops) *point.executed_flops *= part;
+    // All send alike, whatever they compute.
+    const auto part_of = [&](Bound bound) { return bound == Bound::link ? 1.0 / gpus : part; };
+    for (auto* const bytes : {&point.bytes, &point.model_bytes}) {
+      for (const RooflineLevel level : roofline_levels) {
+        std::optional<double>& count = bytes->at(static_cast<std::size_t>(level));
+        if (count) *count *= part_of(bytes_bound(level));
+      }
+    }
+    for (BoundShare& share : point.shares) share.ns *= part_of(share.bound);
+  }
+
+  /// A unit's share is of what is executed: that is what keeps it busy.
+  void add_shares(RooflinePoint& point, const AttentionProblem& problem, const Algorithm* algorithm,
+                  const std::optional<Counted>& counted) const {
+    const auto add = [&](const Roof* roof, std::optional<double> amount) {
+      if (roof != nullptr && amount && *amount > 0) point.shares.push_back({roof->bound, *amount / roof->rate * 1e9});
+    };
+    const bool work = counted && counted->work;
+    const double tensor = work ? counted->tensor_flops : point.flops;
+    const double exponentials = work ? counted->exponentials : point.flops / flops_per_exponential(problem, algorithm);
+    for (const RooflineLevel level : roofline_levels) {
+      add(find_roof(report_.roofs, bytes_bound(level)), point.bytes.at(static_cast<std::size_t>(level)));
+    }
+    add(matrix_roof(report_.roofs, algorithm), tensor);
+    add(find_roof(report_.roofs, Bound::exp2), exponentials);
+  }
+
+  const PointTable& table_;
+  const RooflineRequest& request_;
+  RooflineReport report_;
+};
+
+}  // namespace
+
+Bound bytes_bound(RooflineLevel level) {
+  switch (level) {
+    case RooflineLevel::dram:
+      return Bound::dram;
+    case RooflineLevel::sm_l2:
+      return Bound::l2;
+    case RooflineLevel::link:
+      break;
+  }
+  return Bound::link;
+}
+
+bool of_bytes(Bound bound) {
+  return std::ranges::find(roofline_levels, bound, bytes_bound) != roofline_levels.end();
+}
+
+const ValueColumn& bytes_of(const PointTable& table, RooflineLevel level) {
+  switch (level) {
+    case RooflineLevel::dram:
+      return table.dram_traffic();
+    case RooflineLevel::sm_l2:
+      return table.values(metric_key::l2_sm_bytes);
+    case RooflineLevel::link:
+      break;
+  }
+  return table.values(metric_key::link_bytes);
+}
+
+bool has_bytes(const PointTable& table, Row row) {
+  return std::ranges::any_of(roofline_levels, [&](RooflineLevel level) { return bytes_of(table, level).has(row); });
+}
+
+std::string_view to_string(Bound bound) {
+  switch (bound) {
+    case Bound::dram:
+      return "DRAM";
+    case Bound::l2:
+      return "L2";
+    case Bound::link:
+      return "link";
+    case Bound::mma_sync:
+      return to_string(MatrixInstruction::mma_sync);
+    case Bound::wgmma:
+      return to_string(MatrixInstruction::wgmma);
+    case Bound::tensor:
+      return "tensor cores";
+    case Bound::exp2:
+      return "exp2";
+  }
+  return {};
+}
+
+std::vector<Roof> roofs_of(const DeviceLimits& limits, const KnownCeilings& known, DType dtype) {
+  const DeviceRates rates = device_rates(limits);
+  std::vector<Roof> roofs;
+  for (const Bound bound : all_bounds) {
+    const std::string_view name = ceiling_of(bound, dtype);
+    if (const auto measured = measured_value(known.ceilings, name)) {
+      const std::string clock = std::string(name).append(ceiling_clock_suffix);
+      roofs.push_back({.bound = bound,
+                       .rate = *measured,
+                       .source = known.same_device ? RoofSource::measured : RoofSource::alike,
+                       .clock_hz = measured_value(known.ceilings, clock)});
+    } else if (bound == Bound::tensor && every_instruction_measured(limits, known.ceilings, dtype)) {
+      continue;
+    } else if (const auto tabled = tabled_roof(bound, limits, rates, dtype)) {
+      roofs.push_back(*tabled);
+    }
+  }
+  return roofs;
+}
+
+const Roof* find_roof(std::span<const Roof> roofs, Bound bound) {
+  const auto found = std::ranges::find(roofs, bound, &Roof::bound);
+  return found == roofs.end() ? nullptr : &*found;
+}
+
+double ceiling_flops(const Roof& roof, double flops_per_exponential) {
+  return roof.bound == Bound::exp2 ? roof.rate * flops_per_exponential : roof.rate;
+}
+
+std::vector<std::string> roofline_devices(const PointTable& table, std::span<const Row> rows) {
+  std::vector<std::string> measured;
+  std::vector<std::string> others;
+  for (const Row row : rows) {
+    const Run& run = table.run(row);
+    std::vector<std::string>& of = run.provenance == Provenance::measured ? measured : others;
+    if (std::ranges::find(of, run.device_id) == of.end()) of.push_back(run.device_id);
+  }
+  for (std::string& id : others) {
+    if (std::ranges::find(measured, id) == measured.end()) measured.push_back(std::move(id));
+  }
+  return measured;
+}
+
+RooflineReport roofline(const PointTable& table, std::span<const Row> rows, const RooflineRequest& request) {
+  return RooflineBuilder(table, request).build(rows);
+}
+
+std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const AttentionProblem& like,
+                                              const Config& config, const DeviceLimits& limits, RooflineLevel level) {
+  constexpr std::int64_t long_n = std::int64_t{1} << 16;
+  if (level == RooflineLevel::link) return std::nullopt;
+  if (like.mask != Mask::none && like.mask != Mask::causal) return std::nullopt;
+  AttentionProblem problem = like;
+  // Few queries stay few.
+  const bool few = algorithm.facts().decodes || like.n_q != like.n_k;
+  problem.n_k = long_n;
+  if (!few) problem.n_q = long_n;
+  const auto counted = count_closed(algorithm, problem, config, limits);
+  if (!counted) return std::nullopt;
+  AttentionProblem square = problem;
+  square.n_q = long_n;
+  const Law law = algorithm.law(square, config, limits);
+  // What is cycled through leaves any L2 at last: then DRAM sees all that the SMs do.
+  const bool cycles = law.rereads && algorithm.working_set_bytes(problem, config, limits) > 0;
+  const RooflineLevel seen = cycles ? RooflineLevel::sm_l2 : level;
+  const double intensity = algorithm.flops(problem) / counted->bytes.at(static_cast<std::size_t>(seen));
+  const auto multiple = [&](std::string_view of, double there, double here) {
+    return IntensityLimit{.factor = intensity / there, .of = of, .intensity = intensity / there * here};
+  };
+  if (few) {
+    const auto rows = static_cast<double>(group_size(like) * like.n_q);
+    return multiple("G", rows, rows);
+  }
+  switch (seen == RooflineLevel::dram ? law.intensity_at_dram : law.intensity_at_l2) {
+    case Multiple::nothing:
+      break;
+    case Multiple::n:
+      return multiple("N", static_cast<double>(long_n), static_cast<double>(like.n_k));
+    case Multiple::d:
+      return multiple("d", static_cast<double>(like.d), static_cast<double>(like.d));
+    case Multiple::br:
+      return multiple("Br", config.tile.br, config.tile.br);
+    case Multiple::bc:
+      return multiple("Bc", config.tile.bc, config.tile.bc);
+  }
+  return IntensityLimit{intensity, {}, intensity};
+}
+
+}  // namespace attnscope::analysis

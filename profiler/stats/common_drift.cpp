@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/common_drift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+namespace attnscope::analysis {
+namespace {
+
+/// A round with fewer values has no neighbours to speak of.
+constexpr std::size_t fewest_values = 160;
+constexpr std::size_t fewest_neighbours = 24;
+constexpr std::size_t most_neighbours = 80;
+/// The course is looked at so often within the width of a neighbourhood.
+constexpr std::size_t looks_a_width = 8;
+/// By then means and course no longer change by what they are known to.
+constexpr int turns = 4;
+
+struct Knot {
+  double moment = 0;
+  double course = 0;
+};
+
+/// How many neighbours a round of so many values has.
+std::size_t width_of(std::size_t values) {
+  return std::clamp(values / 50, fewest_neighbours, most_neighbours);
+}
+
+double middle_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// What each value of a round lies above its series' mean, and no more to either side than what does not happen by
+/// chance.
+std::vector<double> above_means(std::span<const TimedValue> values, std::span<const std::size_t> round,
+                                const std::vector<double>& means) {
+  constexpr double deviations_of_a_median = 1.4826;  // of a normal distribution
+  constexpr double farthest = 3;
+  std::vector<double> above;
+  above.reserve(round.size());
+  for (const std::size_t place : round) above.push_back(values[place].log - means[values[place].series]);
+  const double centre = middle_of(above);
+  std::vector<double> distances(above.size());
+  std::ranges::transform(above, distances.begin(), [&](double value) { return std::abs(value - centre); });
+  const double bound = farthest * deviations_of_a_median * middle_of(std::move(distances));
+  for (double& value : above) value = std::clamp(value, centre - bound, centre + bound);
+  return above;
+}
+
+std::vector<Knot> knots_of(std::span<const TimedValue> values, std::span<const std::size_t> round,
+                           const std::vector<double>& above) {
+  const std::size_t width = width_of(round.size());
+  const std::size_t step = width / looks_a_width;
+  std::vector<Knot> knots;
+  knots.reserve((round.size() - width) / step + 1);
+  for (std::size_t begin = 0; begin + width <= round.size(); begin += step) {
+    Knot& knot = knots.emplace_back();
+    for (std::size_t i = begin; i < begin + width; ++i) {
+      knot.moment += values[round[i]].moment / static_cast<double>(width);
+      knot.course += above[i] / static_cast<double>(width);
+    }
+  }
+  return knots;
+}
+
+/// Between the knots on a straight line, beyond them level; without what a value itself has put there, which would take
+/// from its own scatter.
+void follow(const std::vector<Knot>& knots, std::span<const TimedValue> values, std::span<const std::size_t> round,
+            const std::vector<double>& above, std::vector<double>& course) {
+  const double own = 1 / static_cast<double>(width_of(round.size()));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    const double moment = values[round[i]].moment;
+    while (next < knots.size() && knots[next].moment <= moment) ++next;
+    double found = knots[next == 0 ? 0 : next - 1].course;
+    if (next > 0 && next < knots.size()) {
+      const Knot& before = knots[next - 1];
+      const double part = (moment - before.moment) / (knots[next].moment - before.moment);
+      found = (1 - part) * before.course + part * knots[next].course;
+    }
+    course[round[i]] = (found - own * above[i]) / (1 - own);
+  }
+}
+
+}  // namespace
+
+std::vector<double> common_drift(std::span<const TimedValue> values, std::size_t count) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t place) { return values[place].moment; });
+  std::vector<std::span<const std::size_t>> rounds;
+  for (std::size_t begin = 0; begin < order.size();) {
+    const double round = std::floor(values[order[begin]].moment);
+    std::size_t end = begin;
+    while (end < order.size() && values[order[end]].moment < round + 1) ++end;
+    if (end - begin < fewest_values) return {};
+    rounds.push_back(std::span<const std::size_t>(order).subspan(begin, end - begin));
+    begin = end;
+  }
+  std::vector<double> course(values.size());
+  std::vector<double> sizes(count);
+  for (const TimedValue& value : values) ++sizes[value.series];
+  for (int turn = 0; turn < turns; ++turn) {
+    std::vector<double> means(count);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      means[values[i].series] += (values[i].log - course[i]) / sizes[values[i].series];
+    }
+    for (const std::span<const std::size_t> round : rounds) {
+      const std::vector<double> above = above_means(values, round, means);
+      follow(knots_of(values, round, above), values, round, above, course);
+    }
+  }
+  return course;
+}
+
+}  // namespace attnscope::analysis

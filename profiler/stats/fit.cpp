@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/fit.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Columns whose part apart from the others is smaller than this share tell nothing of their own.
+constexpr double dependent = 1e-9;
+
+// Logarithms; empty when a value has none.
+std::vector<double> logs(std::span<const double> values) {
+  std::vector<double> result;
+  result.reserve(values.size());
+  for (const double value : values) {
+    if (!(value > 0) || !std::isfinite(value)) return {};
+    result.push_back(std::log(value));
+  }
+  return result;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// Half the width of a 95% interval.
+double half_width(double standard_error, std::size_t degrees_of_freedom) {
+  if (degrees_of_freedom == 0) return infinity;
+  const boost::math::students_t distribution(static_cast<double>(degrees_of_freedom));
+  return boost::math::quantile(distribution, 0.975) * standard_error;
+}
+
+}  // namespace
+
+std::optional<PowerFit> fit_power_law(std::span<const double> x, std::span<const double> y) {
+  const std::vector<double> u = logs(x);
+  const std::vector<double> v = logs(y);
+  const std::size_t n = u.size();
+  if (n < 2 || v.size() != n || std::ranges::min(u) == std::ranges::max(u)) return std::nullopt;
+
+  const double u_mean = mean(u);
+  const double v_mean = mean(v);
+  double uu = 0;
+  double uv = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    uu += (u[i] - u_mean) * (u[i] - u_mean);
+    uv += (u[i] - u_mean) * (v[i] - v_mean);
+  }
+  const double slope = uv / uu;
+  const double intercept = v_mean - (slope * u_mean);
+  double residual = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double off = v[i] - intercept - (slope * u[i]);
+    residual += off * off;
+  }
+  const double error = n > 2 ? std::sqrt(residual / static_cast<double>(n - 2) / uu) : 0;
+  const double half = half_width(error, n - 2);
+  return PowerFit{.slope = slope,
+                  .slope_interval = {.low = slope - half, .high = slope + half},
+                  .coefficient = std::exp(intercept),
+                  .points = n};
+}
+
+std::optional<LawFit> fit_law(std::span<const double> law, std::span<const double> lower, std::span<const double> y) {
+  const std::size_t n = y.size();
+  const std::size_t terms = lower.empty() ? 1 : 2;
+  const auto usable = [](std::span<const double> values) {
+    return std::ranges::all_of(values, [](double value) { return value > 0 && std::isfinite(value); });
+  };
+  if (n < terms || law.size() != n || (terms == 2 && lower.size() != n)) return std::nullopt;
+  if (!usable(law) || !usable(lower) || !usable(y)) return std::nullopt;
+
+  // Each column over y: then the right side is 1 everywhere, and residuals are relative errors. Terms of very different
+  // size are brought to one by their norms.
+  const auto rows = static_cast<Eigen::Index>(n);
+  Eigen::MatrixXd a(rows, static_cast<Eigen::Index>(terms));
+  for (std::size_t i = 0; i < n; ++i) {
+    a(static_cast<Eigen::Index>(i), 0) = law[i] / y[i];
+    if (terms == 2) a(static_cast<Eigen::Index>(i), 1) = lower[i] / y[i];
+  }
+  const Eigen::RowVectorXd norms = a.colwise().norm();
+  a.array().rowwise() /= norms.array();
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
+  if (qr.rank() < static_cast<Eigen::Index>(terms)) return std::nullopt;
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(rows);
+  const Eigen::VectorXd solution = qr.solve(ones);
+  const Eigen::VectorXd residual = ones - (a * solution);
+  const Eigen::MatrixXd inverse = (a.transpose() * a).inverse();
+
+  const std::size_t freedom = n - terms;
+  const double variance = freedom > 0 ? residual.squaredNorm() / static_cast<double>(freedom) : 0;
+  const auto value_of = [&](Eigen::Index term) { return solution(term) / norms(term); };
+  const auto interval_of = [&](Eigen::Index term) {
+    const double half = half_width(std::sqrt(variance * inverse(term, term)) / norms(term), freedom);
+    return Interval{value_of(term) - half, value_of(term) + half};
+  };
+  LawFit fit;
+  fit.scale = value_of(0);
+  fit.scale_interval = interval_of(0);
+  fit.points = n;
+  if (terms == 2) {
+    fit.below = value_of(1);
+    fit.below_interval = interval_of(1);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const double fitted = (fit.scale * law[i]) + (terms == 2 ? fit.below * lower[i] : 0);
+    const double miss = std::abs((y[i] / fitted) - 1);
+    if (miss <= fit.worst) continue;
+    fit.worst = miss;
+    fit.worst_point = i;
+  }
+  return fit;
+}
+
+double PowersFit::worst() const {
+  return std::abs(residuals[worst_point]);
+}
+
+double PowersFit::at(std::span<const double> x) const {
+  double y = coefficient;
+  for (std::size_t k = 0; k < exponents.size(); ++k) y *= std::pow(x[k], exponents[k]);
+  return y;
+}
+
+std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std::span<const double> y) {
+  const std::vector<double> v = logs(y);
+  const std::size_t n = y.size();
+  const std::size_t terms = x.size() + 1;
+  if (v.empty() || n < terms) return std::nullopt;
+
+  // Columns about their means: far from 1, where the constant is said, they would all but be multiples of its column.
+  const auto rows = static_cast<Eigen::Index>(n);
+  const auto variables = static_cast<Eigen::Index>(x.size());
+  Eigen::MatrixXd a(rows, variables);
+  Eigen::VectorXd means(variables);
+  for (Eigen::Index k = 0; k < variables; ++k) {
+    const std::vector<double> u = logs(x[static_cast<std::size_t>(k)]);
+    if (u.size() != n) return std::nullopt;
+    means(k) = mean(u);
+    for (Eigen::Index i = 0; i < rows; ++i) a(i, k) = u[static_cast<std::size_t>(i)] - means(k);
+  }
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
+  qr.setThreshold(dependent);
+  if (qr.rank() < variables) return std::nullopt;
+  const double v_mean = mean(v);
+  const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(v.data(), rows).array() - v_mean;
+  const Eigen::VectorXd slopes = qr.solve(b);
+  const Eigen::VectorXd off = b - (a * slopes);
+  const Eigen::MatrixXd covariance = (a.transpose() * a).inverse();
+
+  const std::size_t freedom = n - terms;
+  const double variance = freedom > 0 ? off.squaredNorm() / static_cast<double>(freedom) : 0;
+  const auto around = [&](double value, double share) {
+    const double half = half_width(std::sqrt(variance * share), freedom);
+    return Interval{value - half, value + half};
+  };
+  PowersFit fit;
+  for (Eigen::Index k = 0; k < variables; ++k) {
+    fit.exponents.push_back(slopes(k));
+    fit.intervals.push_back(around(slopes(k), covariance(k, k)));
+  }
+  const double constant = v_mean - slopes.dot(means);
+  const Interval interval = around(constant, 1 / static_cast<double>(n) + means.dot(covariance * means));
+  fit.coefficient = std::exp(constant);
+  fit.coefficient_interval = {std::exp(interval.low), std::exp(interval.high)};
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    fit.residuals.push_back(std::expm1(off(i)));
+    if (std::abs(fit.residuals.back()) > fit.worst()) fit.worst_point = static_cast<std::size_t>(i);
+  }
+  if (freedom < 2) return fit;
+  // Bonferroni's bound of the largest of n.
+  const boost::math::students_t distribution(static_cast<double>(freedom - 1));
+  fit.errors_limit = boost::math::quantile(boost::math::complement(distribution, 0.025 / static_cast<double>(n)));
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const double left = 1 - 1 / static_cast<double>(n) - (a.row(i) * covariance * a.row(i).transpose())(0);
+    if (left <= 0) continue;  // the fit goes through it whatever it is
+    const double others = std::max(0.0, off.squaredNorm() - off(i) * off(i) / left) / static_cast<double>(freedom - 1);
+    const double errors = others > 0 ? std::abs(off(i)) / std::sqrt(others * left) : off(i) == 0 ? 0 : infinity;
+    fit.worst_errors = std::max(fit.worst_errors, errors);
+  }
+  return fit;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/ratio_estimates.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "profiler/stats/common_drift.h"
+#include "profiler/stats/recording_noise.h"
+#include "profiler/stats/student.h"
+#include "profiler/stats/variance_prior.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// No clock tells more than a ten-thousandth from one round to the next: rounds that agree by rounding scatter so much.
+constexpr double least_variance = 1e-8;
+/// From so many rows on it can be told what they have in common.
+constexpr std::size_t rows_in_common = 8;
+/// A common course is real where most rows scatter less than this share of their variance without it.
+constexpr double less_scatter = 0.9;
+
+std::vector<double> logs_of(const std::vector<double>& values) {
+  std::vector<double> logs(values.size());
+  std::ranges::transform(values, logs.begin(), [](double value) { return std::log(value); });
+  return logs;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+/// So many values stand for all where there are more: pairs of them all would not fit in memory.
+constexpr std::size_t most_to_pair = 2000;
+
+/// Of many values as many that lie evenly in their order.
+std::vector<double> thinned(std::vector<double> values) {
+  if (values.size() <= most_to_pair) return values;
+  std::ranges::sort(values);
+  std::vector<double> kept;
+  kept.reserve(most_to_pair);
+  for (std::size_t k = 0; k < most_to_pair; ++k)
+    kept.push_back(values[(2 * k + 1) * values.size() / (2 * most_to_pair)]);
+  return kept;
+}
+
+void stand_in_for_spread(RatioEstimate& estimate) {
+  static const double error = std::log1p(unknown_spread_floor) / boost::math::quantile(standard_normal, 0.975);
+  estimate.error = error;
+  estimate.freedom = std::numeric_limits<double>::infinity();
+  estimate.floor = SpreadFloor::of_percent;
+}
+
+/// Rows of one kind, and where their estimates belong.
+using Places = std::vector<std::size_t>;
+
+double variance_about(const std::vector<double>& values, double mean) {
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
+}
+
+/// Log ratios of the rounds of each of these rows.
+using Ratios = std::vector<std::vector<double>>;
+
+Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, SideValues values) {
+  Ratios ratios;
+  ratios.reserve(places.size());
+  for (const std::size_t place : places) {
+    const std::vector<double> base = logs_of(rows[place].base.*values);
+    std::vector<double>& of_row = ratios.emplace_back(logs_of(rows[place].other.*values));
+    for (std::size_t k = 0; k < of_row.size(); ++k) of_row[k] -= base[k];
+  }
+  return ratios;
+}
+
+/// The rows for which it is known when each of their values was measured.
+Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
+  Places timed;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const ComparedRow& row = rows[places[i]];
+    if (!row.base.moments.empty() && !row.other.moments.empty()) timed.push_back(i);
+  }
+  return timed;
+}
+
+/// Takes off what all rows went through alike, where that is real. Which rows it was taken off, of `places`.
+Places steady(std::span<const ComparedRow> rows, const Places& places, SideValues values, Ratios& ratios) {
+  Places timed = timed_rows(rows, places);
+  std::vector<TimedValue> all;
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    const ComparedRow& row = rows[places[timed[i]]];
+    for (const RoundsOfSide* side : {&row.base, &row.other}) {
+      const std::vector<double> logs = logs_of(side->*values);
+      for (std::size_t k = 0; k < logs.size(); ++k) {
+        all.push_back({.series = 2 * i + (side == &row.other ? 1 : 0), .moment = side->moments[k], .log = logs[k]});
+      }
+    }
+  }
+  const std::vector<double> course = common_drift(all, 2 * timed.size());
+  if (course.empty()) return {};
+  Ratios steadied;
+  std::size_t at = 0;
+  std::size_t calmer = 0;
+  for (const std::size_t i : timed) {
+    std::vector<double>& of_row = steadied.emplace_back(ratios[i]);
+    const std::size_t rounds = of_row.size();
+    for (std::size_t k = 0; k < rounds; ++k) of_row[k] -= course[at + rounds + k] - course[at + k];
+    at += 2 * rounds;
+    const double before = variance_about(ratios[i], mean_of(ratios[i]));
+    if (variance_about(of_row, mean_of(of_row)) <= less_scatter * before) ++calmer;
+  }
+  if (2 * calmer < timed.size()) return {};
+  for (std::size_t i = 0; i < timed.size(); ++i) ratios[timed[i]] = std::move(steadied[i]);
+  return timed;
+}
+
+void estimate_paired(std::span<const ComparedRow> rows, const Places& places, SideValues values,
+                     std::vector<RatioEstimate>& estimates) {
+  Ratios ratios = ratios_of(rows, places, values);
+  for (const std::size_t i : steady(rows, places, values, ratios)) estimates[places[i]].steadied = true;
+  std::vector<FoundVariance> found;
+  found.reserve(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    RatioEstimate& estimate = estimates[places[i]];
+    estimate.centre = hodges_lehmann(ratios[i]);
+    estimate.mean = mean_of(ratios[i]);
+    const double freedom = ratios[i].size() < fewest_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
+    found.push_back({.variance = freedom > 0 ? variance_about(ratios[i], estimate.mean) : 0, .freedom = freedom});
+  }
+  const std::vector<FoundVariance> variances = moderated(found, least_variance);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    RatioEstimate& estimate = estimates[places[i]];
+    if (!(found[i].freedom > 0)) {
+      stand_in_for_spread(estimate);
+      continue;
+    }
+    estimate.spread = estimate.apart = std::sqrt(variances[i].variance);
+    estimate.error = estimate.spread / std::sqrt((rows[places[i]].base.*values).size());
+    estimate.freedom = variances[i].freedom;
+  }
+}
+
+/// Of rows not paired: a value a unit, which is a round, or a recording where there are enough of them.
+struct Unit {
+  std::tuple<bool, std::uint32_t, std::size_t> id;  ///< other side, recording, round of it
+  std::size_t group = 0;                            ///< of units that differ by chance alone
+  double value = 0;
+};
+
+struct RowOfUnits {
+  std::vector<Unit> units;
+  std::size_t groups = 0;
+  double share = 0;  ///< 1 / recordings of base + 1 / recordings of other
+  double freedom = 0;
+  FoundVariance between;  ///< of the means of a side's recordings
+};
+
+/// The values of a recording, with the rounds that they are of.
+struct OfRecording {
+  std::vector<double> logs;
+  std::vector<std::size_t> rounds;
+};
+
+std::map<std::uint32_t, OfRecording> by_recording(const RoundsOfSide& side, SideValues values) {
+  const std::vector<double> logs = logs_of(side.*values);
+  std::map<std::uint32_t, OfRecording> recordings;
+  for (std::size_t k = 0; k < logs.size(); ++k) {
+    OfRecording& own = recordings[side.recordings[k]];
+    own.rounds.push_back(side.rounds.empty() ? own.logs.size() : side.rounds[k]);
+    own.logs.push_back(logs[k]);
+  }
+  return recordings;
+}
+
+/// The median difference of two recordings' rounds, and the median of those: a recording counts once, however many
+/// rounds it has, as it does in the mean.
+double centre_of(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other) {
+  std::vector<double> centres;
+  centres.reserve(base.size() * other.size());
+  for (const std::vector<double>& of_base : base) {
+    for (const std::vector<double>& of_other : other) {
+      std::vector<double> differences;
+      differences.reserve(of_base.size() * of_other.size());
+      for (const double b : of_base) {
+        for (const double o : of_other) differences.push_back(o - b);
+      }
+      centres.push_back(median_of(std::move(differences)));
+    }
+  }
+  return median_of(std::move(centres));
+}
+
+RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recordings, RatioEstimate& estimate) {
+  RowOfUnits result;
+  double difference = 0;
+  std::array<std::vector<std::vector<double>>, 2> all;
+  bool few = false;
+  for (const bool other : {false, true}) {
+    const auto recordings = by_recording(other ? row.other : row.base, values);
+    double mean = 0;
+    std::vector<double> means;
+    means.reserve(recordings.size());
+    for (const auto& [recording, own] : recordings) {
+      const std::vector<double>& logs = own.logs;
+      const double of_recording = mean_of(logs);
+      means.push_back(of_recording);
+      mean += of_recording / static_cast<double>(recordings.size());
+      all.at(other).push_back(thinned(logs));
+      if (of_recordings) {
+        result.units.push_back({{other, recording, 0}, result.groups, of_recording});
+        continue;
+      }
+      few = few || logs.size() < fewest_rounds;
+      for (std::size_t k = 0; k < logs.size(); ++k) {
+        result.units.push_back({{other, recording, own.rounds[k]}, result.groups, logs[k]});
+      }
+      ++result.groups;
+    }
+    if (of_recordings) ++result.groups;
+    result.share += 1 / static_cast<double>(recordings.size());
+    difference += other ? mean : -mean;
+    const double freedom = static_cast<double>(means.size() - 1);
+    result.between.variance += variance_about(means, mean) * freedom;
+    result.between.freedom += freedom;
+  }
+  if (result.between.freedom > 0) result.between.variance /= result.between.freedom;
+  if (!few) result.freedom = static_cast<double>(result.units.size() - result.groups);
+  estimate.mean = difference;
+  estimate.centre = centre_of(all[0], all[1]);
+  return result;
+}
+
+/// Each unit's value less the mean of its group.
+std::vector<double> residuals_of(const RowOfUnits& row) {
+  std::vector<double> sums(row.groups);
+  std::vector<double> counts(row.groups);
+  for (const Unit& unit : row.units) {
+    sums[unit.group] += unit.value;
+    ++counts[unit.group];
+  }
+  std::vector<double> residuals;
+  for (const Unit& unit : row.units) residuals.push_back(unit.value - sums[unit.group] / counts[unit.group]);
+  return residuals;
+}
+
+using Effects = std::map<std::tuple<bool, std::uint32_t, std::size_t>, double>;
+
+/// What each unit does to all rows alike. Empty for few rows.
+Effects effects_of(const std::vector<RowOfUnits>& rows) {
+  if (rows.size() < rows_in_common) return {};
+  std::map<std::tuple<bool, std::uint32_t, std::size_t>, std::vector<double>> residuals;
+  for (const RowOfUnits& row : rows) {
+    if (!(row.freedom > 0)) continue;
+    const std::vector<double> of_row = residuals_of(row);
+    for (std::size_t k = 0; k < of_row.size(); ++k) residuals[row.units[k].id].push_back(of_row[k]);
+  }
+  Effects effects;
+  for (auto& [id, values] : residuals) {
+    if (values.size() >= rows_in_common) effects[id] = median_of(std::move(values));
+  }
+  return effects;
+}
+
+/// What one recording of any H100 does to a point, where nothing was calibrated: the rounds of a lucky recording may
+/// agree better. Of the 77 points of `quick` in 29 recordings on three boards, at one clock.
+double assumed_variance(double ns) {
+  constexpr double of_long_points = 0.0015;
+  constexpr double of_short_points = 0.008;
+  constexpr double of_a_launch_ns = 110;
+  const double deviation = std::clamp(of_a_launch_ns / ns, of_long_points, of_short_points);
+  return deviation * deviation;
+}
+
+/// How much the units' common effects scatter, with what degrees of freedom. The rounds of a recording hang together
+/// (a clock that stepped down stays there), so together they count as one.
+FoundVariance variance_of(const Effects& effects, bool of_recordings) {
+  std::map<std::pair<bool, std::uint32_t>, std::pair<double, double>> groups;  // squares, units
+  for (const auto& [id, effect] : effects) {
+    auto& [squares, units] = groups[{std::get<0>(id), of_recordings ? 0 : std::get<1>(id)}];
+    squares += effect * effect;
+    ++units;
+  }
+  FoundVariance common;
+  for (const auto& [group, sums] : groups) {
+    common.variance += sums.first;
+    common.freedom += sums.second - 1;
+  }
+  if (!(common.freedom > 0)) return {};
+  common.variance /= common.freedom;
+  if (!of_recordings) common.freedom = std::min(common.freedom, static_cast<double>(groups.size()));
+  return common;
+}
+
+/// Of each row, without what its units have in common with others'.
+std::vector<FoundVariance> own_variances(const std::vector<RowOfUnits>& rows, const Effects& effects) {
+  std::vector<FoundVariance> found;
+  found.reserve(rows.size());
+  for (const RowOfUnits& row : rows) {
+    RowOfUnits own = row;
+    for (Unit& unit : own.units) {
+      if (const auto effect = effects.find(unit.id); effect != effects.end()) unit.value -= effect->second;
+    }
+    double squares = 0;
+    for (const double residual : residuals_of(own)) squares += residual * residual;
+    found.push_back({.variance = row.freedom > 0 ? squares / row.freedom : 0, .freedom = row.freedom});
+  }
+  return found;
+}
+
+void estimate_apart(std::span<const ComparedRow> rows, const Places& places, SideValues values, bool of_recordings,
+                    std::vector<RatioEstimate>& estimates) {
+  std::vector<RowOfUnits> of_units;
+  for (const std::size_t place : places) {
+    of_units.push_back(units_of(rows[place], values, of_recordings, estimates[place]));
+  }
+  const Effects effects = effects_of(of_units);
+  FoundVariance common = variance_of(effects, of_recordings);
+  const std::vector<FoundVariance> found = own_variances(of_units, effects);
+  const std::vector<FoundVariance> variances = moderated(found, least_variance);
+  std::vector<FoundVariance> of_a_round = variances;
+  if (of_recordings) {
+    // Few recordings may agree by chance; they do not agree better than their rounds do.
+    std::vector<RowOfUnits> of_rounds;
+    of_rounds.reserve(places.size());
+    RatioEstimate unused;
+    for (const std::size_t place : places) of_rounds.push_back(units_of(rows[place], values, false, unused));
+    const Effects of_all_rounds = effects_of(of_rounds);
+    const FoundVariance by_rounds = variance_of(of_all_rounds, false);
+    if (by_rounds.variance > common.variance) common = by_rounds;
+    of_a_round = moderated(own_variances(of_rounds, of_all_rounds), least_variance);
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    RatioEstimate& estimate = estimates[places[i]];
+    if (!(found[i].freedom > 0)) {
+      stand_in_for_spread(estimate);
+      // Recordings of a side that disagree by more than the floor allows tell more than it.
+      const FoundVariance& between = of_units[i].between;
+      const double seen = std::sqrt(between.variance * of_units[i].share);
+      if (between.freedom > 0 && seen > estimate.error) {
+        estimate.error = seen;
+        estimate.freedom = between.freedom;
+      }
+      continue;
+    }
+    const double seen = common.variance + variances[i].variance;
+    const double assumed = of_recordings ? 0 : assumed_variance(median_of(rows[places[i]].base.ns));
+    const double variance = std::max(seen, assumed);
+    // Satterthwaite's degrees of freedom of a sum.
+    double doubt = variances[i].variance * variances[i].variance / variances[i].freedom;
+    if (common.freedom > 0) doubt += common.variance * common.variance / common.freedom;
+    estimate.freedom = seen * seen / doubt;
+    estimate.error = std::sqrt(variance * of_units[i].share);
+    estimate.spread = std::sqrt(2 * of_a_round[i].variance);
+    estimate.apart = std::sqrt(2 * variance);
+    estimate.floor = of_recordings ? SpreadFloor::none : SpreadFloor::of_rounds;
+  }
+}
+
+/// Log of where a side's recordings put the point: their mean, and its variance.
+std::pair<double, FoundVariance> place_of_side(const RoundsOfSide& side, SideValues values) {
+  double sum = 0;
+  const auto recordings = by_recording(side, values);
+  for (const auto& [recording, own] : recordings) sum += place_of(own.logs);
+  const auto count = static_cast<double>(recordings.size());
+  return {sum / count, {.variance = side.place.variance / count, .freedom = side.place.freedom}};
+}
+
+/// What a recording does to the point is known from others of one build.
+void estimate_calibrated(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
+  const auto [base, of_base] = place_of_side(row.base, values);
+  const auto [other, of_other] = place_of_side(row.other, values);
+  estimate.mean = estimate.centre = other - base;
+  estimate.error = std::sqrt(of_base.variance + of_other.variance);
+  // The same recordings told of both sides: what they do not know of one, they do not know of the other.
+  estimate.freedom = std::min(of_base.freedom, of_other.freedom);
+  estimate.apart = std::sqrt(row.base.place.variance + row.other.place.variance);
+  estimate.floor = SpreadFloor::calibrated;
+}
+
+/// One side is computed: what that may be off by is all that there is of a spread.
+void estimate_computed(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
+  estimate.mean = estimate.centre = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
+  estimate.error = std::log1p(row.model_error) / boost::math::quantile(standard_normal, 0.975);
+  estimate.freedom = std::numeric_limits<double>::infinity();
+  estimate.floor = SpreadFloor::of_model;
+}
+
+}  // namespace
+
+std::size_t recordings_of(const ComparedRow& row) {
+  std::size_t count = 0;
+  for (const RoundsOfSide* side : {&row.base, &row.other}) {
+    if (side->recordings.size() == 1) {
+      ++count;
+      continue;
+    }
+    count += std::set<std::uint32_t>(side->recordings.begin(), side->recordings.end()).size();
+  }
+  return count;
+}
+
+std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideValues values,
+                                        std::vector<bool>& which) {
+  std::vector<RatioEstimate> estimates(rows.size());
+  which.assign(rows.size(), false);
+  const bool times = values == &RoundsOfSide::ns;
+  Places paired;
+  Places of_rounds;
+  Places of_recordings;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ComparedRow& row = rows[i];
+    if ((row.base.*values).empty() || (row.other.*values).empty()) continue;
+    which[i] = times || row.model_error <= 0;  // a computed clock confirms nothing
+    if (row.model_error > 0) {
+      estimate_computed(row, values, estimates[i]);
+    } else if (row.exact) {
+      estimates[i].mean = estimates[i].centre = std::log((row.other.*values).front() / (row.base.*values).front());
+    } else if (row.paired) {
+      paired.push_back(i);
+    } else if (row.base.place.freedom > 0 && row.other.place.freedom > 0) {
+      estimate_calibrated(row, values, estimates[i]);
+    } else {
+      (recordings_of(row) < enough_recordings ? of_rounds : of_recordings).push_back(i);
+    }
+  }
+  estimate_paired(rows, paired, values, estimates);
+  estimate_apart(rows, of_rounds, values, false, estimates);
+  estimate_apart(rows, of_recordings, values, true, estimates);
+  return estimates;
+}
+
+double hodges_lehmann(std::span<const double> all) {
+  if (all.size() == 1) return all.front();
+  const std::vector<double> values = thinned({all.begin(), all.end()});
+  std::vector<double> means;
+  means.reserve(values.size() * (values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t k = i; k < values.size(); ++k) means.push_back((values[i] + values[k]) / 2);
+  }
+  return median_of(std::move(means));
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/stats/verdicts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "profiler/stats/ratio_estimates.h"
+#include "profiler/stats/student.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// Probabilities above this leave a row out of the correction (Zhao, Small and Su's tau).
+constexpr double left_out_above = 0.5;
+/// How often a suggested number of rounds has to decide.
+constexpr double wanted_power = 0.9;
+
+/// That a mean so far above `bound` comes by chance where the truth is `bound`.
+double chance_above(const RatioEstimate& estimate, double value, double bound) {
+  if (estimate.error <= 0) return value > bound ? 0 : 1;
+  const double t = (value - bound) / estimate.error;
+  if (estimate.freedom < as_good_as_normal) {
+    return boost::math::cdf(boost::math::complement(Students(estimate.freedom), t));
+  }
+  return boost::math::cdf(boost::math::complement(standard_normal, t));
+}
+
+/// What all but `level` of a distribution lie within; kept by degrees of freedom, which most rows share.
+class Quantiles {
+ public:
+  explicit Quantiles(double level) : tail_(level / 2) {}
+
+  double of(double freedom) {
+    if (!(freedom < as_good_as_normal)) return boost::math::quantile(boost::math::complement(standard_normal, tail_));
+    const auto [place, first] = by_freedom_.try_emplace(freedom);
+    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail_));
+    return place->second;
+  }
+
+ private:
+  double tail_;
+  std::map<double, double> by_freedom_;
+};
+
+RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
+  const double half = estimate.error > 0 ? quantiles.of(estimate.freedom) * estimate.error : 0;
+  return {.ratio = std::exp(estimate.centre),
+          .interval = {.low = std::exp(std::min(estimate.mean - half, estimate.centre)),
+                       .high = std::exp(std::max(estimate.mean + half, estimate.centre))},
+          .assumed = estimate.floor == SpreadFloor::of_percent};
+}
+
+struct Corrected {
+  std::vector<bool> found;  ///< by row
+  double next = 0;          ///< what the probability of one more has to be at most
+};
+
+/// Benjamini and Hochberg over the rows for which `asked` holds, those that say nothing left out.
+Corrected correct(const std::vector<double>& chances, const std::vector<bool>& asked, double level) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    if (asked[i] && chances[i] <= left_out_above) order.push_back(i);
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) { return chances[i]; });
+  const double each = left_out_above * level / static_cast<double>(std::max<std::size_t>(order.size(), 1));
+  std::size_t found = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (chances[order[k]] <= each * static_cast<double>(k + 1)) found = k + 1;
+  }
+  Corrected result{.found = std::vector<bool>(chances.size()),
+                   .next = each * static_cast<double>(std::min(found + 1, std::max<std::size_t>(order.size(), 1)))};
+  for (std::size_t k = 0; k < found; ++k) result.found[order[k]] = true;
+  return result;
+}
+
+/// That a mean comes out above t of its standard errors, where it truly is so many of them; Student's t, not central
+/// (Abramowitz and Stegun 26.7.10).
+double chance_beyond(double t, double truth, double freedom) {
+  const double z = (t * (1 - 1 / (4 * freedom)) - truth) / std::sqrt(1 + t * t / (2 * freedom));
+  return boost::math::cdf(boost::math::complement(standard_normal, z));
+}
+
+/// What all but such a tail of Student's t lies below; kept, for all rows ask for the same few hundred.
+class Tails {
+ public:
+  double of(double freedom, double tail) {
+    const auto [place, first] = known_.try_emplace({freedom, tail});
+    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail));
+    return place->second;
+  }
+
+ private:
+  std::map<std::pair<double, double>, double> known_;
+};
+
+/// How often a row by itself is decided whose log ratio is known with such an error, if it is what it seems.
+double power_of(double ratio, double margin, double error, double freedom, double level, Tails& tails) {
+  // Alone, a row's own part of the level is what the correction leaves of it.
+  const double chance = left_out_above * level;
+  const double beyond = std::abs(ratio) - margin;
+  if (beyond > 0) {  // either tail speaks for a change
+    const double t = tails.of(freedom, chance / 2);
+    return chance_beyond(t, beyond / error, freedom);
+  }
+  const double t = tails.of(freedom, chance);
+  const double far = (margin + std::abs(ratio)) / error;
+  return chance_beyond(t, -beyond / error, freedom) + chance_beyond(t, far, freedom) - 1;
+}
+
+/// The least of such numbers that is enough; nothing where the most is not.
+template <class Enough>
+std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Enough enough) {
+  if (!enough(most)) return std::nullopt;
+  while (least < most) {
+    const std::size_t middle = least + (most - least) / 2;
+    if (enough(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return most;
+}
+
+std::optional<std::size_t> rounds_that_decide(const RatioEstimate& estimate, const VerdictOptions& options,
+                                              Tails& tails) {
+  if (!(estimate.spread > 0)) return usual_rounds;
+  return least_enough(fewest_rounds, most_rounds, [&](std::size_t rounds) {
+    // The turns that are suggested have looks of their own, however often these rounds were looked at.
+    const double level = options.level / static_cast<double>(looks_of_turns(rounds));
+    const auto count = static_cast<double>(rounds);
+    return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1, level,
+                    tails) >= wanted_power;
+  });
+}
+
+std::optional<std::size_t> recordings_that_decide(const RatioEstimate& estimate, const VerdictOptions& options,
+                                                  Tails& tails) {
+  constexpr std::size_t fewest = enough_recordings / 2;
+  if (!(estimate.apart > 0)) return fewest;
+  const bool calibrated = estimate.floor == SpreadFloor::calibrated;
+  return least_enough(calibrated ? 1 : fewest, most_recordings, [&](std::size_t recordings) {
+    const auto count = static_cast<double>(recordings);
+    const double freedom = calibrated ? std::min(estimate.freedom, as_good_as_normal) : 2 * (count - 1);
+    return power_of(estimate.centre, std::log1p(options.margin), estimate.apart / std::sqrt(count), freedom,
+                    options.level, tails) >= wanted_power;
+  });
+}
+
+/// The least change that is found as often as a suggested number of rounds decides.
+double detectable_change(const RatioEstimate& estimate, double margin, double level, Tails& tails) {
+  if (!(estimate.error > 0)) return 0;
+  const double freedom = std::min(estimate.freedom, as_good_as_normal);
+  const double found = tails.of(freedom, left_out_above * level / 2);
+  return std::expm1(margin + (found + tails.of(freedom, 1 - wanted_power)) * estimate.error);
+}
+
+void check(const ComparedRow& row) {
+  for (const RoundsOfSide* side : {&row.base, &row.other}) {
+    const std::size_t rounds = side->ns.size();
+    const auto good = [](double value) { return std::isfinite(value) && value > 0; };
+    if (rounds == 0 || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
+        (!side->cycles.empty() && side->cycles.size() != rounds) ||
+        (!row.paired && !row.exact && side->recordings.size() != rounds) ||
+        (!side->moments.empty() && side->moments.size() != rounds) ||
+        (!side->rounds.empty() && side->rounds.size() != rounds)) {
+      throw std::invalid_argument("rounds that cannot be compared");
+    }
+  }
+  if (row.paired && row.base.ns.size() != row.other.ns.size()) throw std::invalid_argument("pairs of unequal length");
+}
+
+/// That the cycles did not change in the direction of the time.
+double chance_of_sign(const RatioEstimate& time, const RatioEstimate& cycles) {
+  return chance_above(cycles, time.mean < 0 ? -cycles.mean : cycles.mean, 0);
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "FASTER";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::same:
+      return "SAME";
+    case Verdict::ambiguous:
+      break;
+  }
+  return "UNDECIDED";
+}
+
+std::string_view to_string(Undecided undecided) {
+  switch (undecided) {
+    case Undecided::few_rounds:
+      return "few-rounds";
+    case Undecided::apart:
+      return "apart";
+    case Undecided::spread:
+      return "spread";
+    case Undecided::clocks:
+      return "clocks";
+    case Undecided::computed:
+      return "computed";
+    case Undecided::noise:
+      return "noise";
+    case Undecided::decided:
+      break;
+  }
+  return "";
+}
+
+std::string_view to_string(SpreadFloor floor) {
+  switch (floor) {
+    case SpreadFloor::of_rounds:
+      return "rounds";
+    case SpreadFloor::of_percent:
+      return "assumed";
+    case SpreadFloor::of_model:
+      return "model";
+    case SpreadFloor::calibrated:
+      return "calibrated";
+    case SpreadFloor::none:
+      break;
+  }
+  return "";
+}
+
+std::vector<std::size_t> rounds_to_look_at(std::size_t most) {
+  constexpr std::size_t first_look = 5;
+  std::vector<std::size_t> looks;
+  for (std::size_t rounds = first_look; rounds < most; rounds *= 2) looks.push_back(rounds);
+  looks.push_back(most);
+  return looks;
+}
+
+std::size_t looks_of_turns(std::size_t most) {
+  return rounds_to_look_at(most).size() + 1;
+}
+
+VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
+  options.looks = looks;
+  return options;
+}
+
+std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
+  for (const ComparedRow& row : rows) check(row);
+  const double margin = std::log1p(options.margin);
+  std::vector<bool> timed;
+  std::vector<bool> clocked;
+  const std::vector<RatioEstimate> times = estimates_of(rows, &RoundsOfSide::ns, timed);
+  const std::vector<RatioEstimate> cycles = estimates_of(rows, &RoundsOfSide::cycles, clocked);
+  std::vector<double> change(rows.size());
+  std::vector<double> same(rows.size());
+  std::vector<bool> uncertain(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double distance = std::abs(times[i].mean);
+    uncertain[i] = !rows[i].exact;
+    change[i] = chance_above(times[i], distance, margin);
+    if (times[i].error > 0) change[i] += chance_above(times[i], distance, -margin);
+    same[i] = times[i].error > 0 ? chance_above(times[i], margin - distance, 0) : (distance > margin ? 1 : 0);
+  }
+  std::vector<double> confirmed = change;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].one_clock) clocked[i] = false;  // a time at one clock is its cycles
+    if (clocked[i]) confirmed[i] = std::max(change[i], chance_of_sign(times[i], cycles[i]));
+  }
+  const auto looks = static_cast<double>(options.looks);
+  const Corrected changed = correct(confirmed, uncertain, options.level / looks);
+  const Corrected alike = correct(same, uncertain, options.level / looks);
+  Quantiles quantiles(options.interval_level / looks);
+  Quantiles of_all(options.interval_level / looks / static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+  Tails tails;
+  std::vector<RowVerdict> verdicts(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    RowVerdict& row = verdicts[i];
+    row.time = ratio_of(times[i], quantiles);
+    if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
+    const Interval together = ratio_of(times[i], of_all).interval;
+    row.sure = times[i].mean < 0 ? 1 - together.high : together.low - 1;
+    row.floor = times[i].floor;
+    row.steadied = times[i].steadied;
+    row.one_clock = rows[i].one_clock;
+    row.clock_shift = rows[i].clock_shift;
+    row.clocks_differ = rows[i].clocks_differ;
+    row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
+    row.spread = times[i].spread;
+    row.p_change = confirmed[i];
+    row.p_same = same[i];
+    row.detectable = detectable_change(times[i], margin, options.level / looks, tails);
+    const double as_timed = times[i].mean + rows[i].clock_shift;
+    const bool inside = std::abs(as_timed) <= margin;
+    const bool beyond = !inside && (as_timed < 0) == (times[i].mean < 0);
+    if ((changed.found[i] && beyond) || (rows[i].exact && change[i] <= 0)) {
+      row.verdict = times[i].mean < 0 ? Verdict::faster : Verdict::slower;
+    } else if ((alike.found[i] && inside) || (rows[i].exact && same[i] <= 0)) {
+      row.verdict = Verdict::same;
+    } else {
+      const bool by_time = change[i] <= changed.next;
+      row.undecided = row.floor == SpreadFloor::of_percent   ? Undecided::few_rounds
+                      : row.floor == SpreadFloor::of_model   ? Undecided::computed
+                      : by_time || alike.found[i]            ? Undecided::clocks
+                      : row.floor == SpreadFloor::of_rounds  ? Undecided::apart
+                      : row.floor == SpreadFloor::calibrated ? Undecided::noise
+                                                             : Undecided::spread;
+      if (row.undecided != Undecided::clocks && row.undecided != Undecided::computed) {
+        row.rounds_needed = rounds_that_decide(times[i], options, tails);
+        row.recordings_needed = recordings_that_decide(times[i], options, tails);
+      }
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/tilemap/tile_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "profiler/plan/fields.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+/// Place of a value among sorted grid values, between two of them in proportion to its logarithm.
+double place_among(const MapAxis& axis, double wanted) {
+  const std::vector<FacetValue>& values = axis.values;
+  const auto above = std::ranges::lower_bound(values, wanted, {}, &FacetValue::order);
+  const auto index = static_cast<double>(above - values.begin());
+  if (above == values.end()) return static_cast<double>(values.size() - 1) + (wanted > values.back().order ? 1 : 0);
+  if (above->order == wanted) return index;
+  if (above == values.begin()) return -1;
+  const double low = (above - 1)->order;
+  const double high = above->order;
+  return index - 1 + std::log(wanted / low) / std::log(high / low);
+}
+
+bool says_tile(const MapLayout& layout) {
+  return layout.speaks_for("br") || layout.speaks_for("bc");
+}
+
+/// Whether the point says where it stands on both axes: an imported one may not state its tile.
+bool states_axes(const PointTable& table, Row row, const MapLayout& layout) {
+  return !says_tile(layout) || tile_stated(table.tile_of(row).tile);
+}
+
+/// Amounts of a whole launch: of other problems they are larger or smaller, and none is the better one.
+bool grows_with_the_problem(const Metric& metric) {
+  return metric.unit == "byte" || metric.unit == "ns" || metric.unit == "cycle";
+}
+
+class TileMapBuilder {
+ public:
+  TileMapBuilder(const PointTable& table, const MapRequest& request)
+      : table_(table),
+        request_(request),
+        compared_(table, request.shown),
+        metric_(find_metric(request.shown.metric)),
+        x_codes_(table.codes(*request.layout.x.facet)),
+        y_codes_(table.codes(*request.layout.y.facet)),
+        times_(table.values(metric_key::time_median_ns)),
+        first_quartiles_(table.values(metric_key::time_q1_ns)),
+        third_quartiles_(table.values(metric_key::time_q3_ns)) {
+    map_.shown = request.shown;
+    map_.metric = request.shown.metric;
+    map_.x.axis = request.layout.x;
+    map_.y.axis = request.layout.y;
+    if (metric_ == nullptr) return;
+    map_.unit = std::string(metric_->unit);
+    map_.better = metric_->better;
+    if (!request.layout.same_work() && grows_with_the_problem(*metric_)) map_.better = Better::neither;
+  }
+
+  TileMap build(std::span<const Row> given) {
+    std::vector<Row> rows;
+    std::ranges::copy_if(given, std::back_inserter(rows),
+                         [&](Row row) { return states_axes(table_, row, request_.layout); });
+    rows = rows_shown(rows);
+    if (rows.empty()) return std::move(map_);
+    lay_out(rows);
+    RowsOfCell of_cell;
+    for (const Row row : rows) of_cell[{y_place_[y_codes_.codes[row]], x_place_[x_codes_.codes[row]]}].push_back(row);
+    for (const auto& [place, its] : of_cell) fill({place.first, place.second}, its);
+    judge_colours();
+    find_best(of_cell);
+    find_plateau();
+    if (request_.shown.as == Comparison::share_of_best) take_shares();
+    take_unit();
+    if (request_.layout.same_work()) find_fastest(of_cell);
+    place_paper_mark(rows.front());
+    tell_kernels_apart();
+    return std::move(map_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t place_of(Row row) const {
+    return static_cast<std::int64_t>(y_codes_.codes[row]) << 32U | x_codes_.codes[row];
+  }
+  [[nodiscard]] TileCell& cell(TileMap::Place place) {
+    return map_.cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
+  }
+
+  struct Candidate {
+    RunIndex run = 0;
+    std::vector<Row> rows;
+    std::set<std::int64_t> places;
+
+    [[nodiscard]] bool is_map() const { return places.size() >= fewest_tiles_of_a_map; }
+  };
+
+  /// The runs, those that are maps first, then the newest; points asked for one by one apart, unless there are no
+  /// other.
+  std::vector<Candidate> candidates_of(const std::vector<Row>& rows, std::vector<Candidate>& one_by_one) {
+    std::map<RunIndex, Candidate> of_run;
+    for (const Row row : rows) {
+      Candidate& candidate = of_run[table_.run_index(row)];
+      candidate.run = table_.run_index(row);
+      candidate.rows.push_back(row);
+      candidate.places.insert(place_of(row));
+    }
+    std::vector<Candidate> candidates;
+    for (auto& [run, candidate] : of_run) {
+      const Run& of = table_.runs()[run];
+      const bool asked = of.label == explored_preset && of.provenance != Provenance::imported;
+      (asked ? one_by_one : candidates).push_back(std::move(candidate));
+    }
+    if (candidates.empty()) candidates.swap(one_by_one);
+    const auto first = [&](const Candidate& a, const Candidate& b) {
+      if (a.is_map() != b.is_map()) return a.is_map();
+      return newer(table_, a.run, b.run);
+    };
+    std::ranges::sort(candidates, first);
+    std::ranges::sort(one_by_one, [&](const Candidate& a, const Candidate& b) { return newer(table_, b.run, a.run); });
+    return candidates;
+  }
+
+  /// The rows of the runs that are shown; the others are noted as hidden.
+  std::vector<Row> rows_shown(const std::vector<Row>& rows) {
+    std::vector<Candidate> one_by_one;
+    const std::vector<Candidate> candidates = candidates_of(rows, one_by_one);
+    std::vector<std::vector<std::int64_t>> places;
+    places.reserve(candidates.size());
+    for (const Candidate& candidate : candidates) {
+      places.emplace_back(candidate.places.begin(), candidate.places.end());
+    }
+    const auto groups = disjoint_groups(places);
+    std::vector<Row> shown;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      for (const std::size_t i : groups[group]) {
+        if (group > 0) {
+          map_.hidden.push_back({candidates[i].run, static_cast<int>(candidates[i].rows.size())});
+          continue;
+        }
+        map_.shown_runs.push_back(candidates[i].run);
+        shown.insert(shown.end(), candidates[i].rows.begin(), candidates[i].rows.end());
+      }
+    }
+    for (const Candidate& asked : one_by_one) put_in_place(asked, shown);
+    std::ranges::sort(map_.shown_runs, [&](RunIndex a, RunIndex b) { return newer(table_, a, b); });
+    std::ranges::sort(map_.hidden, [&](const HiddenRun& a, const HiddenRun& b) { return newer(table_, a.run, b.run); });
+    std::ranges::sort(shown);
+    return shown;
+  }
+
+  /// Somebody wanted these very places measured: their values stand there, whole places at a time.
+  void put_in_place(const Candidate& asked, std::vector<Row>& shown) {
+    std::set<std::int64_t> taken;
+    for (const Row row : shown) taken.insert(place_of(row));
+    std::set<std::int64_t> valued;
+    for (const Row row : asked.rows) {
+      if (has_values(table_.disposition(row))) valued.insert(place_of(row));
+    }
+    // A point that came to nothing takes no value away.
+    std::erase_if(shown, [&](Row row) { return valued.contains(place_of(row)); });
+    for (const Row row : asked.rows) {
+      if (taken.contains(place_of(row)) && !valued.contains(place_of(row))) continue;
+      if (taken.contains(place_of(row))) again_.insert(place_of(row));
+      shown.push_back(row);
+    }
+    map_.shown_runs.push_back(asked.run);
+  }
+
+  /// Places of the codes that occur, in their order, and what they stand for.
+  static std::vector<int> take_values(MapAxis& axis, const CodeColumn& column, const std::vector<Row>& rows) {
+    std::vector<bool> there(column.values.size());
+    for (const Row row : rows) there[column.codes[row]] = true;
+    std::vector<int> place(column.values.size(), -1);
+    for (std::size_t code = 0; code < there.size(); ++code) {
+      if (!there[code]) continue;
+      place[code] = static_cast<int>(axis.values.size());
+      axis.values.push_back(column.values[code]);
+    }
+    return place;
+  }
+
+  void lay_out(const std::vector<Row>& rows) {
+    y_place_ = take_values(map_.y, y_codes_, rows);
+    x_place_ = take_values(map_.x, x_codes_, rows);
+    map_.cells.assign(map_.y.size(), std::vector<TileCell>(map_.x.size()));
+  }
+
+  /// Where no axis says the tile: that of the shortest time stands for the place, with all that it was told.
+  [[nodiscard]] std::optional<std::uint32_t> fastest_tile(const std::vector<Row>& rows) const {
+    if (says_tile(request_.layout)) return std::nullopt;
+    std::optional<Row> best;
+    for (const Row row : rows) {
+      if (!has_values(table_.disposition(row))) continue;
+      const auto time = [&](Row of) { return times_.at(of).value_or(never); };
+      if (!best || time(row) < time(*best)) best = row;
+    }
+    return best ? std::optional(table_.tile_code(*best)) : std::nullopt;
+  }
+
+  void fill(TileMap::Place place, const std::vector<Row>& rows) {
+    TileCell& target = cell(place);
+    ++map_.collected;
+    // An ok point speaks for its tile, whatever came before or after it.
+    target.row = rows.back();
+    for (const Row row : rows) {
+      if (table_.disposition(row) == Disposition::ok) target.row = row;
+    }
+    target.again = again_.contains(place_of(rows.front()));
+    std::vector<std::pair<Compared, Row>> valued;
+    const std::optional<std::uint32_t> fastest = fastest_tile(rows);
+    for (const Row row : rows) {
+      if (fastest && table_.tile_code(row) != *fastest) continue;
+      if (const auto compared = compared_.at(row)) valued.emplace_back(*compared, row);
+    }
+    if (!valued.empty()) {
+      std::ranges::stable_sort(valued, [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+      const auto& [middle, row] = valued[(valued.size() - 1) / 2];
+      target.row = row;
+      target.value = middle.value;
+      if (middle.over) {
+        target.own = compared_.plain(row)->value;
+        target.over = middle.over;
+      }
+      target.provenance = middle.provenance;
+      target.repeats = static_cast<int>(valued.size());
+      target.low = never;
+      target.high = -never;
+      for (const auto& [compared, other] : valued) {
+        target.low = std::min(target.low, compared.low);
+        target.high = std::max(target.high, compared.high);
+      }
+      target.throttled = metric_ != nullptr && metric_->follows_clocks && table_.throttled(target.row);
+      map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
+      map_.maximum = std::max(map_.maximum.value_or(-never), *target.value);
+    }
+    target.disposition = table_.disposition(target.row);
+    if (target.disposition == Disposition::ok) ++map_.ok;
+  }
+
+  void tell_kernels_apart() {
+    std::map<KernelKind, std::vector<TileCell*>> cells_of;
+    for (auto& line : map_.cells) {
+      for (TileCell& each : line) {
+        if (!each.disposition) continue;
+        KernelKind kind = table_.points().kernel_kind(each.row);
+        // What did not run has no kernel, and nobody wrote one down.
+        if (kind.recorded() || has_values(*each.disposition)) cells_of[std::move(kind)].push_back(&each);
+      }
+    }
+    if (cells_of.size() < 2) return;
+    std::vector<std::pair<KernelKind, std::vector<TileCell*>>> kinds(cells_of.begin(), cells_of.end());
+    std::ranges::stable_sort(kinds, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+    std::vector<KernelKind> names;
+    names.reserve(kinds.size());
+    for (auto& [kind, cells] : kinds) {
+      for (TileCell* each : cells) each->kernel = static_cast<int>(names.size());
+      names.push_back(std::move(kind));
+    }
+    const std::vector<std::string> words = distinguishing_words(names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      map_.kernels.push_back({std::move(names[i]), words[i], static_cast<int>(kinds[i].second.size())});
+    }
+  }
+
+  void judge_colours() {
+    std::vector<double> widths;
+    for (const auto& row : map_.cells) {
+      for (const TileCell& each : row) {
+        if (each.value && each.high > each.low) widths.push_back(each.high - each.low);
+      }
+    }
+    if (widths.empty()) return;
+    map_.spread = summarize(widths)->median;
+    map_.flat = *map_.maximum > *map_.minimum && *map_.maximum - *map_.minimum <= *map_.spread;
+    map_.one_color = map_.flat;
+  }
+
+  /// All that lies that near to the best, of its value.
+  void find_plateau() {
+    if (map_.best.empty()) return;
+    const double best = *cell(map_.best.front()).value;
+    const bool less = map_.better == Better::less;
+    if (best <= 0) return;
+    for (int row = 0; row < static_cast<int>(map_.y.size()); ++row) {
+      for (int column = 0; column < static_cast<int>(map_.x.size()); ++column) {
+        const auto value = cell({row, column}).value;
+        if (!value) continue;
+        if (less ? *value <= best * (1 + plateau_share) : *value >= best * (1 - plateau_share)) {
+          map_.plateau.push_back({row, column});
+        }
+      }
+    }
+  }
+
+  /// Values become percent of the best one: none where no end is the better one.
+  void take_shares() {
+    const bool less = map_.better == Better::less;
+    std::optional<double> best;
+    for (const auto& line : map_.cells) {
+      for (const TileCell& each : line) {
+        if (!each.value || *each.value <= 0) continue;
+        if (!best || (less ? *each.value < *best : *each.value > *best)) best = each.value;
+      }
+    }
+    map_.minimum.reset();
+    map_.maximum.reset();
+    for (auto& line : map_.cells) {
+      for (TileCell& each : line) {
+        if (!each.value) continue;
+        const double own = *each.value;
+        each.value.reset();
+        if (!best || map_.better == Better::neither || own <= 0 || each.low <= 0) continue;
+        const auto share = [&](double value) { return 100 * (less ? *best / value : value / *best); };
+        each.own = own;
+        each.over = best;
+        each.value = share(own);
+        each.low = share(each.low);
+        each.high = share(each.high);
+        if (each.low > each.high) std::swap(each.low, each.high);
+        if (each.provenance == Provenance::measured) each.provenance = Provenance::derived;
+        map_.minimum = std::min(map_.minimum.value_or(never), *each.value);
+        map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
+      }
+    }
+    if (!map_.minimum) map_.flat = map_.one_color = false;  // nothing is left to be alike
+    if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
+  }
+
+  void take_unit() {
+    if (map_.minimum) map_.colors = TileMap::Range{*map_.minimum, *map_.maximum};
+    if (request_.shown.as == Comparison::none) return;
+    const bool share = request_.shown.as == Comparison::share_of_best;
+    map_.unit = share ? "percent" : "1";
+    if (share && map_.better != Better::neither) map_.better = Better::more;
+  }
+
+  using RowsOfCell = std::map<std::pair<int, int>, std::vector<Row>>;
+
+  [[nodiscard]] double time_at(TileMap::Place place) { return times_.at(cell(place).row).value_or(never); }
+
+  void find_best(const RowsOfCell& of_cell) {
+    if (map_.better == Better::neither || map_.flat || map_.minimum == map_.maximum) return;
+    // Theory is the better the nearer it comes, from whichever side.
+    if (request_.shown.as == Comparison::over_model || request_.shown.as == Comparison::over_simulated) return;
+    const bool less = map_.better == Better::less;
+    std::optional<TileMap::Place> best;
+    for (const auto& [at, rows] : of_cell) {
+      const TileMap::Place place{at.first, at.second};
+      const auto value = cell(place).value;
+      if (!value) continue;
+      const auto leader = best ? cell(*best).value : std::nullopt;
+      const bool ahead = !leader || (less ? *value < *leader : *value > *leader);
+      if (ahead || (*value == *leader && time_at(place) < time_at(*best))) best = place;
+    }
+    if (!best) return;
+    map_.best.push_back(*best);
+    const TileCell& leader = cell(*best);
+    for (const auto& [at, rows] : of_cell) {
+      const TileMap::Place place{at.first, at.second};
+      const auto value = cell(place).value;
+      if (!value || place == *best) continue;
+      if (less ? *value <= leader.high : *value >= leader.low) map_.best.push_back(place);
+    }
+    std::stable_sort(map_.best.begin() + 1, map_.best.end(), [&](TileMap::Place a, TileMap::Place b) {
+      return less ? *cell(a).value < *cell(b).value : *cell(a).value > *cell(b).value;
+    });
+  }
+
+  /// The median time of a cell's rows, whatever the metric shown.
+  [[nodiscard]] std::optional<Row> timed_row(const std::vector<Row>& rows) const {
+    std::vector<Row> timed;
+    std::ranges::copy_if(rows, std::back_inserter(timed),
+                         [&](Row row) { return has_values(table_.disposition(row)) && times_.has(row); });
+    if (timed.empty()) return {};
+    std::ranges::stable_sort(timed, [&](Row a, Row b) { return times_.value(a) < times_.value(b); });
+    return timed[(timed.size() - 1) / 2];
+  }
+
+  /// Whether times differ by no more than they scatter: none is known to be the shortest.
+  [[nodiscard]] bool times_alike(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
+    std::vector<double> widths;
+    double shortest = never;
+    double longest = 0;
+    for (const auto& [row, place] : timed) {
+      shortest = std::min(shortest, times_.value(row));
+      longest = std::max(longest, times_.value(row));
+      if (!first_quartiles_.has(row) || !third_quartiles_.has(row)) continue;
+      widths.push_back(third_quartiles_.value(row) - first_quartiles_.value(row));
+    }
+    return timed.size() > 1 && !widths.empty() && longest - shortest <= summarize(widths)->median;
+  }
+
+  void find_fastest(const RowsOfCell& of_cell) {
+    std::vector<std::pair<Row, TileMap::Place>> timed;
+    for (const auto& [at, rows] : of_cell) {
+      if (const auto row = timed_row(rows)) timed.push_back({*row, {at.first, at.second}});
+    }
+    if (timed.empty() || times_alike(timed)) return;
+    std::ranges::stable_sort(
+        timed, [&](const auto& a, const auto& b) { return times_.value(a.first) < times_.value(b.first); });
+    const Row leader = timed.front().first;
+    const double limit = std::max(times_.value(leader), third_quartiles_.at(leader).value_or(times_.value(leader)));
+    for (const auto& [row, place] : timed) {
+      if (times_.value(row) <= limit) map_.fastest.push_back(place);
+    }
+  }
+
+  /// The rule that the paper gives is for the algorithm that it is about; it says nothing of others' tiles.
+  void place_paper_mark(Row any) {
+    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(any));
+    const AttentionProblem problem = table_.problem(any);
+    const std::int64_t m = table_.run(any).limits.sram_elements(bytes_per_element(problem.dtype));
+    const bool of_tiles = map_.x.axis.key() == "bc" && map_.y.axis.key() == "br";
+    if (!of_tiles || algorithm == nullptr || !algorithm->facts().in(Group::paper_blocks) || m <= 0) return;
+    PaperMark mark;
+    mark.tile = paper_tile(m, problem.d);
+    mark.column = place_among(map_.x, static_cast<double>(mark.tile.bc));
+    mark.row = place_among(map_.y, static_cast<double>(mark.tile.br));
+    mark.inside = mark.column >= 0 && mark.column <= static_cast<double>(map_.x.size()) - 1 && mark.row >= 0 &&
+                  mark.row <= static_cast<double>(map_.y.size()) - 1;
+    map_.paper = mark;
+  }
+
+  const PointTable& table_;
+  const MapRequest& request_;
+  ComparedValues compared_;
+  const Metric* metric_;  ///< none of a counter that the table of metrics does not have
+  const CodeColumn& x_codes_;
+  const CodeColumn& y_codes_;
+  std::vector<int> x_place_;  ///< by code; -1: none of the map
+  std::vector<int> y_place_;
+  std::set<std::int64_t> again_;  ///< places where another run had a value
+  const ValueColumn& times_;
+  const ValueColumn& first_quartiles_;
+  const ValueColumn& third_quartiles_;
+  TileMap map_;
+};
+
+}  // namespace
+
+bool MapLayout::same_work() const {
+  const auto of_the_kernel = [](const std::string& name) {
+    if (name == "br" || name == "bc" || name == "algorithm") return true;
+    return attnscope::find_field(name) == nullptr;  // a knob
+  };
+  return std::ranges::all_of(x.names, of_the_kernel) && std::ranges::all_of(y.names, of_the_kernel);
+}
+
+const MapLayout& tile_layout() {
+  static const std::vector<PointAxis> axes = point_axes();
+  static const MapLayout layout{*find_axis(axes, "bc"), *find_axis(axes, "br")};
+  return layout;
+}
+
+std::vector<FacetPtr> facets_beside(const MapLayout& layout, const Algorithms& algorithms) {
+  const std::array axes{layout.x, layout.y};
+  std::vector<FacetPtr> facets = facets_beside(axes, algorithms);
+  if (says_tile(layout)) return facets;
+  // At each place the fastest tile stands for its algorithm, with all that it was told.
+  std::erase_if(facets, [&](const FacetPtr& facet) {
+    return facet->key == "tile" ||
+           std::ranges::find(algorithms.knobs(), facet->key, &Knob::name) != algorithms.knobs().end();
+  });
+  return facets;
+}
+
+int MapAxis::place_of(double number) const {
+  const auto found = std::ranges::find(values, number, &FacetValue::order);
+  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
+}
+
+int MapAxis::place_of(std::string_view id) const {
+  const auto found = std::ranges::find_if(values, [&](const FacetValue& value) { return value.id() == id; });
+  return found == values.end() ? -1 : static_cast<int>(found - values.begin());
+}
+
+TileMap build_map(const PointTable& table, std::span<const Row> rows, const MapRequest& request) {
+  return TileMapBuilder(table, request).build(rows);
+}
+
+TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
+  return build_map(table, rows, {.shown = {.metric = std::string(metric)}});
+}
+
+std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {
+  const std::vector<std::uint64_t> problems = combined_codes(table, facets_beside(layout, table.algorithms()));
+  const CodeColumn& places = table.codes(*facet_of_both(layout.x, layout.y));
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
+  for (const Row row : rows) {
+    if (states_axes(table, row, layout)) of_problem.emplace_back(problems[row], places.codes[row]);
+  }
+  std::sort(of_problem.begin(), of_problem.end());
+  of_problem.erase(std::unique(of_problem.begin(), of_problem.end()), of_problem.end());
+  std::vector<Row> swept;
+  for (const Row row : rows) {
+    if (!states_axes(table, row, layout)) continue;
+    const auto first = std::lower_bound(of_problem.begin(), of_problem.end(), std::pair(problems[row], 0U));
+    const auto last = std::lower_bound(first, of_problem.end(), std::pair(problems[row] + 1, 0U));
+    if (static_cast<std::size_t>(last - first) >= fewest_tiles_of_a_map) swept.push_back(row);
+  }
+  return swept;
+}
+
+std::vector<PointAxis> varying_axes(const PointTable& table, std::span<const Row> rows) {
+  std::vector<PointAxis> varying;
+  for (PointAxis& axis : point_axes(table.algorithms())) {
+    const CodeColumn& column = table.codes(*axis.facet);
+    const auto differs = [&](Row row) { return column.codes[row] != column.codes[rows.front()]; };
+    if (std::ranges::any_of(rows, differs)) varying.push_back(std::move(axis));
+  }
+  return varying;
+}
+
+void share_scale(std::span<TileMap* const> maps) {
+  std::optional<TileMap::Range> range;
+  bool flat = true;
+  for (const TileMap* map : maps) {
+    if (!map->colors) continue;
+    flat = flat && map->flat;
+    range = range ? TileMap::Range{std::min(range->low, map->colors->low), std::max(range->high, map->colors->high)}
+                  : *map->colors;
+  }
+  for (TileMap* map : maps) {
+    map->colors = range;
+    // What is alike within a map may differ from the one beside it.
+    map->one_color = flat && maps.size() == 1;
+  }
+}
+
+}  // namespace attnscope::analysis

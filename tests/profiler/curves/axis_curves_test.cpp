@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves of any metric over any axis, what they stand beside, and how two of them stand to one another.
+#include "profiler/curves/axis_curves.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/curves/curve_ratio.h"
+#include "profiler/points/problem_filter.h"
+#include "profiler/predict/modelled_values.h"
+#include "profiler/roofline/peaks.h"
+#include "tests/profiler/curves/curve_helpers.h"
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+PointAxis axis_called(std::string_view key) {
+  const std::vector<PointAxis> axes = point_axes();
+  return *find_axis(axes, key);
+}
+
+/// Br x Bc x N of FA2, each with a time of its own.
+std::vector<PointRecord> tiles_and_lengths() {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    for (const int br : {64, 128}) {
+      for (const int bc : {32, 64}) {
+        PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n, br, bc));
+        const double time = static_cast<double>(n) * (br == 64 ? 3 : 1) + bc;
+        record.kernels[0].samples_ns = {0.9 * time, time, time, time, 1.2 * time};
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  return records;
+}
+
+CurveSet curves_over(const Points& points, const AxisCurveRequest& request) {
+  const PointTable table = points.table();
+  return build_axis_curves(table, table.rows(), request);
+}
+
+std::vector<std::pair<double, double>> values_of(const Curve& curve) {
+  std::vector<std::pair<double, double>> values;
+  for (const CurvePoint& point : curve.points) values.emplace_back(point.n, point.value);
+  return values;
+}
+
+TEST(AxisCurves, AMetricOverNByTile) {
+  const Points points(tiles_and_lengths());
+  const CurveSet set = curves_over(points, {.axis = axis_called("n"),
+                                            .metric = "time_median_ns",
+                                            .group = tile_facet(),
+                                            .algorithms = {"fa2"},
+                                            .model = false});
+  ASSERT_EQ(set.curves.size(), 4U);
+  EXPECT_EQ(set.curves[0].name.group, "64 × 32");
+  EXPECT_EQ(set.curves[3].name.group, "128 × 64");
+  EXPECT_THAT(values_of(set.curves[0]), ::testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)));
+  EXPECT_THAT(values_of(set.curves[3]), ::testing::ElementsAre(std::pair(1024.0, 1088.0), std::pair(2048.0, 2112.0)));
+  EXPECT_EQ(set.metric, "time_median_ns");
+  EXPECT_EQ(set.axis->key(), "n");
+}
+
+TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
+  const Points points(tiles_and_lengths());
+  const PointTable table = points.table();
+  const PointAxis br = axis_called("br");
+  ProblemFilter filter(all_curve_facets(), br.facet);
+  filter.narrow_by(facets_beside_curves(br, nullptr), br.facet);
+  filter.choose(filter.place_of("bc"), "32");
+  filter.choose(filter.place_of("n"), "2048");
+  filter.update(table, table.rows());
+  const CurveSet set = build_axis_curves(
+      table, filter.rows(), {.axis = br, .metric = "time_median_ns", .algorithms = {"fa2"}, .model = true});
+  ASSERT_EQ(set.curves.size(), 2U) << "measured, and the model beside it";
+  EXPECT_THAT(values_of(set.curves[0]), ::testing::ElementsAre(std::pair(64.0, 6176.0), std::pair(128.0, 2080.0)));
+  EXPECT_DOUBLE_EQ(set.curves[0].points[0].low, 6176.0) << "quartiles of the samples";
+  EXPECT_EQ(set.curves[1].kind, CurveKind::model);
+  ModelledValues modelled(table);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const CurvePoint& point = set.curves[0].points[i];
+    const double theory = *modelled.at(*point.row, "time_median_ns");
+    EXPECT_DOUBLE_EQ(set.curves[1].points[i].value, theory);
+    EXPECT_DOUBLE_EQ(*point.over_theory, point.value / theory);
+  }
+}
+
+TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
+  std::vector<PointRecord> records = tiles_and_lengths();
+  std::erase_if(records, [](const PointRecord& record) {
+    return record.spec.problem.n_k == 2048 && record.spec.tile != TileShape{64, 32};
+  });
+  const Points points(records);
+  AxisCurveRequest request{.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false};
+  EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
+              ::testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)))
+      << "the tile that covers both lengths";
+  request.tile = TileSelection::Rule::fastest;
+  EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
+              ::testing::ElementsAre(std::pair(1024.0, 1056.0), std::pair(2048.0, 6176.0)));
+}
+
+TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
+  std::vector<PointRecord> records = tiles_and_lengths();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
+  // Both Bc fail at Br 256: one mark, not one above the other.
+  for (const int bc : {32, 64}) {
+    records.push_back(
+        fixtures::failed_point(fixtures::spec("fa2", 1024, 256, bc), Disposition::infeasible, "too much memory"));
+  }
+  // A source that does not say its tile is of no group.
+  records.push_back(fixtures::imported_point("torch-flash", records.front().spec.problem, 5000));
+  const Points points(records);
+  const CurveSet by_bc = curves_over(points, {.axis = axis_called("br"),
+                                              .metric = "time_median_ns",
+                                              .group = axis_called("bc").facet,
+                                              .algorithms = {"fa2"},
+                                              .model = false});
+  ASSERT_EQ(by_bc.curves.size(), 2U);
+  EXPECT_EQ(by_bc.curves[0].name.group, "Bc 32");
+  EXPECT_EQ(by_bc.curves[1].name.group, "Bc 64");
+  ASSERT_EQ(by_bc.failed.size(), 1U);
+  EXPECT_EQ(by_bc.failed[0].n, 256);
+  EXPECT_EQ(text(failure_words(points.table(), by_bc.failed[0])), "2 of 6 could not run: infeasible");
+  const CurveSet by_tile = curves_over(Points(records), {.axis = axis_called("n"),
+                                                         .metric = "time_median_ns",
+                                                         .group = tile_facet(),
+                                                         .algorithms = {"torch-flash"},
+                                                         .model = false});
+  ASSERT_EQ(by_tile.curves.size(), 1U);
+  EXPECT_EQ(by_tile.curves[0].name.group, "");
+  EXPECT_EQ(by_tile.curves[0].name.label, "") << "one label tells nothing apart";
+}
+
+TEST(AxisCurves, WordsStandAtPlaces) {
+  std::vector<PointRecord> records;
+  for (const Mask& mask : {Mask(Mask::none), Mask(Mask::causal)}) {
+    PointSpec spec = fixtures::spec("fa2", 1024);
+    spec.problem.mask = mask;
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const CurveSet set = curves_over(
+      Points(records), {.axis = axis_called("mask"), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
+  EXPECT_THAT(set.places, ::testing::ElementsAre("full", "causal"));
+  ASSERT_EQ(set.curves.size(), 1U);
+  EXPECT_EQ(set.curves[0].points[0].n, 1);
+  EXPECT_EQ(set.curves[0].points[1].n, 2);
+}
+
+TEST(AxisCurves, MemoryOnChipIsAnAxis) {
+  // The rule's tiles of M = 4 d Br: Br by at most d.
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 4096, 64, 64, 64)),
+                       fixtures::ok_point(fixtures::spec("fa2", 4096, 128, 64, 64)),
+                       fixtures::ok_point(fixtures::spec("fa2", 4096, 128, 32, 64))});
+  const PointTable table = points.table();
+  const auto axes = varying_curve_axes(table, table.rows());
+  ASSERT_NE(find_axis(axes, "m"), nullptr);
+  const CurveSet set = build_axis_curves(
+      table, table.rows(), {.axis = memory_axis(), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
+  ASSERT_EQ(set.curves.size(), 1U);
+  ASSERT_EQ(set.curves[0].points.size(), 2U) << "what no rule gives has no M";
+  EXPECT_EQ(set.curves[0].points[0].n, 4 * 64 * 64);
+  EXPECT_EQ(set.curves[0].points[1].n, 4 * 64 * 128);
+}
+
+TEST(AxisCurves, RunsAreNotBlended) {
+  Points points;
+  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
+  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "new", "2026-02-01T00:00:00Z"));
+  const CurveSet set = curves_over(
+      points, {.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
+  ASSERT_EQ(set.curves.size(), 2U);
+  EXPECT_EQ(set.curves[0].name.runs, "new");
+  EXPECT_EQ(set.curves[0].name.age, 0);
+  EXPECT_EQ(set.curves[1].name.runs, "old");
+  EXPECT_EQ(set.curves[1].name.age, 1);
+  for (const CurvePoint& point : set.curves[0].points) EXPECT_EQ(point.repeats, 1);
+}
+
+TEST(AxisCurves, ANewerPointByItselfDoesNotLeadAnOlderCurve) {
+  std::vector<PointRecord> one = tiles_and_lengths();
+  std::erase_if(one, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
+  Points points;
+  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
+  points.add(one, fixtures::run(Provenance::measured, "new", "2026-02-01T00:00:00Z"));
+  const CurveSet set = curves_over(
+      points, {.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
+  ASSERT_FALSE(set.curves.empty());
+  EXPECT_EQ(set.curves[0].name.runs, "old");
+}
+
+TEST(Peaks, AreOfTheMetricsOwnUnit) {
+  const std::vector<Ceiling> ceilings{
+      {.name = "mma_fp16", .value = 600e12, .unit = "flop/s"},
+      {.name = "mma_fp16", .argument = 2, .value = 500e12, .unit = "flop/s"},  // of a curve its largest value
+      {.name = "wgmma_fp16", .argument = 1, .value = 700e12, .unit = "flop/s"},
+      {.name = "wgmma_fp16", .argument = 2, .value = 800e12, .unit = "flop/s"},
+      {.name = "mma_bf16", .value = 610e12, .unit = "flop/s"},
+      {.name = "dram_read", .value = 4e12, .unit = "byte/s", .source = CeilingSource::datasheet}};
+  const auto rates = peaks_of("tflops", DType::fp16, ceilings);
+  ASSERT_EQ(rates.size(), 2U) << "another type has others";
+  EXPECT_DOUBLE_EQ(rates[0].value, 600);
+  EXPECT_DOUBLE_EQ(rates[1].value, 800);
+  EXPECT_EQ(rates[0].source, CeilingSource::measured);
+  const auto bandwidths = peaks_of("dram_bandwidth", DType::fp16, ceilings);
+  ASSERT_EQ(bandwidths.size(), 1U);
+  EXPECT_DOUBLE_EQ(bandwidths[0].value, 4e12);
+  EXPECT_EQ(bandwidths[0].source, CeilingSource::datasheet);
+  EXPECT_TRUE(peaks_of("time_median_ns", DType::fp16, ceilings).empty());
+}
+
+TEST(Peaks, ADatasheetsPeakOfTheTensorCoresHasNoInstructionsName) {
+  const CeilingKind& wgmma = *find_ceiling("wgmma_bf16");
+  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::datasheet)), "Tensor cores, bf16");
+  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::measured)), "Tensor cores, bf16, wgmma");
+  EXPECT_EQ(text(ceiling_label(*find_ceiling("dram_read"), CeilingSource::datasheet)), "DRAM read");
+}
+
+/// Naive at 300 us and FA2 at another time, with samples that scatter by a tenth of a percent.
+fixtures::Points two_times(double fa2_us) {
+  std::vector<PointRecord> records;
+  for (const auto& [name, us] : {std::pair("naive", 300.0), std::pair("fa2", fa2_us)}) {
+    PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec(name, 1024)));
+    record.kernels.resize(1);
+    record.kernels.front().samples_ns.clear();
+    for (int i = 0; i < 12; ++i) record.kernels.front().samples_ns.push_back(us * 1e3 * (1 + 0.001 * std::sin(i)));
+  }
+  return fixtures::Points(records);
+}
+
+TEST(CurveRatios, PointsDifferWhereTheVerdictSaysSo) {
+  CurveRequest request = everything();
+  for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
+    request.ordinate = ordinate;
+    for (const auto& [fa2_us, differs] : {std::pair(100.0, true), std::pair(300.1, false)}) {
+      const Drawn drawn(two_times(fa2_us), request);
+      const auto last = [&](std::string_view algorithm) -> const Curve& {
+        return *std::ranges::find_if(drawn.set.curves, [&](const Curve& curve) {
+          return curve.kind == CurveKind::measured && curve.name.algorithm == algorithm;
+        });
+      };
+      const Curve& naive = last("naive");
+      const Curve& fa2 = last("fa2");
+      EXPECT_EQ(told_apart(drawn.table, naive.points.back(), fa2.points.back(), naive.quantity), differs);
+      EXPECT_FALSE(told_apart(drawn.table, fa2.points.back(), naive.points.back(), naive.quantity))
+          << "the slower one is not the better one";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: Apache-2.0
+// The curves of one run's points: values, theory, fits, failures.
+#include "profiler/curves/curves.h"
+#include "kernels/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/rounds.h"
+#include "tests/profiler/curves/curve_helpers.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+const Algorithm& fa2() {
+  return *built_in_algorithms().find("fa2");
+}
+
+double model_bytes(const PointSpec& spec) {
+  const Algorithm& algorithm = *built_in_algorithms().find(spec.algorithm);
+  return static_cast<double>(algorithm.plan(spec.problem, spec.config(), fixtures::h200()).traffic().total());
+}
+
+TEST(Curves, MeasuredPointsAreTheStoredBytes) {
+  const Drawn drawn(fixtures::memory_wall());
+  const Curve* dram = drawn.curve("fa1", CurveKind::measured, Quantity::dram);
+  EXPECT_EQ(dram->provenance, Provenance::measured);
+  EXPECT_EQ(dram->name, (SeriesName{.algorithm = "fa1"}));
+  const CurvePoint* point = at(dram, 4096);
+  const KernelRecord* all = drawn.record(*point).kernel("all");
+  EXPECT_DOUBLE_EQ(point->value,
+                   *all->metric(metric_key::dram_read_bytes) + *all->metric(metric_key::dram_write_bytes));
+  EXPECT_FALSE(point->settled) << "no write-back was counted";
+  EXPECT_EQ(dram->points.size(), 7U);
+}
+
+TEST(Curves, SettledBytesAreDrawnWhereTheWriteBackIsKnown) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const double counted = evaluate(metric_key::dram_bytes, record)->value;
+  record.kernels[0].metrics.push_back(
+      {std::string(metric_key::dram_writeback_bytes), 5e6, "byte", Provenance::measured});
+  const Drawn drawn({record});
+  const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::dram), 1024);
+  EXPECT_DOUBLE_EQ(point->value, counted + 5e6);
+  EXPECT_TRUE(point->settled);
+}
+
+TEST(Curves, TheModelIsTheClosedFormOfTheTileShown) {
+  const Drawn drawn(fixtures::memory_wall());
+  const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 8192);
+  const CurvePoint* measured = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), 8192);
+  ASSERT_NE(measured, nullptr);
+  EXPECT_DOUBLE_EQ(model->value, model_bytes(drawn.record(*measured).spec));
+  EXPECT_NEAR(measured->value / model->value, 1.001, 1e-9);
+}
+
+TEST(Curves, CompulsoryMinimumBelongsToTheProblem) {
+  const Drawn drawn(fixtures::memory_wall());
+  const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 1024);
+  EXPECT_DOUBLE_EQ(least->value, 4.0 * 1024 * 128 * 2 * 132);
+}
+
+TEST(Curves, PaperCountsAreTheLiteralOnes) {
+  const Drawn drawn(fixtures::memory_wall());
+  const Curve* standard = drawn.curve("naive", CurveKind::paper_count, Quantity::sm_l2);
+  const CurvePoint* count = at(standard, 2048);
+  EXPECT_DOUBLE_EQ(count->value, (4.0 * 2048 * 2048 + 4.0 * 2048 * 128) * 2 * 132);
+  EXPECT_EQ(standard->formula, "4N²+4Nd");
+  const CurvePoint* flash = at(drawn.find("fa1", CurveKind::paper_count, Quantity::sm_l2), 2048);
+  const CurvePoint* measured = at(drawn.find("fa1", CurveKind::measured, Quantity::sm_l2), 2048);
+  const PointSpec& spec = drawn.record(*measured).spec;
+  EXPECT_DOUBLE_EQ(flash->value, static_cast<double>(flash_paper_bytes(spec.problem, spec.tile.bc)));
+  EXPECT_EQ(drawn.find("fa2", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts FA1";
+}
+
+TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
+  const Drawn drawn(fixtures::memory_wall());
+  ASSERT_EQ(drawn.set.failed.size(), 1U);
+  const FailedPoint& failed = drawn.set.failed[0];
+  EXPECT_EQ(failed.algorithm, "naive");
+  EXPECT_EQ(failed.n, 16384);
+  EXPECT_EQ(drawn.table.disposition(failed.row), Disposition::out_of_memory);
+  EXPECT_THAT(text(drawn.record(failed.row).reason), testing::HasSubstr("132 GiB"));
+  EXPECT_FALSE(drawn_at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384));
+}
+
+TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
+  struct Case {
+    std::vector<double> factors;
+    std::size_t middle;
+  };
+  for (const Case& each : {Case{{1.0, 1.2, 1.1}, 2}, Case{{1.2, 1.0}, 1}}) {
+    std::vector<PointRecord> records;
+    for (const double factor : each.factors) {
+      PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+      for (MetricValue& metric : record.kernels[0].metrics) {
+        if (metric.name == metric_key::dram_read_bytes) metric.value = 1e6 * factor;
+        if (metric.name == metric_key::dram_write_bytes) metric.value = 0;
+      }
+      records.push_back(record);
+    }
+    const Drawn drawn(records);
+    const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::dram), 1024);
+    EXPECT_EQ(point->repeats, static_cast<int>(each.factors.size()));
+    EXPECT_DOUBLE_EQ(point->value, 1e6 * each.factors[each.middle]);
+    EXPECT_EQ(point->row, each.middle) << "the point that has this value, of two the lower";
+    EXPECT_DOUBLE_EQ(point->low, 1e6);
+    EXPECT_DOUBLE_EQ(point->high, 1.2e6);
+  }
+}
+
+TEST(Curves, BytesOfSeveralRoundsHaveTheirQuartiles) {
+  const auto counted = [](double bytes) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name == metric_key::dram_read_bytes) metric.value = bytes;
+      if (metric.name == metric_key::dram_write_bytes) metric.value = 0;
+      if (metric.name == metric_key::l2_to_sm_bytes) metric.value = 2 * bytes;
+      if (metric.name == metric_key::sm_to_l2_bytes) metric.value = 0;
+    }
+    std::erase_if(record.kernels[0].metrics,
+                  [](const MetricValue& metric) { return metric.name == metric_key::dram_writeback_bytes; });
+    return record;
+  };
+  PointRecord record = counted(1e6);
+  add_round(record, 1, counted(3e6));
+  add_round(record, 2, counted(2e6));
+  const Drawn drawn({record});
+  for (const auto& [quantity, factor] : {std::pair{Quantity::dram, 1.0}, std::pair{Quantity::sm_l2, 2.0}}) {
+    const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, quantity), 1024);
+    EXPECT_DOUBLE_EQ(point->value, factor * 2e6);
+    EXPECT_DOUBLE_EQ(point->low, factor * 1.5e6);
+    EXPECT_DOUBLE_EQ(point->high, factor * 2.5e6);
+    EXPECT_EQ(point->repeats, 1) << "one point";
+  }
+}
+
+TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 1536, 2048, 4096}) {
+    PointSpec spec = fixtures::spec("fa2", n);
+    spec.problem.batch = 2;
+    spec.problem.mask = *parse_mask("lengths:1000/700");
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const Drawn drawn(records);
+  int theory = 0;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind == CurveKind::measured) continue;
+    ++theory;
+    EXPECT_LE(curve.points.size(), 4U);
+  }
+  EXPECT_GT(theory, 1);
+}
+
+TEST(Curves, EachEndWithoutAValueHasItsWords) {
+  EXPECT_EQ(text(failure_words(Disposition::infeasible)), "could not run: infeasible");
+  EXPECT_EQ(text(failure_words(Disposition::out_of_memory)), "could not run: out-of-memory");
+  EXPECT_EQ(text(failure_words(Disposition::incorrect)), "ran, result incorrect");
+  EXPECT_EQ(text(failure_words(Disposition::compile_error)), "could not run: compile-error");
+  EXPECT_EQ(text(failure_words(Disposition::timeout)), "did not end: timeout");
+  EXPECT_EQ(text(failure_words(Disposition::crashed)), "did not end: crashed");
+  EXPECT_EQ(text(failure_words(Disposition::no_counters)), "ran, no-counters");
+  EXPECT_EQ(text(failure_words(Disposition::cancelled)), "did not end: cancelled");
+}
+
+TEST(Curves, EveryQuantityIsALineOfTheMetricsTable) {
+  for (const auto& [quantity, follows_clocks] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
+                                                 std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {
+    const Metric* metric = find_metric(metric_of(quantity));
+    ASSERT_NE(metric, nullptr) << metric_of(quantity);
+    EXPECT_EQ(metric->follows_clocks, follows_clocks) << metric->key;
+  }
+}
+
+TEST(Curves, SimulatedAndMeasuredNeverShareACurve) {
+  Points points(fixtures::memory_wall(false));
+  points.add(fixtures::memory_wall(true));
+  const Drawn drawn(points, everything());
+  int measured = 0;
+  int simulated = 0;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind != CurveKind::measured) continue;
+    (curve.provenance == Provenance::simulated ? simulated : measured)++;
+    for (const CurvePoint& point : curve.points) {
+      EXPECT_EQ(drawn.record(point).provenance, curve.provenance);
+      EXPECT_EQ(point.repeats, 1);
+    }
+  }
+  EXPECT_EQ(measured, 6);
+  EXPECT_EQ(simulated, 6);
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind == CurveKind::fit) {
+      EXPECT_EQ(curve.provenance, Provenance::derived);
+    }
+  }
+  for (const KernelStack& stack : drawn.set.stacks) EXPECT_EQ(stack.provenance, Provenance::measured);
+}
+
+// What is 2 N² d / Br + 2 N d of FA2 and, with square tiles of Br = Bc = 128 over d 128, 7 N² + N d of standard
+// attention's three kernels (one of N² stays on chip) comes out of the counted bytes.
+TEST(Curves, TheFitFindsTheClosedFormsOwnConstants) {
+  const Drawn drawn(fixtures::memory_wall());
+  constexpr double counter_excess = 1.001;
+  const Curve* fa2_fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
+  EXPECT_EQ(fa2_fit->provenance, Provenance::derived);
+  EXPECT_EQ(fa2_fit->law->law.text, "N²d/Br");
+  EXPECT_NEAR(fa2_fit->law->fit->scale, 2 * counter_excess, 0.01);
+  EXPECT_NEAR(fa2_fit->law->fit->below, 2 * counter_excess, 0.05);
+  const Curve* naive_fit = drawn.curve("naive", CurveKind::fit, Quantity::sm_l2);
+  EXPECT_EQ(naive_fit->law->law.text, "N²");
+  EXPECT_EQ(naive_fit->points.front().n, 256) << "every score is in memory from the start";
+  const Curve* fa1_fit = drawn.curve("fa1", CurveKind::fit, Quantity::sm_l2);
+  EXPECT_EQ(fa1_fit->law->law.text, "N²d²/M");
+  // M is 116,224 elements on an H200: N d reaches it at N = 1024 for d 128.
+  EXPECT_EQ(fa1_fit->points.front().n, 1024);
+  for (const Curve* fit : {fa1_fit, fa2_fit, naive_fit}) {
+    EXPECT_NEAR(fit->law->power->slope, 1.95, 0.1);
+    // It runs through the points that it was laid through.
+    const Curve* measured = drawn.curve(fit->name.algorithm, CurveKind::measured, Quantity::sm_l2);
+    for (const CurvePoint& point : measured->points) {
+      if (point.n < fit->points.front().n) continue;
+      const CurvePoint* fitted = at(fit, point.n);
+      EXPECT_NEAR(fitted->value / point.value, 1, 0.03) << fit->name.algorithm << ' ' << point.n;
+    }
+  }
+  EXPECT_TRUE(drawn.set.withheld.empty());
+}
+
+TEST(Curves, AFitOfSimulatedPointsIsSimulated) {
+  const Drawn drawn(fixtures::memory_wall(true));
+  int fits = 0;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind != CurveKind::fit) continue;
+    ++fits;
+    EXPECT_EQ(curve.provenance, Provenance::simulated);
+  }
+  EXPECT_EQ(fits, 3);
+}
+
+TEST(Curves, FewerThanFourPointsCarryNoFit) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    const Drawn drawn(records);
+    EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::sm_l2) != nullptr, records.size() == 4);
+    ASSERT_EQ(drawn.set.withheld.size(), records.size() == 2 || records.size() == 3 ? 1U : 0U)
+        << records.size() << ": one point has no growth";
+    for (const WithheldFit& withheld : drawn.set.withheld) {
+      EXPECT_EQ(withheld.name.algorithm, "fa2");
+      EXPECT_EQ(withheld.law.refusal, FitRefusal::too_few);
+      EXPECT_EQ(withheld.law.points, records.size());
+    }
+  }
+}
+
+TEST(Curves, DramThatTheL2KeepsLowCarriesNoQuadraticLaw) {
+  // FA2's DRAM bytes are the compulsory ones: they grow as N.
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
+  const Points points(records);
+  CurveRequest request = everything();
+  request.sm_l2 = false;
+  const Drawn drawn(points, request);
+  EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::dram), nullptr);
+  ASSERT_EQ(drawn.set.withheld.size(), 1U);
+  EXPECT_EQ(drawn.set.withheld[0].law.refusal, FitRefusal::not_seen);
+  EXPECT_NEAR(drawn.set.withheld[0].law.power->slope, 1, 0.01);
+}
+
+TEST(Curves, KernelsOfOnePointAddUp) {
+  const Drawn drawn(fixtures::memory_wall());
+  ASSERT_FALSE(drawn.set.stacks.empty());
+  for (const KernelStack& stack : drawn.set.stacks) {
+    EXPECT_EQ(stack.algorithm, "naive");
+    ASSERT_EQ(stack.kernels.size(), 3U);
+    double sum = 0;
+    for (const KernelShare& share : stack.kernels) sum += share.sm_l2_bytes;
+    const CurvePoint* total = at(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), stack.n);
+    EXPECT_NEAR(sum / total->value, 1, 1e-9);
+  }
+}
+
+TEST(Curves, PerHeadDividesEverything) {
+  const Points points(fixtures::memory_wall());
+  CurveRequest request = everything();
+  const Drawn all(points, request);
+  request.per_head = true;
+  const Drawn one(points, request);
+  ASSERT_EQ(all.set.curves.size(), one.set.curves.size());
+  for (std::size_t c = 0; c < all.set.curves.size(); ++c) {
+    for (std::size_t i = 0; i < all.set.curves[c].points.size(); ++i) {
+      EXPECT_NEAR(all.set.curves[c].points[i].value / one.set.curves[c].points[i].value, 132, 1e-6) << c;
+    }
+  }
+}
+
+TEST(Curves, OneTileStandsForAnAlgorithm) {
+  auto records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::tile_sweep()) records.push_back(record);
+  const Points points(records);
+  CurveRequest request = everything();
+  const Drawn widest(points, request);
+  const auto tile_at = [](const Drawn& drawn, double n) {
+    const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), n);
+    return point == nullptr ? TileShape{0, 0} : drawn.record(*point).spec.tile;
+  };
+  EXPECT_EQ(tile_at(widest, 4096), tile_at(widest, 2048));
+  EXPECT_TRUE(tile_stated(tile_at(widest, 4096)));
+
+  request.tile = {TileSelection::Rule::exact, TileShape{64, 32}, {}};
+  const Drawn exact(points, request);
+  const Curve* only = exact.find("fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_NE(only, nullptr);
+  ASSERT_EQ(only->points.size(), 1U);
+  EXPECT_EQ(tile_at(exact, 4096), (TileShape{64, 32}));
+
+  request.tile.rule = TileSelection::Rule::fastest;
+  const Drawn fastest(points, request);
+  const CurvePoint* quick = at(fastest.find("fa2", CurveKind::measured, Quantity::sm_l2), 4096);
+  const double best = evaluate(metric_key::time_median_ns, fastest.record(*quick))->value;
+  for (const PointRecord& record : records) {
+    if (record.spec.algorithm != "fa2" || record.spec.problem.n_k != 4096) continue;
+    const auto time = evaluate(metric_key::time_median_ns, record);
+    if (time) {
+      EXPECT_GE(time->value, best);
+    }
+  }
+}
+
+TEST(Curves, OfTilesThatCoverTheSameNTheFasterStands) {
+  for (const double second : {500.0, 2000.0}) {
+    PointRecord wide = fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64));
+    PointRecord small = fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64));
+    wide.kernels[0].samples_ns = {1000};
+    small.kernels[0].samples_ns = {second};
+    const Drawn drawn({wide, small});
+    const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), 1024);
+    EXPECT_EQ(point->row, second < 1000 ? 1U : 0U);
+  }
+}
+
+TEST(Curves, TilesAreOfferedByTheLengthsThatTheyCover) {
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
+                       fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64)),
+                       fixtures::ok_point(fixtures::spec("fa2", 2048, 64, 64))});
+  const PointTable table = points.table();
+  EXPECT_EQ(tiles_of(table, table.rows()), (std::vector<Config>{TileShape{64, 64}, TileShape{128, 64}}));
+}
+
+TEST(Curves, WhereASweepChangedItsTileWithNTheOtherNKeepTheirs) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 8192, 64, 64)));
+  const Drawn drawn(records);
+  const Curve* measured = drawn.curve("fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_EQ(measured->points.size(), 4U);
+  EXPECT_EQ(drawn.record(measured->points[2]).spec.tile, (TileShape{128, 64}));
+  EXPECT_EQ(drawn.record(measured->points[3]).spec.tile, (TileShape{64, 64}));
+}
+
+TEST(Curves, TwoModelsOfOneAlgorithmNameTheirTiles) {
+  Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64))});
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64), true)});
+  const Drawn drawn(points, everything());
+  std::vector<std::optional<Config>> tiles;
+  for (const Curve& curve : drawn.set.curves) {
+    if (curve.kind == CurveKind::model) tiles.push_back(curve.tile);
+  }
+  EXPECT_EQ(tiles, (std::vector<std::optional<Config>>{TileShape{128, 64}, TileShape{64, 64}}));
+}
+
+Points& with_peers(Points& points) {
+  return points.add(fixtures::memory_wall()).add(fixtures::peers());
+}
+
+CurveRequest with_peers_of(Ordinate ordinate) {
+  CurveRequest request = everything();
+  request.algorithms.insert({"torch-flash", "torch-cudnn"});
+  request.ordinate = ordinate;
+  return request;
+}
+
+TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
+  Points points;
+  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::time));
+  std::vector<std::pair<std::string, Provenance>> series;
+  for (const Curve& curve : drawn.set.curves) {
+    EXPECT_EQ(curve.kind, CurveKind::measured) << "theory speaks of bytes";
+    EXPECT_EQ(curve.quantity, Quantity::time);
+    series.emplace_back(curve.name.algorithm, curve.provenance);
+  }
+  EXPECT_EQ(series, (std::vector<std::pair<std::string, Provenance>>{{"naive", Provenance::measured},
+                                                                     {"fa1", Provenance::measured},
+                                                                     {"fa2", Provenance::measured},
+                                                                     {"torch-cudnn", Provenance::imported},
+                                                                     {"torch-flash", Provenance::imported}}));
+  const Curve* flash = drawn.curve("torch-flash", CurveKind::measured, Quantity::time);
+  EXPECT_EQ(flash->points.size(), 7U);
+  const CurvePoint* point = at(flash, 4096);
+  const double median = *drawn.record(*point).kernel("all")->metric(metric_key::time_median_ns);
+  EXPECT_DOUBLE_EQ(point->value, median);
+  EXPECT_DOUBLE_EQ(point->low, 0.98 * median);
+  EXPECT_DOUBLE_EQ(point->high, 1.05 * median);
+  // Ours come from samples.
+  const CurvePoint* ours = at(drawn.find("fa2", CurveKind::measured, Quantity::time), 4096);
+  const auto summary = summarize(drawn.record(*ours).kernel("all")->samples_ns);
+  EXPECT_DOUBLE_EQ(ours->value, summary->median);
+  EXPECT_DOUBLE_EQ(ours->low, summary->q1);
+  EXPECT_DOUBLE_EQ(ours->high, summary->q3);
+}
+
+TEST(Curves, RatesAreDerivedAndTheirBarsTurnAround) {
+  Points points;
+  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::rate));
+  const Curve* ours = drawn.curve("fa2", CurveKind::measured, Quantity::rate);
+  EXPECT_EQ(ours->provenance, Provenance::derived);
+  const Curve* flash = drawn.curve("torch-flash", CurveKind::measured, Quantity::rate);
+  EXPECT_EQ(flash->provenance, Provenance::imported);
+  const CurvePoint* point = at(flash, 1024);
+  const double nanoseconds = *drawn.record(*point).kernel("all")->metric(metric_key::time_median_ns);
+  const double rate = 4.0 * 1024 * 1024 * 128 * 132 / nanoseconds * 1e-3;
+  EXPECT_NEAR(point->value / rate, 1, 1e-9);
+  EXPECT_NEAR(point->high / rate, 1 / 0.98, 1e-9) << "the fastest quarter";
+  EXPECT_NEAR(point->low / rate, 1 / 1.05, 1e-9);
+}
+
+TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
+  Points points;
+  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::bytes));
+  for (const Curve& curve : drawn.set.curves) EXPECT_FALSE(curve.name.algorithm.starts_with("torch"));
+  EXPECT_NE(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), nullptr);
+
+  // Even with bytes and a tile of their own.
+  PointRecord counted = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  counted.spec.algorithm = "torch-flash";
+  counted.provenance = Provenance::imported;
+  const Points alone({counted});
+  const Drawn imported(alone, with_peers_of(Ordinate::bytes));
+  int series = 0;
+  for (const Curve& curve : imported.set.curves) {
+    if (curve.name.algorithm.empty()) continue;
+    EXPECT_EQ(curve.kind, CurveKind::measured);
+    EXPECT_EQ(curve.provenance, Provenance::imported);
+    ++series;
+  }
+  EXPECT_EQ(series, 2);
+}
+
+TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
+  Points points(fixtures::memory_wall());
+  points.add({fixtures::imported_point("fa2", fixtures::spec("fa2", 1024).problem, 1e6)});
+  CurveRequest request = with_peers_of(Ordinate::time);
+  request.tile = {TileSelection::Rule::exact, TileShape{64, 64}, {}};
+  const Drawn drawn(points, request);
+  ASSERT_EQ(drawn.set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
+  EXPECT_EQ(drawn.set.curves[0].provenance, Provenance::imported);
+  EXPECT_EQ(drawn.set.curves[0].points[0].value, 1e6);
+  for (const Config& config : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(tile_stated(config.tile));
+}
+
+TEST(Curves, DecodingIsDrawnOverTheKeys) {
+  const Drawn drawn(fixtures::decoding());
+  EXPECT_EQ(drawn.set.queries, 1);
+  const Curve* measured = drawn.curve("fa2", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_EQ(measured->points.size(), 7U);
+  EXPECT_EQ(measured->points.back().n, 65536);
+  EXPECT_EQ(drawn.record(measured->points.back()).spec.problem.n_q, 1);
+  // K and V once, one row of Q and O.
+  const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 65536);
+  EXPECT_DOUBLE_EQ(least->value, 16 * (2.0 * 65536 + 2) * 128 * 2);
+  const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 4096);
+  EXPECT_DOUBLE_EQ(model->value, model_bytes(fixtures::decode_spec("fa2", 4096)));
+  EXPECT_EQ(drawn.find("naive", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts n_q = n_k";
+}
+
+TEST(Curves, DecodingFitsAMultipleOfTheCache) {
+  const Drawn drawn(fixtures::decoding());
+  const Curve* fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
+  EXPECT_EQ(fit->law->law.text, "n_k·d");
+  EXPECT_NEAR(fit->law->fit->scale, 2, 0.01) << "K and V";
+  EXPECT_NEAR(fit->law->power->slope, 1, 0.01);
+}
+
+TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
+  auto records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::decoding()) {
+    records.push_back(record);
+    records.back().spec.problem.heads_q = records.back().spec.problem.heads_kv = 132;
+  }
+  const Points points(records);
+  const Drawn square(points, everything());
+  EXPECT_EQ(square.set.queries, std::nullopt) << "what is usual comes first";
+  EXPECT_FALSE(drawn_at(square.find("fa2", CurveKind::measured, Quantity::dram), 65536));
+  const Drawn keys(points, everything(), {{"n_q", "1"}});
+  EXPECT_EQ(keys.set.queries, 1);
+  for (const Curve& curve : keys.set.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (point.row) {
+        EXPECT_EQ(keys.record(point).spec.problem.n_q, 1);
+      }
+    }
+  }
+}
+
+TEST(Curves, BackwardComparesWithItsOwnMinimum) {
+  const Drawn drawn(fixtures::backward());
+  EXPECT_EQ(drawn.set.pass, Pass::bwd);
+  const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 2048);
+  EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
+}
+
+TEST(Curves, NaivesLawIsOfEveryScoreWhateverTheMask) {
+  std::vector<PointRecord> records;
+  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("naive", n));
+    record.spec.problem.mask.left = 255;
+    record.spec.problem.mask.right = 0;
+    records.push_back(record);
+  }
+  const Drawn drawn(records);
+  const Curve* fit = drawn.curve("naive", CurveKind::fit, Quantity::sm_l2);
+  EXPECT_EQ(fit->law->law.text, "N²");
+}
+
+TEST(Curves, UnderAWindowTheLawCountsThePairsLeft) {
+  std::vector<PointRecord> records;
+  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
+    record.spec.problem.mask.left = 255;
+    record.spec.problem.mask.right = 0;
+    const double moved = 10 * static_cast<double>(unmasked_pairs(record.spec.problem));
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name == metric_key::l2_to_sm_bytes) metric.value = moved;
+      if (metric.name == metric_key::sm_to_l2_bytes) metric.value = 0;
+    }
+    records.push_back(record);
+  }
+  const Drawn drawn(records);
+  const Curve* fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
+  EXPECT_EQ(fit->law->law.text, "P·d/Br");
+  EXPECT_EQ(fit->law->law.lower, "") << "the pairs of a window grow as N: there is no order below";
+  for (const CurvePoint& point : fit->points) {
+    AttentionProblem problem = records[0].spec.problem;
+    problem.n_q = problem.n_k = static_cast<std::int64_t>(point.n);
+    EXPECT_NEAR(point.value / (10 * static_cast<double>(unmasked_pairs(problem))), 1, 1e-6) << point.n;
+  }
+}
+
+TEST(Curves, GivenLengthsFitNoShorterN) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024, 2048}) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
+    record.spec.problem.mask.lengths = Mask::Lengths::list;
+    record.spec.problem.mask.length_list = {500};
+    if (n == 256) record = fixtures::failed_point(record.spec, Disposition::infeasible, "a key length is beyond n_k");
+    records.push_back(record);
+  }
+  const Drawn drawn(records);
+  const Curve* least = drawn.curve("", CurveKind::compulsory, Quantity::sm_l2);
+  EXPECT_EQ(least->points.front().n, 512);
+  EXPECT_EQ(drawn.set.failed.size(), 1U);
+}
+
+TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {8, 16}) {
+      PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+      spec.knobs.set("splits", std::int64_t{splits});
+      records.push_back(fixtures::ok_point(spec));
+    }
+    records.push_back(fixtures::ok_point(fixtures::decode_spec("naive", n_k)));
+  }
+  const Points points(records);
+  CurveRequest request = everything();
+  request.algorithms = {"naive", "splitkv"};
+  request.tile.swept = {"splits", 16};
+  const Drawn drawn(points, request);
+  EXPECT_EQ(swept_values(drawn.table, drawn.rows), (std::vector<SweptValue>{{"splits", 8}, {"splits", 16}}));
+  const Curve* curve = drawn.curve("splitkv", CurveKind::measured, Quantity::sm_l2);
+  ASSERT_EQ(curve->points.size(), 2U);
+  for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.knobs.number("splits"), 16);
+  EXPECT_NE(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), nullptr) << "it has no splits to choose";
+
+  // Splits that follow from N are no sweep over splits.
+  const Points alone({records[0], records[4]});
+  const PointTable table = alone.table();
+  EXPECT_TRUE(swept_values(table, table.rows()).empty());
+}
+
+TEST(Curves, ThrottledPointsAreMarked) {
+  PointRecord slow = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  slow.clocks->throttled = true;
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)), slow});
+  CurveRequest request = everything();
+  request.ordinate = Ordinate::time;
+  const Drawn drawn(points, request);
+  const Curve* times = drawn.curve("fa2", CurveKind::measured, Quantity::time);
+  ASSERT_EQ(times->points.size(), 2U);
+  EXPECT_FALSE(times->points[0].throttled);
+  EXPECT_TRUE(times->points[1].throttled);
+}
+
+TEST(Curves, AnIncorrectPointHasATimeInTheTableAndNoneOnTheCurve) {
+  PointRecord wrong = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  wrong.disposition = Disposition::incorrect;
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)), wrong});
+  CurveRequest request = everything();
+  request.ordinate = Ordinate::time;
+  const Drawn drawn(points, request);
+  EXPECT_FALSE(drawn_at(drawn.find("fa2", CurveKind::measured, Quantity::time), 2048));
+  ASSERT_EQ(drawn.set.failed.size(), 1U);
+  EXPECT_EQ(drawn.set.failed[0].n, 2048);
+}
+
+TEST(Curves, ACancelledPointIsNoMark) {
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)),
+                       fixtures::failed_point(fixtures::spec("fa2", 2048), Disposition::cancelled, "the user")});
+  EXPECT_TRUE(Drawn(points, everything()).set.failed.empty());
+}
+
+TEST(Curves, NothingInNothingOut) {
+  const Points points;
+  EXPECT_TRUE(Drawn(points, everything()).set.empty());
+}
+
+TEST(Curves, AlgorithmsAreCalledAsTheirTitlesWriteThem) {
+  const Algorithms ours = Algorithms::known();
+  EXPECT_EQ(short_title(ours, "fa2"), "FA2");
+  EXPECT_EQ(short_title(ours, "naive"), "Naive");
+  EXPECT_EQ(short_title(ours, "splitkv"), "Split-KV");
+  EXPECT_EQ(short_title(ours, "torch-flash"), "torch-flash");
+  EXPECT_EQ(short_title(Algorithms(), "fa2"), "fa2") << "a program without it does not know it";
+}
+
+TEST(Curves, WithoutItsAlgorithmAPointHasNoTheory) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const PointTable table = fixtures::Points({record}).table(Algorithms());
+  const CurveSet set = build_curves(table, table.rows(), everything());
+  EXPECT_EQ(std::ranges::count(set.curves, CurveKind::measured, &Curve::kind), 2);
+  EXPECT_EQ(std::ranges::count(set.curves, CurveKind::model, &Curve::kind), 0);
+  EXPECT_TRUE(set.withheld.empty());
+  EXPECT_EQ(fa2().name(), record.spec.algorithm);
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/points/facets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "kernels/growth_laws.h"
+#include "profiler/plan/fields.h"
+#include "profiler/tilemap/tile_choice.h"
+#include "tests/kernels/stated.h"
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+std::vector<std::string> keys_of(const std::vector<FacetPtr>& facets) {
+  std::vector<std::string> keys;
+  for (const FacetPtr& facet : facets) keys.push_back(facet->key);
+  return keys;
+}
+
+TEST(Facets, EveryOneSaysWhatItIs) {
+  for (const auto& facets : {curve_facets(), map_facets()}) {
+    std::set<std::string> keys;
+    std::set<std::string> labels;
+    for (const FacetPtr& facet : facets) {
+      EXPECT_TRUE(keys.insert(facet->key).second) << facet->key;
+      EXPECT_TRUE(labels.insert(text(facet->label)).second) << facet->label;
+      EXPECT_FALSE(facet->help.empty()) << facet->key;
+    }
+  }
+}
+
+/// A point that differs from `like` in that field alone; by the first of these values that it takes.
+std::optional<PointSpec> changed(const PointSpec& like, const Field& field) {
+  for (const std::string_view text :
+       {"2048", "64", "2", "32", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1", "zigzag"}) {
+    PointSpec spec = like;
+    if (set_field(field, spec, text) && field_text(field, spec) != field_text(field, like)) return spec;
+  }
+  return {};
+}
+
+// Points of one curve or one map differ in nothing but N, the tile and what else its axes say.
+TEST(Facets, EveryFieldOfAPointTellsPointsApart) {
+  const PointSpec base = fixtures::spec("fa2", 1024);
+  std::vector<FacetPtr> facets = map_facets();
+  facets.push_back(tile_facet());
+  for (const Field& field : point_fields()) {
+    const auto other = changed(base, field);
+    ASSERT_TRUE(other) << field.name;
+    const Points points({fixtures::failed_point(base, Disposition::infeasible, "not asked"),
+                         fixtures::failed_point(*other, Disposition::infeasible, "not asked")});
+    const PointTable table = points.table();
+    const auto codes = combined_codes(table, facets);
+    EXPECT_NE(codes[0], codes[1]) << field.name;
+  }
+  const Points same({fixtures::ok_point(base), fixtures::ok_point(base)});
+  const PointTable table = same.table();
+  EXPECT_EQ(combined_codes(table, facets)[0], combined_codes(table, facets)[1]);
+}
+
+TEST(Facets, EveryKnobTellsMapsApart) {
+  for (const Knob& knob : built_in_algorithms().knobs()) {
+    PointSpec told = fixtures::spec("fa2", 1024);
+    told.knobs.set(knob.name, knob.words.empty() ? KnobValue(std::int64_t{1}) : KnobValue(knob.words.back()));
+    const Points points({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::infeasible, "not asked"),
+                         fixtures::failed_point(told, Disposition::infeasible, "not asked")});
+    const PointTable table = points.table();
+    const auto codes = combined_codes(table, map_facets());
+    EXPECT_NE(codes[0], codes[1]) << knob.name;
+  }
+}
+
+TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
+  Registry registry;
+  registry.add(std::make_unique<test::Stated>(Facts{.name = "mine",
+                                                    .title = "Mine",
+                                                    .short_title = "Mine",
+                                                    .source = "nowhere",
+                                                    .tile_meaning = Message::verbatim("nothing"),
+                                                    .law = linear_law,
+                                                    .knobs = {{.name = "cluster",
+                                                               .label = Message::verbatim("Cluster"),
+                                                               .meaning = Message::verbatim("Blocks of a cluster"),
+                                                               .largest = 16},
+                                                              {.name = "order",
+                                                               .label = Message::verbatim("Order"),
+                                                               .meaning = Message::verbatim("Who comes first"),
+                                                               .words = {"as_given", "longest"}}}}));
+  const Algorithms algorithms(registry);
+  PointSpec told = fixtures::spec("mine", 1024);
+  told.knobs.set("cluster", std::int64_t{4});
+  told.knobs.set("order", std::string("longest"));
+  const PointRecord plain = fixtures::failed_point(fixtures::spec("mine", 1024), Disposition::infeasible, "not asked");
+  const PointRecord other = fixtures::failed_point(told, Disposition::infeasible, "not asked");
+  const PointTable table = Points({plain, other}).table(algorithms);
+  const auto facets = map_facets(algorithms);
+  EXPECT_THAT(keys_of(facets), testing::IsSupersetOf({"cluster", "order"}));
+  EXPECT_THAT(keys_of(facets), testing::Not(testing::Contains("raster"))) << "nobody here states it";
+  const auto values_of = [&](std::string_view key) {
+    const auto facet = std::ranges::find(facets, key, [](const FacetPtr& each) { return std::string_view(each->key); });
+    std::vector<std::string> texts;
+    for (const FacetValue& value : table.codes(**facet).values) texts.push_back(value.text);
+    return texts;
+  };
+  EXPECT_THAT(values_of("cluster"), testing::ElementsAre("auto", "4"));
+  EXPECT_THAT(values_of("order"), testing::ElementsAre("as given", "longest"));
+}
+
+TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
+  Registry registry;
+  registry.add(std::make_unique<test::Stated>(Facts{.name = "mine",
+                                                    .title = "Mine",
+                                                    .short_title = "Mine",
+                                                    .source = "nowhere",
+                                                    .tile_meaning = Message::verbatim("nothing"),
+                                                    .law = linear_law,
+                                                    .knobs = {{.name = "cluster",
+                                                               .label = Message::verbatim("Cluster"),
+                                                               .meaning = Message::verbatim("Blocks of a cluster"),
+                                                               .largest = 16},
+                                                              {.name = "parts",
+                                                               .label = Message::verbatim("Parts"),
+                                                               .meaning = Message::verbatim("Of a head"),
+                                                               .largest = 16,
+                                                               .beside_n = true}}}));
+  const Algorithms algorithms(registry);
+  std::vector<PointRecord> records;
+  for (const std::int64_t value : {0, 4}) {
+    PointSpec told = fixtures::spec("mine", 1024);
+    told.knobs.set("cluster", value);
+    told.knobs.set("parts", value);
+    records.push_back(fixtures::failed_point(told, Disposition::infeasible, "not asked"));
+  }
+  const PointTable table = Points(records).table(algorithms);
+  EXPECT_EQ(swept_values(table, table.rows()), (std::vector<SweptValue>{{"parts", 0}, {"parts", 4}}));
+}
+
+TEST(Facets, StandInTheirOrder) {
+  std::vector<std::string> curve{"d", "pass", "n_q", "mask", "dtype", "heads", "dropout", "page", "deterministic"};
+  std::vector<std::string> map{"device", "algorithm", "n",       "d",    "pass",         "mask",
+                               "dtype",  "heads",     "dropout", "page", "deterministic"};
+  const auto begin_of = [](const std::vector<FacetPtr>& facets, std::size_t count) {
+    std::vector<std::string> keys = keys_of(facets);
+    keys.resize(std::min(count, keys.size()));
+    return keys;
+  };
+  EXPECT_EQ(begin_of(curve_facets(), curve.size()), curve);
+  EXPECT_EQ(begin_of(map_facets(), map.size()), map);
+  EXPECT_EQ(curve_facets().back()->key, "cache");
+  EXPECT_EQ(map_facets().back()->key, "cache");
+}
+
+TEST(Facets, FieldsKeepTheirWords) {
+  PointSpec told = fixtures::spec("fa2", 1024);
+  told.problem.dropout = 0.1;
+  told.problem.page = 64;
+  told.problem.deterministic = true;
+  const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  const PointTable table = points.table();
+  struct Words {
+    std::string key, label, help, stem, usual, other;
+  };
+  for (const Words& words :
+       {Words{"dropout", "Dropout", "Probability with which an entry of P is dropped", "dropout", "0", "0.1"},
+        Words{"page", "Page", "Keys of a page of a paged K/V cache, or contiguous K and V", "page", "contiguous", "64"},
+        Words{"deterministic", "Deterministic", "Whether gradients repeat bitwise", "deterministic-", "no", "yes"}}) {
+    const auto facets = curve_facets();
+    const auto found = std::ranges::find(facets, words.key, [](const FacetPtr& each) { return each->key; });
+    ASSERT_NE(found, facets.end()) << words.key;
+    const Facet& facet = **found;
+    EXPECT_EQ(text(facet.label), words.label);
+    EXPECT_EQ(text(facet.help), words.help);
+    EXPECT_EQ(facet.stem, words.stem);
+    EXPECT_EQ(facet.usual, words.usual);
+    EXPECT_TRUE(facet.quiet);
+    const auto& values = table.codes(facet).values;
+    ASSERT_EQ(values.size(), 2U) << words.key;
+    EXPECT_EQ(values[0].text, words.usual);
+    EXPECT_EQ(values[1].text, words.other);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

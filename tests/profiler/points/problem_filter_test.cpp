@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/points/problem_filter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+ProblemFilter curves_filter() {
+  return {curve_facets(), key_length_facet()};
+}
+
+const ProblemFilter::State& state_of(const ProblemFilter& filter, std::string_view field) {
+  return filter.state(filter.place_of(field));
+}
+
+std::string chosen(const ProblemFilter& filter, std::string_view field) {
+  return state_of(filter, field).value().text;
+}
+
+TEST(ProblemFilter, OffersOnlyWhatEarlierChoicesLeave) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, 64)));
+  }
+  PointRecord causal = fixtures::ok_point(fixtures::spec("fa2", 256));
+  causal.spec.problem.mask = Mask::causal;
+  records.push_back(causal);
+  const Points points(records);
+  const PointTable table = points.table();
+  ProblemFilter filter = curves_filter();
+  filter.update(table, table.rows());
+  // d 64 covers three N, d 128 one: the wider is taken, and under it only the full mask exists.
+  EXPECT_EQ(chosen(filter, "d"), "64");
+  EXPECT_THAT(filter.options("Mask"), testing::ElementsAre("full"));
+  EXPECT_EQ(filter.rows(), (std::vector<Row>{0, 1, 2}));
+  filter.choose(filter.place_of("d"), "128");
+  filter.update(table, table.rows());
+  EXPECT_EQ(state_of(filter, "d").options.size(), 2U);
+  EXPECT_EQ(chosen(filter, "mask"), "causal");
+  EXPECT_EQ(filter.rows(), (std::vector<Row>{3}));
+}
+
+TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+    records.back().spec.problem.dropout = 0.1;
+  }
+  ProblemFilter filter = curves_filter();
+  {
+    const Points dropped(records);
+    const PointTable table = dropped.table();
+    filter.update(table, table.rows());
+    EXPECT_EQ(filter.summary(),
+              "d 128 · pass fwd · mask full · type fp16 · batch × heads 1 × 132 · dropout 0.1 · L2 at start cold");
+    EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0.1");
+  }
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 256)));
+  {
+    const Points both(records);
+    const PointTable table = both.table();
+    filter = curves_filter();
+    filter.update(table, table.rows());
+    EXPECT_EQ(state_of(filter, "dropout").options.size(), 2U);
+    EXPECT_EQ(chosen(filter, "dropout"), "0") << "though it has fewer points";
+    EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0");
+  }
+  const Points usual({fixtures::ok_point(fixtures::spec("fa2", 256))});
+  const PointTable table = usual.table();
+  filter.update(table, table.rows());
+  EXPECT_THAT(filter.summary(), testing::Not(testing::HasSubstr("dropout")));
+  EXPECT_EQ(filter.stem(), "-d128-1x132");
+}
+
+TEST(ProblemFilter, FileNamesSayMaskAndPass) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  record.spec.problem.pass = Pass::fwd_bwd;
+  record.spec.problem.heads_kv = 12;
+  record.spec.problem.batch = 3;
+  record.spec.problem.mask.lengths = Mask::Lengths::list;
+  record.spec.problem.mask.length_list = {300, 512, 7};
+  const auto stem_of = [](const PointRecord& point) {
+    const Points points({point});
+    const PointTable table = points.table();
+    ProblemFilter filter = curves_filter();
+    filter.update(table, table.rows());
+    return filter.stem();
+  };
+  EXPECT_EQ(stem_of(record), "-d128-fwd+bwd-lengths.300.512.7-3x132-12-KV");
+  record.spec.problem.dropout = 0.5;
+  EXPECT_EQ(stem_of(record), "-d128-fwd+bwd-lengths.300.512.7-3x132-12-KV-dropout0.5");
+}
+
+TEST(ProblemFilter, MasksThatAreShortenedAlikeStayTwo) {
+  std::vector<PointRecord> records;
+  for (const char* mask : {"lengths:100/200/300/400/500", "lengths:100/200/400/300/500"}) {
+    PointSpec spec = fixtures::spec("fa2", 512);
+    spec.problem.batch = 5;
+    spec.problem.mask = *parse_mask(mask);
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const Points points(records);
+  const PointTable table = points.table();
+  ProblemFilter filter = curves_filter();
+  filter.update(table, table.rows());
+  const std::vector<FacetValue> options = state_of(filter, "mask").options;
+  ASSERT_EQ(options.size(), 2U);
+  EXPECT_EQ(options[0].text, "lengths:100/200/…/500 (5 lengths, 1500 keys)");
+  EXPECT_EQ(options[0].text, options[1].text);
+  std::set<std::string> stems;
+  for (Row row = 0; row < table.size(); ++row) {
+    filter.choose(filter.place_of("mask"), to_string(table.problem(row).mask));
+    filter.update(table, table.rows());
+    EXPECT_EQ(filter.rows(), std::vector<Row>{row});
+    stems.insert(filter.stem());
+  }
+  EXPECT_EQ(stems.size(), 2U);
+}
+
+TEST(ProblemFilter, AnImportedProblemDoesNotLead) {
+  // Twice as many lengths as ours, at another head dimension.
+  std::vector<PointRecord> peers;
+  for (std::int64_t n = 128; n <= (1 << 20); n *= 2) {
+    peers.push_back(
+        fixtures::imported_point("torch-flash", {.heads_q = 3, .heads_kv = 3, .n_q = n, .n_k = n, .d = 80}, 1e6));
+  }
+  Points points(peers);
+  points.add(fixtures::memory_wall());
+  const PointTable table = points.table();
+  ProblemFilter filter = curves_filter();
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "128");
+  ASSERT_FALSE(filter.rows().empty());
+  for (const Row row : filter.rows()) EXPECT_NE(table.run(row).provenance, Provenance::imported);
+}
+
+TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
+  Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64, 64))});
+  ProblemFilter filter = curves_filter();
+  {
+    const PointTable table = points.table();
+    filter.update(table, table.rows());
+  }
+  EXPECT_EQ(chosen(filter, "d"), "64");
+  points.add(fixtures::memory_wall());
+  const PointTable table = points.table();
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "64") << "though d 128 has more N now";
+  EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "nobody chose it by hand";
+  // A choice before it makes the later ones anew.
+  filter.choose(filter.place_of("d"), "128");
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "128");
+  filter.choose(filter.place_of("d"), "");
+  filter.update(table, table.rows());
+  EXPECT_EQ(chosen(filter, "d"), "128") << "left to the filter, which takes what covers most";
+}
+
+TEST(ProblemFilter, EveryProblemIsVisitedOnce) {
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  for (const PointRecord& record : fixtures::backward()) records.push_back(record);
+  const Points points(records);
+  const PointTable table = points.table();
+  std::vector<std::pair<std::string, std::size_t>> visited;
+  curves_filter().for_each_problem(table, table.rows(), [&](const ProblemFilter& filter) {
+    visited.emplace_back(filter.stem(), filter.rows().size());
+  });
+  EXPECT_THAT(visited, testing::ElementsAre(std::pair{"-d128-fwd-1x132", 21U}, std::pair{"-d128-bwd-full-1x132", 10U},
+                                            std::pair{"-d128-bwd-causal-1x132", 10U}));
+}
+
+TEST(ProblemFilter, TwoGpusOfOneNameAreTwoDevices) {
+  std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa2", 1024))};
+  auto one = fixtures::run();
+  one.device_id = "GPU-11112222-aaaa";
+  auto other = fixtures::run();
+  other.device_id = "GPU-33334444-bbbb";
+  Points points;
+  points.add(records, one).add(records, other).add({fixtures::ok_point(records[0].spec, true)});
+  const PointTable table = points.table();
+  ProblemFilter filter({map_facets().front()}, tile_facet());
+  filter.update(table, table.rows());
+  EXPECT_THAT(filter.options("Device"), testing::ElementsAre("H200 (11112222)", "H200 (33334444)", "simulated H200"));
+  EXPECT_EQ(filter.rows(), std::vector<Row>{0});
+}
+
+TEST(ProblemFilter, WithoutPointsNothingIsChosen) {
+  ProblemFilter filter = curves_filter();
+  filter.update(PointTable(), {});
+  EXPECT_EQ(filter.state(0).current, -1);
+  EXPECT_EQ(filter.summary(), "");
+  EXPECT_EQ(filter.stem(), "");
+  EXPECT_EQ(filter.place_of("no such field"), filter.facets().size());
+  EXPECT_TRUE(filter.options("no such field").empty());
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables that results are told by: their mechanics, and what each says.
+#include "profiler/points/table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "profiler/compare/comparison_table.h"
+#include "profiler/curves/law_table.h"
+#include "profiler/roofline/ceiling_table.h"
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// What a column says, row by row; its number by its key.
+std::vector<std::string> texts(const Table& table, std::string_view key) {
+  std::vector<std::string> all;
+  const Column* column = table.find(key);
+  for (std::size_t row = 0; column != nullptr && row < table.rows; ++row) all.push_back(column->cell(row).text);
+  return all;
+}
+
+std::vector<std::string> keys(const Table& table) {
+  std::vector<std::string> all;
+  for (const Column& column : table.columns) all.push_back(column.key);
+  return all;
+}
+
+Table of_numbers(const std::vector<std::optional<double>>& values) {
+  TableOf<std::optional<double>> table(values);
+  table.add({.key = "value"}, [](const std::optional<double>& value) { return value; });
+  return std::move(table).take();
+}
+
+TEST(Tables, StandInTheOrderOfAColumnAndWithoutAValueLast) {
+  const Table table = of_numbers({2, std::nullopt, 10, 2, std::numeric_limits<double>::quiet_NaN(), -1});
+  EXPECT_THAT(table.ordered(0, false), ElementsAre(5, 0, 3, 2, 1, 4));
+  EXPECT_THAT(table.ordered(0, true), ElementsAre(2, 0, 3, 5, 1, 4)) << "equal ones as they stand";
+}
+
+TEST(Tables, WordsAreOrderedAsWordsAndANumberBesideThemDecides) {
+  TableOf<std::string> table({"10", "9", "", "a"});
+  table.add({.key = "word"}, [](const std::string& word) { return word; });
+  table.add({.key = "ranked"},
+            [](const std::string& word) { return Cell{.text = "same", .number = -static_cast<double>(word.size())}; });
+  const Table told = std::move(table).take();
+  EXPECT_THAT(told.ordered(0, false), ElementsAre(0, 1, 3, 2));
+  EXPECT_THAT(told.ordered(0, true), ElementsAre(3, 1, 0, 2));
+  EXPECT_THAT(told.ordered(1, false), ElementsAre(0, 1, 3, 2));
+}
+
+TEST(Tables, CellsAreMadeWhenTheyAreLookedAt) {
+  std::size_t made = 0;
+  TableOf<int> table(std::vector<int>(100'000, 1));
+  Column& column = table.add({.key = "value", .kind = ColumnKind::number}, [&made](int value) {
+    ++made;
+    return Cell{.text = "dear", .number = value};
+  });
+  column.number = table.of([](int value) { return std::optional<double>(value); });
+  const Table told = std::move(table).take();
+  EXPECT_EQ(told.ordered(0, false).size(), told.rows);
+  EXPECT_EQ(made, 0U) << "sorting asks for the number alone";
+  EXPECT_EQ(told.columns[0].cell(99'999).text, "dear");
+  EXPECT_EQ(made, 1U);
+}
+
+TEST(Tables, WhatNoRowHasTakesNoRoom) {
+  TableOf<int> table({0, 1});
+  table.add({.key = "none"}, [](int) { return std::string(); });
+  table.add({.key = "one"}, [](int value) { return std::string(value == 1 ? "x" : ""); });
+  Table told = std::move(table).take();
+  told.drop_empty_columns();
+  EXPECT_THAT(keys(told), ElementsAre("one"));
+  told.drop("one");
+  EXPECT_THAT(keys(told), ElementsAre());
+  EXPECT_EQ(told.find("one"), nullptr);
+}
+
+TEST(Tables, NumbersForProgramsAreWhole) {
+  const Table table = of_numbers({12, 0.1, 1e300, std::nullopt, std::numeric_limits<double>::infinity()});
+  EXPECT_THAT(texts(table, "value"), ElementsAre("12", "0.1", "1e+300", "", ""));
+  EXPECT_EQ(table.columns[0].kind, ColumnKind::number);
+}
+
+TEST(Tables, AColumnsToneStandsBeforeTheRows) {
+  Table table;
+  table.tone = [](std::size_t row) { return row == 0 ? Tone::muted : Tone::plain; };
+  const Column plain;
+  const Column judged{.key = "judged", .tone = [](std::size_t) { return Tone::worse; }};
+  EXPECT_EQ(table.tone_of(plain, 0), Tone::muted);
+  EXPECT_EQ(table.tone_of(plain, 1), Tone::plain);
+  EXPECT_EQ(table.tone_of(judged, 0), Tone::worse);
+  EXPECT_EQ(Table{}.tone_of(plain, 0), Tone::plain);
+}
+
+const std::vector<Ceiling> some_ceilings{
+    {.name = "dram_copy", .value = 4.1e12, .q1 = 4.0e12, .q3 = 4.2e12, .unit = "byte/s"},
+    {.name = "dram_copy_clock", .value = 1.755e9, .unit = "hertz"},
+    {.name = "l2_private_miss", .argument = 30.0 * 1024 * 1024, .value = 0.25, .unit = "1"},
+    {.name = "l2_private_capacity",
+     .value = 42.0 * 1024 * 1024,
+     .q1 = 10.0 * 1024 * 1024,
+     .q3 = 150.0 * 1024 * 1024,
+     .unit = "byte",
+     .source = CeilingSource::datasheet}};
+
+TEST(CeilingTable, ReadsInUnitsOfItsSize) {
+  const Table table = ceiling_table(ceiling_lines(some_ceilings));
+  EXPECT_THAT(texts(table, "value"), ElementsAre("4.10 TB/s", "42 MiB", "0.250"));
+  EXPECT_THAT(texts(table, "data"), ElementsAre("", "", "30 MiB"));
+  EXPECT_THAT(texts(table, "spread"), ElementsAre("±2.44%", "±70 MiB", ""))
+      << "of a wide one a percentage says nothing";
+  EXPECT_THAT(texts(table, "clock"), ElementsAre("1755 MHz", "", ""));
+  EXPECT_THAT(texts(table, "provenance"), ElementsAre("measured", "datasheet", "measured"));
+  EXPECT_EQ(table.tone_of(table.columns[0], 0), Tone::plain);
+  EXPECT_EQ(table.tone_of(table.columns[0], 1), Tone::muted);
+}
+
+TEST(CeilingTable, ProgramsReadBaseUnits) {
+  const CeilingsOf set{.device_uuid = "GPU-1", .measured_at = "2026", .ceilings = some_ceilings};
+  const Table table = ceiling_data({&set, 1});
+  EXPECT_THAT(keys(table), ElementsAre("device_uuid", "measured_at", "ceiling", "argument", "value", "q1", "q3", "unit",
+                                       "provenance"));
+  EXPECT_THAT(texts(table, "value"), ElementsAre("4100000000000", "1755000000", "0.25", "44040192"));
+  EXPECT_THAT(texts(table, "q1"), ElementsAre("4000000000000", "", "", "10485760"));
+  EXPECT_THAT(texts(table, "device_uuid").front(), "GPU-1");
+}
+
+/// A point whose every sample took so long.
+PointRecord timed_at(std::int64_t n, double ns) {
+  PointRecord record;
+  record.spec = fixtures::spec("fa2", n);
+  kernel_record(record, "all").samples_ns = {ns, ns, ns};
+  return record;
+}
+
+class ComparisonTables : public ::testing::Test {
+ protected:
+  ComparisonTables() {
+    fixtures::Points two;
+    two.add({timed_at(512, 1000), timed_at(1024, 4000), timed_at(2048, 8000), timed_at(4096, 1e6)},
+            fixtures::run(Provenance::measured, "before"));
+    two.add({timed_at(512, 1300), timed_at(1024, 2000), timed_at(2048, 8010), timed_at(64, 5)},
+            fixtures::run(Provenance::measured, "after"));
+    points_ = two.table();
+    ComparisonRequest request;
+    for (const Row row : points_.rows()) (points_.run_index(row) == 0 ? request.base : request.other).push_back(row);
+    request.alignment = alignment_of({}, points_, request.base, request.other).value();
+    result_ = compare(points_, request);
+  }
+
+  [[nodiscard]] ComparisonOf of() const { return {.points = &points_, .margin = 0.01, .others = {"after", "later"}}; }
+
+  PointTable points_;
+  ComparisonResult result_;
+};
+
+TEST_F(ComparisonTables, PeopleReadEachPairAndWhatStandsAlone) {
+  std::vector<ComparisonLine> lines;
+  add_pairs(lines, result_);
+  add_left_out(lines, result_);
+  const Table table = comparison_table(lines, of());
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
+  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
+  EXPECT_THAT(texts(table, "ratio").front(), StartsWith("1.3000 ["));
+  EXPECT_THAT(texts(table, "note").at(2), HasSubstr("attnscope "));
+  EXPECT_THAT(texts(table, "note").at(3), "the baseline alone has this point");
+  EXPECT_THAT(texts(table, "note").at(4), "the baseline has no such point");
+  EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
+  EXPECT_EQ(table.find("side"), nullptr) << "there is one";
+  EXPECT_EQ(table.columns[0].number(0), table.columns[0].cell(0).number);
+  EXPECT_THAT(table.ordered(0, false), ElementsAre(0, 1, 2, 3, 4)) << "regressions first";
+  EXPECT_EQ(table.tone_of(table.columns[0], 0), Tone::worse);
+  EXPECT_EQ(table.tone_of(table.columns[0], 1), Tone::better);
+  EXPECT_EQ(table.tone_of(table.columns[0], 2), Tone::muted);
+  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 2), Tone::plain);
+  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
+  EXPECT_EQ(table.find("other_ns")->cell(1).row, result_.pairs[1].other.front());
+}
+
+TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
+  fixtures::Points two;
+  PointRecord throttled = timed_at(512, 1000);
+  throttled.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
+  two.add({throttled}, fixtures::run(Provenance::measured, "before"));
+  PointRecord simulated = timed_at(512, 1300);
+  simulated.provenance = Provenance::simulated;
+  two.add({simulated}, fixtures::run(Provenance::simulated, "after"));
+  const PointTable points = two.table();
+  ComparisonRequest request{.base = {0}, .other = {1}, .alignment = {}, .margin = {}, .verdicts = {}, .conditions = {}};
+  request.alignment = alignment_of({}, points, request.base, request.other).value();
+  const ComparisonResult result = compare(points, request);
+  std::vector<ComparisonLine> lines;
+  add_pairs(lines, result);
+  const Table table = comparison_table(lines, {.points = &points, .margin = 0.01, .others = {"after"}});
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs (throttled)"));
+  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
+  EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
+}
+
+TEST_F(ComparisonTables, SeveralSidesAreNamed) {
+  std::vector<ComparisonLine> lines;
+  add_pairs(lines, result_, 0);
+  add_pairs(lines, result_, 1);
+  EXPECT_THAT(texts(comparison_table(lines, of()), "side"),
+              ElementsAre("after", "after", "after", "later", "later", "later"));
+}
+
+TEST_F(ComparisonTables, ProgramsReadEachRowThatStandsAlone) {
+  std::vector<ComparisonLine> lines;
+  add_pairs(lines, result_);
+  add_left_out(lines, result_, 0, true);
+  const std::vector<std::string> files{"a.attnscope", "b.attnscope"};
+  const Table table = comparison_data(lines, of(), files);
+  EXPECT_THAT(
+      keys(table),
+      ElementsAre("base_file", "other_file", "base_run", "other_run", "base_device", "other_device", "base_point",
+                  "other_point", "base_provenance", "other_provenance", "base_ns", "other_ns", "ratio", "ratio_low",
+                  "ratio_high", "base_cycles", "other_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
+                  "recordings", "interleaved", "floor", "one_clock", "clock_shift", "spread", "p_change", "p_same",
+                  "verdict", "undecided", "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes",
+                  "other_dram_bytes", "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes",
+                  "ratio_dram_settled_bytes", "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
+  EXPECT_THAT(texts(table, "base_file"), ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
+  EXPECT_THAT(texts(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
+  EXPECT_THAT(texts(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
+  EXPECT_THAT(texts(table, "reason").back(), "the baseline has no such point");
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
+}
+
+TEST_F(ComparisonTables, WhatStandsAloneSaysOnWhichSide) {
+  const Table table = left_out_table(points_, result_);
+  EXPECT_THAT(texts(table, "side"), ElementsAre("Baseline", "Other"));
+  EXPECT_THAT(texts(table, "points"), ElementsAre("1", "1"));
+  EXPECT_EQ(table.find("point")->cell(1).row, result_.left_out[1].rows.front());
+}
+
+TEST(VerdictOrder, PutsRegressionsFirstAndTheLargestChangeOfEach) {
+  const auto judged = [](Verdict verdict, double ratio) {
+    RowVerdict row;
+    row.verdict = verdict;
+    row.time.ratio = ratio;
+    return verdict_order(row);
+  };
+  const std::vector<double> in_order{judged(Verdict::slower, 2),      judged(Verdict::slower, 1.1),
+                                     judged(Verdict::faster, 0.5),    judged(Verdict::faster, 0.9),
+                                     judged(Verdict::ambiguous, 1.2), judged(Verdict::ambiguous, 0.8),
+                                     judged(Verdict::same, 1.009),    judged(Verdict::same, 1)};
+  EXPECT_TRUE(std::ranges::is_sorted(in_order));
+}
+
+// A family that holds, and one that was withheld.
+std::vector<LawFamily> two_families() {
+  LawFamily holds;
+  holds.algorithm = "fa2";
+  holds.law = {"Theorem 2", "N²d²/M", {2, 2, -1}};
+  holds.points.resize(12);
+  holds.fit = PowersFit{};
+  holds.fit->coefficient = 8;
+  holds.fit->exponents = {1.986, 2.004, -0.98};
+  holds.fit->intervals = {{1.97, 2.002}, {1.999, 2.009}, {-1, -0.96}};
+  holds.fit->residuals = {0.0123, -0.002};
+  holds.closed_form = PowersFit{};
+  holds.closed_form->residuals = {0.5};
+  holds.closed_form->exponents = {2, 2, -1e-9};
+  holds.band = {.low = 8.25, .median = 9, .high = 12.5};
+  holds.bytes_range = 64;
+  LawFamily withheld;
+  withheld.algorithm = "fa1";
+  withheld.law = holds.law;
+  withheld.level = LawLevel::dram;
+  withheld.points.resize(6);
+  withheld.outside = 2;
+  withheld.cycles = false;
+  withheld.refusal = ExponentRefusal::too_few;
+  return {holds, withheld};
+}
+
+TEST(LawTable, SaysEachLawThenEachFamilyAndItsClosedForm) {
+  const PointTable points = fixtures::Points(fixtures::memory_wall()).table();
+  const std::vector<LawFamily> families = two_families();
+  const Table table = law_table(points, families);
+  EXPECT_THAT(texts(table, "series"), ElementsAre(StartsWith("Theorem 2"), "FA2 · SM↔L2",
+                                                  "    closed form, same points", "FA1 · DRAM, settled"));
+  EXPECT_THAT(texts(table, "N"), ElementsAre("2", "1.986 ± 0.016", "2.000", ""));
+  EXPECT_THAT(texts(table, "M"), ElementsAre("-1", "-0.980 ± 0.020", "0.000", "")) << "never -0.000";
+  EXPECT_THAT(texts(table, "points"), ElementsAre("", "12", "", "6"));
+  EXPECT_THAT(texts(table, "miss"), ElementsAre("", "1.23%", "50%", ""));
+  EXPECT_THAT(texts(table, "band").at(1), "8.25 – 12.5");
+  EXPECT_THAT(texts(table, "source"), ElementsAre("", "derived · test · H200", "modeled", "derived · test · H200"));
+  EXPECT_THAT(
+      texts(table, "note").at(3),
+      "Withheld: only 6 points, where 8 are the least. What is read again the L2 serves: every byte passes DRAM "
+      "about once. Left out: 2 not d ≤ M ≤ N·d, 0 whose working set has not left the L2.");
+  EXPECT_THAT(table.find("N")->tip(1), HasSubstr("[1.970, 2.002]"));
+  EXPECT_EQ(table.find("N")->tip(0), "");
+  EXPECT_EQ(table.tone_of(*table.find("N"), 1), Tone::plain);
+  EXPECT_EQ(table.tone_of(*table.find("N"), 2), Tone::muted);
+  EXPECT_EQ(law_table(points, {&families[0], 1}).find("note"), nullptr) << "where there is none";
+}
+
+TEST(LawTable, ProgramsReadEachFamilyWhole) {
+  const PointTable points = fixtures::Points(fixtures::memory_wall()).table();
+  const std::vector<LawFamily> families = two_families();
+  const std::vector<std::string> files{"law.attnscope"};
+  const Table table = law_data(points, families, files);
+  EXPECT_THAT(keys(table), ElementsAre("file", "run", "device", "algorithm", "level", "provenance", "problem", "points",
+                                       "outside", "cached", "N", "N_low", "N_high", "N_theorem", "N_closed_form", "d",
+                                       "d_low", "d_high", "d_theorem", "d_closed_form", "M", "M_low", "M_high",
+                                       "M_theorem", "M_closed_form", "constant", "worst_miss", "collapse_low",
+                                       "collapse_median", "collapse_high", "spread", "withheld"));
+  EXPECT_THAT(texts(table, "file"), ElementsAre("law.attnscope", "law.attnscope"));
+  EXPECT_THAT(texts(table, "level"), ElementsAre("SM<->L2", "DRAM, settled"));
+  EXPECT_THAT(texts(table, "N"), ElementsAre("1.986", ""));
+  EXPECT_THAT(texts(table, "M_theorem"), ElementsAre("-1", "-1"));
+  EXPECT_THAT(texts(table, "collapse_high"), ElementsAre("12.5", "0"));
+  EXPECT_THAT(texts(table, "withheld"), ElementsAre("", "only 6 points, where 8 are the least"));
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

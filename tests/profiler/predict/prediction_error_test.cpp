@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/prediction_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr double mib = 1024.0 * 1024;
+
+/// Measured points and what was predicted of them.
+class Prediction {
+ public:
+  std::string device = "GPU-1";  ///< of what is added
+  std::string run = "1";
+  bool settled = true;
+
+  void add(std::int64_t n, TileShape tile, double measured_ns, double predicted_ns, double measured_bytes = 100 * mib,
+           double predicted_bytes = 100 * mib) {
+    PointSpec spec;
+    spec.algorithm = "fa2";
+    spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = n, .n_k = n, .d = 64};
+    spec.tile = tile;
+    const PointRecord& measured = record(spec, measured_ns, measured_bytes);
+    PointRecord& predicted = record(spec, predicted_ns, predicted_bytes);
+    predicted.provenance = Provenance::simulated;
+    for (MetricValue& value : predicted.kernels.front().metrics) value.provenance = Provenance::simulated;
+    pairs_.push_back({&measured, &predicted, device, run});
+  }
+  /// Of all points.
+  [[nodiscard]] ErrorRow sum(std::string_view quantity) const {
+    for (const ErrorRow& row : prediction_errors(pairs_)) {
+      if (row.algorithm == "all" && row.half == "both" && row.quantity == quantity) return row;
+    }
+    return {};
+  }
+
+ private:
+  PointRecord& record(const PointSpec& spec, double ns, double bytes) {
+    PointRecord& record = records_.emplace_back();
+    record.spec = spec;
+    KernelRecord& all = record.kernels.emplace_back();
+    all.samples_ns = {ns};
+    all.metrics = {{std::string(metric_key::dram_read_bytes), bytes, "byte", Provenance::measured},
+                   {std::string(metric_key::dram_write_bytes), 0, "byte", Provenance::measured}};
+    if (settled) {
+      all.metrics.push_back({std::string(metric_key::dram_writeback_bytes), 0, "byte", Provenance::measured});
+    }
+    return record;
+  }
+  std::deque<PointRecord> records_;
+  std::vector<PredictedPoint> pairs_;
+};
+
+TEST(PredictionError, AProblemCountsOnceHoweverManyTilesItHas) {
+  Prediction points;
+  for (int i = 0; i < 9; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100, 150);
+  points.add(2048, {.br = 64, .bc = 64}, 100, 100);
+  points.add(4096, {.br = 64, .bc = 64}, 200, 180);
+  const ErrorRow row = points.sum("time");
+  EXPECT_EQ(row.points, 11U);
+  EXPECT_EQ(row.problems, 3U);
+  EXPECT_NEAR(row.median, 0.1, 1e-12);  // of 0.5, 0 and 0.1
+  EXPECT_NEAR(row.p95, 0.46, 1e-12);    // nine tenths of the way from 0.1 to 0.5
+}
+
+TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
+  Prediction points;
+  points.add(1024, {.br = 64, .bc = 64}, 0, 100, 64 * mib, 640 * mib);
+  points.add(2048, {.br = 64, .bc = 64}, 100, 0, 200 * mib, 220 * mib);
+  points.add(4096, {.br = 64, .bc = 64}, 100, 100, 63 * mib, 630 * mib);
+  EXPECT_EQ(points.sum("dram_bytes").points, 1U);
+  EXPECT_NEAR(points.sum("dram_bytes").median, 0.1, 1e-12);
+  EXPECT_EQ(points.sum("time").points, 1U);
+}
+
+TEST(PredictionError, BytesThatNobodySawSettleAreLeftOut) {
+  Prediction points;
+  points.add(1024, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 220 * mib);
+  points.settled = false;  // the simulator's own are settled without a word: its cold launches end with a write-back
+  points.add(2048, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 300 * mib);
+  EXPECT_EQ(points.sum("dram_bytes").points, 1U);
+  EXPECT_NEAR(points.sum("dram_bytes").median, 0.1, 1e-12);
+  EXPECT_EQ(points.sum("time").points, 2U);
+}
+
+TEST(PredictionError, AProblemOnTwoDevicesIsTwoProblems) {
+  Prediction points;
+  for (int i = 0; i < 12; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
+  points.device = "GPU-2";
+  points.run = "2";
+  for (int i = 0; i < 12; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 200 - i, 100 + i);
+  EXPECT_EQ(points.sum("time").problems, 2U);
+  EXPECT_EQ(points.sum("tile_ratio").problems, 2U);
+}
+
+TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
+  Prediction points;
+  for (int i = 0; i < 11; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
+  points.run = "2";
+  points.add(1024, {.br = 16, .bc = 64}, 300, 100);
+  points.add(1024, {.br = 256, .bc = 64}, 300, 100);  // of its own, but of a run that is left out
+  EXPECT_EQ(points.sum("tile_ratio").problems, 0U) << "eleven tiles, one of them twice";
+  points.run = "3";  // shares none with the first
+  for (int i = 0; i < 4; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 128}, 200 + i, 200 + i);
+  EXPECT_EQ(points.sum("tile_ratio").points, 15U * 14 / 2);
+  EXPECT_NEAR(points.sum("tile_ratio").p95, 0, 1e-12) << "the time of another run does not count";
+  EXPECT_EQ(points.sum("time").points, 17U);
+  EXPECT_EQ(points.sum("time").problems, 1U);
+}
+
+TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
+  Prediction points;
+  for (int i = 0; i < 12; ++i) {
+    points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + 10 * i, 2 * (100 + 10 * i) * (i == 3 ? 1.2 : 1));
+  }
+  for (int i = 0; i < 13; ++i) {  // no two of these are off
+    points.add(2048, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 300 + 3 * i);
+  }
+  const ErrorRow row = points.sum("tile_ratio");
+  EXPECT_EQ(row.points, 66U + 78U);
+  EXPECT_EQ(row.problems, 2U);
+  EXPECT_NEAR(row.median, 0, 1e-12);
+  EXPECT_NEAR(row.p95, 0.2, 1e-12) << "of the worse problem: 11 of its 66 pairs";
+}
+
+TEST(PredictionError, NeighbouringTilesAreInOneHalfAndBothHalvesHaveProblems) {
+  std::map<Half, int> halves;
+  for (int i = 1; i <= 200; ++i) {
+    PointSpec spec;
+    spec.algorithm = "fa1";
+    spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = 64 * i, .n_k = 64 * i, .d = 64};
+    spec.tile = {.br = 64, .bc = 64};
+    const Half half = half_of(spec);
+    ++halves[half];
+    spec.algorithm = "fa2";
+    spec.tile = {.br = 128, .bc = 32};
+    spec.knobs = {{"warps", std::int64_t{8}}};
+    EXPECT_EQ(half_of(spec), half);
+  }
+  EXPECT_GT(halves[Half::fitted], 70);
+  EXPECT_GT(halves[Half::held_out], 70);
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which published error is taken for what is simulated, and of which GPU.
+#include "profiler/predict/published_errors.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "profiler/stats/verdicts.h"
+
+namespace attnscope::analysis {
+namespace {
+
+TEST(PublishedErrors, AreRowsOfTheTable) {
+  const PublishedErrors table = parse_published_errors(
+      "algorithm,pass,half,quantity,points,problems,median_error,p95_error,devices\n"
+      "fa1,fwd,held out,time,12,3,0.05,0.2,NVIDIA H200\nfa1,fwd,fitted,tile_ratio,12,1,0.05,0.1,NVIDIA H200\n"
+      "fa1,fwd,held out,time,x,3,0.05,0.2,a\nfa1,fwd,held out,time,12,3,0.05,a\n");
+  EXPECT_EQ(table.device, "NVIDIA H200");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].half, "held out");
+  EXPECT_EQ(table.rows[0].points, 12U);
+  EXPECT_DOUBLE_EQ(table.rows[0].p95, 0.2);
+}
+
+TEST(PublishedErrors, OfFewPointsAnErrorIsNoLessThanThatOfAll) {
+  const PublishedErrors table = parse_published_errors(
+      "fa1,fwd,held out,time,20,3,0.05,0.06,NVIDIA H200\n"
+      "fa1,fwd,fitted,time,200,3,0.05,0.9,NVIDIA H200\n"
+      "fa2,fwd,held out,time,19,3,0.05,0.06,NVIDIA H200\n"
+      "fa3,fwd,held out,time,19,3,0.05,0.3,NVIDIA H200\n"
+      "all,all,held out,time,80,3,0.05,0.2,NVIDIA H200\n"
+      "fa1,fwd,held out,tile_ratio,190,1,0.05,0.1,NVIDIA H200\n"
+      "fa2,fwd,fitted,tile_ratio,190,1,0.05,0.4,NVIDIA H200\n");
+  EXPECT_DOUBLE_EQ(published_time_error(table, "fa1", Pass::fwd), 0.06);
+  EXPECT_DOUBLE_EQ(published_time_error(table, "fa2", Pass::fwd), 0.2);
+  EXPECT_DOUBLE_EQ(published_time_error(table, "fa3", Pass::fwd), 0.3);
+  EXPECT_DOUBLE_EQ(published_time_error(table, "fa1", Pass::bwd), 0.2) << "none of that pass";
+  const auto error_of = [&](DType dtype) {
+    const PointSpec spec{.algorithm = "fa1", .problem = {.dtype = dtype, .n_q = 64, .n_k = 64, .d = 64}};
+    return published_ratio_error({spec, table}, {spec, table}, false);
+  };
+  EXPECT_GT(error_of(DType::fp8), 1.5 * error_of(DType::fp16)) << "8 bits were never compared";
+  EXPECT_DOUBLE_EQ(published_tile_error(table, "fa1", Pass::fwd), 0.1);
+  EXPECT_DOUBLE_EQ(published_tile_error(table, "fa3", Pass::fwd), 0.4);
+  EXPECT_DOUBLE_EQ(published_time_error({}, "fa1", Pass::fwd), unknown_spread_floor);
+}
+
+TEST(PublishedErrors, EachRecordedGpuHasItsOwn) {
+  for (const char* name : {"NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", "h100"}) {
+    EXPECT_EQ(validated_errors(name)->device, "NVIDIA H100 80GB HBM3") << name;
+  }
+  for (const char* name : {"NVIDIA A100 80GB", "a GPU of my own", ""}) {
+    EXPECT_EQ(validated_errors(name), nullptr) << name;
+    EXPECT_EQ(published_errors(name).device, "NVIDIA H200") << name;
+  }
+  for (const char* name : {"H100", "H200"}) {
+    const PublishedErrors& errors = published_errors(name);
+    EXPECT_GT(errors.rows.size(), 50U) << name;
+    EXPECT_EQ(errors.find("fa2", Pass::fwd, "time")->half, "held out") << name;
+    EXPECT_EQ(errors.find("fa3", Pass::fwd, "tile_ratio")->half, "fitted") << name;
+    EXPECT_EQ(errors.find("torch-flash", Pass::fwd, "time"), nullptr) << name;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/sharing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
+#include "profiler/predict/sharing_table.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// 1024 tokens on two GPUs, 16 query heads on 4 K/V heads, d 128, full: 8.59 GFLOP.
+PointRecord point_of(int gpus, double ns) {
+  PointRecord record;
+  record.spec.algorithm = "ring";
+  record.spec.problem = {.heads_q = 16, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 128};
+  record.spec.problem.gpus = gpus;
+  record.spec.tile = {.br = 128, .bc = 128};
+  kernel_record(record, "all").samples_ns = {ns};
+  return record;
+}
+
+PointTable table_of(const std::vector<PointRecord>& records) {
+  PointTableBuilder builder;
+  const RunIndex run = builder.add_run({});
+  for (const PointRecord& record : records) builder.add(run, record);
+  return std::move(builder).finish();
+}
+
+TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
+  PointRecord shared = point_of(2, 12'500);
+  // Each of two sends 1 MiB in 5 us, 0.2097 TB/s, and computes 4.295 GFLOP in 10 us, 429.5 TFLOP/s: 2048 FLOP a byte,
+  // a quarter of it as four query heads share a K/V head.
+  add_sharing(kernel_record(shared, "all"),
+              {.ns = 12'500,
+               .attention_ns = 10'000,
+               .combine_ns = 500,
+               .exposed_ns = 2'000,
+               .copies_ns = 5'000,
+               .imbalance = 1},
+              2 << 20, Provenance::simulated, Provenance::simulated);
+  const PointTable table = table_of({point_of(1, 20'000), shared});
+  const std::vector<SharedPoint> points = shared_points(table);
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].row, 1U);
+  EXPECT_EQ(points[0].alone, 0U);
+  EXPECT_DOUBLE_EQ(points[0].efficiency.value(), 0.8);
+  EXPECT_DOUBLE_EQ(points[0].hidden.value(), 0.6);
+  EXPECT_NEAR(points[0].hides_from.value(), 512, 1e-9);
+  EXPECT_EQ(points[0].tokens, 512);
+  // Rates are one GPU's.
+  EXPECT_NEAR(table.values(metric_key::tflops).value(1), 8.589934592e9 / 2 / 12'500e-9 / 1e12, 1e-9);
+  const Table shown = sharing_table(table, points);
+  EXPECT_EQ(shown.find("efficiency")->cell(0).text, "0.800");
+  EXPECT_EQ(shown.find("gpu_exposed_ns")->cell(0).text, "2 µs");
+  EXPECT_EQ(shown.find("link_bytes")->cell(0).number, 2 << 20);
+}
+
+// Whatever order it was asked for in, one GPU has all tokens.
+TEST(Sharing, OneGpuStandsBesideEveryOrder) {
+  PointRecord alone = point_of(1, 20'000);
+  PointRecord shared = point_of(2, 12'500);
+  alone.spec.problem.gpu_order = GpuOrder::zigzag;
+  shared.spec.problem.gpu_order = GpuOrder::striped;
+  const PointTable table = table_of({alone, shared});
+  EXPECT_DOUBLE_EQ(shared_points(table).at(0).efficiency.value(), 0.8);
+}
+
+TEST(Sharing, OfNoOtherProblemIsAnythingSaid) {
+  PointRecord other = point_of(1, 20'000);
+  other.spec.problem.mask = Mask::causal;
+  const PointTable table = table_of({other, point_of(2, 12'500)});
+  const std::vector<SharedPoint> points = shared_points(table);
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_FALSE(points[0].alone || points[0].efficiency || points[0].hidden || points[0].hides_from);
+  EXPECT_EQ(sharing_table(table, points).find("efficiency")->cell(0).text, "");
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

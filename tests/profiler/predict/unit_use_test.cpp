@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/unit_use.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/pipeline_model.h"
+#include "profiler/metrics/model_metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using Counts = std::initializer_list<std::pair<std::string_view, double>>;
+
+PointRecord counted(Counts values) {
+  PointRecord record;
+  KernelRecord& all = record.kernels.emplace_back();
+  for (const auto& [key, value] : values) {
+    all.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), Provenance::measured});
+  }
+  return record;
+}
+
+TEST(UnitUse, TheBusiestUnitIsTheBound) {
+  const PointRecord record =
+      counted({{"tensor_utilization_pct", 61}, {"xu_utilization_pct", 83}, {"dram_utilization_pct", 12}});
+  const auto bound = busiest_unit(record);
+  ASSERT_TRUE(bound);
+  EXPECT_EQ(bound->metric->key, "xu_utilization_pct");
+  EXPECT_EQ(bound->value, 83);
+  EXPECT_EQ(bound->provenance, Provenance::measured);
+  const auto uses = unit_uses(record);
+  ASSERT_EQ(uses.size(), 3U);
+  EXPECT_EQ(uses[1].metric->key, "tensor_utilization_pct");
+  EXPECT_EQ(uses[2].metric->key, "dram_utilization_pct");
+}
+
+TEST(UnitUse, WhatWasNotCountedNamesNothing) {
+  EXPECT_FALSE(busiest_unit(PointRecord{}));
+  // Every counting pass has these: a tensor pipe alone is no comparison of units, and a stall is no unit.
+  EXPECT_FALSE(busiest_unit(counted({{"tensor_pipe_pct", 90}, {"stall_wait", 7}, {"shared_wavefronts", 1e9}})));
+  EXPECT_FALSE(busiest_unit(counted({{"xu_utilization_pct", 10}}), "fwd")) << "of a kernel that is not there";
+}
+
+TEST(UnitUse, OfEqualUsesTheTablesFirstIsNamed) {
+  EXPECT_EQ(busiest_unit(counted({{"dram_utilization_pct", 40}, {"tensor_utilization_pct", 40}}))->metric->key,
+            "tensor_utilization_pct");
+}
+
+TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
+  const auto stalls = longest_stalls(counted({{"stall_wait", 0.4},
+                                              {"stall_long_scoreboard", 3.5},
+                                              {"stall_barrier", 1.25},
+                                              {"stall_gmma", 0},
+                                              {"stall_mio_throttle", 0.7}}));
+  ASSERT_EQ(stalls.size(), stalls_shown);
+  EXPECT_EQ(stalls[0].metric->key, "stall_long_scoreboard");
+  EXPECT_EQ(stalls[1].metric->key, "stall_barrier");
+  EXPECT_EQ(stalls[2].metric->key, "stall_mio_throttle");
+  EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "nobody waited for wgmma";
+}
+
+TEST(UnitUse, IssueSlotsAndTheL2sSlicesAreNoUnits) {
+  EXPECT_EQ(
+      busiest_unit(counted({{"issue_utilization_pct", 90}, {"l2_utilization_pct", 80}, {"alu_utilization_pct", 35}}))
+          ->metric->key,
+      "alu_utilization_pct");
+}
+
+TEST(UnitUse, CountersAloneNameABoundOfTheWholeTime) {
+  EXPECT_FALSE(counted_bound(PointRecord{}));
+  PointRecord record = counted({{"tensor_utilization_pct", 72},
+                                {"shared_utilization_pct", 64},
+                                {"sm_active_cycles", 1500},
+                                {"sm_cycles", 4000},
+                                {"counted_range_ns", 3000}});
+  record.kernels[0].kernel = "all";
+  EXPECT_TRUE(counted_bound(record)->binds) << "72% of the cycles with warps, and nothing else is known";
+  record.kernels[0].samples_ns = {1000, 1000, 1000};
+  record.clocks.emplace();
+  record.clocks->sm_clock_hz = 2e9;
+  const CountedBound bound = *counted_bound(record);
+  EXPECT_EQ(bound.busiest.metric->key, "tensor_utilization_pct");
+  EXPECT_DOUBLE_EQ(bound.busiest.value, 54);
+  EXPECT_FALSE(bound.binds);
+  EXPECT_NE(text(words_of(bound)).find("latency and issue"), std::string::npos);
+}
+
+TEST(UnitUse, ACountedUseIsOfTheWholeTimeOfTheKernel) {
+  PointRecord record = counted({{"tensor_utilization_pct", 80},
+                                {"dram_utilization_pct", 40},
+                                {"sm_active_cycles", 1500},
+                                {"sm_cycles", 4000},
+                                {"counted_range_ns", 3000}});
+  record.kernels.front().samples_ns = {1000};
+  EXPECT_FALSE(counted_use(GpuUnit::tensor, record)) << "the clock is not known";
+  record.clocks.emplace().sm_clock_hz = 2e9;
+  EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::tensor, record), 60) << "1500 of 2000 cycles had warps";
+  EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::dram, record), 40);
+  EXPECT_FALSE(counted_use(GpuUnit::exponential, record)) << "not counted";
+}
+
+TEST(UnitUse, EachUnitOfTheModelIsAMetric) {
+  constexpr std::array keys{"model_tensor_utilization_pct", "model_xu_utilization_pct", "model_shared_utilization_pct",
+                            "model_l2_port_utilization_pct", "model_dram_utilization_pct"};
+  for (const GpuUnit unit : gpu_units) EXPECT_EQ(metric_of(unit).key, keys.at(static_cast<std::size_t>(unit)));
+}
+
+TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
+  const auto same = compare_bounds(counted({{"model_tensor_utilization_pct", 70},
+                                            {"model_dram_utilization_pct", 20},
+                                            {"tensor_utilization_pct", 72},
+                                            {"dram_utilization_pct", 12}}));
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->agree);
+  EXPECT_EQ(text(words_of(*same)),
+            "Counters confirm the bound that is predicted: Tensor cores at 70%; counted Tensor cores at 72%.");
+  const auto other = compare_bounds(counted({{"model_tensor_utilization_pct", 70},
+                                             {"model_dram_utilization_pct", 20},
+                                             {"tensor_utilization_pct", 31},
+                                             {"dram_utilization_pct", 82}}));
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->agree);
+  EXPECT_EQ(text(words_of(*other)), "Predicted as the bound: Tensor cores at 70%; counted: DRAM at 82%.");
+  const auto agree = [](Counts values) { return compare_bounds(counted(values))->agree; };
+  EXPECT_TRUE(
+      agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 68}, {"shared_utilization_pct", 72}}))
+      << "as good as equal";
+  EXPECT_FALSE(agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 40}}))
+      << "busiest, and not busy";
+  EXPECT_TRUE(agree({{"model_tensor_utilization_pct", 61}, {"tensor_utilization_pct", 57}})) << "as good as busy";
+  // Where no unit is busy, which one is the busiest says nothing.
+  EXPECT_TRUE(
+      agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"shared_utilization_pct", 55}}));
+  EXPECT_TRUE(agree({{"model_tensor_utilization_pct", 57}, {"tensor_utilization_pct", 62}}));
+  EXPECT_FALSE(
+      agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"shared_utilization_pct", 81}}));
+  EXPECT_FALSE(
+      agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"alu_utilization_pct", 81}}))
+      << "which has no model";
+  EXPECT_FALSE(compare_bounds(counted({{"model_tensor_utilization_pct", 30}}))) << "nothing was counted";
+}
+
+TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {
+  PointRecord bare = counted({{"tensor_utilization_pct", 61}});
+  EXPECT_FALSE(uses_are_of_kernel(bare));
+  bare.provenance = Provenance::imported;
+  EXPECT_TRUE(uses_are_of_kernel(bare)) << "a profiler counts a kernel";
+  PointRecord scaled = counted(
+      {{"tensor_utilization_pct", 61}, {"sm_cycles", 2e6}, {"sm_active_cycles", 1e6}, {"counted_range_ns", 1e6}});
+  EXPECT_FALSE(uses_are_of_kernel(scaled)) << "no time was taken";
+  scaled.kernels.front().samples_ns = {5e5};
+  EXPECT_TRUE(uses_are_of_kernel(scaled));
+  PointRecord half = counted({{"tensor_utilization_pct", 61}, {"sm_active_cycles", 1e6}});
+  half.kernels.front().samples_ns = {5e5};
+  EXPECT_FALSE(uses_are_of_kernel(half)) << "somebody asked for that counter alone";
+  PointRecord imported = counted({{"tensor_utilization_pct", 61}});
+  imported.provenance = Provenance::imported;
+  EXPECT_TRUE(uses_are_of_kernel(imported)) << "Nsight Compute counts the kernel alone";
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

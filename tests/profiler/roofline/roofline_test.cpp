@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/roofline/roofline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/model/io_model.h"
+#include "kernels/registry.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
+#include "profiler/predict/exploration.h"
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::h200;
+using fixtures::Points;
+using ::testing::DoubleEq;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Ceiling measured_ceiling(std::string_view name, double value) {
+  return {.name = std::string(name), .value = value, .unit = "", .source = CeilingSource::measured};
+}
+
+/// Of round numbers: what stands below is divided by hand.
+std::vector<Ceiling> round_ceilings() {
+  return {measured_ceiling(ceiling_key::dram_read, 4e12),  measured_ceiling(ceiling_key::l2_read, 8e12),
+          measured_ceiling(ceiling_key::mma_fp16, 500e12), measured_ceiling(ceiling_key::wgmma_fp16, 800e12),
+          measured_ceiling(ceiling_key::mma_bf16, 501e12), measured_ceiling(ceiling_key::exp2_fp32, 4e12),
+          measured_ceiling("exp2_fp32_clock", 1.9e9)};
+}
+
+/// A measured point of that time and of those bytes.
+PointRecord timed_point(const PointSpec& spec, double ns, double dram, double l2_sm,
+                        Provenance provenance = Provenance::measured) {
+  PointRecord record;
+  record.spec = spec;
+  record.provenance = provenance;
+  KernelRecord& all = kernel_record(record, "all");
+  all.samples_ns = {ns};
+  if (dram > 0) {
+    all.metrics.push_back({std::string(metric_key::dram_read_bytes), dram, "byte", provenance});
+    all.metrics.push_back({std::string(metric_key::dram_write_bytes), 0, "byte", provenance});
+    all.metrics.push_back({std::string(metric_key::dram_writeback_bytes), 0, "byte", provenance});
+  }
+  if (l2_sm > 0) {
+    all.metrics.push_back({std::string(metric_key::l2_to_sm_bytes), l2_sm, "byte", provenance});
+    all.metrics.push_back({std::string(metric_key::sm_to_l2_bytes), 0, "byte", provenance});
+  }
+  return record;
+}
+
+RooflineReport report_of(const Points& points, RooflineRequest request = {}) {
+  const PointTable table = points.table();
+  if (request.device_id.empty()) request.device_id = table.runs().front().device_id;
+  return roofline(table, table.rows(), request);
+}
+
+const Algorithm& known(std::string_view name) {
+  return *built_in_algorithms().find(name);
+}
+
+AttentionProblem head(std::int64_t n, std::int64_t d, Pass pass = Pass::fwd) {
+  return {.pass = pass, .batch = 1, .heads_q = 1, .heads_kv = 1, .n_q = n, .n_k = n, .d = d};
+}
+
+/// FLOPs of the exact closed form for a byte, at a length.
+double exact_intensity(std::string_view name, const AttentionProblem& p, const Config& config, RooflineLevel level) {
+  const AttentionModel model = known(name).model(p, config, h200());
+  EXPECT_FALSE(model.refusal);
+  if (level == RooflineLevel::sm_l2) return pass_flops(p) / static_cast<double>(model.traffic().total());
+  double once = 0;
+  for (const KernelModel& kernel : model.kernels) once += kernel.work.distinct_bytes;
+  return pass_flops(p) / once;
+}
+
+TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
+  const std::vector<Ceiling> ceilings = round_ceilings();
+  const std::vector<Roof> roofs = roofs_of(h200(), {ceilings, true}, DType::fp16);
+  ASSERT_THAT(roofs, SizeIs(6));
+  for (const Roof& roof : roofs) {
+    const bool link = roof.bound == Bound::link;
+    EXPECT_EQ(roof.source, link ? RoofSource::datasheet : RoofSource::measured) << to_string(roof.bound);
+  }
+  EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4e12);
+  EXPECT_EQ(find_roof(roofs, Bound::l2)->rate, 8e12);
+  EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->rate, 500e12);
+  EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.9e9);
+  EXPECT_FALSE(find_roof(roofs, Bound::wgmma)->clock_hz);
+  // Each type has its own.
+  const std::vector<Roof> of_bf16 = roofs_of(h200(), {ceilings, true}, DType::bf16);
+  EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->rate, 501e12);
+  EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->source, RoofSource::measured);
+  EXPECT_EQ(find_roof(of_bf16, Bound::wgmma), nullptr) << "nobody measured it of this type";
+  EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->rate, 989.4e12);
+  EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->source, RoofSource::datasheet);
+  EXPECT_EQ(find_roof(roofs, Bound::tensor), nullptr) << "both instructions were measured";
+  EXPECT_EQ(find_roof(roofs_of(h200(), {ceilings, false}, DType::fp16), Bound::l2)->source, RoofSource::alike);
+}
+
+TEST(Roofs, DatasheetsStandInAndSaySo) {
+  const std::vector<Roof> roofs = roofs_of(h200(), {}, DType::fp16);
+  EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4.8e12);
+  EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
+  const std::vector<Ceiling> stated{
+      {.name = std::string(ceiling_key::dram_read), .value = 1e12, .unit = "", .source = CeilingSource::datasheet}};
+  EXPECT_EQ(find_roof(roofs_of(h200(), {stated, true}, DType::fp16), Bound::dram)->rate, 4.8e12)
+      << "nobody measured it";
+  EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
+  EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
+  EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "a datasheet's peak is no measured instruction's";
+  // Hopper's tensor cores are busy for 1.5 cycles of mma.sync where wgmma keeps them busy for one.
+  EXPECT_NEAR(find_roof(roofs, Bound::mma_sync)->rate, 659.6e12, 1e3);
+  EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->source, RoofSource::counted_share);
+  EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->clock_hz, find_roof(roofs, Bound::tensor)->clock_hz);
+  // 4096 a cycle on 132 SMs: not at the boost clock, where they would be 1070.5 TFLOP/s.
+  ASSERT_TRUE(find_roof(roofs, Bound::tensor)->clock_hz);
+  EXPECT_THAT(*find_roof(roofs, Bound::tensor)->clock_hz, DoubleNear(1.83e9, 1e6));
+  // 16 a clock on 132 SMs at 1.98 GHz; 32 bytes a clock and SM.
+  EXPECT_THAT(find_roof(roofs, Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
+  EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.98e9);
+  EXPECT_THAT(find_roof(roofs, Bound::l2)->rate, DoubleNear(8.36352e12, 1e6));
+  EXPECT_EQ(find_roof(roofs, Bound::l2)->source, RoofSource::usual_of_kind);
+  const std::vector<Roof> of_a100 = roofs_of(*find_gpu("a100"), {}, DType::fp16);
+  EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
+  EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
+  // What has 8 bits is widened for mma.sync, wgmma takes two products of it at once.
+  const std::vector<Roof> of_8_bits = roofs_of(h200(), {}, DType::fp8);
+  EXPECT_NEAR(find_roof(of_8_bits, Bound::mma_sync)->rate, 659.6e12, 1e3);
+  EXPECT_EQ(find_roof(of_8_bits, Bound::tensor)->rate, 2 * 989.4e12);
+  const DeviceLimits ada = *find_gpu("l40s");
+  const std::vector<Roof> of_ada = roofs_of(ada, {}, DType::fp8);
+  EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->rate, ada.tensor_flops);
+  EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->source, RoofSource::datasheet);
+  // Of the A100 mma.sync is all there is: measured, it needs no datasheet beside it.
+  const std::vector<Ceiling> mma{measured_ceiling(ceiling_key::mma_fp16, 290e12)};
+  EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
+  EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12) << "wgmma's is open";
+  EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::as_elsewhere);
+  // A file does not keep the clock: the table of GPUs does.
+  DeviceLimits read = h200();
+  read.boost_hz = 0;
+  EXPECT_THAT(find_roof(roofs_of(read, {}, DType::fp16), Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
+}
+
+// Two GPUs of which the busiest has three quarters of the attention; either sends half of the bytes.
+TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
+  PointSpec spec{.algorithm = "ring", .problem = head(4096, 128), .tile = {.br = 128, .bc = 128}};
+  const PointRecord alone = timed_point(spec, 100e3, 0, 8e6);
+  spec.problem.gpus = 2;
+  PointRecord shared = timed_point(spec, 80e3, 0, 16e6);
+  KernelRecord& all = kernel_record(shared, "all");
+  all.metrics.push_back({std::string(metric_key::link_bytes), 40e6, "byte", Provenance::modelled});
+  all.metrics.push_back({std::string(metric_key::gpu_imbalance), 1.5, "", Provenance::measured});
+  all.metrics.push_back({std::string(metric_key::gpu_exposed_ns), 30e3, "ns", Provenance::measured});
+  std::vector<Ceiling> ceilings = round_ceilings();
+  ceilings.push_back(measured_ceiling(ceiling_key::peer_copy_both_ways, 400e9));
+  EXPECT_EQ(find_roof(report_of(Points({alone})).roofs, Bound::link), nullptr);
+  const RooflineReport report = report_of(Points({shared}), {.device_id = {}, .ceilings = {ceilings, true}});
+  ASSERT_NE(find_roof(report.roofs, Bound::link), nullptr);
+  EXPECT_EQ(find_roof(report.roofs, Bound::link)->rate, 400e9);
+  const RooflinePoint& point = report.series.at(0).points.at(0);
+  EXPECT_EQ(point.ns, 80e3) << "the whole time, with what waits for the link";
+  EXPECT_EQ(point.flops, 0.75 * 4 * 4096.0 * 4096 * 128);
+  EXPECT_EQ(point.intensity(RooflineLevel::link), point.flops / 20e6);
+  EXPECT_EQ(point.intensity(RooflineLevel::sm_l2), point.flops / 12e6);
+  EXPECT_EQ(point.shares.front().bound, Bound::link);
+  EXPECT_DOUBLE_EQ(point.shares.front().ns, 50e3);
+  // One GPU sends what it has of K and V, 2·2048·128 elements of 2 bytes.
+  EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.flops / (2 * 2048 * 128 * 2));
+}
+
+TEST(Roofs, ExponentialsBoundFlopsByD) {
+  const Roof exponentials{.bound = Bound::exp2, .rate = 4e12};
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 64))), 1024e12);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128))), 2048e12);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128, Pass::bwd))), 5120e12);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128, Pass::fwd_bwd))), 3584e12);
+  EXPECT_EQ(ceiling_flops({.bound = Bound::wgmma, .rate = 8e14}, 256), 8e14);
+}
+
+TEST(Roofline, PointsLieUnderTheBoundThatTakesTheMostOfTheirTime) {
+  // 4 x 128 x 4096^2 x 16 heads FLOPs = 1.3744e11, full tiles: executed as many; 16 x 4096^2 exponentials.
+  PointSpec spec = fixtures::spec("fa2", 4096);
+  spec.problem.heads_q = spec.problem.heads_kv = 16;
+  const std::vector<Ceiling> ceilings = round_ceilings();
+  Points points;
+  points.add({timed_point(spec, 400e3, 0.4e9, 1.6e9)}, fixtures::run());
+  const RooflineReport report = report_of(points, {.device_id = {}, .ceilings = {ceilings, true}});
+  ASSERT_THAT(report.series, SizeIs(1));
+  ASSERT_THAT(report.series.front().points, SizeIs(1));
+  const RooflinePoint& point = report.series.front().points.front();
+  EXPECT_DOUBLE_EQ(point.flops, 137438953472.0);
+  EXPECT_DOUBLE_EQ(point.flops_per_second(), 137438953472.0 / 400e-6);
+  EXPECT_DOUBLE_EQ(point.executed_ratio(), 1);
+  ASSERT_TRUE(point.intensity(RooflineLevel::dram) && point.intensity(RooflineLevel::sm_l2));
+  EXPECT_NEAR(*point.intensity(RooflineLevel::dram), 343.597, 1e-3);
+  EXPECT_NEAR(*point.intensity(RooflineLevel::sm_l2), 85.899, 1e-3);
+  EXPECT_EQ(point.provenance, Provenance::derived);
+  ASSERT_THAT(point.shares, SizeIs(4));
+  // 1.374e11 / 500e12 = 275 us; 1.6e9 / 8e12 = 200 us; 0.4e9 / 4e12 = 100 us; 2.684e8 / 4e12 = 67 us.
+  EXPECT_EQ(point.shares[0].bound, Bound::mma_sync);
+  EXPECT_NEAR(point.shares[0].ns, 274877.9, 0.1);
+  EXPECT_EQ(point.shares[1].bound, Bound::l2);
+  EXPECT_NEAR(point.shares[1].ns, 200e3, 1e-6);
+  EXPECT_EQ(point.shares[2].bound, Bound::dram);
+  EXPECT_NEAR(point.shares[2].ns, 100e3, 1e-6);
+  EXPECT_EQ(point.shares[3].bound, Bound::exp2);
+  EXPECT_NEAR(point.shares[3].ns, 67108.864, 1e-3);
+  EXPECT_NEAR(point.reached(), 0.6872, 1e-4);
+}
+
+TEST(Roofline, OfTwoMeasurementsOfAPointTheFasterStands) {
+  const PointSpec spec = fixtures::spec("fa2", 1024);
+  Points points;
+  points.add({timed_point(spec, 70e3, 1e8, 1e9), timed_point(spec, 50e3, 1e8, 1e9)}, fixtures::run());
+  EXPECT_EQ(report_of(points).series.at(0).points.at(0).ns, 50e3);
+}
+
+TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
+  const std::vector<Ceiling> ceilings = round_ceilings();
+  const auto matrix_bound = [&](const std::string& name, std::span<const Ceiling> measured) {
+    Points points;
+    points.add({timed_point(fixtures::spec(name, 4096, 128, 128), 400e3, 1e6, 1e6)}, fixtures::run());
+    return report_of(points, {.device_id = {}, .ceilings = {measured, true}})
+        .series.at(0)
+        .points.at(0)
+        .shares.at(0)
+        .bound;
+  };
+  EXPECT_EQ(matrix_bound("fa2", ceilings), Bound::mma_sync);
+  EXPECT_EQ(matrix_bound("fa3", ceilings), Bound::wgmma);
+  EXPECT_EQ(matrix_bound("fa2", {}), Bound::mma_sync) << "fa2 runs no wgmma";
+  EXPECT_EQ(matrix_bound("fa3", {}), Bound::tensor);
+  EXPECT_EQ(matrix_bound("elsewhere", {}), Bound::tensor);
+  const std::vector<Ceiling> wgmma_alone{measured_ceiling(ceiling_key::wgmma_fp16, 800e12)};
+  EXPECT_EQ(matrix_bound("fa2", wgmma_alone), Bound::mma_sync);
+  EXPECT_EQ(matrix_bound("fa3", wgmma_alone), Bound::wgmma);
+  EXPECT_EQ(matrix_bound("elsewhere", ceilings), Bound::wgmma) << "whose instruction nobody stated";
+  EXPECT_EQ(matrix_bound("elsewhere", wgmma_alone), Bound::tensor) << "which may be the other one";
+}
+
+TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
+  const PointSpec spec = fixtures::spec("fa2", 4096, 128, 64);
+  const Exploration explored = explore({.spec = spec}, h200(), built_in_algorithms());
+  Points points;
+  points.add({timed_point(spec, explored.ns, 1e6, 1e6)}, fixtures::run());
+  const RooflineReport report = report_of(points);
+  const std::vector<BoundShare>& shares = report.series.at(0).points.at(0).shares;
+  const auto of_mma = std::ranges::find(shares, Bound::mma_sync, &BoundShare::bound);
+  ASSERT_NE(of_mma, shares.end());
+  // By the roof's clock here, by the one that the launch is predicted to hold there.
+  const double roof_hz = *find_roof(report.roofs, Bound::mma_sync)->clock_hz;
+  const LaunchTime& launch = explored.kernels.at(explored.longest()).time;
+  EXPECT_NEAR(of_mma->ns / explored.ns * roof_hz / launch.clock_hz, speed_of_light({&launch, 1}).of(GpuUnit::tensor),
+              0.01);
+}
+
+TEST(Roofline, MaskedTilesAreExecutedWholeAndKeepTheUnitsBusy) {
+  // One head, N 256, tiles of 128 x 128: of four tiles a causal mask leaves three, of 65,536 pairs 32,896.
+  PointSpec spec = fixtures::spec("fa2", 256, 128, 128);
+  spec.problem.batch = 1;
+  spec.problem.heads_q = spec.problem.heads_kv = 1;
+  spec.problem.mask = Mask::causal;
+  Points points;
+  points.add({timed_point(spec, 10e3, 1e6, 1e6)}, fixtures::run());
+  const RooflineReport report = report_of(points);
+  const RooflinePoint& point = report.series.at(0).points.at(0);
+  EXPECT_DOUBLE_EQ(point.flops, 4.0 * 128 * 32896);
+  EXPECT_DOUBLE_EQ(*point.executed_flops, 4.0 * 128 * 3 * 128 * 128);
+  EXPECT_NEAR(point.executed_ratio(), 49152.0 / 32896, 1e-12);
+  const auto exponentials = std::ranges::find(point.shares, Bound::exp2, &BoundShare::bound);
+  EXPECT_NEAR(exponentials->ns, 49152 / 4.18176e12 * 1e9, 1e-9);
+}
+
+TEST(Roofline, AlongNItIsTheFastestTileOfEach) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {4096, 1024}) {
+    records.push_back(timed_point(fixtures::spec("fa2", n, 64, 64), 90e3, 1e8, 1e9));
+    records.push_back(timed_point(fixtures::spec("fa2", n, 128, 64), n == 1024 ? 50e3 : 95e3, 1e8, 1e9));
+  }
+  records.push_back(timed_point(fixtures::spec("fa2", 2048), 0, 1e8, 1e9));
+  records.back().kernels.front().samples_ns.clear();
+  records.push_back(timed_point(fixtures::spec("fa2", 512), 80e3, 0, 0));
+  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 8192), Disposition::timeout, "long"));
+  Points points;
+  points.add(records, fixtures::run());
+  const RooflineReport report = report_of(points);
+  ASSERT_THAT(report.series, SizeIs(1));
+  const std::vector<RooflinePoint>& line = report.series.front().points;
+  ASSERT_THAT(line, SizeIs(2));
+  EXPECT_EQ(line[0].n, 1024);
+  EXPECT_EQ(line[0].tile.br, 128);
+  EXPECT_EQ(line[1].n, 4096);
+  EXPECT_EQ(line[1].tile.br, 64);
+  EXPECT_EQ(report.without_time, 1U);
+  EXPECT_EQ(report.without_bytes, 1U);
+}
+
+TEST(Roofline, AlongTilesItIsTheSideThatDividesTheTraffic) {
+  std::vector<PointRecord> records;
+  for (const std::string name : {"fa1", "fa2"}) {
+    for (const int br : {64, 128}) {
+      for (const int bc : {32, 64, 128})
+        records.push_back(timed_point(fixtures::spec(name, 4096, br, bc), 1e5, 1e8, 1e9));
+    }
+  }
+  Points points;
+  points.add(records, fixtures::run());
+  const RooflineReport report = report_of(points, {.device_id = {}, .ceilings = {}, .along = Along::tile});
+  ASSERT_THAT(report.series, SizeIs(5)) << "FA1 of two Br, FA2 of three Bc";
+  EXPECT_EQ(report.series[0].algorithm, "fa1");
+  EXPECT_EQ(report.series[0].side, TileSide::bc);
+  EXPECT_EQ(report.series[0].other_side, 64);
+  ASSERT_THAT(report.series[0].points, SizeIs(3));
+  EXPECT_EQ(report.series[0].points[2].tile.bc, 128);
+  EXPECT_EQ(report.series[4].side, TileSide::br);
+  EXPECT_EQ(report.series[4].other_side, 128);
+  EXPECT_EQ(report.series[4].n, 4096);
+  EXPECT_THAT(report.series[4].points, SizeIs(2));
+  EXPECT_THAT(report_of(points, {.device_id = {}, .ceilings = {}, .along = Along::tile, .n = 2048}).series, IsEmpty());
+}
+
+TEST(Roofline, DevicesAreShownOneAtATime) {
+  analysis::Run simulated = fixtures::run(Provenance::simulated, "sim");
+  simulated.device_id = "SIM-NVIDIA-H200";
+  Points points;
+  points.add({timed_point(fixtures::spec("fa2", 1024), 1e5, 1e8, 1e9, Provenance::simulated)}, simulated);
+  points.add({timed_point(fixtures::spec("fa2", 2048), 1e5, 1e8, 1e9)}, fixtures::run());
+  const PointTable table = points.table();
+  const std::vector<std::string> devices = roofline_devices(table, table.rows());
+  EXPECT_THAT(devices, ElementsAre(fixtures::run().device_id, "SIM-NVIDIA-H200"));
+  const RooflineReport report = roofline(table, table.rows(), {.device_id = devices[1], .ceilings = {}});
+  ASSERT_THAT(report.series, SizeIs(1));
+  EXPECT_EQ(report.series[0].points.at(0).n, 1024);
+  EXPECT_EQ(report.series[0].points.at(0).provenance, Provenance::simulated);
+}
+
+// The forms that people quote, for fp16 and large N, against the exact closed forms.
+
+TEST(Intensity, StandardAttentionAtDramIsHalfOfD) {
+  // 4 N^2 d / (2 B x (4 N^2 + 4 N d)) = d/2 / (1 + d/N).
+  for (const std::int64_t d : {64, 128}) {
+    for (const std::int64_t n : {4096, 16384}) {
+      const Config config = known("naive").default_config(head(n, d), h200());
+      const double exact = exact_intensity("naive", head(n, d), config, RooflineLevel::dram);
+      const double by_hand = static_cast<double>(d) / 2 / (1 + static_cast<double>(d) / static_cast<double>(n));
+      EXPECT_NEAR(exact / by_hand, 1, 1e-9) << d << " " << n;
+    }
+    const Config config = known("naive").default_config(head(4096, d), h200());
+    const auto limit = intensity_limit(known("naive"), head(4096, d), config, h200(), RooflineLevel::dram);
+    ASSERT_TRUE(limit);
+    EXPECT_EQ(limit->of, "d");
+    EXPECT_NEAR(limit->factor, 0.5, 0.002);
+    EXPECT_NEAR(limit->intensity, 0.5 * static_cast<double>(d), 0.2);
+  }
+}
+
+TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
+  // DRAM: 4 N^2 d / (8 N d + 4 N): the log-sum-exp of each row is what N/2 leaves out, 1/(2 d) of it.
+  // SM<->L2: K and V once for each tile of rows: 4 N^2 d / (4 N^2 d / Br + 4 N d + 4 N).
+  for (const double d : {64.0, 128.0}) {
+    for (const int br : {64, 128}) {
+      const double n = 16384;
+      const AttentionProblem p = head(16384, static_cast<std::int64_t>(d));
+      const Config config{TileShape{.br = br, .bc = 64}};
+      const double dram = exact_intensity("fa2", p, config, RooflineLevel::dram);
+      EXPECT_NEAR(dram, 4 * n * n * d / (8 * n * d + 4 * n), 1e-6);
+      EXPECT_NEAR(dram / (n / 2), 1 / (1 + 1 / (2 * d)), 1e-9);
+      const double l2 = exact_intensity("fa2", p, config, RooflineLevel::sm_l2);
+      EXPECT_NEAR(l2, 4 * n * n * d / (4 * n * n * d / br + 4 * n * d + 4 * n), 1e-6);
+      EXPECT_NEAR(l2 / br, 1, 0.01) << "the folklore's form, from above";
+      const auto of_rows = intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::sm_l2);
+      ASSERT_TRUE(of_rows);
+      EXPECT_EQ(of_rows->of, "Br");
+      EXPECT_NEAR(of_rows->factor, 1, 0.003);
+      const auto of_length = intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::dram);
+      ASSERT_TRUE(of_length);
+      EXPECT_EQ(of_length->of, "N");
+      EXPECT_NEAR(of_length->factor, 0.5 / (1 + 1 / (2 * d)), 1e-6);
+      EXPECT_NEAR(of_length->intensity, dram, 1e-3 * dram);
+    }
+  }
+  // At N 1024 the N that it has to be large against is 128 tiles' worth of rows: Br is off by an eighth.
+  const double small =
+      exact_intensity("fa2", head(1024, 128), Config{TileShape{.br = 128, .bc = 64}}, RooflineLevel::sm_l2);
+  EXPECT_NEAR(small / 128, 1 / (1 + 128.0 / 1024 * (1 + 1.0 / 128)), 1e-9);
+}
+
+TEST(Intensity, PassesOverFp32OutputsAreFourTenthsOfBc) {
+  // Each pass over the rows reads Q (2 d bytes) and reads and writes O in fp32 (8 d) and the statistics (16): of N^2/Bc
+  // times 10 d + 16 bytes, 4 N^2 d FLOPs are 0.4 Bc / (1 + 1.6/d). The paper counts O in fp16: 2/3 Bc.
+  for (const double d : {64.0, 128.0}) {
+    for (const int bc : {64, 128}) {
+      const AttentionProblem p = head(16384, static_cast<std::int64_t>(d));
+      const Config config{TileShape{.br = 64, .bc = bc}};
+      const auto limit = intensity_limit(known("fa1"), p, config, h200(), RooflineLevel::sm_l2);
+      ASSERT_TRUE(limit);
+      EXPECT_EQ(limit->of, "Bc");
+      EXPECT_NEAR(limit->factor, 0.4 / (1 + 1.6 / d), 0.002) << d;
+      // DRAM sees the same once what it passes through has left the L2.
+      const auto beyond = intensity_limit(known("fa1"), p, config, h200(), RooflineLevel::dram);
+      ASSERT_TRUE(beyond);
+      EXPECT_EQ(beyond->of, "Bc");
+      const double paper = pass_flops(p) / static_cast<double>(flash_paper_bytes(p, bc));
+      EXPECT_NEAR(paper / bc, 2.0 / 3, 0.003);
+    }
+  }
+}
+
+TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
+  // 4 G n_k d FLOPs for 2 n_k d elements of two bytes: G. Q and O, and what splits exchange, vanish against long n_k.
+  for (const std::int64_t group : {1, 4, 8}) {
+    AttentionProblem p{.batch = 4, .heads_q = 8 * group, .heads_kv = 8, .n_q = 1, .n_k = 65536, .d = 128};
+    const Config config = known("splitkv").default_config(p, h200());
+    for (const RooflineLevel level : {RooflineLevel::dram, RooflineLevel::sm_l2}) {
+      const double exact = exact_intensity("splitkv", p, config, level);
+      EXPECT_NEAR(exact / static_cast<double>(group), 1, 0.02) << group;
+      const auto limit = intensity_limit(known("splitkv"), p, config, h200(), level);
+      ASSERT_TRUE(limit);
+      EXPECT_EQ(limit->of, "G");
+      EXPECT_NEAR(limit->factor, 1, 0.02);
+    }
+  }
+  // Heads that are not packed pass K and V by the SMs once each: then G is DRAM's alone.
+  const AttentionProblem p{.batch = 4, .heads_q = 64, .heads_kv = 8, .n_q = 1, .n_k = 65536, .d = 128};
+  const Config config = known("fa2").default_config(p, h200());
+  EXPECT_NEAR(exact_intensity("fa2", p, config, RooflineLevel::sm_l2), 1, 0.01);
+  EXPECT_NEAR(exact_intensity("fa2", p, config, RooflineLevel::dram), 8, 0.1);
+}
+
+TEST(Intensity, MasksThatAreNeitherFullNorCausalHaveNoLimit) {
+  AttentionProblem p = head(4096, 128);
+  p.mask = Mask::causal;
+  const Config config{TileShape{.br = 128, .bc = 64}};
+  const auto causal = intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::dram);
+  ASSERT_TRUE(causal);
+  EXPECT_NEAR(causal->factor, 0.25, 0.002) << "half of the pairs for the same bytes";
+  p.mask = parse_mask("window:256:0").value();
+  EXPECT_FALSE(intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::dram));
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps over other axes than Br x Bc, comparisons in their cells, and the points that places stand for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "profiler/plan/axes.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/sweep.h"
+#include "profiler/points/problem_filter.h"
+#include "profiler/tilemap/map_points.h"
+#include "profiler/tilemap/tile_map.h"
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+MapLayout layout_of(std::string_view rows, std::string_view columns) {
+  const std::vector<PointAxis> axes = point_axes();
+  return {*find_axis(axes, columns), *find_axis(axes, rows)};
+}
+
+/// N x d of FA2, 2 x 2 tiles of each, whose times say which they are.
+std::vector<PointRecord> grid_of_problems() {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    for (const std::int64_t d : {64, 128}) {
+      for (const int br : {64, 128}) {
+        for (const int bc : {32, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, br, bc, d)));
+      }
+    }
+  }
+  return records;
+}
+
+PointRecord timed_at(int br, int bc, double nanoseconds) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
+  record.kernels[0].samples_ns = {nanoseconds};
+  return record;
+}
+
+std::vector<std::string> keys_of_facets(const std::vector<FacetPtr>& facets) {
+  std::vector<std::string> keys;
+  for (const FacetPtr& facet : facets) keys.push_back(facet->key);
+  return keys;
+}
+
+TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
+  EXPECT_EQ(keys_of_facets(facets_beside(tile_layout())), keys_of_facets(map_facets()));
+  const auto beside = keys_of_facets(facets_beside(layout_of("n", "d")));
+  EXPECT_THAT(beside, testing::Contains("mask"));
+  EXPECT_THAT(beside, testing::Not(testing::Contains("tile"))) << "the fastest stands for it";
+  EXPECT_THAT(beside, testing::Not(testing::Contains("n")));
+  EXPECT_THAT(beside, testing::Not(testing::Contains("d")));
+  // Br taken, Bc is a choice by itself; batch taken, so are the heads.
+  const auto split = keys_of_facets(facets_beside(layout_of("br", "batch")));
+  for (const char* key : {"bc", "heads_q", "heads_kv"}) EXPECT_THAT(split, testing::Contains(key));
+  for (const char* key : {"tile", "heads", "batch", "br"}) EXPECT_THAT(split, testing::Not(testing::Contains(key)));
+  // Every field and every knob is on an axis or a choice beside it, whatever the axes.
+  for (const auto& [rows, columns] : {std::pair{"n", "d"}, std::pair{"br", "batch"}, std::pair{"heads", "splits"}}) {
+    const MapLayout layout = layout_of(rows, columns);
+    std::vector<FacetPtr> all = facets_beside(layout);
+    all.push_back(layout.x.facet);
+    all.push_back(layout.y.facet);
+    const PointSpec base = fixtures::spec("fa2", 1024);
+    for (const char* change : {"n_q=512", "n_k=2048", "d=64", "batch=2", "heads_q=4", "heads_kv=4", "br=16", "bc=16",
+                               "mask=causal", "pass=bwd", "dtype=bf16", "dropout=0.25"}) {
+      const std::string_view text(change);
+      const bool tile = text.starts_with("br") || text.starts_with("bc");
+      if (tile && !layout.speaks_for("br")) continue;
+      PointSpec other = base;
+      ASSERT_TRUE(set_field(*find_field(text.substr(0, text.find('='))), other, text.substr(text.find('=') + 1)));
+      const Points points({fixtures::failed_point(base, Disposition::infeasible, "not asked"),
+                           fixtures::failed_point(other, Disposition::infeasible, "not asked")});
+      const PointTable table = points.table();
+      const auto codes = combined_codes(table, all);
+      EXPECT_NE(codes[0], codes[1]) << change << " beside " << rows << " x " << columns;
+    }
+  }
+}
+
+TEST(MapAxes, NByDOfTheFastestTile) {
+  const Points points(grid_of_problems());
+  const PointTable table = points.table();
+  const MapLayout layout = layout_of("n", "d");
+  ProblemFilter filter(all_map_facets(), facet_of_both(layout.x, layout.y));
+  filter.narrow_by(facets_beside(layout), facet_of_both(layout.x, layout.y));
+  filter.update(table, swept_rows(table, table.rows(), layout));
+  const TileMap map = build_map(table, filter.rows(), {.layout = layout, .shown = {.metric = "tflops"}});
+  ASSERT_EQ(map.y.size(), 3U);
+  ASSERT_EQ(map.x.size(), 2U);
+  EXPECT_EQ(map.y.values[1].text, "2048");
+  EXPECT_EQ(map.x.values[1].text, "128");
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t column = 0; column < 2; ++column) {
+      const TileCell& cell = map.cells[row][column];
+      const PointSpec spec = table.spec(cell.row);
+      EXPECT_EQ(spec.problem.n_k, map.y.values[row].order);
+      EXPECT_EQ(spec.problem.d, map.x.values[column].order);
+      double most = 0;
+      for (const PointRecord& record : points.records()) {
+        if (record.spec.problem == spec.problem) most = std::max(most, evaluate("tflops", record)->value);
+      }
+      EXPECT_DOUBLE_EQ(*cell.value, most);
+      EXPECT_EQ(cell.repeats, 1) << "other tiles are no repeats";
+    }
+  }
+  EXPECT_FALSE(map.best.empty()) << "a rate has a best, also of several problems";
+  EXPECT_FALSE(map.paper);
+  const TileMap times = build_map(table, filter.rows(), {.layout = layout, .shown = {.metric = "time_median_ns"}});
+  EXPECT_TRUE(times.best.empty()) << "a shorter problem's time is no better one";
+  EXPECT_TRUE(times.fastest.empty());
+  EXPECT_EQ(times.better, Better::neither);
+}
+
+TEST(MapAxes, TheFilterGivesWayToTheAxes) {
+  const Points points(grid_of_problems());
+  const PointTable table = points.table();
+  const MapLayout layout = layout_of("n", "d");
+  ProblemFilter filter(all_map_facets(), facet_of_both(tile_layout().x, tile_layout().y));
+  filter.narrow_by(facets_beside(tile_layout()), facet_of_both(tile_layout().x, tile_layout().y));
+  filter.update(table, table.rows());
+  EXPECT_EQ(filter.rows().size(), 4U);
+  EXPECT_FALSE(filter.options("d").empty());
+  filter.narrow_by(facets_beside(layout), facet_of_both(layout.x, layout.y));
+  filter.update(table, table.rows());
+  EXPECT_EQ(filter.rows().size(), 24U) << "all N and d, of every tile";
+  EXPECT_TRUE(filter.options("d").empty());
+  EXPECT_EQ(filter.summary().find(" d "), std::string::npos) << filter.summary();
+}
+
+TEST(MapAxes, OnlyAxesThatVaryAreOffered) {
+  const Points points(grid_of_problems());
+  const PointTable table = points.table();
+  std::set<std::string> keys;
+  for (const PointAxis& axis : varying_axes(table, table.rows())) keys.insert(axis.key());
+  EXPECT_THAT(keys, testing::IsSupersetOf({"n", "n_k", "d", "br", "bc", "tile"}));
+  for (const char* constant : {"mask", "pass", "batch", "algorithm", "device"}) EXPECT_FALSE(keys.contains(constant));
+}
+
+TEST(ComparedValues, SharesOfTheBestAndThePlateau) {
+  const Points points(
+      {timed_at(64, 64, 1000), timed_at(64, 128, 1020), timed_at(128, 64, 1031), timed_at(128, 128, 2000)});
+  const PointTable table = points.table();
+  const TileMap map =
+      build_map(table, table.rows(), {.shown = {.metric = "time_median_ns", .as = Comparison::share_of_best}});
+  EXPECT_EQ(map.unit, "percent");
+  EXPECT_EQ(map.better, Better::more);
+  EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 100);
+  EXPECT_DOUBLE_EQ(*map.at({1, 1}).value, 50);
+  EXPECT_DOUBLE_EQ(*map.at({1, 1}).own, 2000);
+  EXPECT_DOUBLE_EQ(*map.at({1, 1}).over, 1000);
+  EXPECT_EQ(map.at({1, 1}).provenance, Provenance::derived);
+  EXPECT_EQ(map.colors, (TileMap::Range{50, 100}));
+  EXPECT_THAT(map.plateau, testing::UnorderedElementsAre(TileMap::Place{0, 0}, TileMap::Place{0, 1}))
+      << "1031 lies 3.1% beyond";
+  const TileMap rates = build_map(table, table.rows(), {.shown = {.metric = "tflops"}});
+  EXPECT_THAT(rates.plateau, testing::UnorderedElementsAre(TileMap::Place{0, 0}, TileMap::Place{0, 1}));
+}
+
+TEST(ComparedValues, OverTheModelBytesAreWhatTheRecordSays) {
+  std::vector<PointRecord> records;
+  for (const int br : {64, 128}) {
+    for (const int bc : {32, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096, br, bc)));
+  }
+  const PointTable table = Points(records).table();
+  const TileMap map =
+      build_map(table, table.rows(), {.shown = {.metric = "l2_sm_bytes", .as = Comparison::over_model}});
+  EXPECT_TRUE(map.shown.around_one());
+  for (const auto& line : map.cells) {
+    for (const TileCell& cell : line) {
+      ASSERT_TRUE(cell.value);
+      EXPECT_NEAR(*cell.value, 1.001, 1e-6) << "what the fixture adds to the closed form";
+      EXPECT_EQ(cell.provenance, Provenance::derived);
+      EXPECT_NEAR(*cell.own / *cell.over, *cell.value, 1e-12);
+    }
+  }
+  EXPECT_TRUE(has_model("time_median_ns"));
+  EXPECT_FALSE(has_model("sm_cycles"));
+}
+
+TEST(ComparedValues, OverAnotherRunAndOverTheSimulator) {
+  std::vector<PointRecord> now{timed_at(64, 64, 1000), timed_at(64, 128, 2000), timed_at(128, 64, 3000),
+                               timed_at(128, 128, 4000)};
+  std::vector<PointRecord> before{timed_at(64, 64, 500), timed_at(64, 128, 2000), timed_at(128, 64, 6000)};
+  std::vector<PointRecord> played;
+  for (PointRecord record : before) {
+    record.provenance = Provenance::simulated;
+    record.kernels[0].samples_ns = {1000};
+    played.push_back(std::move(record));
+  }
+  Points points;
+  points.add(now, fixtures::run(Provenance::measured, "now", "2026-02-01T00:00:00Z"));
+  points.add(before, fixtures::run(Provenance::measured, "before", "2026-01-01T00:00:00Z"));
+  points.add(played, fixtures::run(Provenance::simulated, "played"));
+  const PointTable table = points.table();
+  const std::vector<Row> rows{0, 1, 2, 3};
+  const Counterparts there = counterparts_of(table, rows);
+  EXPECT_THAT(there.runs, testing::ElementsAre(1U, 2U));
+  EXPECT_EQ(there.simulated, 2U);
+  const auto values = [&](const Quantified& shown) {
+    const TileMap map = build_map(table, rows, {.shown = shown});
+    return std::array{map.at({0, 0}).value, map.at({0, 1}).value, map.at({1, 0}).value, map.at({1, 1}).value};
+  };
+  EXPECT_THAT(values({"time_median_ns", Comparison::over_run, 1}), testing::ElementsAre(2.0, 1.0, 0.5, std::nullopt))
+      << "the last is not in the baseline";
+  EXPECT_THAT(values({"time_median_ns", Comparison::over_simulated, 2}),
+              testing::ElementsAre(1.0, 2.0, 3.0, std::nullopt));
+  const TileMap simulated = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_simulated, 2}});
+  EXPECT_EQ(simulated.at({0, 0}).provenance, Provenance::simulated) << "as soon as a part is";
+}
+
+/// Its quartiles lie so far below and above the time.
+PointRecord scattered(int bc, double nanoseconds, double half) {
+  PointRecord record = timed_at(64, bc, nanoseconds);
+  record.kernels[0].samples_ns = {nanoseconds - half, nanoseconds - half, nanoseconds, nanoseconds + half,
+                                  nanoseconds + half};
+  return record;
+}
+
+TEST(ComparedValues, EndsOfARatioAreThoseOfBothSides) {
+  Points points;
+  points.add({scattered(64, 1200, 100), scattered(128, 2400, 200)}, fixtures::run());
+  points.add({scattered(64, 1000, 50)}, fixtures::run(Provenance::measured, "before"));
+  const PointTable table = points.table();
+  const std::vector<Row> rows{0, 1};
+  const TileMap over = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_run, 1}});
+  EXPECT_DOUBLE_EQ(over.at({0, 0}).low, 1100.0 / 1050);
+  EXPECT_DOUBLE_EQ(over.at({0, 0}).high, 1300.0 / 950);
+  const TileMap shares =
+      build_map(table, rows, {.shown = {.metric = "time_median_ns", .as = Comparison::share_of_best}});
+  EXPECT_DOUBLE_EQ(shares.at({0, 1}).low, 100 * 1200 / 2600.0);
+  EXPECT_DOUBLE_EQ(shares.at({0, 1}).high, 100 * 1200 / 2200.0);
+}
+
+TEST(ComparedValues, MapsBesideOneAnotherHaveOneScale) {
+  const PointTable small =
+      Points({timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30), timed_at(128, 128, 40)}).table();
+  const PointTable large =
+      Points({timed_at(64, 64, 100), timed_at(64, 128, 200), timed_at(128, 64, 300), timed_at(128, 128, 400)}).table();
+  TileMap a = build_tile_map(small, small.rows(), "time_median_ns");
+  TileMap b = build_tile_map(large, large.rows(), "time_median_ns");
+  const std::array<TileMap*, 2> both{&a, &b};
+  share_scale(both);
+  EXPECT_EQ(a.colors, (TileMap::Range{10, 400}));
+  EXPECT_EQ(b.colors, a.colors);
+  EXPECT_EQ(a.maximum, 40) << "its own values stay";
+}
+
+TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
+  std::vector<PointRecord> sweep{timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30),
+                                 timed_at(128, 128, 40)};
+  std::vector<PointRecord> asked{timed_at(64, 64, 12), timed_at(64, 128, 22), timed_at(128, 64, 32),
+                                 timed_at(128, 128, 42), timed_at(96, 64, 25)};
+  asked[3] = fixtures::failed_point(asked[3].spec, Disposition::timeout, "too long");
+  Points points;
+  points.add(sweep, fixtures::run(Provenance::measured, "tiles"));
+  analysis::Run explored = fixtures::run(Provenance::measured, "explore", "2026-03-01T00:00:00Z");
+  explored.label = explored_preset;
+  points.add(asked, explored);
+  const PointTable table = points.table();
+  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
+  ASSERT_EQ(map.y.size(), 3U) << "Br 96 lies between";
+  EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 12);
+  EXPECT_TRUE(map.at({0, 0}).again);
+  EXPECT_DOUBLE_EQ(*map.at({1, 0}).value, 25);
+  EXPECT_FALSE(map.at({1, 0}).again) << "nothing stood there";
+  EXPECT_DOUBLE_EQ(*map.at({2, 1}).value, 40) << "what came to nothing takes no value away";
+  EXPECT_TRUE(map.hidden.empty());
+  EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U, 0U));
+}
+
+TEST(ExploredPoints, OfNothingButThemTheNewestStands) {
+  Points points;
+  for (const char* when : {"2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"}) {
+    analysis::Run explored = fixtures::run(Provenance::measured, when, when);
+    explored.label = explored_preset;
+    points.add({timed_at(64, 64, 10)}, explored);
+  }
+  const PointTable table = points.table();
+  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
+  EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U));
+  ASSERT_EQ(map.hidden.size(), 1U);
+  EXPECT_EQ(map.hidden[0].run, 0U);
+}
+
+TEST(MapPoints, MissingOnesAndThoseBetween) {
+  const Points points({timed_at(64, 32, 10), timed_at(64, 64, 20), timed_at(128, 32, 30), timed_at(256, 64, 30)});
+  const PointTable table = points.table();
+  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
+  const MapArea all{{0, 0}, {2, 1}};
+  EXPECT_EQ(MapArea::between({2, 0}, {0, 1}), all);
+  const auto missing = points_in(table, map, all, Wanted::missing);
+  ASSERT_EQ(missing.size(), 2U);
+  EXPECT_EQ(missing[0].tile, (TileShape{128, 64}));
+  EXPECT_EQ(missing[0].problem, table.problem(0));
+  EXPECT_EQ(missing[1].tile, (TileShape{256, 32}));
+  EXPECT_EQ(points_in(table, map, all, Wanted::all).size(), 6U);
+  std::set<std::pair<int, int>> between;
+  for (const PointSpec& point : points_between(table, map, {{0, 0}, {1, 1}})) {
+    between.emplace(point.tile.br, point.tile.bc);
+  }
+  EXPECT_THAT(between, testing::UnorderedElementsAre(std::pair(96, 32), std::pair(96, 48), std::pair(96, 64),
+                                                     std::pair(64, 48), std::pair(128, 48)));
+  // 32 and 48 have 40 between, which no kernel takes.
+  const Points near({timed_at(64, 32, 1), timed_at(64, 48, 1), timed_at(128, 32, 1), timed_at(128, 48, 1)});
+  const PointTable fine = near.table();
+  for (const PointSpec& point :
+       points_between(fine, build_tile_map(fine, fine.rows(), "time_median_ns"), {{0, 0}, {1, 1}})) {
+    EXPECT_EQ(point.tile.bc % 16, 0);
+  }
+}
+
+TEST(MapPoints, LengthsBetweenKeepAsManyQueriesAsKeys) {
+  const Points points(grid_of_problems());
+  const PointTable table = points.table();
+  std::vector<Row> rows;
+  for (const Row row : table.rows()) {
+    if (table.tile_of(row).tile == TileShape{128, 64}) rows.push_back(row);
+  }
+  const TileMap map = build_map(table, rows, {.layout = layout_of("n", "d"), .shown = {.metric = "tflops"}});
+  const auto between = points_between(table, map, {{0, 0}, {1, 0}});
+  ASSERT_EQ(between.size(), 1U);
+  EXPECT_EQ(between[0].problem.n_k, 1536);
+  EXPECT_EQ(between[0].problem.n_q, 1536);
+  EXPECT_EQ(between[0].problem.d, 64);
+}
+
+TEST(MapPoints, QueriesFollowAnAxisOfKeysAlone) {
+  std::vector<PointRecord> records = grid_of_problems();
+  std::erase_if(records, [](const PointRecord& record) {
+    return record.spec.tile != TileShape{128, 64} || (record.spec.problem.n_k == 4096 && record.spec.problem.d == 64);
+  });
+  const PointTable table = Points(records).table();
+  const TileMap map = build_map(table, table.rows(), {.layout = layout_of("d", "n_k"), .shown = {.metric = "tflops"}});
+  const auto missing = points_in(table, map, {{0, 0}, {1, 2}}, Wanted::missing);
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing[0].problem.n_k, 4096);
+  EXPECT_EQ(missing[0].problem.n_q, 4096) << "beside n_k the map is of as many queries as keys";
+  const auto between = points_between(table, map, {{1, 0}, {1, 1}});
+  ASSERT_EQ(between.size(), 1U);
+  EXPECT_EQ(between[0].problem.n_k, 1536);
+  EXPECT_EQ(between[0].problem.n_q, 1536);
+}
+
+TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    for (const std::int64_t d : {64, 128}) {
+      records.push_back(fixtures::imported_point("torch-flash", fixtures::spec("fa2", n, 64, 64, d).problem, 1e6));
+    }
+  }
+  const PointTable table = Points(records).table();
+  const TileMap map = build_map(table, table.rows(), {.layout = layout_of("n", "d"), .shown = {.metric = "tflops"}});
+  ASSERT_FALSE(map.empty());
+  EXPECT_FALSE(point_of(table, map, {0, 0}));
+  EXPECT_TRUE(points_between(table, map, {{0, 0}, {1, 1}}).empty());
+}
+
+/// What the command line makes of a point's axes again.
+std::optional<PointSpec> read_again(const PointSpec& spec) {
+  std::vector<attnscope::Axis> axes;
+  for (const std::string& text : axis_texts(spec)) {
+    Result<attnscope::Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    if (!axis) return std::nullopt;
+    axes.push_back(std::move(axis).value());
+  }
+  const auto point = make_point(axes, CacheState::cold, fixtures::h200(), built_in_algorithms());
+  return point ? std::optional(*point) : std::nullopt;
+}
+
+TEST(Commands, MakeExactlyThePointAgain) {
+  PointSpec causal = fixtures::spec("fa2", 4096, 64, 128);
+  causal.problem.mask = Mask::causal;
+  causal.problem.heads_kv = causal.problem.heads_q / 2;
+  causal.knobs.set("warps", std::int64_t{4});
+  PointSpec few = fixtures::decode_spec("fa2", 8192);
+  for (const PointSpec& spec : {fixtures::spec("naive", 1024), causal, few}) {
+    const auto again = read_again(spec);
+    ASSERT_TRUE(again) << collect_command(spec);
+    EXPECT_EQ(*again, spec) << collect_command(spec);
+  }
+  EXPECT_EQ(launch_command(fixtures::spec("fa2", 4096)).substr(0, 31), "attnscope launch algorithm=fa2 ");
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

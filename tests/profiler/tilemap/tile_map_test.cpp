@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/tilemap/tile_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using fixtures::Points;
+
+std::vector<PointRecord> sweep_of(const std::string& algorithm) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
+  return records;
+}
+
+/// A map of all points; they have to be of one problem, algorithm and device.
+struct Mapped {
+  Mapped(const Points& points, std::string_view metric)
+      : records(points.records()), table(points.table()), map(build_tile_map(table, table.rows(), metric)) {}
+  explicit Mapped(const std::vector<PointRecord>& given, std::string_view metric) : Mapped(Points(given), metric) {}
+
+  [[nodiscard]] const TileCell& at(int br, int bc) const { return map.at(place(br, bc)); }
+  [[nodiscard]] TileMap::Place place(int br, int bc) const {
+    return {map.y.place_of(static_cast<double>(br)), map.x.place_of(static_cast<double>(bc))};
+  }
+
+  [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }
+
+  std::vector<PointRecord> records;  ///< by row
+  PointTable table;
+  TileMap map;
+};
+
+/// A tile whose samples lie around `nanoseconds`, half of them within `half_spread` of it.
+PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
+  record.kernels[0].samples_ns = {nanoseconds - half_spread, nanoseconds - half_spread, nanoseconds,
+                                  nanoseconds + half_spread, nanoseconds + half_spread};
+  return record;
+}
+
+TEST(TileMap, EveryPointFindsItsCell) {
+  const auto records = sweep_of("fa2");
+  const Mapped mapped(records, metric_key::l2_sm_bytes);
+  EXPECT_EQ(mapped.map.collected, static_cast<int>(records.size()));
+  for (Row row = 0; row < records.size(); ++row) {
+    const TileCell& cell = mapped.at(records[row].spec.tile.br, records[row].spec.tile.bc);
+    EXPECT_EQ(cell.disposition, records[row].disposition);
+    EXPECT_EQ(cell.row, row);
+    EXPECT_EQ(cell.value.has_value(), records[row].disposition == Disposition::ok);
+    if (cell.value) {
+      EXPECT_DOUBLE_EQ(*cell.value, evaluate(metric_key::l2_sm_bytes, records[row])->value);
+    }
+  }
+  EXPECT_FALSE(mapped.at(80, 224).disposition) << "never collected: no disposition, no zero";
+  EXPECT_EQ(mapped.at(112, 96).disposition, Disposition::timeout);
+}
+
+TEST(TileMap, Fa2TrafficDependsOnBrAloneAndFa1OnBcAlone) {
+  const TileMap fa2 = Mapped(sweep_of("fa2"), metric_key::l2_sm_bytes).map;
+  for (const auto& row : fa2.cells) {
+    std::optional<double> first;
+    for (const TileCell& cell : row) {
+      if (!cell.value) continue;
+      if (first) {
+        EXPECT_DOUBLE_EQ(*cell.value, *first);
+      }
+      first = cell.value;
+    }
+  }
+  const TileMap fa1 = Mapped(sweep_of("fa1"), metric_key::l2_to_sm_bytes).map;
+  for (std::size_t column = 0; column < fa1.x.size(); ++column) {
+    std::optional<double> first;
+    for (const auto& row : fa1.cells) {
+      if (!row[column].value) continue;
+      if (first) {
+        EXPECT_DOUBLE_EQ(*row[column].value, *first);
+      }
+      first = row[column].value;
+    }
+  }
+}
+
+TEST(TileMap, APointWithoutATileHasNoCell) {
+  auto records = sweep_of("fa2");
+  const TileMap without = Mapped(records, metric_key::time_median_ns).map;
+  const PointRecord other = fixtures::imported_point("fa2", records.front().spec.problem, 1e6);
+  records.insert(records.begin(), other);
+  const TileMap with = Mapped(records, metric_key::time_median_ns).map;
+  EXPECT_EQ(with.y.values, without.y.values);
+  EXPECT_EQ(with.collected, without.collected);
+  EXPECT_TRUE(Mapped({other}, metric_key::time_median_ns).map.empty());
+}
+
+TEST(TileMap, TheFastestIsFoundByTimeWhateverIsShown) {
+  const auto records = sweep_of("fa2");
+  const Mapped mapped(records, metric_key::registers);
+  ASSERT_FALSE(mapped.map.fastest.empty());
+  const PointRecord& fastest = mapped.record(mapped.map.at(mapped.map.fastest.front()).row);
+  const double best = evaluate(metric_key::time_median_ns, fastest)->value;
+  for (const PointRecord& record : records) {
+    if (record.disposition != Disposition::ok) continue;
+    EXPECT_GE(evaluate(metric_key::time_median_ns, record)->value, best);
+  }
+}
+
+TEST(TileMap, TheBestIsThatOfTheMetricShown) {
+  const auto records = sweep_of("fa2");
+  for (const auto& [metric, better] :
+       {std::pair{metric_key::l2_sm_bytes, Better::less}, std::pair{metric_key::time_median_ns, Better::less},
+        std::pair{metric_key::tflops, Better::more}}) {
+    const TileMap map = Mapped(records, metric).map;
+    EXPECT_EQ(map.better, better) << metric;
+    ASSERT_FALSE(map.best.empty()) << metric;
+    EXPECT_EQ(map.at(map.best.front()).value, better == Better::less ? map.minimum : map.maximum) << metric;
+  }
+  const TileMap time = Mapped(records, metric_key::time_median_ns).map;
+  EXPECT_EQ(time.best, time.fastest);
+  EXPECT_TRUE(Mapped(records, metric_key::achieved_occupancy_pct).map.best.empty()) << "all of one value";
+  for (const std::string_view metric : {metric_key::dram_bandwidth, metric_key::l2_sm_bandwidth}) {
+    const TileMap map = Mapped(records, metric).map;
+    EXPECT_LT(map.minimum, map.maximum) << metric;
+    EXPECT_TRUE(map.best.empty()) << metric << ": no better end";
+  }
+}
+
+TEST(TileMap, AmongTilesAlikeTheFastestIsTheFirst) {
+  // FA2 moves the same bytes whatever Bc is: the tiles of its tallest Br share the least.
+  const Mapped mapped(sweep_of("fa2"), metric_key::model_l2_sm_bytes);
+  ASSERT_GT(mapped.map.best.size(), 1U);
+  const auto time_at = [&](TileMap::Place place) {
+    return evaluate(metric_key::time_median_ns, mapped.record(mapped.map.at(place).row))->value;
+  };
+  std::size_t alike = 0;
+  for (const auto& row : mapped.map.cells) {
+    alike += static_cast<std::size_t>(
+        std::ranges::count_if(row, [&](const TileCell& cell) { return cell.value == mapped.map.minimum; }));
+  }
+  EXPECT_EQ(mapped.map.best.size(), alike);
+  for (const TileMap::Place place : mapped.map.best) {
+    EXPECT_EQ(mapped.map.at(place).value, mapped.map.minimum);
+    EXPECT_GE(time_at(place), time_at(mapped.map.best.front()));
+  }
+}
+
+TEST(TileMap, WithTheFastestStandsWhatLiesWithinItsInterval) {
+  const std::vector<PointRecord> records{timed(64, 64, 1000, 20), timed(64, 128, 1015, 1), timed(128, 64, 1025, 20),
+                                         timed(128, 128, 1500, 20)};
+  for (const std::string_view metric : {metric_key::time_median_ns, metric_key::tflops}) {
+    const Mapped mapped(records, metric);
+    EXPECT_THAT(mapped.map.best, testing::ElementsAre(mapped.place(64, 64), mapped.place(64, 128))) << metric;
+    EXPECT_EQ(mapped.map.fastest, mapped.map.best) << metric;
+    EXPECT_FALSE(mapped.map.flat) << metric;
+  }
+  const Mapped bytes(records, metric_key::l2_sm_bytes);
+  EXPECT_THAT(bytes.map.fastest, testing::ElementsAre(bytes.place(64, 64), bytes.place(64, 128)));
+  EXPECT_THAT(bytes.map.best, testing::ElementsAre(bytes.place(128, 64), bytes.place(128, 128)))
+      << "bytes were counted: they have no interval";
+}
+
+TEST(TileMap, ValuesWithinTheirSpreadHaveNothingForColoursToShow) {
+  const std::vector<PointRecord> alike{timed(64, 64, 1000, 20), timed(64, 128, 1010, 20), timed(128, 64, 1020, 20),
+                                       timed(128, 128, 1030, 20)};
+  const TileMap flat = Mapped(alike, metric_key::time_median_ns).map;
+  EXPECT_TRUE(flat.flat);
+  ASSERT_TRUE(flat.spread);
+  EXPECT_DOUBLE_EQ(*flat.spread, 40);
+  EXPECT_TRUE(flat.best.empty()) << "none is known to be better";
+  EXPECT_TRUE(flat.fastest.empty());
+  EXPECT_TRUE(Mapped(alike, metric_key::tflops).map.flat) << "and so are the rates of those times";
+  EXPECT_FALSE(Mapped(alike, metric_key::l2_sm_bytes).map.flat) << "their bytes do differ";
+
+  const std::vector<PointRecord> apart{timed(64, 64, 1000, 20), timed(64, 128, 1010, 20), timed(128, 64, 1020, 20),
+                                       timed(128, 128, 1050, 20)};
+  EXPECT_FALSE(Mapped(apart, metric_key::time_median_ns).map.flat);
+}
+
+/// FA2 tiles of one problem, whose DRAM reads are these.
+std::vector<PointRecord> counted(std::initializer_list<double> reads) {
+  std::vector<PointRecord> records;
+  int tile = 0;
+  for (const double bytes : reads) {
+    records.push_back(timed(64 << (tile / 2), 64 << (tile % 2), 1000, 1));
+    ++tile;
+    for (MetricValue& value : records.back().kernels[0].metrics) {
+      if (value.name == metric_key::dram_read_bytes) value.value = bytes;
+    }
+  }
+  return records;
+}
+
+TEST(TileMap, CountsThatDifferByLessThanTwoOfOneLaunchHaveNothingForColoursToShow) {
+  const auto alike = counted({139.0e6, 139.2e6, 139.1e6, 139.4e6});
+  const TileMap flat = Mapped(alike, metric_key::dram_read_bytes).map;
+  EXPECT_TRUE(flat.flat) << "0.3% apart";
+  ASSERT_TRUE(flat.spread);
+  EXPECT_NEAR(*flat.spread, 1.39e6, 1e4) << "a hundredth: 0.5% to either side";
+  EXPECT_TRUE(flat.best.empty());
+
+  const Mapped apart(counted({139.0e6, 139.5e6, 141.0e6, 160.0e6}), metric_key::dram_read_bytes);
+  EXPECT_FALSE(apart.map.flat);
+  EXPECT_THAT(apart.map.best, testing::ElementsAre(apart.place(64, 64), apart.place(64, 128)));
+
+  // The simulator counts the same each time.
+  auto simulated = alike;
+  for (PointRecord& record : simulated) {
+    record.provenance = Provenance::simulated;
+    for (MetricValue& value : record.kernels[0].metrics) value.provenance = Provenance::simulated;
+  }
+  EXPECT_FALSE(Mapped(simulated, metric_key::dram_read_bytes).map.flat);
+}
+
+TEST(TileMap, ThrottledTilesAreMarkedWhereClocksMatter) {
+  std::vector<PointRecord> records = sweep_of("fa2");
+  std::erase_if(records, [](const PointRecord& record) { return record.disposition != Disposition::ok; });
+  records[3].clocks->throttled = true;
+  const TileShape tile = records[3].spec.tile;
+  for (const auto& [metric, marked] :
+       {std::pair{metric_key::time_median_ns, true}, std::pair{metric_key::tflops, true},
+        std::pair{metric_key::dram_bandwidth, true}, std::pair{metric_key::l2_sm_bytes, false}}) {
+    const Mapped mapped(records, metric);
+    std::ptrdiff_t throttled = 0;
+    for (const auto& row : mapped.map.cells) throttled += std::ranges::count(row, true, &TileCell::throttled);
+    EXPECT_EQ(throttled, marked ? 1 : 0) << metric;
+    EXPECT_EQ(mapped.at(tile.br, tile.bc).throttled, marked) << metric;
+  }
+}
+
+TEST(TileMap, ThePaperTileLiesBetweenGridCells) {
+  const Mapped mapped(sweep_of("fa1"), metric_key::time_median_ns);
+  ASSERT_TRUE(mapped.map.paper);
+  const PaperMark& mark = *mapped.map.paper;
+  // An H200 and d 128: Bc = ceil(116224 / 512) = 227, Br = min(227, 128).
+  EXPECT_EQ(mark.tile.bc, 227);
+  EXPECT_EQ(mark.tile.br, 128);
+  EXPECT_DOUBLE_EQ(mark.row, mapped.place(128, 16).row);
+  EXPECT_GT(mark.column, mapped.place(16, 224).column);
+  EXPECT_LT(mark.column, mapped.place(16, 256).column);
+  EXPECT_TRUE(mark.inside);
+  EXPECT_FALSE(Mapped(sweep_of("fa2"), metric_key::time_median_ns).map.paper) << "the rule is FlashAttention's first";
+}
+
+TEST(TileMap, ThePaperTileBeyondTheGridIsSaidToBe) {
+  for (const std::vector<int>& sides : {std::vector{16, 32}, std::vector{480, 496}}) {
+    std::vector<PointRecord> records;
+    for (const int bc : sides) {
+      for (const int br : {16, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa1", 1024, br, bc, 64)));
+    }
+    const TileMap map = Mapped(records, metric_key::time_median_ns).map;
+    ASSERT_TRUE(map.paper);
+    EXPECT_EQ(map.paper->tile.bc, 454);
+    EXPECT_FALSE(map.paper->inside);
+    EXPECT_EQ(map.paper->column > 1, sides[0] == 16);
+    EXPECT_EQ(map.paper->column < 0, sides[0] == 480);
+  }
+}
+
+TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {
+  struct Case {
+    std::vector<double> values;
+    Row shown;
+  };
+  for (const Case& each : {Case{{10, 30, 20}, 2}, Case{{30, 10}, 1}, Case{{40, 10, 30, 20}, 3}}) {
+    std::vector<PointRecord> records;
+    for (const double value : each.values) {
+      PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64)));
+      for (MetricValue& metric : record.kernels[0].metrics) {
+        if (metric.name == metric_key::registers) metric.value = value;
+      }
+    }
+    records.push_back(fixtures::failed_point(fixtures::spec("fa2", 1024, 64, 64), Disposition::cancelled, "stopped"));
+    const Mapped mapped(records, metric_key::registers);
+    const TileCell& cell = mapped.map.at({0, 0});
+    EXPECT_EQ(cell.disposition, Disposition::ok);
+    EXPECT_EQ(cell.repeats, static_cast<int>(each.values.size()));
+    EXPECT_EQ(cell.row, each.shown);
+    EXPECT_DOUBLE_EQ(*cell.value, each.values[each.shown]) << "of an even number the lower of the two";
+    EXPECT_EQ(mapped.map.collected, 1);
+    EXPECT_EQ(mapped.map.ok, 1);
+  }
+}
+
+// A cell once showed the mean of a run and of its copy with all times x 1.5, beside the TFLOP/s of one of them.
+TEST(TileMap, ARunAndItsSlowedCopyAreNotBlended) {
+  const auto records = sweep_of("fa2");
+  auto slowed = records;
+  for (PointRecord& record : slowed) {
+    for (KernelRecord& kernel : record.kernels) {
+      for (double& sample : kernel.samples_ns) sample *= 1.5;
+    }
+  }
+  Points points;
+  points.add(records, fixtures::run(Provenance::measured, "first", "2026-01-01T00:00:00Z"));
+  points.add(slowed, fixtures::run(Provenance::measured, "again", "2026-01-02T00:00:00Z"));
+  const Mapped mapped(points, metric_key::time_median_ns);
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(1U));
+  ASSERT_EQ(mapped.map.hidden.size(), 1U);
+  EXPECT_EQ(mapped.map.hidden[0].run, 0U);
+  EXPECT_EQ(mapped.map.hidden[0].points, static_cast<int>(records.size()));
+  for (const PointRecord& record : slowed) {
+    const TileCell& cell = mapped.at(record.spec.tile.br, record.spec.tile.bc);
+    EXPECT_EQ(mapped.table.run_index(cell.row), 1U);
+    const auto expected = evaluate(metric_key::time_median_ns, record);
+    ASSERT_EQ(cell.value.has_value(), expected && record.disposition == Disposition::ok);
+    if (!cell.value) continue;
+    EXPECT_DOUBLE_EQ(*cell.value, expected->value);
+    EXPECT_EQ(cell.repeats, 1);
+  }
+}
+
+TEST(TileMap, RunsThatShareNoTileMakeOneMap) {
+  const auto records = sweep_of("fa2");
+  std::vector<PointRecord> half[2];
+  for (const PointRecord& record : records) half[record.spec.tile.br > 64 ? 1 : 0].push_back(record);
+  Points points;
+  points.add(half[0], fixtures::run(Provenance::measured, "low", "2026-01-01T00:00:00Z"));
+  points.add(half[1], fixtures::run(Provenance::measured, "high", "2026-01-02T00:00:00Z"));
+  const Mapped mapped(points, metric_key::time_median_ns);
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(1U, 0U));
+  EXPECT_TRUE(mapped.map.hidden.empty());
+  EXPECT_EQ(mapped.map.collected, static_cast<int>(records.size()));
+}
+
+TEST(TileMap, ANewerRunOfOneTileDoesNotHideTheMap) {
+  const auto records = sweep_of("fa2");
+  Points points;
+  points.add(records, fixtures::run(Provenance::measured, "tiles", "2026-01-01T00:00:00Z"));
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 4096, 64, 64))},
+             fixtures::run(Provenance::measured, "curve", "2026-01-02T00:00:00Z"));
+  const Mapped mapped(points, metric_key::time_median_ns);
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(0U));
+  ASSERT_EQ(mapped.map.hidden.size(), 1U);
+  EXPECT_EQ(mapped.map.hidden[0].run, 1U);
+  EXPECT_EQ(mapped.map.hidden[0].points, 1);
+}
+
+TEST(TileMap, OnlySweptProblemsAreOffered) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  const std::size_t swept = records.size();
+  for (const PointRecord& record : fixtures::memory_wall()) {
+    if (record.spec.problem.n_k != 4096) records.push_back(record);
+  }
+  const Points points(records);
+  const PointTable table = points.table();
+  const std::vector<Row> rows = swept_rows(table, table.rows());
+  ASSERT_EQ(rows.size(), swept);
+  EXPECT_EQ(rows.back(), swept - 1);
+}
+
+/// Four tiles, each as it was launched.
+std::vector<PointRecord> launched(const std::vector<LaunchRecord>& launches) {
+  std::vector<PointRecord> records;
+  for (const LaunchRecord& launch : launches) {
+    const auto tile = static_cast<int>(records.size());
+    const TileShape shape{.br = tile < 2 ? 64 : 128, .bc = tile % 2 == 0 ? 64 : 128};
+    PointRecord& record = records.emplace_back(timed(shape.br, shape.bc, 1e6 * (1 + tile), 10));
+    record.kernels[0].launch = launch;
+    record.kernels[0].launch->defines.push_back("ATTN_BR=" + std::to_string(shape.br));
+    record.kernels[0].launch->defines.insert(record.kernels[0].launch->defines.begin(),
+                                             "ATTN_BC=" + std::to_string(shape.bc));
+  }
+  return records;
+}
+
+LaunchRecord launch_of(const std::string& name, std::vector<std::string> defines = {"ATTN_D=128"}) {
+  return {.kernel = "fwd",
+          .source_file = "their/" + name + ".cuh",
+          .entry = "attn_" + name,
+          .defines = std::move(defines),
+          .digest = "another for every tile"};
+}
+
+TEST(TileMap, OneKernelForAllTilesNeedsNoWord) {
+  const Mapped mapped(launched({launch_of("one"), launch_of("one"), launch_of("one"), launch_of("one")}),
+                      metric_key::time_median_ns);
+  EXPECT_TRUE(mapped.map.kernels.empty()) << "extents of the tile are no kernels of their own";
+  EXPECT_EQ(mapped.at(64, 64).kernel, -1);
+  EXPECT_TRUE(Mapped(sweep_of("fa2"), metric_key::time_median_ns).map.kernels.empty()) << "none was recorded";
+}
+
+TEST(TileMap, OfSeveralKernelsEachCellSaysWhichRanIt) {
+  const Mapped mapped(launched({launch_of("rare"), launch_of("common"), launch_of("common"), launch_of("common")}),
+                      metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 2U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "attn_common (their/common.cuh)");
+  EXPECT_EQ(mapped.map.kernels[0].tiles, 3);
+  EXPECT_EQ(mapped.map.kernels[1].words, "attn_rare (their/rare.cuh)");
+  EXPECT_EQ(describe(mapped.map.kernels[1].kind), "attn_rare (their/rare.cuh), d 128");
+  EXPECT_EQ(mapped.at(64, 64).kernel, 1);
+  EXPECT_EQ(mapped.at(64, 128).kernel, 0);
+  EXPECT_EQ(mapped.at(128, 128).kernel, 0);
+}
+
+TEST(TileMap, KernelsCompiledWithOtherOptionsAreOthers) {
+  const Mapped mapped(launched({launch_of("one", {"ATTN_D=128", "ATTN_TEAMS=2"}), launch_of("one"),
+                                launch_of("one", {"ATTN_D=128"}), launch_of("one", {"ATTN_TEAMS=4", "ATTN_D=128"})}),
+                      metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 3U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "without teams");
+  EXPECT_EQ(mapped.map.kernels[1].words, "teams 2");
+  EXPECT_EQ(mapped.map.kernels[2].words, "teams 4");
+  EXPECT_EQ(mapped.at(64, 64).kernel, 1);
+  EXPECT_EQ(mapped.at(128, 128).kernel, 2);
+}
+
+TEST(TileMap, OfPointsOfSeveralLaunchesTheOneThatDiffersIsNamed) {
+  std::vector<PointRecord> records = launched({launch_of("a"), launch_of("a"), launch_of("a"), launch_of("a")});
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    KernelRecord first = records[i].kernels[0];
+    first.kernel = "first";
+    first.launch->kernel = "first";
+    KernelRecord second = first;
+    second.kernel = "second";
+    second.launch = launch_of(i == 3 ? "special" : "plain");
+    second.launch->kernel = "second";
+    records[i].kernels[0].launch.reset();
+    records[i].kernels.push_back(first);
+    records[i].kernels.push_back(second);
+  }
+  const Mapped mapped(records, metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 2U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "second: attn_plain (their/plain.cuh)");
+  EXPECT_EQ(mapped.map.kernels[1].words, "second: attn_special (their/special.cuh)");
+}
+
+TEST(TileMap, WhatRanUnrecordedIsSaidToBeSo) {
+  std::vector<PointRecord> records = launched({launch_of("one"), launch_of("one"), launch_of("one"), launch_of("one")});
+  records[1].kernels[0].launch.reset();
+  records[2] = fixtures::failed_point(records[2].spec, Disposition::infeasible, "too large");
+  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 1024, 32, 32), Disposition::infeasible, "too small"));
+  const Mapped mapped(records, metric_key::time_median_ns);
+  ASSERT_EQ(mapped.map.kernels.size(), 2U);
+  EXPECT_EQ(mapped.map.kernels[0].words, "attn_one (their/one.cuh), d 128");
+  EXPECT_EQ(mapped.map.kernels[0].tiles, 2);
+  EXPECT_EQ(mapped.map.kernels[1].words, "not recorded (fa2)");
+  EXPECT_EQ(mapped.at(64, 128).kernel, 1);
+  EXPECT_EQ(mapped.at(128, 64).kernel, -1) << "nothing ran";
+  EXPECT_EQ(mapped.at(32, 32).kernel, -1);
+}
+
+TEST(TileMap, EmptyInEmptyOut) {
+  EXPECT_TRUE(Mapped(std::vector<PointRecord>{}, metric_key::time_median_ns).map.empty());
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

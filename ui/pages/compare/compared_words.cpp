@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/compare/compared_words.h"
+
+#include <QEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <map>
+
+#include "messages/compare_page.h"
+#include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int lines_for_all = 40;  ///< of text in the page's height; below, the answer stands for all words
+
+QLabel* text_label(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setTextFormat(Qt::PlainText);  // names are files' and devices'
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+}  // namespace
+
+QString copies_in_words(const std::vector<LoadedRun>& runs) {
+  std::map<QString, bool> only_copies;
+  const Originals originals(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].visible) continue;
+    bool& only = only_copies.try_emplace(runs[i].info->file, true).first->second;
+    only = only && originals.of(i, true).has_value();
+  }
+  QStringList names;
+  for (const auto& [file, only] : only_copies) {
+    if (only) names << one_line(QFileInfo(file).fileName());
+  }
+  if (names.isEmpty()) return {};
+  return qtext(say::compare_page::copies{.files = shortened(names.join(QStringLiteral(", ")), 160).toStdString()});
+}
+
+ComparedWords::ComparedWords(QWidget* parent)
+    : QWidget(parent),
+      answer_(text_label(this)),
+      copies_(text_label(this)),
+      summary_(text_label(this)),
+      method_(text_label(this)),
+      more_(new QToolButton(this)) {
+  more_->setCheckable(true);
+  more_->setChecked(true);
+  more_->setAutoRaise(true);
+  more_->setToolTip(qtext(say::compare_page::more{}));
+  more_->setAccessibleName(more_->toolTip());
+  connect(more_, &QToolButton::toggled, this, &ComparedWords::fold);
+  connect(more_, &QToolButton::clicked, this, [this] { by_hand_ = true; });
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(4);
+  auto* top = new QHBoxLayout;
+  top->addWidget(answer_, 1);
+  top->addWidget(more_, 0, Qt::AlignTop);
+  column->addLayout(top);
+  for (QLabel* label : {copies_, summary_, method_}) column->addWidget(label);
+  style();
+}
+
+void ComparedWords::say(const ComparedView& found, const QString& copies) {
+  answer_->setText(found.answer);
+  copies_->setText(copies);
+  summary_->setText(found.summary);
+  method_->setText(found.method);
+  fold();
+}
+
+void ComparedWords::fit(int height) {
+  if (!by_hand_) more_->setChecked(height >= lines_for_all * fontMetrics().height());
+}
+
+void ComparedWords::fold() {
+  const bool answered = !answer_->text().isEmpty();
+  const bool all = more_->isChecked() || !answered;
+  answer_->setVisible(answered);
+  more_->setVisible(answered);
+  more_->setArrowType(all ? Qt::UpArrow : Qt::DownArrow);
+  copies_->setVisible(!copies_->text().isEmpty());
+  summary_->setVisible(all);
+  method_->setVisible(all && !method_->text().isEmpty());
+}
+
+void ComparedWords::style() {
+  answer_->setFont(bold(font()));
+  method_->setFont(small_font(font()));
+  QPalette muted = palette();
+  muted.setColor(QPalette::WindowText, plot_colors(palette()).muted);
+  method_->setPalette(muted);
+}
+
+void ComparedWords::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) style();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/curves/io_curve_page.h"
+#include "kernels/registry.h"
+
+#include <QJsonArray>
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "kernels/algorithm.h"
+#include "messages/curve_page.h"
+#include "profiler/curves/axis_curves.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/predict/modelled_values.h"
+#include "profiler/tilemap/plot_list.h"
+#include "ui/models/shown_ceilings.h"
+#include "ui/pages/kept_zoom.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::size_t fastest_index = 1;
+constexpr std::size_t first_listed = 2;
+constexpr std::array ordinates{Ordinate::bytes, Ordinate::time, Ordinate::rate};
+
+QString word_of(Ordinate ordinate) {
+  return to_qstring(analysis::to_string(ordinate));
+}
+
+QString about_algorithm(const std::string& name) {
+  const Algorithm* algorithm = known_algorithms().find(name);
+  return algorithm == nullptr ? qtext(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
+                              : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
+                                                              to_qstring(algorithm->facts().source));
+}
+
+/// Over N unless the page says otherwise.
+ProblemFilter new_curve_filter() {
+  std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
+  for (const analysis::FacetPtr& facet : analysis::all_curve_facets()) {
+    const bool known = std::ranges::any_of(facets, [&](const auto& other) { return other->key == facet->key; });
+    if (!known) facets.push_back(facet);
+  }
+  ProblemFilter filter(std::move(facets), analysis::key_length_facet());
+  filter.narrow_by(analysis::curve_facets(), analysis::key_length_facet());
+  return filter;
+}
+
+constexpr char length_key[] = "n";
+constexpr std::size_t looked_at_for_metrics = 64;
+
+std::vector<Choice<ColorOf>::Value> whose_colors() {
+  return {{ColorOf::automatic, {.text = qtext(say::curve_page::color_automatic{}), .id = QStringLiteral("automatic")}},
+          {ColorOf::algorithm, {.text = qtext(say::curve_page::color_algorithm{}), .id = QStringLiteral("algorithm")}},
+          {ColorOf::device, {.text = qtext(say::curve_page::color_device{}), .id = QStringLiteral("device")}},
+          {ColorOf::run, {.text = qtext(say::curve_page::color_run{}), .id = QStringLiteral("run")}}};
+}
+
+Message lacks(bool imported, bool bytes) {
+  if (imported && bytes) return say::curve_page::import_has_no_bytes{};
+  if (imported) return say::curve_page::import_has_no_times{};
+  if (bytes) return say::curve_page::points_have_no_bytes{};
+  return say::curve_page::points_have_no_times{};
+}
+
+}  // namespace
+
+IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, new_curve_filter, parent),
+      tile_([this] { refresh(false); }),
+      plotted_(
+          [this] {
+            for (const Ordinate each : ordinates) {
+              if (plotted_.id() == word_of(each)) ordinate_ = each;
+            }
+            refresh(false);
+          },
+          word_of(ordinate_),
+          [](const QString& id) {
+            return std::ranges::find(ordinates, id, word_of) != ordinates.end() ||
+                   find_metric(id.toStdString()) != nullptr;
+          }),
+      axis_(
+          [this] {
+            part_axis_and_group();
+            refresh(false);
+          },
+          {},
+          [this](const QString& id) {
+            return id.isEmpty() ||
+                   (id != QLatin1String(length_key) && analysis::find_axis(axes_, id.toStdString()) != nullptr);
+          }),
+      group_([this] { refresh(false); }, {},
+             [this](const QString& id) {
+               return id.isEmpty() ||
+                      (analysis::find_axis(axes_, id.toStdString()) != nullptr && id.toStdString() != axis()->key());
+             }),
+      color_([this] { refresh(true); }, whose_colors()),
+      scale_([this] { refresh(false); }, all_scales()) {
+  know_axes();
+  axes_.push_back(analysis::memory_axis());
+  add_choices();
+  add_toggles();
+  add_plot();
+  keep_choices();
+  refresh(false);
+}
+
+void IoCurvePage::know_axes() {
+  for (analysis::PointAxis& axis : analysis::point_axes()) {
+    if (analysis::find_axis(axes_, axis.key()) == nullptr) axes_.push_back(std::move(axis));
+  }
+}
+
+void IoCurvePage::add_choices() {
+  const auto of_problem = [this](IdChoice& choice) {
+    return [this, &choice](const QString& id) {
+      touch();
+      choice.choose(id);
+    };
+  };
+  algorithms_ = new SetChip(qtext(say::curve_page::algorithms{}), qtext(say::curve_page::algorithms_help{}), this);
+  connect(algorithms_, &SetChip::switched, this,
+          [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
+  connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
+  facets().add_lead(algorithms_);
+  facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))->hide_label();
+  facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}), of_problem(axis_));
+  facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), of_problem(tile_));
+  facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}),
+                      of_problem(group_));
+  facets().add_option(color_, qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
+  facets().add_option(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
+}
+
+void IoCurvePage::keep_choices() {
+  choices().keep("tile", tile_);
+  choices().keep("color", color_);
+  choices().keep("over", axis_);
+  choices().keep("group", group_);
+  choices().keep("scale", scale_);
+  choices().keep_all_of("show", facets().toggles());
+  keep_zoom(choices(), *plot_);
+  choices().keep(
+      [this](QJsonObject& state) {
+        state[QStringLiteral("plot")] = word_of(ordinate_);
+        state[QStringLiteral("metric")] = metric_key();
+      },
+      [this](const QJsonObject& state) {
+        const QString before = metric_key();
+        for (const Ordinate each : ordinates) {
+          if (state[QStringLiteral("plot")].toString() == word_of(each)) ordinate_ = each;
+        }
+        plotted_.set_id(word_of(ordinate_));
+        plotted_.set_id(state[QStringLiteral("metric")].toString(before));
+      });
+  choices().keep(
+      [this](QJsonObject& state) {
+        QJsonArray hidden;
+        for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
+        state[QStringLiteral("hidden")] = hidden;
+      },
+      [this](const QJsonObject& state) {
+        const QJsonValue names = state[QStringLiteral("hidden")];
+        if (names.isArray()) hidden_.clear();
+        for (const auto& name : names.toArray()) {
+          hidden_.insert(name.toString().toStdString());
+        }
+      });
+}
+
+void IoCurvePage::show_choices() {
+  part_axis_and_group();
+  refresh(false);
+}
+
+void IoCurvePage::part_axis_and_group() {
+  if (axis_.id() == group_.id() || (axis_.empty() && group_.id() == QLatin1String(length_key))) group_.set_id({});
+}
+
+QString IoCurvePage::metric_key() const {
+  return plotted_.id() == word_of(ordinate_) ? QString() : plotted_.id();
+}
+
+void IoCurvePage::add_toggles() {
+  const auto add = [this](const char* name, const QString& text, bool on, const QString& help) {
+    QAction* action = facets().toggles().add(QString::fromLatin1(name), text, help, on);
+    connect(action, &QAction::toggled, this, [this, action] { refresh(action != per_head_); });
+    return action;
+  };
+  dram_ = add("dram", qtext(say::curve_page::dram{}), true, qtext(say::curve_page::dram_help{}));
+  sm_l2_ = add("sm_l2", qtext(say::curve_page::sm_l2{}), true, qtext(say::curve_page::sm_l2_help{}));
+  model_ = add("model", qtext(say::curve_page::model{}), true, qtext(say::curve_page::model_help{}));
+  fit_ = add("fit", qtext(say::curve_page::fit{}), true, qtext(say::curve_page::fit_help{}));
+  paper_ = add("paper", qtext(say::curve_page::paper{}), false, qtext(say::curve_page::paper_help{}));
+  compulsory_ = add("minimum", qtext(say::curve_page::minimum{}), true, qtext(say::curve_page::minimum_help{}));
+  boundary_ = add("l2_limit", qtext(say::curve_page::l2_limit{}), true, qtext(say::curve_page::l2_limit_help{}));
+  stacks_ = add("kernels", qtext(say::curve_page::kernels{}), false, qtext(say::curve_page::kernels_help{}));
+  per_head_ = add("per_head", qtext(say::curve_page::per_head{}), false, qtext(say::curve_page::per_head_help{}));
+  residuals_ = add("residuals", qtext(say::curve_page::residuals{}), false, qtext(say::curve_page::residuals_help{}));
+  peaks_ = add("peaks", qtext(say::curve_page::peaks{}), true, qtext(say::curve_page::peaks_help{}));
+}
+
+void IoCurvePage::add_plot() {
+  plot_ = new IoPlot(this);
+  set_content(plot_);
+  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::tell_selected);
+}
+
+std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
+  using enum IoPlot::Scale;
+  return {
+      {{automatic, automatic}, {.text = qtext(say::curve_page::scale_automatic{}), .id = {}}},
+      {{logarithmic, logarithmic}, {.text = qtext(say::curve_page::scale_log_log{}), .id = QStringLiteral("log log")}},
+      {{logarithmic, linear}, {.text = qtext(say::curve_page::scale_log_linear{}), .id = QStringLiteral("log linear")}},
+      {{linear, logarithmic}, {.text = qtext(say::curve_page::scale_linear_log{}), .id = QStringLiteral("linear log")}},
+      {{linear, linear},
+       {.text = qtext(say::curve_page::scale_linear_linear{}), .id = QStringLiteral("linear linear")}}};
+}
+
+void IoCurvePage::offer_plots() {
+  std::vector<Option> options{{.text = qtext(say::curve_page::bytes{}), .id = word_of(Ordinate::bytes)},
+                              {.text = qtext(say::curve_page::time{}), .id = word_of(Ordinate::time)},
+                              {.text = qtext(say::curve_page::rate{}), .id = word_of(Ordinate::rate)}};
+  const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), looked_at_for_metrics));
+  for (const Metric& metric : metrics_table()) {
+    const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
+    const QString key = to_qstring(metric.key);
+    if (!metric.on_heatmap && key != plotted_.id() && std::ranges::none_of(first, has)) continue;
+    options.push_back({.text = metric_label(metric.key),
+                       .id = key,
+                       .full = qtext(metric.help()),
+                       .group = qtext(say::curve_page::more_metrics{})});
+  }
+  plotted_.offer(std::move(options));
+}
+
+void IoCurvePage::offer_axes() {
+  const auto options_of = [&](const QString& chosen, const QString& other) {
+    std::vector<Option> options;
+    for (const analysis::PointAxis& each : axes_) {
+      const QString key = QString::fromStdString(each.key());
+      const bool there = analysis::find_axis(varying_, each.key()) != nullptr || key == chosen;
+      if (!there || key == QLatin1String(length_key) || (key == other && !other.isEmpty())) continue;
+      options.push_back({.text = qtext(each.facet->label), .id = key, .full = qtext(each.facet->help)});
+    }
+    return options;
+  };
+  std::vector<Option> over = options_of(axis_.id(), group_.id());
+  over.insert(over.begin(), {.text = QStringLiteral("N"), .id = {}});
+  axis_.offer(std::move(over));
+  std::vector<Option> by = options_of(group_.id(), axis_.id());
+  if (!axis_.empty()) by.insert(by.begin(), {.text = QStringLiteral("N"), .id = QLatin1String(length_key)});
+  by.insert(by.begin(), {.text = qtext(analysis::tile_facet()->label), .id = QStringLiteral("tile")});
+  by.insert(by.begin(), {.text = qtext(say::curve_page::no_group{}), .id = {}});
+  group_.offer(std::move(by));
+}
+
+bool IoCurvePage::over_n() const {
+  return metric_key().isEmpty() && axis_.empty() && group_.empty();
+}
+
+const analysis::PointAxis* IoCurvePage::axis() const {
+  return analysis::find_axis(axes_, axis_.empty() ? std::string(length_key) : axis_.key());
+}
+
+analysis::FacetPtr IoCurvePage::group() const {
+  const analysis::PointAxis* found = analysis::find_axis(axes_, group_.key());
+  return found == nullptr ? nullptr : found->facet;
+}
+
+std::string IoCurvePage::shown_metric() const {
+  if (!metric_key().isEmpty()) return plotted_.key();
+  // Of the two levels of bytes the one that does not depend on the L2.
+  switch (ordinate_) {
+    case Ordinate::bytes:
+      return std::string(metric_key::l2_sm_bytes);
+    case Ordinate::time:
+      return std::string(metric_key::time_median_ns);
+    case Ordinate::rate:
+      return std::string(metric_key::tflops);
+  }
+  return {};
+}
+
+AxisCurveRequest IoCurvePage::axis_request() const {
+  AxisCurveRequest asked;
+  asked.axis = *axis();
+  asked.metric = shown_metric();
+  asked.group = group();
+  asked.algorithms = request().algorithms;
+  asked.tile = tile_selection().rule == TileSelection::Rule::fastest ? TileSelection::Rule::fastest
+                                                                     : TileSelection::Rule::widest;
+  asked.model = model_->isChecked();
+  return asked;
+}
+
+void IoCurvePage::narrow_to_axes() {
+  if (over_n()) return narrow_by(analysis::curve_facets(), analysis::key_length_facet());
+  narrow_by(analysis::facets_beside_curves(*axis(), group()), axis()->facet);
+}
+
+void IoCurvePage::set_metric(const QString& key) {
+  plotted_.choose(key.isEmpty() ? word_of(ordinate_) : key);
+}
+
+void IoCurvePage::set_axis(const QString& key) {
+  axis_.choose(key == QLatin1String(length_key) ? QString() : key);
+}
+
+std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
+  return {{qtext(say::curve_page::on_legend{}), qtext(say::curve_page::key_legend{})},
+          {qtext(say::curve_page::on_curves{}), qtext(say::curve_page::key_next{})},
+          {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
+}
+
+PlotPicture IoCurvePage::picture() const {
+  return picture_of(*plot_, drawn_runs(plot_->shown()));
+}
+
+void IoCurvePage::set_ordinate(Ordinate ordinate) {
+  plotted_.choose(word_of(ordinate));
+}
+
+QString IoCurvePage::file_stem() const {
+  if (!over_n()) {
+    QString stem = QStringLiteral("curves%1-%2-over-%3")
+                       .arg(QString::fromStdString(filter().stem()), QString::fromStdString(shown_metric()),
+                            QString::fromStdString(axis()->key()));
+    if (!group_.empty()) stem += QStringLiteral("-by-") + group_.id();
+    return stem;
+  }
+  return QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
+}
+
+TileSelection IoCurvePage::tile_selection() const {
+  const auto index = static_cast<std::size_t>(std::max(0, tile_.place()));
+  if (index == fastest_index) return {TileSelection::Rule::fastest, {}, {}};
+  if (index < first_listed) return {};
+  const std::size_t listed = index - first_listed;
+  if (listed < swept_.size()) return {TileSelection::Rule::widest, {}, swept_[listed]};
+  if (listed - swept_.size() >= tiles_.size()) return {};
+  return {TileSelection::Rule::exact, tiles_[listed - swept_.size()], {}};
+}
+
+CurveRequest IoCurvePage::request() const {
+  CurveRequest request;
+  for (const Offered& each : offered_) {
+    if (!hidden_.contains(each.name)) request.algorithms.insert(each.name);
+  }
+  request.tile = tile_selection();
+  request.ordinate = ordinate();
+  request.dram = dram_->isChecked();
+  request.sm_l2 = sm_l2_->isChecked();
+  request.model = model_->isChecked();
+  request.fit = fit_->isChecked();
+  request.paper_count = paper_->isChecked();
+  request.compulsory = compulsory_->isChecked();
+  request.l2_boundary = boundary_->isChecked();
+  request.per_head = per_head_->isChecked();
+  request.residuals = residuals_->isChecked();
+  return request;
+}
+
+void IoCurvePage::refresh(bool keep_view) {
+  if (plot_ == nullptr) return;  // not yet made
+  know_axes();
+  narrow_to_axes();
+  // Of several requests the last one holds, but a view that one of them gave up is not kept.
+  keeps_view_ = keep_view && (keeps_view_ || !looks());
+  using Axes = std::vector<analysis::PointAxis>;
+  const auto varying = std::make_shared<std::optional<Axes>>();
+  look_through(
+      {},
+      [varying](const analysis::PointTable& table) {
+        std::vector<Row> all = table.rows();
+        *varying = analysis::varying_curve_axes(table, all);
+        return all;
+      },
+      [this, varying] {
+        if (*varying) varying_ = std::move(**varying);
+        show_curves(keeps_view_);
+      });
+}
+
+void IoCurvePage::show_curves(bool keep_view) {
+  const bool was_empty = curves_.empty();
+  const QString title_before = curves_.title;
+  const Ordinate ordinate_before = curves_.ordinate;
+  const std::string metric_before = curves_.metric;
+  const std::string axis_before = curves_.axis ? curves_.axis->key() : std::string();
+  show_toggles();
+  offer_plots();
+  offer_axes();
+  refresh_algorithms();
+  refresh_tiles();
+  curves_ = over_n() ? build_curves(points(), filter(), request(), color_.value())
+                     : build_axis_curves(points(), filter(), axis_request(), color_.value());
+  if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
+    curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
+  }
+  if (const auto words = words_instead()) return show_words(*words);
+  show_content(simulated_parts(*points(), drawn_rows(curves_)));
+  const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
+                    metric_before == curves_.metric &&
+                    axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();
+  plot_->set_scales(scale_.value().x, scale_.value().y);
+  plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
+  plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
+  plot_->take_zoom(workspace().loading());
+}
+
+std::optional<EmptyWords> IoCurvePage::words_instead() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (!over_n()) {
+    if (!curves_.empty()) return {};
+    return EmptyWords{qtext(say::curve_page::no_curve{}), qtext(say::curve_page::no_curve_help{})};
+  }
+  const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
+  if (std::ranges::any_of(filter().rows(), shown)) return {};
+  // Theory alone would look like a result.
+  if (ordinate() == Ordinate::bytes) {
+    return EmptyWords{qtext(say::curve_page::no_bytes{}), qtext(say::curve_page::no_bytes_help{})};
+  }
+  return EmptyWords{qtext(say::curve_page::no_times{}), qtext(say::curve_page::no_times_help{})};
+}
+
+void IoCurvePage::show_toggles() {
+  // Theory speaks of bytes.
+  const bool bytes = over_n() && ordinate() == Ordinate::bytes;
+  for (QAction* action : {dram_, sm_l2_, fit_, paper_, compulsory_, stacks_, per_head_}) {
+    action->setVisible(bytes);
+  }
+  model_->setVisible(bytes || (!over_n() && analysis::has_model(shown_metric())));
+  boundary_->setVisible(over_n());
+  peaks_->setVisible(!over_n() || ordinate() == Ordinate::rate);
+}
+
+void IoCurvePage::refresh_algorithms() {
+  struct Present {
+    bool shown = false;
+    bool imported = true;
+  };
+  std::map<std::string, Present> present;
+  const analysis::PointTable& table = points()->table();
+  for (const Row row : filter().rows()) {
+    Present& entry = present[table.algorithm(row)];
+    entry.shown = entry.shown || !over_n() || analysis::shows_on(table, row, ordinate());
+    entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
+  }
+  const bool bytes = ordinate() == Ordinate::bytes;
+  const auto offer = [&](const std::string& name, const Present* there) {
+    const Message why = there == nullptr ? Message(say::curve_page::no_point{}) : lacks(there->imported, bytes);
+    const bool shown = there != nullptr && there->shown;
+    offered_.push_back({name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
+  };
+  offered_.clear();
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
+    const auto there = present.extract(std::string(algorithm->name()));
+    offer(std::string(algorithm->name()), there.empty() ? nullptr : &there.mapped());
+  }
+  // What is not ours is offered only while it is there.
+  for (const auto& [name, entry] : present) offer(name, &entry);
+  show_algorithms();
+}
+
+void IoCurvePage::show_algorithms() {
+  constexpr qsizetype longest_name = 24;  // the whole stands in the tip
+  std::vector<SetChip::Item> items;
+  for (const auto& [name, shown, help] : offered_) {
+    items.push_back({.text = shortened(short_title(name), longest_name),
+                     .id = QString::fromStdString(name),
+                     .help = help,
+                     .on = !hidden_.contains(name),
+                     .offered = shown});
+  }
+  algorithms_->set_items(std::move(items));
+}
+
+void IoCurvePage::show_algorithm(const std::string& name, bool on) {
+  if (on) {
+    hidden_.erase(name);
+  } else {
+    hidden_.insert(name);
+  }
+  refresh(true);
+}
+
+void IoCurvePage::isolate(const std::string& name) {
+  const bool alone = std::ranges::all_of(
+      offered_, [&](const Offered& each) { return each.name == name || hidden_.contains(each.name); });
+  hidden_.clear();
+  for (const Offered& each : offered_) {
+    if (!alone && each.name != name) hidden_.insert(each.name);
+  }
+  refresh(true);
+}
+
+void IoCurvePage::refresh_tiles() {
+  tiles_ = analysis::tiles_of(points()->table(), filter().rows());
+  swept_ = analysis::swept_values(points()->table(), filter().rows());
+  std::vector<Option> options{{.text = qtext(say::curve_page::swept_tile{}), .id = QStringLiteral("swept")},
+                              {.text = qtext(say::curve_page::fastest_tile{}), .id = QStringLiteral("fastest")}};
+  for (const analysis::SweptValue& value : swept_) {
+    options.push_back({.text = format_swept(value),
+                       .id = QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value)});
+  }
+  for (const Config& tile : tiles_) options.push_back({.text = format_tile(tile), .id = format_tile(tile)});
+  tile_.offer(std::move(options));
+}
+
+}  // namespace attnscope::ui

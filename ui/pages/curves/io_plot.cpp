@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/curves/io_plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "messages/curve_plot.h"
+#include "profiler/metrics/metrics.h"
+#include "ui/pages/curves/boundary_bands.h"
+#include "ui/pages/curves/curve_graphs.h"
+#include "ui/pages/curves/failed_marks.h"
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int least_right_margin = 14;
+constexpr int least_with_residuals = 420;  ///< leaves axes and panel 300 pixels, between title and legend
+constexpr double guide_reach = 60;         ///< pixels from the pointer to the N that it reads
+
+constexpr int lower_row = 2;  ///< of the layout, below title and axes
+
+struct View {
+  QCPRange n;
+  QCPRange value;
+};
+
+/// The ranges that show everything of a set, with margins.
+View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
+  Extent n;
+  Extent value;
+  for (const Curve& curve : set.curves) {
+    for (const CurvePoint& point : curve.points) {
+      n.take(point.n);
+      value.take(point.low);
+      value.take(point.high);
+    }
+  }
+  for (const FailedPoint& point : set.failed) n.take(point.n);
+  const bool rate = set.ordinate == Ordinate::rate;
+  if (value.high <= 0) value = rate ? Extent{1, 1000} : Extent{1e6, 1e9};
+  if (n.high <= 0) n = {256, 16384};
+  if (peaks) {
+    for (const PeakLine& peak : set.peaks) value.high = std::max(value.high, peak.value);
+  }
+  const double margin = n.low < n.high ? 1.25 : 4;
+  const double step = n.low < n.high ? 0.06 * (n.high - n.low) : 0.5;
+  // Metrics of their own scale have no orders of magnitude between them.
+  const double room = set.axis ? 1.6 : 3;
+  return {log_x ? QCPRange(n.low / margin, n.high * margin) : QCPRange(n.low - step, n.high + step),
+          log_y ? QCPRange(value.low / (set.axis ? 1.6 : 2), value.high * room)
+                : QCPRange(std::min(0.0, 1.15 * value.low), value.high * 1.15)};
+}
+
+}  // namespace
+
+IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), stacks_(*this, lower_row), residuals_(*this, lower_row) {
+  setNoAntialiasingOnDrag(true);
+  xAxis->setScaleType(QCPAxis::stLogarithmic);
+  xAxis->setTicker(length_ticker());
+  // Theory and simulation lie below what was measured.
+  addLayer(theory_layer(), layer(QStringLiteral("main")), limBelow);
+  addLayer(older_layer(), layer(theory_layer()), limBelow);
+  connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
+    overlay_->clear();
+    stacks_.set_range(range);
+    residuals_.set_range(range);
+  });
+  connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
+  rebuild();
+}
+
+void IoPlot::set_curves(const CurveSet& set, bool stacks, bool keep_view) {
+  set_ = set;
+  stacks_shown_ = stacks;
+  if (keep_view) return redraw();
+  rebuild();
+  reset_view();
+}
+
+void IoPlot::redraw() {
+  const QCPRange x = xAxis->range();
+  const QCPRange y = yAxis->range();
+  rebuild();
+  xAxis->setRange(x);
+  yAxis->setRange(y);
+  make_room_for_labels(width());
+  replot(rpQueuedReplot);
+}
+
+QStringList IoPlot::names() const {
+  QStringList labels;
+  for (const Curve& curve : set_.curves) labels << curve.label;
+  return labels;
+}
+
+CurveSet IoPlot::in_sight() const {
+  CurveSet shown = set_;
+  std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(curve.label); });
+  // Marks and bands go with an algorithm of which nothing is left.
+  const auto gone = [&](const auto& mark) {
+    const auto of_its_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
+    return std::ranges::any_of(set_.curves, of_its_algorithm) && std::ranges::none_of(shown.curves, of_its_algorithm);
+  };
+  std::erase_if(shown.failed, gone);
+  std::erase_if(shown.boundaries, [&](const Boundary& band) {
+    const auto of_band = [&](const Curve& curve) {
+      return curve.name.algorithm == band.algorithm && (band.device.empty() || curve.name.device == band.device);
+    };
+    return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
+  });
+  // A legend does not speak of a band that lies beside the axes.
+  const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
+  std::erase_if(shown.boundaries,
+                [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
+  std::erase_if(shown.stacks, gone);
+  return shown;
+}
+
+void IoPlot::make_room_for_labels(int width) {
+  const int room = labels_.room(width);
+  axisRect()->setMinimumMargins({0, 0, std::max(room, least_right_margin), 0});
+}
+
+void IoPlot::fit(const QSize& size, PlotTarget target) {
+  const bool low = size.height() < least_with_residuals;
+  if (std::exchange(low_, low) != low && residuals_shown_) redraw();
+  LegendPlot::fit(size, target);
+  make_room_for_labels(size.width());
+}
+
+void IoPlot::reset_view() {
+  const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
+  xAxis->setRange(view.n);
+  yAxis->setRange(view.value);
+  make_room_for_labels(width());
+  user_view_ = false;
+  replot(rpQueuedReplot);
+}
+
+void IoPlot::draw_contents() {
+  LegendPlot::draw_contents();
+  points_ = set_.points;
+  title_text_ = set_.title;
+  current_column_ = -1;
+  shown_ = in_sight();
+  const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
+  QStringList words;
+  if (hidden_curves > 0) words << qtext(say::curve_plot::curves_hidden{.curves = hidden_curves});
+  if (residuals_folded()) words << qtext(say::curve_plot::residuals_folded{});
+  legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
+  add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve.label); });
+  add_omissions(*this, shown_, legend_);
+  find_marks(add_failed_marks(*this, shown_, legend_));
+  name_axes();
+  if (shown_.boundaries.size() <= most_bands) {
+    const QCPRange n = whole_view(set_, log_x(), log_y(), peaks_shown_).n;
+    add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
+      // The colour of its curves, which may be a device's.
+      const PlotColors colors = plot_colors(palette());
+      const auto curve = std::ranges::find_if(shown_.curves, [&](const Curve& each) {
+        return each.name.algorithm == band.algorithm && each.name.device == band.device &&
+               each.kind == CurveKind::measured;
+      });
+      return curve == shown_.curves.end() ? algorithm_color(band.algorithm, colors.dark) : curve_color(*curve, colors);
+    });
+  }
+  stacks_.show(shown_, stacks_shown_ && !residuals_shown_, legend_);
+  residuals_.show(shown_.curves, residuals_shown_ && !low_, legend_);
+  if (peaks_shown_) add_peaks();
+  labels_.set(shown_.curves, plot_colors(palette()));
+  columns_ = build_hover_columns(shown_, plot_colors(palette()));
+  for (QCPAxisRect* panel : axisRects()) {
+    for (QCPAxis* axis : panel->axes()) style_axis(*axis, plot_colors(palette()), font());
+  }
+}
+
+void IoPlot::find_marks(const std::vector<double>& failed_heights) {
+  for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
+    marks_.push_back({axisRect(), shown_.failed[i].n, failed_heights[i], 0, i, {shown_.failed[i].row}, true});
+  }
+  // The first curve comes last: a click on points at one place is meant for it.
+  for (std::size_t c = shown_.curves.size(); c-- > 0;) {
+    const std::vector<CurvePoint>& points = shown_.curves[c].points;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (points[i].row) marks_.push_back({axisRect(), points[i].n, points[i].value, c, i, {*points[i].row}});
+    }
+  }
+}
+
+void IoPlot::set_extras(bool residuals, bool peaks) {
+  residuals_shown_ = residuals;
+  peaks_shown_ = peaks;
+}
+
+void IoPlot::set_scales(Scale x, Scale y) {
+  x_scale_ = x;
+  y_scale_ = y;
+}
+
+bool IoPlot::log_x() const {
+  if (!set_.places.empty()) return false;
+  return x_scale_ != Scale::linear;
+}
+
+bool IoPlot::log_y() const {
+  const bool positive = std::ranges::all_of(set_.curves, [](const Curve& curve) {
+    return std::ranges::all_of(curve.points, [](const CurvePoint& point) { return point.low > 0; });
+  });
+  if (!positive) return false;
+  if (y_scale_ != Scale::automatic) return y_scale_ == Scale::logarithmic;
+  const Metric* metric = find_metric(set_.metric);
+  if (metric != nullptr) return metric->unit == "byte" || metric->unit == "ns" || metric->unit == "cycle";
+  return set_.ordinate != Ordinate::rate;
+}
+
+void IoPlot::add_peaks() {
+  const PlotColors colors = plot_colors(palette());
+  for (const PeakLine& peak : set_.peaks) {
+    // What was measured is drawn through, what a datasheet says is dashed.
+    add_level(*axisRect(), peak.value, QPen(colors.muted, 1.4, peak.measured ? Qt::SolidLine : Qt::DashLine));
+    auto* label = new QCPItemText(this);
+    label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
+    label->position->setTypeY(QCPItemPosition::ptPlotCoords);
+    label->position->setCoords(0.01, peak.value);
+    // Below its line: above the highest stand the marks of what did not run.
+    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+    label->setFont(small_font(font()));
+    label->setColor(colors.muted);
+    label->setText(peak.text);
+  }
+}
+
+void IoPlot::name_axes() {
+  xAxis->setScaleType(log_x() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  yAxis->setScaleType(log_y() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  if (set_.axis) {
+    name_axes_of_metric();
+  } else {
+    name_axes_over_n();
+  }
+  setAccessibleName(
+      qtext(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
+}
+
+void IoPlot::name_axes_of_metric() {
+  const Metric* metric = find_metric(set_.metric);
+  Extent values;
+  bool octaves = true;  // 1, 2, 4, 8 GPUs: ticks stand where points do
+  for (const Curve& curve : set_.curves) {
+    for (const CurvePoint& point : curve.points) {
+      values.take(point.high);
+      octaves = octaves && std::exp2(std::round(std::log2(point.n))) == point.n;
+    }
+  }
+  const UnitScale unit =
+      unit_scale(values.high > 0 ? values.high : 1, metric == nullptr ? std::string_view() : metric->unit);
+  yAxis->setTicker(round_ticker(unit.factor, log_y()));
+  const QString label = metric_label(set_.metric);
+  yAxis->setLabel(unit.suffix.empty() || to_qstring(unit.suffix) == label
+                      ? label
+                      : QStringLiteral("%1 [%2]").arg(label, to_qstring(unit.suffix)));
+  const bool memory = set_.axis->key() == analysis::memory_axis().key();
+  xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
+  if (set_.places.empty()) {
+    const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
+    xAxis->setTicker((length || octaves) && log_x() ? length_ticker() : round_ticker(1, log_x()));
+    return;
+  }
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  for (std::size_t i = 0; i < set_.places.size(); ++i) {
+    ticker->addTick(static_cast<double>(i) + 1, QString::fromStdString(set_.places[i]));
+  }
+  xAxis->setTicker(ticker);
+}
+
+void IoPlot::name_axes_over_n() {
+  xAxis->setTicker(log_x() ? length_ticker() : round_ticker(1, false));
+  xAxis->setLabel(set_.queries ? qtext(say::curve_plot::keys_axis{.n_q = *set_.queries})
+                               : qtext(say::curve_plot::length_axis{}));
+  switch (set_.ordinate) {
+    case Ordinate::bytes:
+      yAxis->setTicker(log_y() ? byte_ticker() : linear_byte_ticker());
+      yAxis->setLabel(set_.per_head ? qtext(say::curve_plot::bytes_per_head_axis{})
+                                    : qtext(say::curve_plot::bytes_axis{}));
+      break;
+    case Ordinate::time:
+      yAxis->setTicker(log_y() ? time_ticker() : round_ticker(1e-6, false));
+      yAxis->setLabel(qtext(say::curve_plot::time_axis{}));
+      break;
+    case Ordinate::rate:
+      yAxis->setTicker(round_ticker(1, log_y()));
+      yAxis->setLabel(qtext(say::curve_plot::rate_axis{}));
+      break;
+  }
+}
+
+bool IoPlot::hover_at(const QPointF& position) {
+  const QRect area = axisRect()->rect();
+  if (columns_.empty() || position.x() < area.left() || position.x() > area.right()) {
+    overlay_->clear();
+    return false;
+  }
+  const auto distance = [&](const HoverColumn& column) {
+    return std::abs(xAxis->coordToPixel(column.n) - position.x());
+  };
+  const auto nearest = std::min_element(columns_.begin(), columns_.end(),
+                                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  if (distance(*nearest) > guide_reach) {
+    overlay_->clear();
+    return false;
+  }
+  current_column_ = static_cast<int>(nearest - columns_.begin());
+  overlay_->show_content(nearest->content, position.toPoint(), xAxis->coordToPixel(nearest->n), area);
+  return true;
+}
+
+void IoPlot::click(const QMouseEvent& event) {
+  if (!axisRect()->rect().contains(event.pos())) return;
+  const Mark* mark = mark_near(event.position());
+  if (mark == nullptr) return;
+  const Curve* curve = mark->from_the_top ? nullptr : &shown_.curves[mark->series];
+  followed_.reset();
+  if (curve != nullptr) followed_ = followed(*curve);
+  click_mark(*mark);
+}
+
+void IoPlot::select_at(double n) {
+  for (const Mark& mark : marks_) {
+    if (mark.x == n && !mark.from_the_top && followed_ == followed(shown_.curves[mark.series])) return click_mark(mark);
+  }
+}
+
+void IoPlot::keyPressEvent(QKeyEvent* event) {
+  const bool left = event->key() == Qt::Key_Left;
+  if ((left || event->key() == Qt::Key_Right) && !columns_.empty()) {
+    const int last = static_cast<int>(columns_.size()) - 1;
+    current_column_ = current_column_ < 0 ? (left ? last : 0) : std::clamp(current_column_ + (left ? -1 : 1), 0, last);
+    const QRect area = axisRect()->rect();
+    const double n = columns_[static_cast<std::size_t>(current_column_)].n;
+    hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
+    select_at(n);
+    if (!followed_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
+    return;
+  }
+  if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
+  MarkedPlot::keyPressEvent(event);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N, or any metric against any axis: curves, failed
+// points, the L2's limits and the kernels' shares on one widget, with zoom, read-out and clicks. One colour an
+// algorithm; marks as in curve_style.h.
+#pragma once
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "ui/models/curve_series.h"
+#include "ui/pages/curves/io_hover.h"
+#include "ui/pages/curves/kernel_stacks.h"
+#include "ui/pages/curves/residual_panel.h"
+#include "ui/plots/legend_plot.h"
+#include "ui/plots/line_labels.h"
+
+namespace attnscope::ui {
+
+class IoPlot : public LegendPlot {
+  Q_OBJECT
+ public:
+  explicit IoPlot(QWidget* parent = nullptr);
+
+  /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
+  void set_curves(const CurveSet& set, bool stacks, bool keep_view);
+  void reset_view() override;
+  /// What is drawn: the set without what is hidden.
+  [[nodiscard]] const CurveSet& shown() const { return shown_; }
+  /// How far theory lies off, in a panel below, in place of the kernels' shares; and the ceilings of the devices.
+  void set_extras(bool residuals, bool peaks);
+  /// `automatic`: logarithmic, but rates and places of words.
+  enum class Scale { automatic, logarithmic, linear };
+  void set_scales(Scale x, Scale y);
+  [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
+  /// Whether the panel is wanted and the plot too low for it; the legend says so.
+  [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
+  /// The names at the curves' ends, from the top.
+  [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
+  /// Shows the read-out at the N nearest to a position; false when nothing is near.
+  bool hover_at(const QPointF& position) override;
+
+ protected:
+  void draw_contents() override;
+  [[nodiscard]] HoverContent read_out(const Mark& /*mark*/) const override { return {}; }
+  [[nodiscard]] QStringList names() const override;
+  void fit(const QSize& size, PlotTarget target) override;
+  void redraw() override;
+  void click(const QMouseEvent& event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  [[nodiscard]] CurveSet in_sight() const;
+  void find_marks(const std::vector<double>& failed_heights);
+  void make_room_for_labels(int width);
+  /// After a click on a point, the crosshair's next N selects the point of the same curve there.
+  void select_at(double n);
+  void add_peaks();
+  [[nodiscard]] bool log_x() const;
+  [[nodiscard]] bool log_y() const;
+  void name_axes();
+  void name_axes_of_metric();
+  void name_axes_over_n();
+
+  CurveSet set_;
+  CurveSet shown_;  ///< in_sight()
+  bool stacks_shown_ = false;
+  LineLabels labels_{*this};
+  KernelStacks stacks_;
+  ResidualPanel residuals_;
+  bool residuals_shown_ = false;
+  bool low_ = false;  ///< with a panel below, the plot itself would be no plot
+  bool peaks_shown_ = true;
+  Scale x_scale_ = Scale::automatic;
+  Scale y_scale_ = Scale::automatic;
+  std::vector<HoverColumn> columns_;
+  int current_column_ = -1;
+  using Followed = std::tuple<analysis::SeriesName, Quantity, Provenance>;
+  [[nodiscard]] static Followed followed(const Curve& curve) { return {curve.name, curve.quantity, curve.provenance}; }
+  std::optional<Followed> followed_;  ///< the curve whose point was clicked
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/doctor/doctor_page.h"
+
+#include <QClipboard>
+#include <QFrame>
+#include <QGridLayout>
+#include <QGuiApplication>
+#include <QJsonArray>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "messages/collect_panel.h"
+#include "messages/doctor_page.h"
+#include "ui/process/remote_device_list.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr qsizetype most_checks = 100;
+constexpr qsizetype longest_word = 4000;  ///< characters: a label of more blocks the window
+
+/// With a shape, for who does not see the color.
+QString state_of(const ShownCheck& check) {
+  return check.ok ? QStringLiteral("✓ ") + qtext(say::doctor_page::ok{})
+                  : QStringLiteral("✕ ") + qtext(say::doctor_page::problem{});
+}
+
+QString words_of(const ShownCheck& check) {
+  QString words = check.name + QStringLiteral(": ") + check.detail;
+  if (check.fix.isEmpty()) return words;
+  return words + QLatin1Char('\n') + qtext(say::doctor_page::fix{.fix = check.fix.toStdString()});
+}
+
+QLabel* wrapped_label(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  return label;
+}
+
+}  // namespace
+
+DoctorPage::DoctorPage(Workspace& /*workspace*/, QWidget* parent) : Page(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 10, 10, 6);
+  column->setSpacing(7);
+  add_head(*column);
+  area_ = new QScrollArea(this);
+  area_->setFrameShape(QFrame::NoFrame);
+  area_->setWidgetResizable(true);
+  area_->setFocusPolicy(Qt::NoFocus);
+  area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  column->addWidget(area_, 1);
+  add_measuring(*column);
+  connect(&program_, &JsonProgram::ended, this, &DoctorPage::read);
+  connect(&devices_, &DeviceList::changed, this, &DoctorPage::show_devices);
+  offer();
+}
+
+void DoctorPage::add_head(QLayout& column) {
+  auto* row = new QWidget(this);
+  auto* flow = new FlowLayout(row, 8);
+  choice_ = new QComboBox(row);
+  choice_->setAccessibleName(qtext(say::doctor_page::device{}));
+  choice_->hide();
+  again_ = new QPushButton(qtext(say::doctor_page::again{}), row);
+  again_->setObjectName(QStringLiteral("look-again"));
+  copy_all_ = new QPushButton(qtext(say::doctor_page::copy_all{}), row);
+  copy_all_->setObjectName(QStringLiteral("copy-all"));
+  for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, copy_all_}) flow->addWidget(widget);
+  column.addWidget(row);
+  summary_ = wrapped_label(this);
+  column.addWidget(summary_);
+  connect(choice_, &QComboBox::activated, this, &DoctorPage::look);
+  connect(again_, &QPushButton::clicked, this, [this] {
+    devices_.probe();
+    look();
+  });
+  connect(copy_all_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(as_text()); });
+}
+
+void DoctorPage::add_measuring(QLayout& column) {
+  auto* line = new QFrame(this);
+  line->setFrameShape(QFrame::HLine);
+  column.addWidget(line);
+  auto* row = new QWidget(this);
+  auto* fields = new QHBoxLayout(row);
+  fields->setContentsMargins(0, 0, 0, 0);
+  database_ = new DatabaseField(row);
+  auto* label = new QLabel(qtext(say::doctor_page::into{}), row);
+  label->setBuddy(database_->path());
+  database_->path()->setAccessibleName(label->text());  // readers look for a label beside the field alone
+  fields->addWidget(label);
+  fields->addWidget(database_, 1);
+  column.addWidget(row);
+  auto* buttons = new QWidget(this);
+  auto* flow = new FlowLayout(buttons, 8);
+  const auto add = [&](const Message& words, const char* name) {
+    auto* button = new QPushButton(qtext(words), buttons);
+    button->setObjectName(QLatin1String(name));
+    flow->addWidget(button);
+    return button;
+  };
+  ceilings_ = add(say::doctor_page::ceilings{}, "measure-ceilings");
+  stop_ = add(say::doctor_page::stop{}, "stop-measuring");
+  column.addWidget(buttons);
+  progress_ = wrapped_label(this);
+  column.addWidget(progress_);
+  file_ = database_->path()->text();
+  choices().keep("file", file_);
+  connect(database_->path(), &QLineEdit::textChanged, this, [this](const QString& path) {
+    file_ = path;
+    offer();
+  });
+  connect(ceilings_, &QPushButton::clicked, this, &DoctorPage::measure);
+  connect(stop_, &QPushButton::clicked, this, &Page::stop_wanted);
+}
+
+void DoctorPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (std::exchange(looked_, true)) return;
+  devices_.probe();
+  look();
+}
+
+const ListedDevice* DoctorPage::device() const {
+  const ListedDevice* listed = devices_.find(choice_->currentData().toString());
+  return listed == nullptr || listed->gpu.isEmpty() ? nullptr : listed;
+}
+
+void DoctorPage::show_devices() {
+  const QString chosen = choice_->currentData().toString();
+  {
+    const QSignalBlocker quiet(choice_);
+    choice_->clear();
+    for (const ListedDevice& listed : devices_.devices()) {
+      if (!listed.simulated) choice_->addItem(listed.name, listed.argument);
+    }
+    choice_->setCurrentIndex(std::max(choice_->findData(chosen), choice_->count() > 0 ? 0 : -1));
+  }
+  choice_->setVisible(choice_->count() > 1);
+  if (looked_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) look();
+  offer();
+}
+
+void DoctorPage::look() {
+  if (!busy_) told_.clear();
+  const QString argument = choice_->currentData().toString();
+  if (find_collector().isEmpty() || is_remote_device(argument)) {
+    program_.stop();
+    const ListedDevice* listed = devices_.find(argument);
+    show_checks({}, listed == nullptr || find_collector().isEmpty()
+                        ? QStringLiteral("The program “attnscope” was not found beside this one or in PATH: install it "
+                                         "there, or name it in ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded "
+                                         "files, models and the explorer work without it.")
+                        : qtext(say::doctor_page::elsewhere{.device = choice_->currentText().toStdString(),
+                                                            .note = listed->note.toStdString()}));
+    return;
+  }
+  program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"),
+                  argument.isEmpty() ? QStringLiteral("0") : argument});
+  offer();
+  if (checks_.empty()) summary_->setText(qtext(say::doctor_page::looking{}));
+}
+
+void DoctorPage::read(const QJsonObject& answer, const QString& why) {
+  const QJsonArray rows = answer[QLatin1String("rows")].toArray();
+  if (!why.isEmpty() || rows.isEmpty() || rows.size() > most_checks) {
+    show_checks({}, qtext("`attnscope doctor` did not answer: {}", why.left(longest_word).toStdString()));
+    return;
+  }
+  std::vector<ShownCheck> checks;
+  for (const auto& row : rows) {
+    const auto word = [&](const char* key) { return row[QLatin1String(key)].toString().left(longest_word); };
+    checks.push_back({word("check"), word("status") == QLatin1String("ok"), word("detail"), word("fix")});
+  }
+  const auto problems = std::ranges::count(checks, false, &ShownCheck::ok);
+  show_checks(std::move(checks), problems == 0 ? qtext(say::doctor_page::all_well{})
+                                               : qtext(say::doctor_page::not_well{.problems = problems}));
+}
+
+void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summary) {
+  checks_ = std::move(checks);
+  auto* content = new QWidget;
+  auto* grid = new QGridLayout(content);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(10);
+  grid->setColumnStretch(1, 1);
+  int line = 0;
+  for (const ShownCheck& check : checks_) {
+    grid->addWidget(new QLabel(state_of(check), content), line, 0, Qt::AlignTop);
+    auto* text = wrapped_label(content);
+    text->setText(words_of(check));
+    text->setAccessibleName(state_of(check) + QStringLiteral(", ") + text->text());
+    text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    text->setMinimumWidth(1);  // a path that is a long word is cut, and widens no window
+    grid->addWidget(text, line++, 1);
+  }
+  grid->setRowStretch(line, 1);
+  area_->setWidget(content);
+  copy_all_->setEnabled(!checks_.empty());
+  summary_->setText(summary);
+  offer();
+  emit looked();
+}
+
+QString DoctorPage::as_text() const {
+  QStringList blocks;
+  for (const ShownCheck& check : checks_) blocks << state_of(check) + QStringLiteral("  ") + words_of(check);
+  return blocks.join(QLatin1Char('\n'));
+}
+
+void DoctorPage::offer() {
+  const ListedDevice* gpu = device();
+  QString why;
+  if (find_collector().isEmpty()) {
+    why = QStringLiteral(
+        "The program “attnscope” was not found beside this one or in PATH: install it there, or name it in "
+        "ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded files, models and the explorer work without it.");
+  } else if (gpu == nullptr) {
+    why = qtext(say::doctor_page::no_gpu{});
+  } else if (busy_) {
+    why = qtext(say::collect_panel::running{});
+  } else {
+    why = database_->problem();
+  }
+  ceilings_->setEnabled(why.isEmpty());
+  ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::doctor_page::ceilings_help{}) : why));
+  stop_->setEnabled(busy_);
+  // What stands in the way is known once doctor has answered.
+  progress_->setText(told_.isEmpty() && !program_.running() ? why : told_);
+  progress_->setVisible(!progress_->text().isEmpty());
+}
+
+void DoctorPage::measure() {
+  const ListedDevice* gpu = device();
+  if (gpu == nullptr) return;
+  emit device_work_wanted(
+      {.device = gpu->argument, .name = gpu->name, .database = database_->path()->text().trimmed()});
+}
+
+void DoctorPage::show_progress(const QString& words, bool busy) {
+  busy_ = busy;
+  told_ = words;
+  offer();
+}
+
+}  // namespace attnscope::ui

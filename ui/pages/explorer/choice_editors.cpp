@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/choice_editors.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QGridLayout>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "messages/common.h"
+#include "messages/explorer.h"
+#include "messages/explorer_page.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int label_column = 0;
+constexpr int slider_column = 1;
+constexpr int input_column = 2;
+constexpr int kib = 1024;
+constexpr int largest_int = std::numeric_limits<int>::max();
+
+int to_int(std::int64_t value) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, 0, largest_int));
+}
+
+std::vector<int> every(int step, int least, int most) {
+  std::vector<int> stops;
+  for (int value = least; value <= most; value += step) stops.push_back(value);
+  return stops;
+}
+
+/// Round numbers of the whole range where the field does not say what is usual.
+std::vector<int> stops_of(const Field& field) {
+  constexpr int few = 16;
+  const OfferedRange& offered = field.offered;
+  if (field.role == FieldRole::knob && field.largest > few) {
+    std::vector<int> stops{0};  // the algorithm's choice
+    std::ranges::copy(round_stops(1, to_int(field.largest)), std::back_inserter(stops));
+    return stops;
+  }
+  const int least = offered.most > 0 ? offered.least : to_int(field.smallest);
+  const int most = offered.most > 0 ? offered.most : to_int(field.largest);
+  if (!offered.multiples && field.role != FieldRole::knob) return round_stops(least, most);
+  return every(offered.step, least, most);
+}
+
+/// All that there are for that algorithm, where it states them.
+std::vector<int> stated_stops(const Field& field, const Facts& facts) {
+  if (field.written_for != nullptr) return field.written_for(facts);
+  const auto knob = std::ranges::find(facts.knobs, field.name, &Knob::name);
+  if (knob == facts.knobs.end() || knob->values.empty()) return {};
+  std::vector<int> stops{0};  // the algorithm's choice
+  for (const std::int64_t value : knob->values) stops.push_back(to_int(value));
+  std::ranges::sort(stops);
+  return stops;
+}
+
+}  // namespace
+
+ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : QWidget(parent), fields_(fields) {
+  grid_ = new QGridLayout(this);
+  grid_->setContentsMargins(0, 0, 4, 0);
+  grid_->setHorizontalSpacing(6);
+  grid_->setVerticalSpacing(4);
+  grid_->setColumnStretch(slider_column, 1);
+  // The tile first: it is what the page is about. What a number is known by comes before what is one of several.
+  const auto add_those = [this](auto wanted) {
+    for (const Field& field : fields_) {
+      if (wanted(field)) add_field(field);
+    }
+  };
+  add_those([](const Field& field) { return field.role == FieldRole::tile; });
+  add_m();
+  for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
+  add_those([](const Field& field) { return field.told_by_number; });
+  add_those([](const Field& field) { return field.role != FieldRole::algorithm; });
+  add_padding();
+  add_what_if();
+  grid_->setRowStretch(grid_->rowCount(), 1);
+}
+
+ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& label, const QString& help,
+                                           std::vector<QWidget*> widgets) {
+  const int place = grid_->rowCount();
+  Row row;
+  row.label = new QLabel(label, this);
+  row.label->setToolTip(plain_tip(help));
+  row.widgets = std::move(widgets);
+  grid_->addWidget(row.label, place, label_column);
+  if (row.widgets.size() == 1) {
+    grid_->addWidget(row.widgets[0], place, slider_column, 1, 2);
+  } else {
+    grid_->addWidget(row.widgets[0], place, slider_column);
+    grid_->addWidget(row.widgets[1], place, input_column);
+  }
+  row.label->setBuddy(row.widgets.back());
+  for (QWidget* widget : row.widgets) {
+    widget->setAccessibleName(label);
+    if (auto* combo = qobject_cast<QComboBox*>(widget); combo != nullptr && combo->isEditable()) {
+      combo->lineEdit()->setAccessibleName(label);
+    }
+    widget->setToolTip(plain_tip(help));
+  }
+  row.error = new QLabel(this);
+  row.error->setWordWrap(true);
+  row.error->setTextFormat(Qt::PlainText);
+  row.error->hide();
+  grid_->addWidget(row.error, place + 1, label_column, 1, 3);
+  return rows_.insert_or_assign(name, std::move(row)).first->second;
+}
+
+void ChoiceEditors::tell(const QString& name, const QString& text, bool sliding) {
+  if (!sliding) ++gesture_;
+  emit edited(name, text, gesture_);
+}
+
+NumberEditor* ChoiceEditors::add_number(const QString& name, const QString& label, const QString& help, int least,
+                                        int most, int step, std::vector<int> stops, int factor) {
+  auto* editor = new NumberEditor(name, least, most, step, std::move(stops), this);
+  editor->slider()->setMinimumWidth(56);
+  connect(editor, &NumberEditor::chosen, this, [this, name, factor](int value, bool sliding) {
+    tell(name, QString::number(qint64{value} * factor), sliding);
+  });
+  connect(editor, &NumberEditor::released, this, [this] { ++gesture_; });
+  add_row(name, label, help, {editor->slider(), editor->spin()});
+  return editor;
+}
+
+QComboBox* ChoiceEditors::add_words(const QString& name, const QString& label, const QString& help,
+                                    const QStringList& words, bool free) {
+  auto* combo = new QComboBox(this);
+  combo->setObjectName(name);
+  combo->addItems(words);
+  combo->setEditable(free);
+  combo->setInsertPolicy(QComboBox::NoInsert);
+  combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  combo->setMinimumContentsLength(8);
+  leave_wheel_to_page(combo);
+  if (free) {
+    connect(combo->lineEdit(), &QLineEdit::editingFinished, this,
+            [this, name, combo] { tell(name, combo->currentText().trimmed(), false); });
+  }
+  connect(combo, &QComboBox::activated, this, [this, name, combo] { tell(name, combo->currentText(), false); });
+  add_row(name, label, help, {combo});
+  return combo;
+}
+
+void ChoiceEditors::add_field(const Field& field) {
+  const QString name = to_qstring(field.name);
+  if (rows_.contains(name)) return;
+  if (const Field* leader = find_field(field.follows)) add_field(*leader);
+  const QString label = qtext(field.label());
+  const QString help = qtext(field.help());
+  switch (field.type) {
+    case FieldType::integer:
+      return add_whole_number(field);
+    case FieldType::real:
+      return add_real_number(field);
+    case FieldType::flag: {
+      auto* box = new QCheckBox(this);
+      box->setObjectName(name);
+      connect(box, &QCheckBox::clicked, this,
+              [this, name](bool on) { tell(name, on ? QStringLiteral("yes") : QStringLiteral("no"), false); });
+      add_row(name, label, help, {box}).show = [box, field](const ExplorerChoices& choices) {
+        box->setChecked(std::get<bool>(field.get(choices.point.spec)));
+      };
+      break;
+    }
+    case FieldType::word: {
+      QStringList words;
+      for (const std::string& word : field.words) words << QString::fromStdString(word);
+      QComboBox* combo = add_words(name, label, help, words, field.other_words || words.isEmpty());
+      rows_[name].show = [combo, field](const ExplorerChoices& choices) {
+        const QString text = QString::fromStdString(field_text(field, choices.point.spec));
+        combo->setCurrentIndex(combo->findText(text));
+        if (combo->isEditable()) combo->setEditText(text);
+      };
+      break;
+    }
+  }
+}
+
+void ChoiceEditors::add_whole_number(const Field& field) {
+  const QString name = to_qstring(field.name);
+  NumberEditor* editor = add_number(name, qtext(field.label()), qtext(field.help()), to_int(field.smallest),
+                                    to_int(field.largest), field.offered.step, stops_of(field));
+  if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(say::common::chosen{}));
+  const WideField* wide = wide_field_of(field.name);
+  const bool renamed = wide != nullptr && wide->label != nullptr && wide->leader().name == field.name;
+  rows_[name].show = [this, name, editor, field, usual = stops_of(field),
+                      wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
+    const PointSpec& spec = choices.point.spec;
+    if (wide != nullptr) {
+      // What follows it goes with it while both are equal.
+      const bool both = wide->equal_in(spec);
+      const QString words = qtext(both ? wide->label() : field.label());
+      const QString tip = plain_tip(qtext(both ? wide->help() : field.help()));
+      const Row& row = rows_[name];
+      row.label->setText(words);
+      row.label->setToolTip(tip);
+      for (QWidget* widget : row.widgets) {
+        widget->setAccessibleName(words);
+        widget->setToolTip(tip);
+      }
+    }
+    const std::vector<int> stated = stated_stops(field, known_algorithms().find(spec.algorithm)->facts());
+    editor->set_stops(stated.empty() ? usual : stated, !stated.empty());
+    editor->show_value(to_int(std::get<std::int64_t>(field.get(spec))));
+  };
+}
+
+void ChoiceEditors::add_real_number(const Field& field) {
+  constexpr int decimals = 2;
+  constexpr double last = 0.01;  // below what the field does not take itself
+  constexpr int steps = 20;
+  const bool bounded = field.below > field.least;
+  const QString name = to_qstring(field.name);
+  auto* spin = new QDoubleSpinBox(this);
+  spin->setObjectName(name);
+  spin->setRange(field.least, bounded ? field.below - last : std::numeric_limits<double>::max());
+  spin->setSingleStep(bounded ? (field.below - field.least) / steps : 1);
+  spin->setDecimals(decimals);
+  spin->setKeyboardTracking(false);
+  leave_wheel_to_page(spin);
+  connect(spin, &QDoubleSpinBox::valueChanged, this,
+          [this, name](double value) { tell(name, QString::number(value, 'g', 6), false); });
+  const auto show = [spin, field](const ExplorerChoices& choices) {
+    const QSignalBlocker quiet(spin);
+    spin->setValue(std::get<double>(field.get(choices.point.spec)));
+  };
+  add_row(name, qtext(field.label()), qtext(field.help()), {spin}).show = show;
+}
+
+void ChoiceEditors::add_m() {
+  const QString name = QStringLiteral("m");
+  const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
+  NumberEditor* editor = add_number(name, qtext(say::explorer_page::m{}), qtext(say::explorer_page::m_help{}), 0, most,
+                                    1, every(1, 0, most), kib);
+  editor->spin()->setSuffix(QStringLiteral(" KiB"));
+  editor->spin()->setSpecialValueText(qtext(say::explorer_page::m_off{}));
+  rows_[name].show = [editor](const ExplorerChoices& choices) {
+    const int largest = to_int(limits_of(choices).shared_bytes_per_block / kib);
+    editor->set_range(0, largest);
+    editor->set_stops(every(1, 0, largest));
+    editor->show_value(to_int(choices.m_bytes.value_or(0) / kib));
+  };
+  rule_words_ = new QLabel(this);
+  rule_words_->setWordWrap(true);
+  rule_words_->setTextFormat(Qt::PlainText);
+  rule_words_->setObjectName(QStringLiteral("rule"));
+  rule_words_->hide();
+  grid_->addWidget(rule_words_, grid_->rowCount(), label_column, 1, 3);
+}
+
+void ChoiceEditors::add_padding() {
+  const QString name = QStringLiteral("padding");
+  const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
+  NumberEditor* editor = add_number(name, qtext(say::explorer::padding{}), qtext(say::explorer_page::padding_help{}), 0,
+                                    most, 1, every(1, 0, most), kib);
+  editor->spin()->setSuffix(QStringLiteral(" KiB"));
+  rows_[name].show = [editor](const ExplorerChoices& choices) {
+    editor->show_value(to_int(choices.point.padding_bytes / kib));
+  };
+}
+
+void ChoiceEditors::add_what_if() {
+  // Percent, for the editors hold whole numbers: 200 doubles it.
+  constexpr int percent = 100;
+  const std::vector<int> stops{50, 75, 100, 125, 150, 200, 250, 300, 400};
+  const std::array words{
+      std::pair(qtext(say::explorer_page::what_if_shared{}), qtext(say::explorer_page::what_if_shared_help{})),
+      std::pair(qtext(say::explorer_page::what_if_l2{}), qtext(say::explorer_page::what_if_l2_help{})),
+      std::pair(qtext(say::explorer_page::what_if_dram{}), qtext(say::explorer_page::what_if_dram_help{}))};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const WhatIfChoice& choice = what_if_choices()[i];
+    const QString name = to_qstring(choice.name);
+    NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * least_what_if),
+                                      qRound(percent * most_what_if), 25, stops);
+    editor->spin()->setSuffix(QStringLiteral(" %"));
+    rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
+      editor->show_value(qRound(percent * choices.what_if.*factor));
+    };
+  }
+}
+
+void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
+  const auto& stated = known_algorithms().find(choices.point.spec.algorithm)->facts().knobs;
+  for (auto& [name, row] : rows_) {
+    const std::string plain = name.toStdString();
+    const bool foreign =
+        known_algorithms().find_knob(plain) != nullptr && std::ranges::find(stated, plain, &Knob::name) == stated.end();
+    if (row.label->isHidden() != foreign) {
+      row.label->setVisible(!foreign);
+      for (QWidget* widget : row.widgets) widget->setVisible(!foreign);
+    }
+    row.show(choices);
+    if (!row.error->isHidden()) row.error->hide();
+  }
+}
+
+void ChoiceEditors::show_rule_words(const QString& words) {
+  if (rule_words_->text() != words) rule_words_->setText(words);
+  rule_words_->setVisible(!words.isEmpty());
+}
+
+QString ChoiceEditors::rule_words() const {
+  return rule_words_->isHidden() ? QString() : rule_words_->text();
+}
+
+void ChoiceEditors::show_error(const QString& name, const QString& why) {
+  const auto row = rows_.find(name);
+  if (row == rows_.end()) return;
+  row->second.error->setText(why);
+  row->second.error->setVisible(!why.isEmpty());
+}
+
+QString ChoiceEditors::error(const QString& name) const {
+  const auto row = rows_.find(name);
+  return row == rows_.end() || row->second.error->isHidden() ? QString() : row->second.error->text();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/choices.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/tile_table.h"
+#include "profiler/plan/fields.h"
+#include "ui/models/curve_series.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+using Chosen = Result<std::monostate, Message>;
+
+const QString device_key = QStringLiteral("device");
+const QString m_key = QStringLiteral("m");
+const QString padding_key = QStringLiteral("padding");
+const QString algorithm_key = QStringLiteral("algorithm");
+
+const Algorithm& algorithm_of(const ExplorerChoices& choices) {
+  return *known_algorithms().find(choices.point.spec.algorithm);
+}
+
+const Knob* knob_of(const Algorithm& algorithm, std::string_view name) {
+  const auto& knobs = algorithm.facts().knobs;
+  const auto found = std::ranges::find(knobs, name, &Knob::name);
+  return found == knobs.end() ? nullptr : &*found;
+}
+
+/// Another algorithm states other knobs, and other words for those that it shares.
+void drop_foreign_knobs(ExplorerChoices& choices) {
+  const Knobs given = choices.point.spec.knobs;
+  for (const auto& [name, value] : given) {
+    const Knob* knob = knob_of(algorithm_of(choices), name);
+    if (knob == nullptr || !parse_knob(*knob, attnscope::to_string(value)))
+      choices.point.spec.knobs.set(name, std::int64_t{0});
+  }
+}
+
+Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
+  if (known_algorithms().find(name) == nullptr) {
+    return Failure{make_message("There is no algorithm '{}'.", name)};
+  }
+  choices.point.spec.algorithm = name;
+  drop_foreign_knobs(choices);
+  return std::monostate();
+}
+
+Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
+  if (std::ranges::find(known_gpus(), name, &DeviceLimits::name) == known_gpus().end()) {
+    return Failure{make_message("There is no GPU '{}' in the table.", name)};
+  }
+  choices.device = name;
+  choices.own = nullptr;
+  return std::monostate();
+}
+
+Chosen choose_factor(double& factor, const QString& text) {
+  bool number = false;
+  constexpr double percent = 100;
+  const double value = text.toDouble(&number) / percent;
+  if (!number || !(value >= least_what_if && value <= most_what_if)) {
+    return Failure{make_message("{} is no percentage from 25 to 800", text.toStdString())};
+  }
+  factor = value;
+  return std::monostate();
+}
+
+constexpr std::array what_ifs{WhatIfChoice{"what_if_shared", &WhatIf::shared_memory},
+                              WhatIfChoice{"what_if_l2", &WhatIf::l2},
+                              WhatIfChoice{"what_if_dram", &WhatIf::dram_rate}};
+
+const WhatIfChoice* find_what_if(std::string_view name) {
+  const auto* const found = std::ranges::find(what_ifs, name, &WhatIfChoice::name);
+  return found == what_ifs.end() ? nullptr : found;
+}
+
+Chosen choose_bytes(std::int64_t& target, const QString& text) {
+  bool whole = false;
+  const qint64 bytes = text.toLongLong(&whole);
+  constexpr qint64 most = qint64{1} << 30U;  // no block has more, and sums of it stay numbers
+  if (!whole || bytes < 0 || bytes > most)
+    return Failure{make_message("'{}' is no number of bytes.", text.toStdString())};
+  target = bytes;
+  return std::monostate();
+}
+
+Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::string& text) {
+  PointSpec& spec = choices.point.spec;
+  const FieldValue before = field.get(spec);
+  const TileShape tile = spec.tile;
+  const auto value = parse_field(field, text);
+  if (!value) return Failure{value.error()};
+  if (field.type == FieldType::integer &&
+      (std::get<std::int64_t>(*value) < field.smallest || std::get<std::int64_t>(*value) > field.largest)) {
+    return Failure{make_message("{} is out of range.", std::get<std::int64_t>(*value))};
+  }
+  if (Chosen done = field.set(spec, *value); !done) return done;
+  // Two that were equal stay so: a square problem is one slider.
+  for (const Field& other : point_fields()) {
+    if (other.follows == field.name && other.get(spec) == before) other.restore(spec, field.get(spec));
+  }
+  if (spec.tile != tile) {
+    // A tile that is chosen by hand is no rule's, and what was chosen for another one goes with that.
+    choices.m_bytes.reset();
+    const Knobs given = spec.knobs;
+    for (const auto& [name, chosen] : given) {
+      const Knob* knob = knob_of(algorithm_of(choices), name);
+      if (knob != nullptr && knob->with_tile) spec.knobs.set(name, std::int64_t{0});
+    }
+  }
+  return std::monostate();
+}
+
+Chosen choose_knob(ExplorerChoices& choices, const Knob& knob, const std::string& text) {
+  const auto value = parse_knob(knob, text);
+  if (!value) return Failure{value.error()};
+  choices.point.spec.knobs.set(knob.name, value->value_or(std::int64_t{0}));
+  return std::monostate();
+}
+
+/// A type, then those that the algorithm has.
+std::vector<DType> dtypes_from(DType first, const Algorithm& algorithm) {
+  std::vector<DType> all{first};
+  std::ranges::copy(algorithm.facts().dtypes, std::back_inserter(all));
+  return all;
+}
+
+}  // namespace
+
+ExplorerChoices default_choices() {
+  constexpr std::int64_t length = 4096;
+  constexpr std::int64_t heads = 16;
+  ExplorerChoices choices;
+  choices.device = known_gpus().front().name;
+  PointSpec& spec = choices.point.spec;
+  const auto& all = known_algorithms().algorithms();
+  const auto usual = std::ranges::find_if(all, [](const Algorithm* algorithm) {
+    return algorithm->facts().traffic_side(Pass::fwd) == TileSide::br && algorithm->facts().in(Group::tile_maps);
+  });
+  const Algorithm& algorithm = usual == all.end() ? *all.front() : **usual;
+  spec.algorithm = algorithm.name();
+  spec.problem.n_q = spec.problem.n_k = length;
+  spec.problem.heads_q = spec.problem.heads_kv = heads;
+  spec.problem.d = 128;
+  spec.set_config(auto_config(algorithm, spec.problem, known_gpus().front()));
+  return choices;
+}
+
+ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm) {
+  ExplorerChoices next = choices;
+  if (!choose_algorithm(next, algorithm)) return choices;
+  const Algorithm& wanted = algorithm_of(next);
+  const DeviceLimits limits = limits_of(next);
+  PointSpec& spec = next.point.spec;
+  const auto runs = [&] { return !wanted.refusal(spec.problem, spec.config(), limits); };
+  if (algorithm == choices.point.spec.algorithm && runs()) return next;
+  next.m_bytes.reset();
+  std::vector<int> dims{static_cast<int>(spec.problem.d)};
+  std::ranges::copy(wanted.facts().head_dims, std::back_inserter(dims));
+  // What is nearest to what was chosen comes first.
+  for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
+    for (const int d : dims) {
+      for (const DType dtype : dtypes_from(like.dtype, wanted)) {
+        for (const Mask& mask : {like.mask, Mask::none, Mask::causal}) {
+          for (const Pass pass : {like.pass, Pass::fwd, Pass::bwd}) {
+            spec.problem = like;
+            spec.problem.d = d;
+            spec.problem.dtype = dtype;
+            spec.problem.mask = mask;
+            spec.problem.pass = pass;
+            spec.set_config(auto_config(wanted, spec.problem, limits));
+            if (runs()) return next;
+          }
+        }
+      }
+    }
+  }
+  spec.problem = choices.point.spec.problem;
+  spec.set_config(auto_config(wanted, spec.problem, limits));
+  return next;
+}
+
+std::span<const WhatIfChoice> what_if_choices() {
+  return what_ifs;
+}
+
+DeviceLimits limits_of(const ExplorerChoices& choices) {
+  if (choices.own != nullptr) return what_if(*choices.own, choices.what_if);
+  const auto gpus = known_gpus();
+  const auto found = std::ranges::find(gpus, choices.device, &DeviceLimits::name);
+  return what_if(found == gpus.end() ? gpus.front() : *found, choices.what_if);
+}
+
+QJsonObject to_json(const ExplorerChoices& choices) {
+  QJsonObject json{{device_key, QString::fromStdString(choices.device)},
+                   {padding_key, QString::number(choices.point.padding_bytes)}};
+  for (const Field& field : point_fields()) {
+    json[to_qstring(field.name)] = QString::fromStdString(field_text(field, choices.point.spec));
+  }
+  for (const auto& [name, value] : choices.point.spec.knobs) {
+    json[QString::fromStdString(name)] = QString::fromStdString(attnscope::to_string(value));
+  }
+  if (choices.m_bytes) json[m_key] = QString::number(*choices.m_bytes);
+  for (const WhatIfChoice& each : what_ifs) {
+    const double factor = choices.what_if.*each.factor;
+    if (factor != 1) json[to_qstring(each.name)] = QString::number(100 * factor);
+  }
+  return json;
+}
+
+void take_json(const QJsonObject& json, ExplorerChoices& choices) {
+  const auto take = [&](const QString& name) {
+    const QJsonValue value = json[name];
+    if (value.isString()) (void)choose(choices, name, value.toString());
+  };
+  // Knobs are those of the algorithm, and go with another tile.
+  take(algorithm_key);
+  take(device_key);
+  for (const Field& field : point_fields()) {
+    if (field.role != FieldRole::algorithm) take(to_qstring(field.name));
+  }
+  // What another took with it that was equal has its own value.
+  for (const Field& field : point_fields()) {
+    if (!field.follows.empty()) take(to_qstring(field.name));
+  }
+  for (const Knob& knob : algorithm_of(choices).facts().knobs) take(QString::fromStdString(knob.name));
+  for (const WhatIfChoice& each : what_ifs) take(to_qstring(each.name));
+  take(padding_key);
+  take(m_key);
+}
+
+Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text) {
+  const std::string word = text.toStdString();
+  if (name == algorithm_key) return choose_algorithm(choices, word);
+  if (name == device_key) return choose_device(choices, word);
+  if (name == padding_key) return choose_bytes(choices.point.padding_bytes, text);
+  if (name == m_key) {
+    std::int64_t bytes = 0;
+    if (Chosen done = choose_bytes(bytes, text); !done) return done;
+    choices.m_bytes = bytes > 0 ? std::optional(bytes) : std::nullopt;
+    return std::monostate();
+  }
+  if (const WhatIfChoice* each = find_what_if(name.toStdString())) {
+    return choose_factor(choices.what_if.*each->factor, text);
+  }
+  if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
+  if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) return choose_knob(choices, *knob, word);
+  return Failure{make_message("There is nothing to choose by the name '{}'.", name.toStdString())};
+}
+
+Explored work_out(ExplorerChoices choices) {
+  Explored explored;
+  explored.asked = choices;
+  const DeviceLimits limits = limits_of(choices);
+  PointSpec& spec = choices.point.spec;
+  if (choices.m_bytes) {
+    explored.rule = analysis::tile_of_m(algorithm_of(choices), spec.problem, spec.config(), limits, *choices.m_bytes);
+    if (explored.rule && explored.rule->config) spec.set_config(*explored.rule->config);
+  }
+  const std::span<const Ceiling> measured =
+      choices.rates != nullptr ? std::span<const Ceiling>(choices.rates->ceilings) : std::span<const Ceiling>();
+  explored.exploration = analysis::explore(choices.point, limits, known_algorithms(), measured);
+  explored.choices = std::move(choices);
+  return explored;
+}
+
+QString short_title(const ExplorerChoices& choices) {
+  constexpr qsizetype longest = 24;  // of a kernel of the user's own it may be long
+  const PointSpec& spec = choices.point.spec;
+  return QStringLiteral("%1 %2 × %3")
+      .arg(shortened(short_title(spec.algorithm), longest))
+      .arg(spec.tile.br)
+      .arg(spec.tile.bc);
+}
+
+std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,
+                                                const std::function<bool()>& cancelled) {
+  const PointSpec& spec = choices.point.spec;
+  // Lengths in a list may stand in any order.
+  std::int64_t longest = 0;
+  if (spec.problem.mask.padded()) {
+    for (std::int64_t entry = 1; entry < spec.problem.batch; ++entry) {
+      if (key_length(spec.problem, entry) > key_length(spec.problem, longest)) longest = entry;
+    }
+  }
+  return analysis::tile_picture(*known_algorithms().find(spec.algorithm), spec.problem, spec.config(),
+                                limits_of(choices), longest, cancelled);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is chosen in the explorer, and what theory says of it.
+#pragma once
+
+#include <QJsonObject>
+#include <QString>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/model/gpu_values.h"
+#include "profiler/predict/exploration.h"
+#include "profiler/predict/tile_rule.h"
+#include "profiler/tilemap/tile_picture.h"
+#include "storage/run_store.h"
+
+namespace attnscope::ui {
+
+struct ExplorerChoices {
+  analysis::ExploredPoint point;
+  std::string device;  ///< DeviceLimits::name
+  /// Shared memory of a block, in bytes: the paper's rule then picks the tile. Empty: the tile is chosen by hand.
+  std::optional<std::int64_t> m_bytes = {};
+  WhatIf what_if = {};
+  /// The values of a GPU of a file or of a recorded run; null for a public one.
+  std::shared_ptr<const DeviceLimits> own = {};
+
+  /// Measured of such a GPU, in an open file: rates of the predicted times; null: by table. Nothing that is chosen.
+  std::shared_ptr<const StoredCeilings> rates = {};
+
+  bool operator==(const ExplorerChoices& other) const {
+    return point == other.point && device == other.device && m_bytes == other.m_bytes && what_if == other.what_if &&
+           own == other.own;
+  }
+};
+
+/// A usual forward pass on the first known GPU, with the tile that is best there.
+[[nodiscard]] ExplorerChoices default_choices();
+/// The same of another algorithm, with its own tile: the problem as near as the algorithm takes it. What is of that
+/// algorithm and runs stays, and unknown algorithms change nothing.
+[[nodiscard]] ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm);
+/// Of the device, with its multiples; those of the first known GPU for a name that is none.
+[[nodiscard]] DeviceLimits limits_of(const ExplorerChoices& choices);
+
+/// By the names of fields and knobs, each as text.
+[[nodiscard]] QJsonObject to_json(const ExplorerChoices& choices);
+/// Entries that are unknown or cannot be leave what stands there.
+void take_json(const QJsonObject& json, ExplorerChoices& choices);
+
+/// What an editor calls for: a field or knob by name, "algorithm", "device", "m" or "padding" (bytes, 0 of "m": the
+/// tile by hand), "what_if_shared", "what_if_l2" or "what_if_dram" (percent). The other choices follow where they have
+/// to: knobs that an algorithm does not state go, and equal lengths and heads stay equal. The error is one sentence;
+/// the choices are left as they were.
+[[nodiscard]] Result<std::monostate, Message> choose(ExplorerChoices& choices, const QString& name,
+                                                     const QString& text);
+
+struct Explored {
+  ExplorerChoices asked;                   ///< as they were given
+  ExplorerChoices choices;                 ///< with the rule's tile, where M picks it
+  std::optional<analysis::RuleTile> rule;  ///< where M is chosen and the rule speaks of the algorithm
+  analysis::Exploration exploration;
+};
+[[nodiscard]] Explored work_out(ExplorerChoices choices);
+/// The picture of the batch entry with the most keys. Nothing once it is cancelled. Pre: the configuration runs.
+[[nodiscard]] std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,
+                                                              const std::function<bool()>& cancelled = {});
+
+/// The multiples by the names that choose() takes.
+struct WhatIfChoice {
+  std::string_view name;
+  double WhatIf::*factor;
+};
+[[nodiscard]] std::span<const WhatIfChoice> what_if_choices();
+
+/// "FA2 128 × 64", for the heading of a column.
+[[nodiscard]] QString short_title(const ExplorerChoices& choices);
+
+}  // namespace attnscope::ui

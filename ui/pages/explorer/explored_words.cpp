@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/explored_words.h"
+
+#include <string>
+#include <string_view>
+
+#include "messages/explorer_page.h"
+#include "profiler/predict/published_errors.h"
+#include "profiler/predict/sharing.h"
+#include "profiler/predict/unit_use.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+
+QString help_of(const ExplorerChoices& choices) {
+  return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
+}
+
+QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time) {
+  if (!predicts_time) {  // its registers, and with them what limits it, are known once it is compiled
+    return qtext(say::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
+  }
+  const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
+  const std::string limiter = limiter_words(kernel.occupancy.limiter).toStdString();
+  const std::string waves = number_text(kernel.time.waves);
+  if (kernel.launched_blocks < kernel.blocks) {
+    return qtext(say::explorer_page::occupancy_line_persistent{.occupancy = occupancy,
+                                                               .blocks = kernel.occupancy.blocks_per_sm,
+                                                               .limiter = limiter,
+                                                               .launched = kernel.launched_blocks,
+                                                               .all = kernel.blocks,
+                                                               .waves = waves});
+  }
+  return qtext(say::explorer_page::occupancy_line{.occupancy = occupancy,
+                                                  .blocks = kernel.occupancy.blocks_per_sm,
+                                                  .limiter = limiter,
+                                                  .all = kernel.blocks,
+                                                  .waves = waves});
+}
+
+QString recorded_words(const RecordedPoints::Found& found) {
+  return qtext(say::explorer_page::recorded_nearest{.point = describe(found.spec),
+                                                    .time = text(Nanoseconds(found.ns.value_or(0))),
+                                                    .run = found.title.toStdString()});
+}
+
+QString counted_words(const PointRecord& record, const std::string& kernel) {
+  const auto bound = analysis::counted_bound(record, kernel);
+  return bound ? qtext(analysis::words_of(*bound)) : qtext(say::explorer_page::untimed{});
+}
+
+QString rates_note(const Explored& explored) {
+  const analysis::Exploration& e = explored.exploration;
+  const QString link =
+      e.sharing ? QLatin1Char(' ') + qtext(analysis::link_words(e.link, e.link_rate_measured)) : QString();
+  const StoredCeilings* rates = explored.choices.rates.get();
+  if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
+    return qtext(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}) + link;
+  }
+  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
+                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
+                                                                       : text(say::explorer_page::rates_of_l2{});
+  const double factor = explored.choices.what_if.dram_rate;
+  const QString times =
+      factor == 1 ? QString()
+                  : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
+                                           .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
+  return qtext(say::explorer_page::terms_note_measured{.which = which,
+                                                       .gpu = rates->device_name,
+                                                       .uuid = rates->device_uuid,
+                                                       .time = rates->measured_at,
+                                                       .device = e.device,
+                                                       .measured = e.rates_of}) +
+         times + link;
+}
+
+QString rule_words(const Explored& explored) {
+  if (!explored.choices.m_bytes) return {};
+  const auto& rule = explored.rule;
+  if (!rule) return qtext(say::explorer_page::rule_does_not_speak{});
+  const bool keys = rule->outer == TileSide::bc;
+  const std::string asked = describe(rule->asked);
+  const std::int64_t m = rule->m_bytes / bytes_per_element(explored.exploration.point.spec.problem.dtype);
+  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
+                         : qtext(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
+  if (!rule->config) {
+    lines << qtext(say::explorer_page::rule_nothing_runs{});
+  } else {
+    if (rule->config->tile != rule->asked) {
+      lines << qtext(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
+    }
+    if (rule->held_back) {
+      lines << qtext(say::explorer_page::larger_changes_nothing_because{.why = rule->held_back->reason});
+    } else if (rule->larger_changes_nothing) {
+      lines << qtext(say::explorer_page::larger_changes_nothing{});
+    }
+  }
+  return lines.join(QLatin1Char(' '));
+}
+
+QString verdict_words(const analysis::Exploration& e) {
+  if (!e.refusal && !e.predicts_time) return qtext(say::explorer_page::runs_untimed{});
+  if (!e.refusal) {
+    QString line = qtext(say::explorer_page::runs{.time = text(Nanoseconds(e.ns)),
+                                                  .rate = text(FlopsPerSecond(e.flops_per_second())),
+                                                  .bound = analysis::bound_words(e.light)});
+    if (e.rates_inherited && !(e.dram_rate_measured && e.l2_rate_measured)) {
+      line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
+    }
+    return line;
+  }
+  QString line = qtext(say::explorer_page::refused{.why = e.refusal->reason});
+  if (e.nearest) {
+    const std::string tile = describe(*e.nearest);
+    line += QLatin1Char(' ') + qtext(say::explorer_page::nearest{.tile = tile});
+  } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
+    line += QLatin1Char(' ') + qtext(say::explorer_page::no_tile_runs{});
+  }
+  return line;
+}
+
+QString prediction_words(const Explored& explored) {
+  if (!explored.exploration.predicts_time) return {};
+  const PointSpec& spec = explored.exploration.point.spec;
+  const analysis::PublishedErrors* errors = analysis::validated_errors(explored.exploration.device);
+  const analysis::ErrorRow* row =
+      errors == nullptr
+          ? nullptr
+          : errors->find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
+  if (row == nullptr) return qtext(say::explorer_page::errors_none{});
+  return qtext(say::explorer_page::errors_line{.median = text(Share(row->median)),
+                                               .p95 = text(Share(row->p95)),
+                                               .gpu = errors->device,
+                                               .problems = row->problems});
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the explorer's page is made of.
+#include <QHBoxLayout>
+#include <QScrollBar>
+#include <QTimer>
+#include <array>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "messages/explorer.h"
+#include "messages/explorer_page.h"
+#include "messages/field.h"
+#include "ui/pages/explorer/card_layout.h"
+#include "ui/pages/explorer/card_words.h"
+#include "ui/pages/explorer/choice_editors.h"
+#include "ui/pages/explorer/explorer_page.h"
+#include "ui/pages/explorer/figures_model.h"
+#include "ui/pages/explorer/fitted_table.h"
+#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/tile_grid_view.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/on_chip_map.h"
+
+namespace attnscope::ui {
+
+void ExplorerPage::build_bar() {
+  auto* bar = new QWidget(this);
+  auto* flow = new FlowLayout(bar);
+  const auto combo = [&](const QString& name, const QString& label, const QString& help) {
+    auto* box = new QWidget(bar);
+    auto* line = new QHBoxLayout(box);
+    line->setContentsMargins(0, 0, 0, 0);
+    auto* title = new QLabel(label, box);
+    auto* choice = new QComboBox(box);
+    choice->setObjectName(name);
+    choice->setAccessibleName(label);
+    choice->setToolTip(plain_tip(help));
+    title->setBuddy(choice);
+    line->addWidget(title);
+    line->addWidget(choice);
+    flow->addWidget(box);
+    return choice;
+  };
+  algorithm_ =
+      combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
+  list_algorithms();
+  device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));
+  list_devices();
+  connect(algorithm_, &QComboBox::activated, this,
+          [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
+  connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
+
+  const auto button = [&](const QString& name, const QString& text, const QString& help) {
+    auto* made = new QPushButton(text, bar);
+    made->setObjectName(name);
+    made->setToolTip(plain_tip(help));
+    flow->addWidget(made);
+    return made;
+  };
+  QPushButton* open_file = button(QStringLiteral("open-gpu"), qtext(say::explorer_page::open_gpu{}),
+                                  qtext(say::explorer_page::open_gpu_help{}));
+  connect(open_file, &QPushButton::clicked, this, &ExplorerPage::choose_gpu_file);
+  QPushButton* best = button(QStringLiteral("default-tile"), qtext(say::explorer_page::default_tile{}),
+                             qtext(say::explorer_page::default_tile_help{}));
+  connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
+  pin_button_ = button(QStringLiteral("pin"), qtext(say::explorer_page::pin{}), qtext(say::explorer_page::pin_help{}));
+  connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
+  // Icons alone would say nothing to a screen reader, and the words are short.
+  QAction* undo = undo_.createUndoAction(this, qtext(say::explorer_page::undo{}));
+  undo->setShortcut(QKeySequence::Undo);
+  QAction* redo = undo_.createRedoAction(this, qtext(say::explorer_page::redo{}));
+  redo->setShortcut(QKeySequence::Redo);
+  const std::array actions{std::pair(undo, qtext(say::explorer_page::undo{})),
+                           std::pair(redo, qtext(say::explorer_page::redo{}))};
+  for (const auto& [action, text] : actions) {
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+    QPushButton* made = button(action == undo ? QStringLiteral("undo") : QStringLiteral("redo"), text, text);
+    made->setEnabled(action->isEnabled());
+    connect(action, &QAction::changed, made, [made, action = action] {
+      made->setEnabled(action->isEnabled());
+      made->setToolTip(plain_tip(action->text()));
+    });
+    connect(made, &QPushButton::clicked, action, &QAction::trigger);
+  }
+  // What comes and goes stands last, so that nothing else moves under the mouse.
+  for (std::size_t i = 0; i < most_pins; ++i) {
+    auto* unpin = new QToolButton(bar);
+    unpin->setObjectName(QStringLiteral("unpin-") + pin_letter(i));
+    unpin->setText(qtext(say::explorer_page::unpin_short{.pin = pin_letter(i).toStdString()}));
+    connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
+    flow->addWidget(unpin);
+    unpin_buttons_[i] = unpin;
+  }
+  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
+  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
+  layout()->addWidget(bar);
+}
+
+void ExplorerPage::list_algorithms() {
+  const QSignalBlocker quiet(algorithm_);
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
+    const QString name = QString::fromStdString(algorithm->name());
+    if (algorithm_->findData(name) < 0) algorithm_->addItem(to_qstring(algorithm->facts().title), name);
+  }
+}
+
+void ExplorerPage::build_editors() {
+  editors_ = new ChoiceEditors();
+  editor_area_->setWidget(editors_);
+  connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
+  knobs_there_ = known_algorithms().knobs().size();
+  fit_editors();
+}
+
+void ExplorerPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  fit_editors();
+}
+
+void ExplorerPage::take_new_kernels() {
+  list_algorithms();
+  if (known_algorithms().knobs().size() != knobs_there_) build_editors();
+}
+
+void ExplorerPage::build_cards() {
+  kernel_ = new QComboBox();
+  kernel_->setObjectName(QStringLiteral("kernel"));
+  kernel_->setAccessibleName(qtext(say::explorer_page::kernel{}));
+  kernel_->setToolTip(plain_tip(qtext(say::explorer_page::kernel_help{})));
+  connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
+  occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
+  errors_ = card_words(nullptr, QStringLiteral("errors"));
+  of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
+  terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
+  recorded_note_ = card_words(nullptr, QStringLiteral("recorded-note"));
+  on_chip_ = new OnChipMap();
+  unit_bars_ = new UnitBars();
+  grid_ = new TileGridView();
+  figures_ = new FiguresModel(this);
+  operands_ = new OperandsModel(this);
+  figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
+  measuring_ = new MeasuringCard(measurer_of(workspace_));
+  operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));
+  no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
+
+  auto* cards = new QWidget();
+  auto* layout = new CardLayout(cards, card_width, most_columns, 8);
+  layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
+  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}),
+                         {of_kernel_, unit_bars_, recorded_note_, terms_note_, errors_}));
+  layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
+  layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
+  layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
+  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_->table()}));
+  card_area_ = new QScrollArea(this);
+  card_area_->setAccessibleName(qtext(say::explorer_page::cards_name{}));
+  card_area_->setWidget(cards);
+  card_area_->setWidgetResizable(true);
+  card_area_->setFrameShape(QFrame::NoFrame);
+  card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+void ExplorerPage::follow_measuring() {
+  connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
+  connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
+  connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
+  connect(measuring_, &MeasuringCard::changed, this, &ExplorerPage::show_recorded);
+  const auto show_result = [this] {
+    // Heights are the new ones only once what was posted for the layout is through.
+    QTimer::singleShot(0, this, [this] {
+      if (keeps_result_seen_) card_area_->ensureWidgetVisible(measuring_->table());
+    });
+  };
+  connect(measuring_, &MeasuringCard::answered, this, [this, show_result] {
+    keeps_result_seen_ = true;
+    show_result();
+  });
+  // The file is read a moment later, and what it tells makes cards above higher.
+  connect(card_area_->verticalScrollBar(), &QScrollBar::rangeChanged, this, show_result);
+  connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { keeps_result_seen_ = false; });
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/explorer_page.h"
+
+#include <QEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QJsonArray>
+#include <QMessageBox>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <QUndoCommand>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "kernels/tile_table.h"
+#include "messages/explorer_page.h"
+#include "profiler/plan/fields.h"
+#include "storage/gpu_file.h"
+#include "ui/pages/explorer/card_layout.h"
+#include "ui/pages/explorer/card_words.h"
+#include "ui/pages/explorer/choice_editors.h"
+#include "ui/pages/explorer/explored_words.h"
+#include "ui/pages/explorer/figures_model.h"
+#include "ui/pages/explorer/fitted_table.h"
+#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/recorded_gpus.h"
+#include "ui/pages/explorer/tile_grid_view.h"
+#include "ui/pages/explorer/unit_bars.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/elided_label.h"
+#include "ui/widgets/on_chip_map.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double editors_width = 18.5;       ///< lines of text
+constexpr int card_width_beside_one = 540;   ///< beside one pin
+constexpr int card_width_beside_pins = 800;  ///< beside several
+
+}  // namespace
+
+/// From one state to another; changes of one drag are one.
+class ExplorerPage::Change : public QUndoCommand {
+ public:
+  Change(ExplorerPage& page, State before, State after, const QString& words, QString what, int gesture)
+      : QUndoCommand(words),
+        page_(page),
+        before_(std::move(before)),
+        after_(std::move(after)),
+        what_(std::move(what)),
+        gesture_(gesture) {}
+
+  void undo() override { page_.apply(before_); }
+  void redo() override { page_.apply(after_); }
+  [[nodiscard]] int id() const override { return gesture_ < 0 ? -1 : 1; }
+  bool mergeWith(const QUndoCommand* other) override {
+    const auto* next = static_cast<const Change*>(other);
+    if (next->what_ != what_ || next->gesture_ != gesture_) return false;
+    after_ = next->after_;
+    return true;
+  }
+
+ private:
+  ExplorerPage& page_;
+  State before_;
+  State after_;
+  QString what_;
+  int gesture_;
+};
+
+namespace {
+
+/// The kernel whose block takes most beyond what it may have.
+int most_overrun(const std::vector<analysis::ExploredKernel>& kernels) {
+  const auto most = std::ranges::max_element(kernels, {}, [](const analysis::ExploredKernel& kernel) {
+    return std::max(kernel.shared.overrun(), kernel.registers.overrun());
+  });
+  return static_cast<int>(most - kernels.begin());
+}
+
+std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const Outdated& /*outdated*/) {
+  return std::make_shared<const Explored>(work_out(choices));
+}
+
+}  // namespace
+
+ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
+    : Page(parent),
+      workspace_(workspace),
+      recorded_(workspace, [this] { show_recorded(); }),
+      explored_(explore_aside,
+                [this](const std::shared_ptr<const Explored>& explored) {
+                  // Before it is told: nobody is to think that all was there.
+                  if (!explored->exploration.refusal) pictured_.ask(explored->choices, always_aside);
+                  take(explored);
+                }),
+      pictured_(
+          [](const ExplorerChoices& choices, const Outdated& outdated) {
+            auto picture = picture_of(choices, outdated);
+            return picture ? std::make_shared<const analysis::TilePicture>(std::move(*picture)) : nullptr;
+          },
+          [this](const std::shared_ptr<const analysis::TilePicture>& picture) {
+            if (picture) grid_->set_picture(picture);
+          }),
+      explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
+        known_pins_.push_back(pin);
+        know_pins();
+        show_figures();
+      }) {
+  wait_for(explored_);
+  wait_for(pictured_);
+  wait_for(recorded_.work());
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 8, 10, 6);
+  column->setSpacing(6);
+  build_bar();
+  // One line, whatever it says: nothing moves below it while a slider is dragged.
+  verdict_ = new ElidedLabel(this);
+  verdict_->setObjectName(QStringLiteral("verdict"));
+  verdict_->setTextFormat(Qt::PlainText);
+  column->addWidget(verdict_);
+
+  auto* row = new QHBoxLayout();
+  row->setSpacing(8);
+  column->addLayout(row, 1);
+  editor_area_ = new QScrollArea(this);
+  editor_area_->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
+  editor_area_->setWidgetResizable(true);
+  editor_area_->setFrameShape(QFrame::NoFrame);
+  editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  build_editors();
+  row->addWidget(editor_area_);
+  build_cards();
+  follow_measuring();
+  row->addWidget(card_area_, 1);
+  column->addWidget(measuring_);
+
+  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
+  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
+  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
+  connect(&workspace_, &Workspace::points_changed, this, [this] { recorded_.forget(); });
+  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
+  keep_choices();
+  apply({.choices = default_choices(), .pins = {}});
+}
+
+void ExplorerPage::list_devices() {
+  const QSignalBlocker quiet(device_);
+  device_->clear();
+  for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
+  for (const auto& gpu : opened_gpus_) device_->addItem(QString::fromStdString(gpu->name));
+  for (const LoadedRun& run : workspace_.runs()) {
+    const QString name = QString::fromStdString(run.info->summary.device_name);
+    if (device_->findText(name) >= 0 || recorded_gpu(workspace_, name.toStdString()) == nullptr) continue;
+    device_->addItem(name);
+  }
+  // What is explored stays at hand, also when its file is closed.
+  const QString chosen = QString::fromStdString(chosen_.choices.device);
+  if (device_->findText(chosen) < 0) device_->addItem(chosen);
+  device_->setCurrentIndex(device_->findText(chosen));
+}
+
+void ExplorerPage::choose_gpu_file() {
+  const QString file = QFileDialog::getOpenFileName(this, qtext(say::explorer_page::open_gpu_title{}), {},
+                                                    qtext(say::explorer_page::open_gpu_filter{}));
+  if (file.isEmpty()) return;
+  const QString wrong = open_gpu(file);
+  if (wrong.isEmpty()) return;
+  auto* box =
+      new QMessageBox(QMessageBox::Warning, qtext(say::explorer_page::open_gpu_title{}), {}, QMessageBox::Ok, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::PlainText);
+  box->setText(wrong);
+  box->open();
+}
+
+QString ExplorerPage::open_gpu(const QString& file) {
+  auto read = read_gpu(file.toStdString());
+  if (!read) return to_qstring(read.error());
+  const auto gpu = std::make_shared<const DeviceLimits>(std::move(*read));
+  std::erase_if(opened_gpus_, [&](const auto& opened) { return opened->name == gpu->name; });
+  opened_gpus_.push_back(gpu);
+  State next = chosen_;
+  next.choices.device = gpu->name;
+  next.choices.own = gpu;
+  change(std::move(next), qtext(say::explorer_page::did_choose{.what = "device"}));
+  list_devices();
+  return {};
+}
+
+bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const {
+  const auto opened = std::ranges::find(opened_gpus_, name.toStdString(), [](const auto& gpu) { return gpu->name; });
+  if (opened == opened_gpus_.end()) return take_device(choices, name, workspace_);
+  choices.device = (*opened)->name;
+  choices.own = *opened;
+  return true;
+}
+
+void ExplorerPage::show_measured() {
+  const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
+  measuring_->show_choices(chosen_.choices, runs);
+}
+
+void ExplorerPage::measure() {
+  work_out_chosen();
+  if (!behind_) measuring_->measure();  // else M has not picked its tile yet
+}
+
+void ExplorerPage::sweep_around() {
+  work_out_chosen();
+  if (!behind_) measuring_->sweep_around();
+}
+
+QWidget* ExplorerPage::view() {
+  return findChild<QSpinBox*>(QStringLiteral("br"));
+}
+
+void ExplorerPage::keep_choices() {
+  choices().keep(
+      [this](QJsonObject& state) {
+        QJsonArray pins;
+        for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
+        state[QStringLiteral("choices")] = to_json(chosen_.choices);
+        state[QStringLiteral("pins")] = pins;
+        state[QStringLiteral("around")] = measuring_->steps().value();
+      },
+      [this](const QJsonObject& state) {
+        const QJsonObject choices = state[QStringLiteral("choices")].toObject();
+        if (!choices.isEmpty()) chosen_.choices.what_if = {};  // it is there where something is supposed
+        take_json(choices, chosen_.choices);
+        (void)take_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
+        measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
+        if (!state[QStringLiteral("pins")].isArray()) return;
+        chosen_.pins.clear();
+        for (const auto& each : state[QStringLiteral("pins")].toArray()) {
+          if (chosen_.pins.size() == most_pins) break;
+          const QJsonObject pin = each.toObject();
+          take_json(pin, chosen_.pins.emplace_back(default_choices()));
+          (void)take_gpu(chosen_.pins.back(), pin[QStringLiteral("device")].toString());
+        }
+      });
+}
+
+void ExplorerPage::show_choices() {
+  undo_.clear();
+  apply(State(chosen_));
+}
+
+std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
+  return {{qtext(say::explorer_page::keys_undo{}), qtext(say::explorer_page::key_undo{})},
+          {qtext(say::explorer_page::keys_grid{}), qtext(say::explorer_page::key_grid{})}};
+}
+
+bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
+  State next = chosen_;
+  bool known = false;
+  next.choices = choices_of(spec, gpu, chosen_.choices.device, workspace_, known);
+  change(std::move(next), qtext(say::explorer_page::did_show{}));
+  return known;
+}
+
+bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
+  State next = chosen_;
+  bool known = false;
+  ExplorerChoices pinned = choices_of(spec, gpu, chosen_.choices.device, workspace_, known);
+  if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
+  if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
+  next.pins.push_back(std::move(pinned));
+  change(std::move(next), qtext(say::explorer_page::did_pin{}));
+  return known;
+}
+
+void ExplorerPage::explore_algorithm(const std::string& name) {
+  State next = chosen_;
+  next.choices = turned_to(chosen_.choices, name);
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_choose{.what = "algorithm"}));
+}
+
+void ExplorerPage::sources_saved() {
+  measuring_->measurer().begin_anew();  // a collector measures one version of them
+}
+
+QString ExplorerPage::under_way() const {
+  return measuring_->measurer().open() > 0 ? measuring_->open_words() : QString();
+}
+
+void ExplorerPage::end_work() {
+  measuring_->measurer().cancel();
+}
+
+void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
+  State next = chosen_;
+  const auto done = choose(next.choices, name, text);
+  const bool listed = !done && name == QLatin1String("device") && take_gpu(next.choices, text);
+  if (!done && !listed) return editors_->show_error(name, qtext(done.error()));
+  editors_->show_error(name, {});
+  if (next == chosen_) return;
+  change(std::move(next), qtext(say::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);
+}
+
+void ExplorerPage::change(State next, const QString& words, const QString& what, int gesture) {
+  undo_.push(new Change(*this, chosen_, std::move(next), words, what, gesture));
+}
+
+void ExplorerPage::apply(const State& state) {
+  keeps_result_seen_ = false;
+  chosen_ = state;
+  behind_ = true;
+  explored_.drop();  // its answer is of what was chosen before
+  pictured_.drop();
+  // However many changes one turn of the event loop brings, the last one is worked out.
+  if (queued_) return;
+  queued_ = true;
+  QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
+}
+
+std::shared_ptr<const StoredCeilings> ExplorerPage::known_rates_of(const ExplorerChoices& choices) {
+  // With its memories multiplied a GPU has another name, and of its own rates those that nobody multiplied.
+  const auto [known, first] = rates_.try_emplace(limits_of(choices).name);
+  if (first) known->second = rates_of(choices, workspace_);
+  return known->second;
+}
+
+void ExplorerPage::forget_rates() {
+  rates_.clear();
+  known_pins_.clear();
+  apply(State(chosen_));
+}
+
+void ExplorerPage::work_out_chosen() {
+  if (!queued_) return;
+  queued_ = false;
+  chosen_.choices.rates = known_rates_of(chosen_.choices);
+  for (ExplorerChoices& pin : chosen_.pins) pin.rates = known_rates_of(pin);
+  const ExplorerChoices& choices = chosen_.choices;
+  take_new_kernels();
+  {
+    const QSignalBlocker quiet_algorithm(algorithm_);
+    const QSignalBlocker quiet_device(device_);
+    algorithm_->setCurrentIndex(algorithm_->findData(QString::fromStdString(choices.point.spec.algorithm)));
+    device_->setCurrentIndex(device_->findText(QString::fromStdString(choices.device)));
+  }
+  editors_->show_choices(choices);
+  show_pins();
+  know_pins();
+  if (analysis::is_quick(choices.point.spec.problem)) {
+    take(std::make_shared<const Explored>(work_out(choices)));
+    const Explored& explored = *shown_;
+    if (explored.exploration.refusal) return;
+    if (analysis::is_quick_picture(explored.choices.point.spec.problem, explored.choices.point.spec.tile)) {
+      grid_->set_picture(std::make_shared<const analysis::TilePicture>(*picture_of(explored.choices)));
+    } else {
+      pictured_.ask(explored.choices, always_aside);
+    }
+    return;
+  }
+  set_words(verdict_, qtext(say::explorer_page::working_out{}));
+  grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
+  explored_.ask(choices, always_aside);
+  show_measured();
+}
+
+void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
+  shown_ = std::move(explored);
+  behind_ = false;
+  // The rule's tile stands in the boxes, but is chosen by M.
+  chosen_.choices = shown_->choices;
+  editors_->show_choices(chosen_.choices);
+  show_explored();
+}
+
+void ExplorerPage::show_explored() {
+  editors_->show_rule_words(rule_words(*shown_));
+  show_verdict();
+  const analysis::Exploration& e = shown_->exploration;
+  {
+    const QSignalBlocker quiet(kernel_);
+    const QString before = kernel_->currentText();
+    QStringList names;
+    const std::vector<analysis::ExploredKernel>& kernels = e.refusal ? e.overrun : e.kernels;
+    for (const analysis::ExploredKernel& kernel : kernels) names << QString::fromStdString(kernel.name);
+    QStringList shown_names;
+    for (int i = 0; i < kernel_->count(); ++i) shown_names << kernel_->itemText(i);
+    if (names != shown_names) {
+      kernel_->clear();
+      kernel_->addItems(names);
+      kernel_->setCurrentIndex(names.contains(before) ? static_cast<int>(names.indexOf(before))
+                               : kernels.empty()      ? -1
+                               : e.refusal            ? most_overrun(kernels)
+                                                      : static_cast<int>(e.longest()));
+    }
+    kernel_->setVisible(names.size() > 1);
+  }
+  show_kernel();
+  show_figures();
+  operands_->set_exploration(&e);
+  operands_view_->fit();
+  operands_view_->setVisible(!e.refusal);
+  set_words(no_operands_, qtext(say::explorer_page::no_operands{}));
+  no_operands_->setVisible(e.refusal.has_value());
+  show_grid();
+  show_errors();
+  show_measured();
+}
+
+void ExplorerPage::show_kernel() {
+  if (shown_ == nullptr) return;
+  const analysis::Exploration& e = shown_->exploration;
+  const int place = kernel_->currentIndex();
+  if (e.refusal || place < 0) {
+    on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
+    unit_bars_->set_times({});
+    set_words(occupancy_, {});
+    occupancy_->hide();
+    of_kernel_->hide();
+    terms_note_->hide();
+    recorded_note_->hide();
+    return;
+  }
+  const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
+  on_chip_->set_kernel(&kernel);
+  const bool several = e.kernels.size() > 1 || e.sharing;
+  of_kernel_->setVisible(several && e.predicts_time);
+  const std::string whole = text(Nanoseconds(e.ns));
+  set_words(of_kernel_, e.sharing ? qtext(say::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                                  : qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
+  const PointRecord* record = measured_record();
+  const std::string name = several ? kernel.name : "all";
+  std::optional<UnitBars::Measured> measured;
+  if (record != nullptr) measured = measured_of(*record, name, limits_of(shown_->choices));
+  std::optional<UnitBars::Times> times;
+  if (e.predicts_time) {
+    times = {.ns = kernel.time.ns, .light = analysis::speed_of_light({&kernel.time, 1}), .measured = measured};
+  } else if (measured) {
+    times = {.ns = 0, .light = {}, .measured = measured};
+  }
+  unit_bars_->set_times(times, qtext(say::explorer_page::untimed{}));
+  set_words(occupancy_, occupancy_words(kernel, e.predicts_time));
+  occupancy_->show();
+  QString note = e.predicts_time ? rates_note(*shown_) : measured ? counted_words(*record, name) : QString();
+  if (e.predicts_time && measured && record->provenance == Provenance::simulated) {
+    note.prepend(qtext(say::explorer_page::by_construction{}) + QLatin1Char(' '));
+  }
+  set_words(terms_note_, note);
+  terms_note_->setVisible(!note.isEmpty());
+}
+
+void ExplorerPage::show_recorded() {
+  show_kernel();
+  if (shown_ != nullptr && !shown_->exploration.predicts_time) show_figures();
+}
+
+const PointRecord* ExplorerPage::measured_record() {
+  const ExplorerChoices& choices = shown_->choices;
+  recorded_note_->hide();
+  if (const PointRecord* record = measuring_->measurer().record_of(choices)) return record;
+  const auto found = recorded_.find(choices);
+  of_file_ = found ? found->record : nullptr;
+  if (found && of_file_ == nullptr && found->ns && found->spec != choices.point.spec) {
+    set_words(recorded_note_, recorded_words(*found));
+    recorded_note_->show();
+  }
+  return of_file_.get();
+}
+
+void ExplorerPage::show_grid() {
+  const analysis::Exploration& e = shown_->exploration;
+  if (e.refusal) {
+    grid_->set_picture(nullptr, qtext(say::explorer_page::does_not_run{}));
+  } else if (!e.predicts_time) {
+    grid_->set_picture(nullptr, qtext(say::explorer_page::no_program{}));
+  } else if (!analysis::is_quick_picture(e.point.spec.problem, e.point.spec.tile)) {
+    grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
+  }
+}
+
+void ExplorerPage::show_verdict() {
+  const std::optional<Config>& nearest = shown_->exploration.nearest;
+  nearest_button_->setVisible(nearest.has_value());
+  if (nearest) nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(nearest->tile)}));
+  set_words(verdict_, verdict_words(shown_->exploration));
+  verdict_->setToolTip(plain_tip(verdict_->text()));
+}
+
+void ExplorerPage::show_errors() {
+  if (shown_ != nullptr) set_words(errors_, prediction_words(*shown_));
+}
+
+void ExplorerPage::show_figures() {
+  if (shown_ == nullptr) return;
+  std::vector<FiguresModel::Column> columns{{.title = qtext(say::explorer_page::now{}),
+                                             .help = help_of(shown_->choices),
+                                             .exploration = &shown_->exploration}};
+  const bool own = !shown_->exploration.refusal && !shown_->exploration.predicts_time;
+  if (own) columns.front().measured = measured_record();
+  for (std::size_t i = 0; i < chosen_.pins.size(); ++i) {
+    const Explored* pin = pinned(chosen_.pins[i]);
+    if (pin == nullptr) continue;
+    columns.push_back({.title = QStringLiteral("%1 · %2").arg(pin_letter(i), short_title(pin->choices)),
+                       .help = help_of(pin->choices),
+                       .exploration = &pin->exploration});
+  }
+  figures_->set_columns(columns);
+  static_cast<CardLayout*>(card_area_->widget()->layout())
+      ->set_column_width(columns.size() > 2   ? card_width_beside_pins
+                         : columns.size() > 1 ? card_width_beside_one
+                                              : card_width);
+  figures_view_->fit();
+}
+
+void ExplorerPage::show_pins() {
+  pin_button_->setEnabled(chosen_.pins.size() < most_pins);
+  for (std::size_t i = 0; i < most_pins; ++i) {
+    const bool there = i < chosen_.pins.size();
+    unpin_buttons_[i]->setVisible(there);
+    if (!there) continue;
+    const QString words = qtext(say::explorer_page::unpin{.pin = pin_letter(i).toStdString(),
+                                                          .what = short_title(chosen_.pins[i]).toStdString()});
+    unpin_buttons_[i]->setToolTip(plain_tip(words));
+    unpin_buttons_[i]->setAccessibleName(words);
+  }
+}
+
+const Explored* ExplorerPage::pinned(const ExplorerChoices& choices) const {
+  const auto found = std::ranges::find_if(
+      known_pins_, [&](const auto& known) { return known->asked == choices || known->choices == choices; });
+  return found == known_pins_.end() ? nullptr : found->get();
+}
+
+void ExplorerPage::know_pins() {
+  if (explored_pin_.busy()) return;
+  std::erase_if(known_pins_, [&](const auto& known) {
+    return std::ranges::none_of(chosen_.pins,
+                                [&](const auto& pin) { return known->asked == pin || known->choices == pin; });
+  });
+  for (const ExplorerChoices& pin : chosen_.pins) {
+    if (pinned(pin) != nullptr) continue;
+    if (!analysis::is_quick(pin.point.spec.problem)) return explored_pin_.ask(pin, always_aside);
+    known_pins_.push_back(std::make_shared<const Explored>(work_out(pin)));
+  }
+}
+
+void ExplorerPage::pin() {
+  if (shown_ == nullptr || behind() || chosen_.pins.size() >= most_pins) return;
+  if (pinned(shown_->choices) == nullptr) known_pins_.push_back(shown_);
+  State next = chosen_;
+  next.pins.push_back(shown_->choices);
+  change(std::move(next), qtext(say::explorer_page::did_pin{}));
+}
+
+void ExplorerPage::unpin(int place) {
+  State next = chosen_;
+  if (place < 0 || static_cast<std::size_t>(place) >= next.pins.size()) return;
+  next.pins.erase(next.pins.begin() + place);
+  change(std::move(next), qtext(say::explorer_page::did_unpin{}));
+}
+
+void ExplorerPage::take_default_tile() {
+  State next = chosen_;
+  PointSpec& spec = next.choices.point.spec;
+  next.choices.m_bytes.reset();
+  spec.set_config(auto_config(*known_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_take_default{}));
+}
+
+void ExplorerPage::take_nearest() {
+  if (behind() || shown_ == nullptr || !shown_->exploration.nearest) return;
+  State next = chosen_;
+  next.choices.m_bytes.reset();
+  next.choices.point.spec.set_config(*shown_->exploration.nearest);
+  change(std::move(next), qtext(say::explorer_page::did_take_nearest{}));
+}
+
+void ExplorerPage::fit_editors() {
+  // In a low window a scroll bar stands beside the editors, and covers none of them.
+  const int least = editors_->minimumSizeHint().width() + editor_area_->verticalScrollBar()->sizeHint().width();
+  editor_area_->setFixedWidth(std::max({qRound(editors_width * fontMetrics().height()), least, width() / 6}));
+}
+
+void ExplorerPage::changeEvent(QEvent* event) {
+  Page::changeEvent(event);
+  if (event->type() == QEvent::FontChange && editor_area_ != nullptr) fit_editors();
+}
+
+void ExplorerPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  fit_editors();  // what an algorithm asks for is known by now
+  measuring_->measurer().find_devices();
+  figures_view_->fit();
+  operands_view_->fit();
+}
+
+}  // namespace attnscope::ui

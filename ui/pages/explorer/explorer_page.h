@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One configuration, turned knob by knob: what theory says of it follows at every movement, and up to three others
+// stand pinned beside it.
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QUndoStack>
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "ui/pages/explorer/choices.h"
+#include "ui/pages/explorer/recorded_points.h"
+#include "ui/pages/explorer/unit_bars.h"
+#include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
+
+namespace attnscope::ui {
+
+class ChoiceEditors;
+class FiguresModel;
+class FittedTable;
+class MeasuringCard;
+class OnChipMap;
+class OperandsModel;
+class TileGridView;
+
+class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
+  Q_OBJECT
+ public:
+  explicit ExplorerPage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QWidget* view() override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+  /// What no kernel of ours knows is left.
+  bool explore(const PointSpec& spec, const QString& gpu) override;
+  bool pin_point(const PointSpec& spec, const QString& gpu) override;
+  void explore_algorithm(const std::string& name) override;
+  void sources_saved() override;
+  [[nodiscard]] QString under_way() const override;
+  void end_work() override;
+
+  static constexpr std::size_t most_pins = 3;
+  [[nodiscard]] static QString pin_letter(std::size_t pin) { return QString(QLatin1Char("ABC"[pin])); }
+
+  /// All that undo takes back.
+  struct State {
+    ExplorerChoices choices;
+    std::vector<ExplorerChoices> pins;
+    bool operator==(const State&) const = default;
+  };
+  [[nodiscard]] const State& chosen() const { return chosen_; }
+  /// Null until the first of a block mask is worked out.
+  [[nodiscard]] const Explored* shown() const { return shown_.get(); }
+  /// Whether what is shown is behind what is chosen: the rest is being worked out.
+  [[nodiscard]] bool behind() const { return behind_ || explored_.busy() || pictured_.busy(); }
+  /// Whether the configuration runs, or why it does not.
+  [[nodiscard]] QString verdict() const { return verdict_->text(); }
+  [[nodiscard]] QString error_words() const { return errors_->text(); }
+
+  [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
+  [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
+  [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
+  [[nodiscard]] TileGridView* grid() const { return grid_; }
+  [[nodiscard]] FittedTable* figures() const { return figures_view_; }
+  [[nodiscard]] FittedTable* operands() const { return operands_view_; }
+  [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
+  [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
+
+  /// Chooses the GPU of that file (storage/gpu_file.h). The error is one line.
+  [[nodiscard]] QString open_gpu(const QString& file);
+
+  // To be connected to.
+  void edit(const QString& name, const QString& text, int gesture);
+  void pin();
+  void unpin(int place);
+  /// The tile of the table of tiles, else of the algorithm's own rule.
+  void take_default_tile();
+  /// The nearest tile that runs, where what is chosen does not.
+  void take_nearest();
+  /// Exactly what is shown, on the device chosen for that.
+  void measure();
+  void sweep_around();
+
+ protected:
+  void show_choices() override;
+  void show_anew() override { show_recorded(); }
+  void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void keep_choices();
+  void build_bar();
+  void list_devices();
+  /// Also those that an open file made known.
+  void list_algorithms();
+  void build_editors();
+  /// Those that files made known since, with their knobs.
+  void take_new_kernels();
+  void choose_gpu_file();
+  /// Takes the GPU of an opened file or of a recorded run. False if there is none of that name.
+  bool take_gpu(ExplorerChoices& choices, const QString& name) const;
+  void follow_measuring();
+  void fit_editors();
+  void build_cards();
+  /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
+  void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
+  void apply(const State& state);
+  void work_out_chosen();
+  /// Measured of such a GPU, in any open file; null where nobody measured one.
+  [[nodiscard]] std::shared_ptr<const StoredCeilings> known_rates_of(const ExplorerChoices& choices);
+  void forget_rates();
+  void take(std::shared_ptr<const Explored> explored);
+  void show_explored();
+  void show_kernel();
+  /// What changes with what was measured.
+  void show_recorded();
+  /// What this session measured of exactly what is shown, else what an open file has of it; null: nothing. Until it is
+  /// asked again.
+  [[nodiscard]] const PointRecord* measured_record();
+  void show_figures();
+  void show_verdict();
+  void show_errors();
+  void show_grid();
+  void show_pins();
+  void show_measured();
+  /// Works out what of the pins is not known.
+  void know_pins();
+  [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
+
+  static constexpr int card_width = 400;
+  static constexpr int most_columns = 3;
+  class Change;
+  Workspace& workspace_;
+  std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
+  std::vector<std::shared_ptr<const DeviceLimits>> opened_gpus_;
+  State chosen_;
+  std::shared_ptr<const Explored> shown_;
+  bool behind_ = false;
+  bool keeps_result_seen_ = false;  ///< until somebody scrolls or chooses
+  bool queued_ = false;
+  std::vector<std::shared_ptr<const Explored>> known_pins_;
+  QUndoStack undo_;
+
+  QComboBox* algorithm_ = nullptr;
+  QComboBox* device_ = nullptr;
+  QComboBox* kernel_ = nullptr;
+  QPushButton* pin_button_ = nullptr;
+  std::array<QToolButton*, most_pins> unpin_buttons_{};
+  QPushButton* nearest_button_ = nullptr;
+  MeasuringCard* measuring_ = nullptr;
+  QLabel* verdict_ = nullptr;
+  QLabel* occupancy_ = nullptr;
+  QLabel* errors_ = nullptr;
+  QLabel* of_kernel_ = nullptr;
+  QLabel* terms_note_ = nullptr;
+  ChoiceEditors* editors_ = nullptr;
+  std::size_t knobs_there_ = 0;  ///< that they are for
+  QScrollArea* editor_area_ = nullptr;
+  QScrollArea* card_area_ = nullptr;
+  OnChipMap* on_chip_ = nullptr;
+  UnitBars* unit_bars_ = nullptr;
+  RecordedPoints recorded_;
+  std::shared_ptr<const PointRecord> of_file_;
+  QLabel* recorded_note_ = nullptr;
+  TileGridView* grid_ = nullptr;
+  FiguresModel* figures_ = nullptr;
+  OperandsModel* operands_ = nullptr;
+  FittedTable* figures_view_ = nullptr;
+  FittedTable* operands_view_ = nullptr;
+  QLabel* no_operands_ = nullptr;
+  // What takes longer than a frame: block masks, and grids of many tiles.
+  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
+  Live<ExplorerChoices, std::shared_ptr<const analysis::TilePicture>> pictured_;
+  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/point_measurer.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "storage/run_store.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::int64_t at_once = 1'000;
+constexpr std::int64_t before_neighbourhoods = 500;
+/// A GPU is not held for somebody who has gone on to read.
+constexpr std::chrono::minutes held_idle{2};
+/// Older ones are in the file.
+constexpr std::size_t most_measured_points = 200;
+
+/// Nothing where the file has gone, or has another point there.
+std::optional<PointRecord> read_record(const QString& file, const PointEvent& event) {
+  try {
+    const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
+    std::optional<StoredPoint> found = store.point(event.point_id);
+    if (found && found->record.spec == event.spec) return std::move(found->record);
+  } catch (const std::exception&) {  // what the collector said of it is shown all the same
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
+  database_ = QDir(folder).filePath(QStringLiteral("attnscope/runs/explored.attnscope"));
+  idle_.setSingleShot(true);
+  idle_.setInterval(held_idle);
+  connect(&idle_, &QTimer::timeout, &session_, &ServeSession::end);
+  connect(&devices_, &DeviceList::changed, this, &PointMeasurer::devices_changed);
+  connect(&session_, &ServeSession::session_started, this, [this] { emit kept(session_.target().database); });
+  connect(&session_, &ServeSession::point_started, this, [this](const QString& id) {
+    if (MeasuredPoint* point = find(id)) point->state = MeasuredPoint::State::running;
+    emit changed();
+  });
+  connect(&session_, &ServeSession::point_finished, this, &PointMeasurer::finish);
+  connect(&session_, &ServeSession::point_refused, this,
+          [this](const QString& id, const QString& why) { close(id, MeasuredPoint::State::refused, why); });
+  connect(&session_, &ServeSession::point_cancelled, this,
+          [this](const QString& id) { close(id, MeasuredPoint::State::cancelled, {}); });
+  connect(&session_, &ServeSession::failed, this, &PointMeasurer::trouble);
+  connect(&session_, &ServeSession::logged, this,
+          [this](const LogEvent& event) { emit trouble(QString::fromStdString(event.text)); });
+  connect(&session_, &ServeSession::ended, this, [this] { emit let_go(session_.target().database); });
+}
+
+PointMeasurer::~PointMeasurer() {
+  disconnect(&session_, nullptr, this, nullptr);
+}
+
+void PointMeasurer::find_devices() {
+  if (std::exchange(probed_, true)) return;
+  devices_.probe();
+}
+
+std::vector<ListedDevice> PointMeasurer::devices_of(const std::string& gpu, const std::string& algorithm) const {
+  std::vector<ListedDevice> found;
+  const Algorithm* known = known_algorithms().find(algorithm);
+  const bool here_alone = known != nullptr && known->facts().foreign;
+  if (here_alone && known->facts().for_reading) return found;
+  for (const ListedDevice& device : devices_.devices()) {
+    if (here_alone && (device.simulated || device.argument.startsWith(QLatin1String("ssh:")))) continue;
+    if (device.gpu == QString::fromStdString(gpu)) found.push_back(device);
+  }
+  return found;
+}
+
+void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority,
+                        bool around) {
+  idle_.stop();
+  (void)QDir().mkpath(QFileInfo(database_).absolutePath());
+  session_.set_target({.device = device.argument, .database = database_, .why = !device.simulated});
+  points_.insert(
+      points_.begin(),
+      MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
+  // The oldest go, but never one that is waited for.
+  while (points_.size() > most_measured_points && points_.back().state != MeasuredPoint::State::waiting &&
+         points_.back().state != MeasuredPoint::State::running) {
+    points_.pop_back();
+    ++first_number_;
+  }
+  const QString id = session_.measure(choices.point.spec, priority);
+  asked_[id] = {.number = first_number_ + points_.size() - 1, .around = around};
+}
+
+void PointMeasurer::measure(const ExplorerChoices& choices, const ListedDevice& device) {
+  ask(choices, device, at_once, false);
+  emit changed();
+}
+
+void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps) {
+  std::vector<QString> earlier;
+  for (const auto& [id, asked] : asked_) {
+    if (asked.around) earlier.push_back(id);
+  }
+  for (const QString& id : earlier) session_.cancel(id);
+  std::int64_t priority = 0;
+  ask(choices, device, priority, true);
+  const PointSpec& spec = choices.point.spec;
+  const Facts& facts = known_algorithms().find(spec.algorithm)->facts();
+  for (const TileShape& tile : analysis::tiles_around(facts, spec.tile, steps)) {
+    ExplorerChoices other = choices;
+    if (choose(other, QStringLiteral("br"), QString::number(tile.br)) &&
+        choose(other, QStringLiteral("bc"), QString::number(tile.bc))) {
+      ask(other, device, --priority, true);
+    }
+  }
+  emit changed();
+}
+
+void PointMeasurer::measure_all(const std::vector<PointSpec>& points, const ListedDevice& device) {
+  // Of one priority they keep their order.
+  for (const PointSpec& point : points) {
+    ask({.point = {.spec = point}, .device = device.gpu.toStdString()}, device, before_neighbourhoods, false);
+  }
+  emit changed();
+}
+
+void PointMeasurer::cancel() {
+  session_.cancel_all();
+}
+
+void PointMeasurer::begin_anew() {
+  if (open() == 0) session_.end();
+}
+
+MeasuredPoint* PointMeasurer::find(const QString& id) {
+  const auto asked = asked_.find(id);
+  if (asked == asked_.end() || asked->second.number < first_number_) return nullptr;
+  return &points_[points_.size() - 1 - (asked->second.number - first_number_)];
+}
+
+const PointRecord* PointMeasurer::record_of(const ExplorerChoices& choices) {
+  const auto point = std::ranges::find_if(points_, [&](const MeasuredPoint& each) {
+    return each.state == MeasuredPoint::State::finished && each.is_of(choices);
+  });
+  if (point == points_.end()) return nullptr;
+  if (!point->record) point->record = read_record(point->file, point->event);
+  return point->record ? &*point->record : nullptr;
+}
+
+const MeasuredPoint* PointMeasurer::mapped() const {
+  const auto finished = [](const MeasuredPoint& each) {
+    return each.around && each.state == MeasuredPoint::State::finished;
+  };
+  const auto last = std::ranges::find_if(points_, finished);
+  if (last == points_.end()) return nullptr;
+  const PointSpec& spec = last->choices.point.spec;
+  const auto same_map = [&](const MeasuredPoint& each) {
+    PointSpec other = each.choices.point.spec;
+    const bool another = other.tile != spec.tile;
+    other.tile = spec.tile;
+    return another && other == spec && each.device == last->device && each.file == last->file && finished(each);
+  };
+  return std::ranges::any_of(points_, same_map) ? &*last : nullptr;
+}
+
+void PointMeasurer::finish(const QString& id, const PointEvent& event) {
+  if (MeasuredPoint* point = find(id)) {
+    point->event = event;
+    const ExplorerChoices& choices = point->choices;
+    analysis::Exploration theory =
+        analysis::explore({.spec = choices.point.spec}, limits_of(choices), known_algorithms());
+    if (!theory.refusal) point->theory = std::move(theory);
+    point->file = session_.target().database;
+  }
+  close(id, MeasuredPoint::State::finished, {});
+  emit kept(session_.target().database);
+}
+
+void PointMeasurer::close(const QString& id, MeasuredPoint::State state, const QString& why) {
+  if (MeasuredPoint* point = find(id)) {
+    point->state = state;
+    point->why = why;
+  }
+  asked_.erase(id);
+  if (session_.open() == 0) idle_.start();
+  emit changed();
+}
+
+PointMeasurer& measurer_of(Workspace& workspace) {
+  auto* measurer = workspace.findChild<PointMeasurer*>({}, Qt::FindDirectChildrenOnly);
+  if (measurer == nullptr) {
+    measurer = new PointMeasurer(&workspace);
+    QObject::connect(measurer, &PointMeasurer::kept, &workspace, &Workspace::follow);
+    QObject::connect(measurer, &PointMeasurer::let_go, &workspace, &Workspace::stop_following);
+  }
+  return *measurer;
+}
+
+}  // namespace attnscope::ui

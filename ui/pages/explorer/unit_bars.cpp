@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/unit_bars.h"
+
+#include <QEvent>
+#include <QPainter>
+#include <algorithm>
+
+#include "messages/explorer_page.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double bar_space = 8;
+constexpr int row_padding = 5;
+/// Total, units, launch, idle SMs and the rest; one more where something was measured.
+constexpr int usual_lines = static_cast<int>(gpu_units.size()) + 4;
+
+QString percent_words(double share) {
+  return qtext(say::explorer_page::part_percent{.percent = QString::number(100 * share, 'f', 0).toStdString()});
+}
+
+}  // namespace
+
+UnitBars::UnitBars(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setFocusPolicy(Qt::TabFocus);
+  setAccessibleName(qtext(say::explorer_page::predicted_time{}));
+}
+
+void UnitBars::set_times(const std::optional<Times>& times, const QString& why) {
+  why_ = why;
+  const std::size_t lines_before = lines_.size();
+  times_ = times;
+  build_lines();
+  fit_columns();
+  QStringList all;
+  for (const Line& line : lines_) {
+    all << QStringList{line.title, line.words, line.counted}.join(QLatin1Char(' ')).trimmed();
+  }
+  setAccessibleDescription(all.join(QStringLiteral(", ")));
+  if (lines_.size() != lines_before) updateGeometry();
+  update();
+}
+
+void UnitBars::build_lines() {
+  lines_.clear();
+  if (!times_) return;
+  if (times_->ns <= 0) return build_measured_lines();
+  const analysis::SpeedOfLight& light = times_->light;
+  lines_.push_back(
+      {.title = qtext(say::explorer_page::predicted{}), .ns = times_->ns, .words = qtext(Nanoseconds(times_->ns))});
+  if (times_->measured) {
+    lines_.push_back({.title = times_->measured->provenance,
+                      .ns = times_->measured->ns,
+                      .words = qtext(Nanoseconds(times_->measured->ns))});
+  }
+  for (const GpuUnit unit : gpu_units) {
+    lines_.push_back(
+        {.title = qtext(analysis::title_of(unit)),
+         .ns = light.of(unit) * times_->ns,
+         .words = percent_words(light.of(unit)),
+         .counted = times_->measured ? times_->measured->uses.at(static_cast<std::size_t>(unit)) : QString(),
+         .bound = light.bound() == unit,
+         .unit = true});
+  }
+  const auto add = [&](const QString& title, double share, bool bound) {
+    lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
+  };
+  add(qtext(say::explorer_page::launch{}), light.launch, false);
+  add(qtext(say::explorer_page::idle{}), light.idle, light.starved());
+  add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && !light.starved());
+}
+
+void UnitBars::build_measured_lines() {
+  if (!times_->measured) return;
+  const Measured& measured = *times_->measured;
+  lines_.push_back({.title = measured.provenance, .ns = measured.ns, .words = qtext(Nanoseconds(measured.ns))});
+  const double most = *std::ranges::max_element(measured.shares);
+  for (const GpuUnit unit : gpu_units) {
+    const auto place = static_cast<std::size_t>(unit);
+    const double share = measured.shares.at(place);
+    const QString& use = measured.uses.at(place);
+    lines_.push_back({.title = qtext(analysis::title_of(unit)),
+                      .ns = share * measured.ns,
+                      .words = use.isEmpty() ? qtext(say::explorer_page::no_figure{}) : use,
+                      .bound = share >= analysis::busy_share && share == most,
+                      .unit = true});
+  }
+}
+
+std::size_t UnitBars::place_of(GpuUnit unit) const {
+  const bool both = times_ && times_->measured && times_->ns > 0;
+  return static_cast<std::size_t>(unit) + (both ? 2 : 1);
+}
+
+QString UnitBars::measured_words() const {
+  return times_ && times_->measured ? lines_[times_->ns > 0 ? 1 : 0].words : QString();
+}
+
+QString UnitBars::use_words(GpuUnit unit) const {
+  if (!times_) return {};
+  const Line& line = lines_[place_of(unit)];
+  return times_->ns > 0 ? line.counted : line.words;
+}
+
+QString UnitBars::words(GpuUnit unit) const {
+  return times_ ? lines_[place_of(unit)].words : QString();
+}
+
+QString UnitBars::total_words() const {
+  return times_ ? lines_[0].words : QString();
+}
+
+void UnitBars::fit_columns() {
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  widths_ = {};
+  const auto cover = [&](double& width, const QString& words) {
+    width = std::max(width, static_cast<double>(metrics.horizontalAdvance(words)));
+  };
+  for (const Line& line : lines_) {
+    cover(widths_.labels, line.title);
+    cover(widths_.words, line.words);
+    if (!line.counted.isEmpty()) cover(widths_.counted, line.counted + QLatin1Char(' '));
+  }
+}
+
+QRectF UnitBars::row(std::size_t place) const {
+  const double height = fontMetrics().height() + row_padding;
+  return {0, static_cast<double>(place) * height, static_cast<double>(width()), height};
+}
+
+QRectF UnitBars::bar_of(std::size_t place) const {
+  if (place >= lines_.size()) return {};
+  const QRectF whole = row(place);
+  const double left = widths_.labels + bar_space;
+  const double room = std::max(8.0, whole.width() - left - bar_space - widths_.words - widths_.counted);
+  const double most = std::ranges::max_element(lines_, {}, &Line::ns)->ns;
+  return {left, whole.y() + 2, most > 0 ? room * lines_[place].ns / most : 0, whole.height() - 4};
+}
+
+QRectF UnitBars::total_bar() const {
+  return bar_of(0);
+}
+
+QRectF UnitBars::bar(GpuUnit unit) const {
+  return bar_of(place_of(unit));
+}
+
+QSize UnitBars::sizeHint() const {
+  const int lines = lines_.empty() ? usual_lines : static_cast<int>(lines_.size());
+  return {360, lines * (fontMetrics().height() + row_padding)};
+}
+
+void UnitBars::paintEvent(QPaintEvent* /*event*/) {
+  const PlotColors colors = plot_colors(palette());
+  QPainter painter(this);
+  if (!times_) {
+    painter.setPen(colors.muted);
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
+                     why_.isEmpty() ? qtext(say::explorer_page::does_not_run{}) : why_);
+    return;
+  }
+  const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);
+  for (std::size_t place = 0; place < lines_.size(); ++place) {
+    const Line& line = lines_[place];
+    const QRectF whole = row(place);
+    const QRectF bar = bar_of(place);
+    QFont font = this->font();
+    font.setBold(line.bound);
+    painter.setFont(font);
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(0, whole.y(), widths_.labels + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                     line.title);
+    // A hairline for what is next to nothing.
+    painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), line.bound  ? colors.accent
+                                                                                         : line.unit ? quiet
+                                                                                                     : colors.muted);
+    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), widths_.words + bar_space, whole.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, line.words);
+    painter.setPen(colors.muted);
+    painter.drawText(whole, Qt::AlignRight | Qt::AlignVCenter, line.counted);
+  }
+}
+
+void UnitBars::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::FontChange) return;
+  fit_columns();
+  updateGeometry();
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/law/law_page.h"
+
+#include <QGuiApplication>
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "messages/law_page.h"
+#include "profiler/curves/law_table.h"
+#include "profiler/points/facets.h"
+#include "storage/recorded_samples.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// Sweeps that try the law share all that curves share but d, which it speaks of.
+ProblemFilter law_filter() {
+  std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
+  std::erase_if(facets, [](const analysis::FacetPtr& facet) { return facet->key == "d" || facet->key == "n_q"; });
+  return {std::move(facets), analysis::tile_facet()};
+}
+
+}  // namespace
+
+LawPage::LawPage(Workspace& workspace, QWidget* parent)
+    : PlotTablePage(workspace, law_filter, 5, parent),
+      level_([this] { refresh(); },
+             {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
+              {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}),
+      view_([this] { refresh(); },
+            {{LawView::growth, {.text = qtext(say::law_page::growth{}), .id = QStringLiteral("growth")}},
+             {LawView::collapse, {.text = qtext(say::law_page::collapse{}), .id = QStringLiteral("collapse")}}}) {
+  facets().add_chip(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
+  facets().add_chip(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
+  choices().keep("level", level_);
+  choices().keep("view", view_);
+  plot_ = new LawPlot(this);
+  model_ = new ResultModel(this);
+  set_plot_and_table(plot_, *model_, qtext(say::law_page::title{}), 6);
+  connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
+  refresh();
+}
+
+bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
+  return plot_->select(point) && has_plot();
+}
+
+QString LawPage::file_stem() const {
+  return QStringLiteral("law-%1-%2%3").arg(view_.id(), level_.id(), QString::fromStdString(filter().stem()));
+}
+
+PlotPicture LawPage::picture() const {
+  std::vector<Row> rows;
+  for (const LawFamily& family : laws_.families) {
+    if (family.level != level_.value()) continue;
+    for (const analysis::LawPoint& point : family.points) rows.push_back(point.row);
+  }
+  return picture_of(*plot_, points()->runs_of(rows));
+}
+
+void LawPage::refresh() {
+  // Points that came later may try the law where those shown do not.
+  if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
+    forget_taken();
+  }
+  const auto report = std::make_shared<std::optional<analysis::LawReport>>();
+  look_through(
+      {},
+      [report](const analysis::PointTable& table) {
+        *report = analysis::fit_law_exponents(table, table.rows());
+        std::set<Row> tried;
+        for (const LawFamily& family : (*report)->families) {
+          for (const analysis::LawPoint& point : family.points) tried.insert(point.row);
+        }
+        return std::vector<Row>(tried.begin(), tried.end());
+      },
+      [this, report] {
+        if (*report) families_ = std::move((*report)->families);
+        show_laws();
+      });
+}
+
+void LawPage::show_laws() {
+  const std::set<Row> shown(filter().rows().begin(), filter().rows().end());
+  std::vector<LawFamily> families;
+  std::ranges::copy_if(families_, std::back_inserter(families), [&](const LawFamily& family) {
+    return !family.points.empty() && shown.contains(family.points.front().row);
+  });
+  laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
+  show_table();
+  plot_->set_laws(laws_, level_.value(), view_.value());
+  fit_table();
+  const bool of_level =
+      std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
+  if (of_level) return show_content(simulated_parts(*points(), filter().rows()));
+  show_words(points()->empty() ? why_no_points(workspace())
+             : laws_.families.empty()
+                 ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{}), attnscope::law_sample}
+                 : EmptyWords{qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
+}
+
+void LawPage::show_table() {
+  struct Kept {
+    LawSet laws;  // which the table refers to
+    analysis::Table table = {};
+  };
+  const auto kept = std::make_shared<Kept>(Kept{laws_});
+  const std::vector<LawFamily>& families = kept->laws.families;
+  if (kept->laws.points) kept->table = analysis::law_table(kept->laws.points->table(), families);
+  for (const char* key : {"problem", "spread"}) kept->table.drop(key);  // the page says the one, the plot the other
+  model_->set_table({kept, &kept->table}, [kept, lines = analysis::law_lines(families)](int row) {
+    const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
+    const bool dark = plot_colors(QGuiApplication::palette()).dark;
+    return line.kind == analysis::LawLine::Kind::found ? family_color(kept->laws, *line.family, dark) : QColor();
+  });
+}
+
+}  // namespace attnscope::ui

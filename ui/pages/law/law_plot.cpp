@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/law/law_plot.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "messages/law_page.h"
+#include "profiler/curves/law_table.h"
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::LawPoint;
+
+constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
+constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
+constexpr double covered_rim = 4.5;  ///< pixels that a covered mark is larger
+constexpr double small_mark = 4.5;   ///< diameter in pixels
+constexpr double family_band_strength = 46 / 255.0;
+constexpr double band_margin = 2.5;    ///< of the axis beyond the bands, as a factor
+constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
+
+/// The points that differ in one variable alone, in its order.
+using Slice = std::vector<std::size_t>;
+std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
+  std::map<std::array<double, law_variables>, Slice> slices;
+  for (std::size_t i = 0; i < family.points.size(); ++i) {
+    auto others = family.points[i].at;
+    others.at(static_cast<std::size_t>(along)) = 0;
+    slices[others].push_back(i);
+  }
+  std::vector<Slice> result;
+  for (auto& [others, slice] : slices) {
+    std::ranges::sort(slice, {}, [&](std::size_t i) { return family.points[i].value(along); });
+    result.push_back(std::move(slice));
+  }
+  return result;
+}
+
+/// The middle one of the longest.
+std::size_t strong_slice(const std::vector<Slice>& slices) {
+  const std::size_t longest = std::ranges::max_element(slices, {}, &Slice::size)->size();
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (slices[i].size() == longest) places.push_back(i);
+  }
+  return places[places.size() / 2];
+}
+
+QString axis_words(LawVariable variable) {
+  if (variable == LawVariable::m) return qtext(say::law_page::m_axis{});
+  return to_qstring(to_string(variable));
+}
+
+}  // namespace
+
+LawPlot::LawPlot(QWidget* parent) : MarkedPlot(parent), grid_(new QCPLayoutGrid) {
+  setMinimumSize(320, 200);
+  plotLayout()->remove(axisRect());
+  plotLayout()->addElement(1, 0, grid_);
+  add_key();
+  grid_->setColumnSpacing(4);
+  rebuild();
+}
+
+void LawPlot::set_laws(LawSet set, LawLevel level, LawView view) {
+  set_ = std::move(set);
+  level_ = level;
+  view_ = view;
+  redraw();
+}
+
+QColor LawPlot::color_of(std::size_t family) const {
+  return family_color(set_, set_.families[family], plot_colors(palette()).dark);
+}
+
+Extent LawPlot::extent_of(const std::function<double(const LawPoint&)>& value) const {
+  Extent extent;
+  for (const std::size_t family : drawn_) {
+    for (const LawPoint& point : set_.families[family].points) extent.take(value(point));
+  }
+  return extent;
+}
+
+void LawPlot::draw_contents() {
+  points_ = set_.points;
+  panels_.clear();
+  grid_->clear();
+  grid_->simplify();
+  drawn_.clear();
+  for (std::size_t i = 0; i < set_.families.size(); ++i) {
+    if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
+  }
+  // What was measured lies above what was simulated, which shows as a rim where they agree.
+  const auto simulated = [this](std::size_t place) { return is_simulated(set_.families.at(place).provenance); };
+  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
+  rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
+  const std::string level = text(analysis::level_title(level_));
+  const std::string problem = set_.problem.toStdString();
+  const bool growth = view_ == LawView::growth;
+  title_text_ = growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
+                       : qtext(say::law_page::collapse_title{
+                             .law = laws_text(drawn_families()), .level = level, .problem = problem});
+  setAccessibleName(qtext(say::law_page::name{.title = title_text_.toStdString()}));
+  if (drawn_.empty()) return;
+  key_text_ = growth ? qtext(say::law_page::growth_key{}) : qtext(say::law_page::collapse_key{});
+  growth ? draw_growth() : draw_collapse();
+}
+
+QCPAxisRect* LawPlot::add_panel(const QString& heading, const QString& x_label) {
+  const PlotColors colors = plot_colors(palette());
+  auto* words = new QCPTextElement(this, heading, small_font(font()));
+  words->setTextColor(colors.text);
+  auto* panel = new QCPAxisRect(this);
+  const int column = static_cast<int>(panels_.size());
+  grid_->addElement(0, column, words);
+  grid_->addElement(1, column, panel);
+  grid_->setRowStretchFactor(0, 0.001);
+  for (QCPAxis* axis : panel->axes()) {
+    axis->setLayer(QStringLiteral("axes"));
+    axis->grid()->setLayer(QStringLiteral("grid"));
+    style_axis(*axis, colors, font());
+  }
+  for (QCPAxis* axis : {panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft)}) {
+    axis->setScaleType(QCPAxis::stLogarithmic);
+  }
+  panel->axis(QCPAxis::atBottom)->setLabel(x_label);
+  panels_.push_back(panel);
+  return panel;
+}
+
+std::vector<LawFamily> LawPlot::drawn_families() const {
+  std::vector<LawFamily> families;
+  for (const std::size_t place : drawn_) families.push_back(set_.families[place]);
+  return families;
+}
+
+void LawPlot::draw_growth() {
+  const Extent bytes = extent_of([](const LawPoint& point) { return point.bytes; });
+  auto* together = new QCPMarginGroup(this);
+  for (std::size_t k = 0; k < variables.size(); ++k) {
+    const LawVariable variable = variables.at(k);
+    QStringList heading;
+    for (const std::size_t place : drawn_) {
+      const LawFamily& family = set_.families[place];
+      if (family.refusal) continue;
+      heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
+                                               .variable = to_string(variable),
+                                               .exponent = number_text(family.fit->exponents[k])});
+    }
+    constexpr qsizetype most_named = 3;  // the table says them all
+    if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
+    heading << qtext(say::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
+    QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), axis_words(variable));
+    panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
+    QCPAxis* x = panel->axis(QCPAxis::atBottom);
+    QCPAxis* y = panel->axis(QCPAxis::atLeft);
+    const Extent along = extent_of([&](const LawPoint& point) { return point.value(variable); });
+    x->setTicker(length_ticker());
+    x->setRange(along.low / point_margin, along.high * point_margin);
+    y->setTicker(byte_ticker());
+    y->setRange(bytes.low / point_margin, bytes.high * point_margin);
+    if (k == 0) {
+      y->setLabel(qtext(say::law_page::bytes_axis{}));
+    } else {
+      y->setTickLabels(false);
+    }
+    for (const std::size_t family : drawn_) draw_growth_of(panel, variable, family);
+  }
+}
+
+void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size_t place) {
+  const LawFamily& family = set_.families[place];
+  const QColor color = color_of(place);
+  const std::vector<Slice> slices = slices_of(family, variable);
+  const std::size_t strong = strong_slice(slices);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    QCPGraph* line = add_line(*panel, QPen(faded(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
+    for (const std::size_t point : slices[i]) {
+      line->addData(family.points[point].value(variable), family.points[point].bytes);
+    }
+    if (i != strong) draw_marks(panel, place, slices[i], false);
+  }
+  draw_marks(panel, place, slices[strong], true);
+  if (family.refusal) return;
+  // The fit through the strong slice, a little beyond its ends, so that it is seen where it agrees.
+  QPen dashes(plot_colors(palette()).text, 1.2);
+  dashes.setDashPattern({6, 4});
+  QCPGraph* fitted = add_line(*panel, dashes);
+  auto at = family.points[slices[strong].front()].at;
+  double& x = at.at(static_cast<std::size_t>(variable));
+  const double last = family.points[slices[strong].back()].value(variable) * point_margin;
+  x /= point_margin;
+  fitted->addData(x, family.fit->at(at));
+  x = last;
+  fitted->addData(x, family.fit->at(at));
+}
+
+void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vector<std::size_t>& points, bool strong) {
+  const LawFamily& family = set_.families[place];
+  const QColor color = faded(color_of(place), strong ? 1 : 0.7);
+  const QColor background = plot_colors(palette()).background;
+  MarkGraphs graphs(*panel, [&](SampleMark mark) {
+    QCPScatterStyle style = scatter_of(mark, color, background);
+    if (!strong) style.setSize(small_mark);
+    const bool simulated = mark == SampleMark::hollow_disc || mark == SampleMark::plus_disc;
+    if (rim_ && simulated) style.setSize(style.size() + covered_rim);
+    return style;
+  });
+  const std::size_t k = static_cast<std::size_t>(std::ranges::find(panels_, panel) - panels_.begin());
+  for (const std::size_t i : points) {
+    const LawPoint& point = family.points[i];
+    const bool growth = view_ == LawView::growth;
+    add_mark(graphs.of(mark_of_values(point.provenance)), {panel,
+                                                           growth ? point.at.at(k) : point.law_bytes,
+                                                           growth ? point.bytes : point.ratio(),
+                                                           place,
+                                                           i,
+                                                           {point.row}});
+  }
+}
+
+void LawPlot::draw_collapse() {
+  QStringList heading;
+  for (const std::size_t place : drawn_) {
+    const LawFamily& family = set_.families[place];
+    if (!has_band(place)) {
+      heading << qtext(say::law_page::no_band{.algorithm = family_title(set_, family).toStdString()});
+      continue;
+    }
+    heading << qtext(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
+                                           .low = number_text(family.band.low),
+                                           .high = number_text(family.band.high),
+                                           .range = number_text(family.bytes_range)});
+  }
+  QString lines;
+  for (qsizetype i = 0; i < heading.size(); ++i) {
+    constexpr qsizetype of_a_line = 2;
+    if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
+    lines += heading[i];
+  }
+  QCPAxisRect* panel = add_panel(lines, qtext(say::law_page::law_axis{.law = laws_text(drawn_families())}));
+  const Extent law = extent_of([](const LawPoint& point) { return point.law_bytes; });
+  const Extent ratio = extent_of([](const LawPoint& point) { return point.ratio(); });
+  QCPAxis* x = panel->axis(QCPAxis::atBottom);
+  QCPAxis* y = panel->axis(QCPAxis::atLeft);
+  x->setTicker(element_ticker());
+  x->setRange(law.low / point_margin, law.high * point_margin);
+  y->setTicker(number_ticker());
+  y->setRange(ratio.low / band_margin, ratio.high * band_margin);
+  y->setLabel(qtext(say::law_page::ratio_axis{.law = laws_text(drawn_families())}));
+  for (const std::size_t family : drawn_) draw_family(panel, family);
+}
+
+bool LawPlot::has_band(std::size_t family) const {
+  return level_ == LawLevel::sm_l2 || set_.families[family].cycles;
+}
+
+void LawPlot::draw_family(QCPAxisRect* panel, std::size_t place) {
+  const LawFamily& family = set_.families[place];
+  if (has_band(place))
+    add_band(*panel, family.band.low, family.band.high, faded(color_of(place), family_band_strength));
+  // The closed form at the very same points, as dashes behind the marks.
+  constexpr double reach_of_dash = 9;
+  QPainterPath dash;
+  dash.moveTo(-reach_of_dash, 0);
+  dash.lineTo(reach_of_dash, 0);
+  QCPGraph* exact = add_marks(*panel, {dash, QPen(plot_colors(palette()).text, 1.1), Qt::NoBrush, 6});
+  for (const LawPoint& point : family.points) {
+    if (point.model_bytes) exact->addData(point.law_bytes, *point.model_bytes / point.law_bytes);
+  }
+  std::vector<std::size_t> all(family.points.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  draw_marks(panel, place, all, true);
+}
+
+HoverContent LawPlot::read_out(const Mark& mark) const {
+  const LawFamily& family = set_.families[mark.series];
+  const LawPoint& point = family.points[mark.point];
+  const QColor color = color_of(mark.series);
+  HoverContent content;
+  content.title = QStringLiteral("%1 · %2").arg(
+      family_title(set_, family),
+      qtext(say::law_page::at{.n = static_cast<std::int64_t>(point.value(LawVariable::n)),
+                              .d = static_cast<std::int64_t>(point.value(LawVariable::d)),
+                              .m = static_cast<std::int64_t>(point.value(LawVariable::m))}));
+  content.rows.push_back(
+      {color, mark_of_values(point.provenance),
+       QStringLiteral("%1 %2 · %3")
+           .arg(qtext(analysis::level_title(level_)), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
+       qtext(Bytes(point.bytes))});
+  if (point.model_bytes) {
+    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::closed{}),
+                            qtext(Bytes(*point.model_bytes))});
+  }
+  if (!family.refusal) {
+    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::fitted{}),
+                            qtext(Bytes(family.fit->at(point.at)))});
+  }
+  content.rows.push_back({color, SampleMark::none, qtext(say::law_page::ratio{}), format_number(point.ratio())});
+  const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();
+  content.notes << qtext(say::law_page::tile{.tile = tile}) << run_words(point.row);
+  return content;
+}
+
+}  // namespace attnscope::ui

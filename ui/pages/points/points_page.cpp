@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/points/points_page.h"
+
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QMenu>
+#include <QScopedValueRollback>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "messages/points_table.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/findable_menu.h"
+#include "ui/widgets/staying_menu.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int cell_padding = 16;       ///< around a cell's text, both sides
+constexpr int header_padding = 12;     ///< around a heading's
+constexpr int arrow_room = 12;         ///< beside it, for the arrow that says how the table is sorted
+constexpr int longest_mask_word = 12;  ///< letters: a mask may be as long as a sentence, and mostly is one word
+constexpr int widest_column = 340;
+
+}  // namespace
+
+PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
+    : Page(parent),
+      workspace_(workspace),
+      found_([](const Asked& asked, const Outdated& /*outdated*/) { return find(asked); },
+             [this](Found found) { show_found(std::move(found)); }) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 10, 10, 6);
+  column->setSpacing(7);
+  add_table();
+  keep_order();
+  watch(found_);
+  keep_up_with(workspace_);
+  refresh();
+}
+
+PointsPage::~PointsPage() {
+  table_->horizontalHeader()->disconnect(this);  // it resizes sections while the page's widgets are destroyed
+}
+
+void PointsPage::add_table() {
+  auto* content = new QWidget(this);
+  stack_ = new QStackedLayout(content);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  model_ = new PointsTableModel(this);
+  table_ = new PlainTable(model_, qtext(say::points_table::name{}), content);
+  table_->setSortingEnabled(true);
+  table_->sortByColumn(-1, Qt::AscendingOrder);
+  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  empty_ = new EmptyState(content, &workspace_);
+  stack_->addWidget(table_);
+  stack_->addWidget(empty_);
+  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  common_ = new ElidedLabel(this);
+  common_->hide();
+  static_cast<QVBoxLayout*>(layout())->addWidget(common_);
+
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) tell_selected(model_->point(current.row()));
+  });
+  connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &PointsPage::sort_by);
+  connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int section) {
+    if (!sizing_) sized_by_hand_.insert(model_->key_of(section));
+  });
+}
+
+void PointsPage::sort_by(int column, Qt::SortOrder order) {
+  sorted_by_ = column < 0 ? QString() : model_->key_of(column);
+  order_ = order;
+  if (column >= 0 && !sized_by_hand_.contains(sorted_by_)) {
+    const QScopedValueRollback sizing(sizing_, true);
+    const int heading = table_->fontMetrics().horizontalAdvance(heading_of(column)) + header_padding + arrow_room;
+    table_->setColumnWidth(column, std::max(table_->columnWidth(column), heading));
+  }
+  refresh();
+}
+
+std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
+  return {{QStringLiteral("Ctrl+C"), qtext(say::points_table::key_copy{})}};
+}
+
+void PointsPage::keep_order() {
+  const auto save = [this](QJsonObject& state) {
+    const auto keys = [](const std::set<QString>& of) {
+      return QJsonArray::fromStringList(QStringList(of.begin(), of.end()));
+    };
+    state[QStringLiteral("hidden_columns")] = keys(hidden_);
+    state[QStringLiteral("shown_columns")] = keys(shown_);
+    if (sorted_by_.isEmpty()) return;
+    state[QStringLiteral("sorted_by")] = sorted_by_;
+    state[QStringLiteral("descending")] = order_ == Qt::DescendingOrder;
+  };
+  const auto restore = [this](const QJsonObject& state) {
+    const auto take = [&](const QString& name, std::set<QString>& into) {
+      if (!state[name].isArray()) return;
+      into.clear();
+      for (const auto& key : state[name].toArray()) into.insert(key.toString());
+    };
+    take(QStringLiteral("hidden_columns"), hidden_);
+    take(QStringLiteral("shown_columns"), shown_);
+    hide_columns();
+    if (!state.contains(QStringLiteral("sorted_by"))) return;
+    sorted_by_ = state[QStringLiteral("sorted_by")].toString();
+    order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
+    refresh();
+  };
+  choices().keep(save, restore);
+}
+
+void PointsPage::refresh() {
+  if (workspace_.gathering()) return found_.drop();  // points_changed() follows
+  const std::shared_ptr<const PointSet> points = workspace_.visible();
+  found_.ask({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_}, points->size());
+}
+
+PointsPage::Found PointsPage::find(const Asked& asked) {
+  Found found{.contents = asked.known->points == asked.points ? asked.known : points_table(asked.points), .rows = {}};
+  const analysis::Table& table = found.contents->table;
+  const int column = column_named(table, asked.sorted_by);
+  if (column >= 0) {
+    found.rows = table.ordered(static_cast<std::size_t>(column), asked.order == Qt::DescendingOrder);
+  }
+  return found;
+}
+
+void PointsPage::show_found(Found found) {
+  if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
+  model_->set_contents(std::move(found.contents), std::move(found.rows));
+  {
+    const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
+    table_->horizontalHeader()->setSortIndicator(model_->column_named(sorted_by_), order_);
+  }
+  hide_columns();
+  size_columns();
+  if (model_->rowCount() > 0) return stack_->setCurrentWidget(table_);
+  empty_->set_words(why_no_points(workspace_));
+  stack_->setCurrentWidget(empty_);
+}
+
+void PointsPage::hide_columns() {
+  const QScopedValueRollback sizing(sizing_, true);
+  QStringList common;
+  for (int column = 0; column < model_->columnCount(); ++column) {
+    const QString key = model_->key_of(column);
+    const PointsTable::Facts& facts = model_->facts(column);
+    const bool used = facts.in_use && !hidden_.contains(key);
+    const bool folded = used && column > 0 && !shown_.contains(key) && !facts.varies;
+    table_->fold_column(column, folded);
+    if (!used) table_->setColumnHidden(column, true);
+    if (folded && !facts.longest.isEmpty()) {
+      common << QStringLiteral("%1 %2").arg(heading_of(column), facts.longest);
+    }
+  }
+  common_->setVisible(!common.isEmpty());
+  common_->setText(qtext(say::points_table::common{.settings = common.join(QStringLiteral(" · ")).toStdString()}));
+  common_->setToolTip(plain_tip(common_->text()));
+}
+
+QString PointsPage::heading_of(int column) const {
+  return model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+}
+
+void PointsPage::fill_menu(QMenu& menu) {
+  auto* columns = new StayingMenu(&menu);
+  columns->setTitle(qtext(say::points_table::columns{}));
+  for (int column = 1; column < model_->columnCount(); ++column) {  // the first one names the row
+    if (!model_->facts(column).in_use) continue;
+    const QString key = model_->key_of(column);
+    QAction* shown = columns->addAction(heading_of(column).replace(u'&', QStringLiteral("&&")));
+    shown->setCheckable(true);
+    shown->setChecked(!table_->isColumnHidden(column));
+    connect(shown, &QAction::toggled, this, [this, key](bool on) {
+      (on ? hidden_ : shown_).erase(key);
+      (on ? shown_ : hidden_).insert(key);
+      hide_columns();
+    });
+  }
+  make_findable(*columns);
+  menu.addMenu(columns);
+}
+
+bool PointsPage::show_mark(const ShownPoint& point, bool moves) {
+  const std::optional<int> row = model_->row_of(point);
+  if (!row) return false;
+  // Rows that come while somebody reads leave the table, and what is selected in it, where they are.
+  if (!moves && table_->selectionModel()->hasSelection()) return table_->currentIndex().row() == *row;
+  table_->choose_row(*row);
+  if (moves) table_->scrollTo(model_->index(*row, std::max(0, table_->columnAt(0))));
+  return true;
+}
+
+void PointsPage::size_columns() {
+  const QFontMetrics metrics = table_->fontMetrics();
+  const QScopedValueRollback sizing(sizing_, true);
+  for (int column = 0; column < model_->columnCount(); ++column) {
+    const QString longest = model_->facts(column).longest;
+    // Words of a setting may be cut, a number never.
+    const bool word = column < model_->column_named(result_key) && !longest.isEmpty() && !longest.front().isDigit();
+    const int text = metrics.horizontalAdvance(longest);
+    const int needed = word ? std::min(text, metrics.averageCharWidth() * longest_mask_word) : text;
+    int& width = widths_[model_->key_of(column)];
+    width = std::max({width, needed + cell_padding, metrics.horizontalAdvance(heading_of(column)) + header_padding});
+    if (!sized_by_hand_.contains(model_->key_of(column)))
+      table_->setColumnWidth(column, std::min(width, widest_column));
+  }
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/roofline/roofline_labels.h"
+
+#include <QtMath>
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double beside_line = 3;  ///< pixels between a line and its words
+constexpr double mark_half = 4;    ///< of a mark's extent
+constexpr double above_mark = 6;   ///< and between a mark and its own
+
+bool is_free(const QPolygonF& place, const std::vector<QPolygonF>& taken) {
+  return std::ranges::none_of(taken, [&](const QPolygonF& other) { return place.intersects(other); });
+}
+
+}  // namespace
+
+void RooflineLabels::add(Kind kind, const QPointF& at, const QString& text, const QColor& color) {
+  auto* item = new QCPItemText(&plot_);
+  item->setFont(small_font(plot_.font()));
+  item->setColor(color);
+  item->setText(text);
+  item->setPadding({});
+  item->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+  item->position->setType(QCPItemPosition::ptAbsolute);
+  item->setVisible(false);
+  labels_.push_back({kind, at, item});
+}
+
+void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& taken) const {
+  const QRectF area = plot_.axisRect()->rect();
+  const QFontMetrics metrics(label.item->font());
+  const double width = metrics.horizontalAdvance(label.item->text());
+  const double angle = roof_angle();
+  const QPointF along(std::cos(angle), -std::sin(angle));
+  const QPointF across(-std::sin(angle), -std::cos(angle));  // up and to the left of the line
+  const QPointF through = pixel_of(*plot_.axisRect(), label.at);
+  // From where the line comes into the axes: at their left or at their bottom.
+  const double to_left = (area.left() - through.x()) / along.x();
+  const double to_bottom = (area.bottom() - through.y()) / along.y();
+  const QPointF enters = through + along * std::max(to_left, to_bottom);
+  double highest = area.bottom();
+  for (const QRectF& line : ceiling_lines(label)) highest = std::min(highest, line.top());
+  if (highest < area.bottom() && enters.y() < highest) return;  // it ends at the ceilings, left of the axes
+  constexpr double step = 24;
+  for (double offset = step; offset < 8 * step; offset += step) {
+    const QPointF corner = enters + along * offset + across * beside_line;
+    const QPointF up = across * metrics.height();
+    const QPolygonF place({corner, corner + along * width, corner + along * width + up, corner + up});
+    if (!area.contains(place.boundingRect())) continue;
+    if (!is_free(place, taken)) continue;
+    taken.push_back(place);
+    label.item->setRotation(-qRadiansToDegrees(angle));
+    label.item->position->setCoords(corner);
+    label.item->setVisible(true);
+    return;
+  }
+  // Beside the line where too little of it is seen, or above all ceilings, where it ends.
+  std::vector<QPointF> corners;
+  for (double offset = step; offset < 10 * step; offset += step / 2) {
+    corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
+  }
+  corners.emplace_back(enters.x() + 2 * beside_line, highest - beside_line);
+  label.item->setRotation(0);
+  place_off_ceilings(label, corners, taken);
+}
+
+double RooflineLabels::roof_angle() const {
+  const double decade_x = plot_.xAxis->coordToPixel(10) - plot_.xAxis->coordToPixel(1);
+  const double decade_y = plot_.yAxis->coordToPixel(1) - plot_.yAxis->coordToPixel(10);
+  return std::atan2(decade_y, decade_x);
+}
+
+std::vector<QPolygonF> RooflineLabels::roof_lines() const {
+  const QRectF area = plot_.axisRect()->rect();
+  const double rise = std::tan(roof_angle());
+  double top = area.bottom();
+  for (const Label& label : labels_) {
+    if (label.kind == Kind::ceiling) top = std::min(top, plot_.yAxis->coordToPixel(label.at.y()));
+  }
+  std::vector<QPolygonF> lines;
+  for (const Label& label : labels_) {
+    if (label.kind != Kind::roof) continue;
+    const QPointF through = pixel_of(*plot_.axisRect(), label.at);
+    const auto at = [&](double y) { return QPointF(through.x() + (through.y() - y) / rise, y); };
+    const QPointF wide(2, 0);
+    lines.push_back(QPolygonF({at(area.bottom()), at(top), at(top) + wide, at(area.bottom()) + wide}));
+  }
+  return lines;
+}
+
+std::vector<QRectF> RooflineLabels::ceiling_lines(const Label& except) const {
+  const QRectF area = plot_.axisRect()->rect();
+  std::vector<QRectF> lines;
+  for (const Label& other : labels_) {
+    const double y = plot_.yAxis->coordToPixel(other.at.y());
+    if (other.kind == Kind::ceiling && &other != &except) lines.emplace_back(area.left(), y - 1, area.width(), 2);
+  }
+  return lines;
+}
+
+void RooflineLabels::place_off_ceilings(const Label& label, const std::vector<QPointF>& corners,
+                                        std::vector<QPolygonF>& taken) const {
+  std::vector<QPolygonF> taken_or_lines = taken;
+  for (const QRectF& line : ceiling_lines(label)) taken_or_lines.emplace_back(line);
+  place_upright(label, corners, taken_or_lines);
+  if (label.item->visible()) taken.push_back(taken_or_lines.back());
+}
+
+void RooflineLabels::place_upright(const Label& label, const std::vector<QPointF>& corners,
+                                   std::vector<QPolygonF>& taken) const {
+  const QRectF area = plot_.axisRect()->rect();
+  const QFontMetrics metrics(label.item->font());
+  const QSizeF size(metrics.horizontalAdvance(label.item->text()), metrics.height());
+  for (const QPointF& corner : corners) {
+    const QRectF box(corner - QPointF(0, size.height()), size);
+    const QPolygonF place(box);
+    if (!area.contains(box) || !is_free(place, taken)) continue;
+    taken.push_back(place);
+    label.item->position->setCoords(corner);
+    label.item->setVisible(true);
+    return;
+  }
+}
+
+void RooflineLabels::place() {
+  const QRectF area = plot_.axisRect()->rect();
+  std::vector<QPolygonF> taken;
+  bool marks_taken = false;  // names of roofs come first, and lie on them where they have to
+  for (const Label& label : labels_) {
+    label.item->setVisible(false);
+    const QFontMetrics metrics(label.item->font());
+    const double width = metrics.horizontalAdvance(label.item->text());
+    const double line = metrics.height();
+    if (label.kind == Kind::roof) {
+      place_roof(label, taken);
+    } else if (label.kind == Kind::ceiling) {
+      const double y = plot_.yAxis->coordToPixel(label.at.y());
+      const double x = area.right() - width - 2 * beside_line;
+      // Of two near each other the lower one's name stands below, and so does one that a slanted line would cross.
+      const std::vector<QPointF> corners{{x, y - beside_line},
+                                         {x, y + line + beside_line},
+                                         {x - width / 2, y - beside_line},
+                                         {x - width - 8 * beside_line, y - beside_line}};
+      std::vector<QPolygonF> or_roofs = taken;
+      std::ranges::move(roof_lines(), std::back_inserter(or_roofs));
+      place_off_ceilings(label, corners, or_roofs);
+      if (label.item->visible()) {
+        taken.push_back(or_roofs.back());
+      } else {
+        place_off_ceilings(label, corners, taken);
+      }
+    } else {
+      if (!marks_taken) {
+        for (const QPointF& each : marks_) {
+          taken.emplace_back(QRectF(pixel_of(*plot_.axisRect(), each), QSizeF())
+                                 .adjusted(-mark_half, -mark_half, mark_half, mark_half));
+        }
+        marks_taken = true;
+      }
+      const QPointF mark = pixel_of(*plot_.axisRect(), label.at);
+      const double middle = mark.y() + line / 2;
+      place_upright(label,
+                    {{mark.x() - width / 2, mark.y() - above_mark},
+                     {mark.x() + above_mark, middle},
+                     {mark.x() - width - above_mark, middle},
+                     {mark.x() - width / 2, mark.y() + above_mark + line}},
+                    taken);
+    }
+  }
+}
+
+QStringList RooflineLabels::texts() const {
+  QStringList all;
+  for (const Label& label : labels_) {
+    if (label.item->visible()) all << label.item->text();
+  }
+  return all;
+}
+
+}  // namespace attnscope::ui

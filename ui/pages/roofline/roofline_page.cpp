@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/roofline/roofline_page.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "messages/roofline_page.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/points/facets.h"
+#include "profiler/tilemap/plot_list.h"
+#include "ui/models/shown_ceilings.h"
+#include "ui/pages/kept_zoom.h"
+#include "ui/pages/none_ran.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::Along;
+
+std::vector<Choice<RooflineLevel>::Value> levels() {
+  const auto value = [](RooflineLevel level, const QString& id) {
+    return Choice<RooflineLevel>::Value{level, {.text = level_words(level), .id = id}};
+  };
+  return {value(RooflineLevel::dram, QStringLiteral("dram")), value(RooflineLevel::sm_l2, QStringLiteral("sm_l2")),
+          value(RooflineLevel::link, QStringLiteral("link"))};
+}
+
+/// Rows that ended well, of problems of which some row has bytes: what else is of them is counted, and what is of
+/// others would leave a problem without a point to choose.
+std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) {
+  const std::vector<std::uint64_t> problems = analysis::combined_codes(table, analysis::curve_facets());
+  std::set<std::uint64_t> with_bytes;
+  std::vector<Row> ended_well;
+  for (Row row = 0; row < table.size(); ++row) {
+    const Disposition disposition = table.disposition(row);
+    if (disposition != Disposition::ok && disposition != Disposition::no_counters) continue;
+    ended_well.push_back(row);
+    if (analysis::has_bytes(table, row)) with_bytes.insert(problems[row]);
+  }
+  std::erase_if(ended_well, [&](Row row) { return !with_bytes.contains(problems[row]); });
+  return ended_well;
+}
+
+}  // namespace
+
+RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
+    : PlotTablePage(workspace, analysis::curve_filter, 4, parent),
+      level_([this] { refresh(); }, levels()),
+      along_([this] { refresh(); },
+             {{Along::n, {.text = qtext(say::roofline_page::along_n{}), .id = QStringLiteral("n")}},
+              {Along::tile, {.text = qtext(say::roofline_page::along_tile{}), .id = QStringLiteral("tile")}}}),
+      length_([this] { refresh(); }),
+      device_([this] { refresh(); }) {
+  add_controls();
+  add_content();
+  connect(&workspace, &Workspace::ceilings_changed, this, [this] { fall_behind(); });
+  refresh();
+}
+
+void RooflinePage::add_controls() {
+  facets().add_chip(device_, qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}));
+  facets().add_chip(level_, qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
+  facets().add_option(along_, qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
+  facets().add_option(length_, qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}));
+  choices().keep("level", level_);
+  choices().keep("along", along_);
+  choices().keep("device", device_);
+  choices().keep(
+      [this](QJsonObject& state) {
+        if (!length_.empty()) state[QStringLiteral("n")] = length_.id().toDouble();
+      },
+      [this](const QJsonObject& state) {
+        const double n = state[QStringLiteral("n")].toDouble();
+        constexpr double longest = 1e15;
+        length_.set_id(n >= 1 && n < longest ? QString::number(static_cast<qint64>(n)) : QString());
+      });
+}
+
+void RooflinePage::add_content() {
+  plot_ = new RooflinePlot(this);
+  keep_zoom(choices(), *plot_);
+  model_ = new RooflineModel(this);
+  left_out_ = new QLabel(this);
+  left_out_->setTextFormat(Qt::PlainText);
+  left_out_->setWordWrap(true);
+  left_out_->hide();
+  set_plot_and_table(plot_, *model_, qtext(say::roofline_page::title{}), 4, left_out_);
+  connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
+  connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) tell_selected(model_->point_at(current.row()));
+  });
+}
+
+QString RooflinePage::file_stem() const {
+  return QStringLiteral("roofline-%1-%2%3").arg(level_.id(), along_.id(), QString::fromStdString(filter().stem()));
+}
+
+PlotPicture RooflinePage::picture() const {
+  std::vector<Row> rows;
+  for (const RooflineSeries& series : set_.report.series) {
+    for (const RooflinePoint& point : series.points) rows.push_back(point.row);
+  }
+  return picture_of(*plot_, points()->runs_of(rows));
+}
+
+/// Every device of the problem, and the ceilings of the one that is shown: its own, or of another of its name.
+void RooflinePage::refresh_devices() {
+  const analysis::PointTable& table = points()->table();
+  const auto first_of = [&](const std::string& id) {
+    return std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
+  };
+  std::vector<Option> devices;
+  for (const std::string& id : analysis::roofline_devices(table, filter().rows())) {
+    devices.push_back({.text = QString::fromStdString(analysis::device_title(table, table.run_index(*first_of(id)))),
+                       .id = QString::fromStdString(id)});
+  }
+  device_.offer(std::move(devices));
+  ceilings_.clear();
+  same_device_ = true;
+  rates_missing_.clear();
+  if (device_.shown() == nullptr) return;
+  const std::string id = device_.shown()->id.toStdString();
+  const auto row = first_of(id);
+  const analysis::Run& run = table.run(*row);
+  gpu_ = QString::fromStdString(run.device_name);
+  const std::vector<ShownCeilings> sets = ceilings_of(workspace());
+  const auto find = [&](const auto& fits) {
+    return std::ranges::find_if(sets, [&](const ShownCeilings& set) { return set.measured && fits(set); });
+  };
+  if (run.provenance == Provenance::simulated) {
+    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    const QString from = one_line(QString::fromStdString(points()->run_of(*row)->summary.rates_from));
+    if (from.isEmpty()) return;
+    const auto told =
+        find([&](const ShownCeilings& set) { return from.contains(QString::fromStdString(set.device_uuid)); });
+    same_device_ = false;
+    if (told != sets.end()) {
+      ceilings_ = told->ceilings;
+    } else {
+      rates_missing_ = from;
+    }
+    return;
+  }
+  auto found = find([&](const ShownCeilings& set) { return set.device_uuid == id; });
+  same_device_ = found != sets.end();
+  if (!same_device_) found = find([&](const ShownCeilings& set) { return same_gpu(set.device_name, run.device_name); });
+  if (found != sets.end()) ceilings_ = found->ceilings;
+}
+
+void RooflinePage::refresh_lengths() {
+  const analysis::PointTable& table = points()->table();
+  std::set<std::int64_t> lengths;
+  for (const Row row : filter().rows()) lengths.insert(table.n_k(row));
+  std::vector<Option> options{{.text = qtext(say::roofline_page::length_automatic{}), .id = {}}};
+  for (const std::int64_t n : lengths) {
+    options.push_back({.text = format_number(static_cast<double>(n), 9), .id = QString::number(n)});
+  }
+  length_.offer(std::move(options));
+}
+
+analysis::RooflineRequest RooflinePage::request() const {
+  analysis::RooflineRequest request;
+  if (device_.shown() != nullptr) request.device_id = device_.shown()->id.toStdString();
+  request.ceilings = {ceilings_, same_device_};
+  request.along = along();
+  if (!length_.shown()->id.isEmpty()) request.n = length_.shown()->id.toLongLong();
+  if (request.n || request.along == Along::n) return request;
+  // The N of most tiles: a map.
+  const analysis::PointTable& table = points()->table();
+  std::map<std::int64_t, std::set<std::pair<std::string, std::uint32_t>>> tiles;
+  for (const Row row : filter().rows()) {
+    if (table.run(row).device_id != request.device_id || !tile_stated(table.tile_of(row).tile)) continue;
+    tiles[table.n_k(row)].emplace(table.algorithm(row), table.tile_code(row));
+  }
+  const auto most =
+      std::ranges::max_element(tiles, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most != tiles.end()) request.n = most->first;
+  return request;
+}
+
+void RooflinePage::refresh() {
+  look_through({}, rows_of_problems_with_bytes, [this] { show_roofline(); });
+}
+
+void RooflinePage::show_roofline() {
+  refresh_devices();
+  refresh_lengths();
+  set_ = {points(), analysis::roofline(points()->table(), filter().rows(), request()),
+          level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,
+          gpu_,     QString::fromStdString(filter().summary())};
+  // A line along a tile of one tile is none.
+  if (along() == Along::tile) {
+    std::erase_if(set_.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
+  }
+  model_->set_roofline(set_);
+  const bool links = analysis::find_roof(set_.report.roofs, analysis::Bound::link) != nullptr;
+  table()->setColumnHidden(RooflineModel::link_column, !links);
+  plot_->set_roofline(set_);
+  if (!set_.report.series.empty()) plot_->take_zoom(workspace().loading());
+  show_left_out();
+  fit_table();
+  const bool any = std::ranges::any_of(set_.report.series, [&](const RooflineSeries& series) {
+    return std::ranges::any_of(series.points,
+                               [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
+  });
+  if (!any) return show_words(why_none());
+  std::vector<Row> drawn;
+  for (const RooflineSeries& series : set_.report.series) {
+    for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
+  }
+  show_content(simulated_parts(*points(), drawn));
+}
+
+bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
+  const bool drawn = plot_->select(point);
+  const std::optional<int> row = model_->row_of(point);
+  if (row && table()->currentIndex().row() != *row) {
+    table()->choose_row(*row);
+    table()->scrollTo(model_->index(*row, 0));
+  } else if (!row) {
+    table()->clearSelection();
+  }
+  return has_plot() && (drawn || row.has_value());
+}
+
+void RooflinePage::show_left_out() {
+  std::size_t without_bytes = set_.report.without_bytes;
+  for (const RooflineSeries& series : set_.report.series) {
+    without_bytes += static_cast<std::size_t>(
+        std::ranges::count_if(series.points, [&](const RooflinePoint& point) { return !point.intensity(level()); }));
+  }
+  QStringList lines;
+  if (without_bytes + set_.report.without_time > 0) {
+    lines << qtext(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
+  }
+  // The points of other devices lie under other roofs.
+  const analysis::PointTable& table = points()->table();
+  const Option* shown = device_.shown();
+  const std::string id = shown == nullptr ? std::string() : shown->id.toStdString();
+  const auto elsewhere = std::ranges::count_if(
+      filter().rows(), [&](Row row) { return shown != nullptr && table.run(row).device_id != id; });
+  if (elsewhere > 0) {
+    QStringList others;
+    for (const Option& device : device_.options()) {
+      if (&device != shown) others << device.text;
+    }
+    lines << qtext(say::roofline_page::elsewhere{.points = counted_points(static_cast<std::size_t>(elsewhere)),
+                                                 .devices = others.join(QStringLiteral(", ")).toStdString()});
+  }
+  if (!rates_missing_.isEmpty()) {
+    lines << qtext(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
+  }
+  left_out_->setText(lines.join(QLatin1Char('\n')));
+  left_out_->setVisible(!lines.isEmpty());
+}
+
+EmptyWords RooflinePage::why_none() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+  if (along() == Along::tile && !filter().rows().empty()) {
+    return {qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})};
+  }
+  const auto several = [&](Row row) { return points()->table().problem(row).gpus > 1; };
+  if (level() == RooflineLevel::link && std::ranges::none_of(filter().rows(), several)) {
+    return {qtext(say::roofline_page::none_of_links{}), qtext(say::roofline_page::none_of_links_help{})};
+  }
+  return {qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})};
+}
+
+int RooflinePage::room_for_table() const {
+  return height() / 4 - (left_out_->isHidden() ? 0 : left_out_->sizeHint().height());
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Points under the roofs of their device: the controls around a RooflinePlot, and the table of the bounds below it.
+#pragma once
+
+#include <QLabel>
+#include <optional>
+#include <vector>
+
+#include "ui/pages/plot_table_page.h"
+#include "ui/pages/roofline/roofline_plot.h"
+
+namespace attnscope::ui {
+
+class RooflinePage : public PlotTablePage {
+  Q_OBJECT
+ public:
+  explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
+
+  /// "roofline-dram-n-d128"
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] PlotPicture picture() const override;
+
+  void set_level(RooflineLevel level) { level_.choose(level); }
+  void set_along(analysis::Along along) { along_.choose(along); }
+  /// Points of that N alone; nothing: the page's own choice.
+  void set_length(std::optional<std::int64_t> n) { length_.choose(n ? QString::number(*n) : QString()); }
+  [[nodiscard]] RooflinePlot* plot() const { return plot_; }
+  [[nodiscard]] const RooflineSet& shown() const { return set_; }
+
+ protected:
+  void show_problem() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
+  [[nodiscard]] int room_for_table() const override;
+
+ private:
+  void add_controls();
+  void add_content();
+  /// Of what is visible and chosen by now; ends in show_roofline().
+  void refresh();
+  void show_roofline();
+  void refresh_devices();
+  void refresh_lengths();
+  [[nodiscard]] EmptyWords why_none() const;
+  void show_left_out();
+  [[nodiscard]] analysis::RooflineRequest request() const;
+  [[nodiscard]] RooflineLevel level() const { return level_.value(); }
+  [[nodiscard]] analysis::Along along() const { return along_.value(); }
+
+  Choice<RooflineLevel> level_;
+  Choice<analysis::Along> along_;
+  IdChoice length_;  ///< N; empty: the page's own choice
+  IdChoice device_;
+  RooflineSet set_;
+  QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
+  QString gpu_;                    ///< the name of the device that is shown
+  std::vector<Ceiling> ceilings_;  ///< of the device that is shown
+  bool same_device_ = true;        ///< that they were measured on
+  RooflinePlot* plot_ = nullptr;
+  RooflineModel* model_ = nullptr;
+  QLabel* left_out_ = nullptr;
+};
+
+}  // namespace attnscope::ui

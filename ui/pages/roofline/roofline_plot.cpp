@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/roofline/roofline_plot.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "messages/roofline_page.h"
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/curve_style.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::Roof;
+using analysis::RoofSource;
+
+constexpr double tera = 1e12;
+constexpr double told_apart = 1.02;      ///< executed over visible FLOPs, from which a line is drawn
+constexpr double beyond_points = 2.5;    ///< of the axes beyond marks, as a factor
+constexpr double beyond_ceilings = 1.8;  ///< of the axis beyond the highest ceiling, as a factor
+constexpr double beyond_ridge = 4;       ///< of the axis of intensities, beyond where roof and highest ceiling meet
+constexpr double endless = 1e9;          ///< as a factor, of lines that go on beyond the axes
+constexpr double other_level_strength = 0.45;
+
+SampleMark mark_of_roofline(const RooflinePoint& point) {
+  const SampleMark mark = mark_of_values(point.provenance);
+  return point.throttled && mark == SampleMark::disc ? SampleMark::half_disc : mark;
+}
+
+bool is_measured(RoofSource source) {
+  return source == RoofSource::measured || source == RoofSource::alike;
+}
+
+bool is_tabled(RoofSource source) {
+  return source == RoofSource::datasheet || source == RoofSource::architecture;
+}
+
+QPen pen_of(RoofSource source, const QColor& color, double width) {
+  QPen pen(color, width);
+  pen.setCapStyle(Qt::FlatCap);
+  if (is_tabled(source)) pen.setDashPattern({7, 4});
+  if (!is_measured(source) && !is_tabled(source)) pen.setDashPattern({1.5, 3});
+  return pen;
+}
+
+QString roofs_layer() {
+  return QStringLiteral("roofs");
+}
+
+QCPScatterStyle upright_dash(const QColor& color) {
+  constexpr double half = 7;
+  QPainterPath dash;
+  dash.moveTo(0, -half);
+  dash.lineTo(0, half);
+  return {dash, QPen(color, 1.3), Qt::NoBrush, 6};
+}
+
+bool is_of_level(const Roof& roof, RooflineLevel level) {
+  return roof.bound == analysis::bytes_bound(level);
+}
+
+}  // namespace
+
+RooflinePlot::RooflinePlot(QWidget* parent) : LegendPlot(parent) {
+  axisRect()->setMinimumMargins({0, 0, 14, 0});
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setScaleType(QCPAxis::stLogarithmic);
+    axis->setTicker(number_ticker());
+  }
+  addLayer(roofs_layer(), layer(QStringLiteral("main")), limBelow);
+  connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
+  rebuild();
+}
+
+void RooflinePlot::set_roofline(RooflineSet set) {
+  set_ = std::move(set);
+  rebuild();
+  reset_view();
+}
+
+QStringList RooflinePlot::names() const {
+  QStringList titles;
+  for (const RooflineSeries& series : set_.report.series) titles << series_title(set_, series);
+  return titles;
+}
+
+QColor RooflinePlot::color_of(std::size_t series) const {
+  return series_color(set_, set_.report.series[series], plot_colors(palette()).dark);
+}
+
+Extent RooflinePlot::ceilings() const {
+  Extent flops;
+  for (const Roof& roof : set_.report.roofs) {
+    if (!of_bytes(roof.bound)) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
+  }
+  return flops;
+}
+
+void RooflinePlot::find_marks() {
+  for (std::size_t i = 0; i < set_.report.series.size(); ++i) {
+    const RooflineSeries& series = set_.report.series[i];
+    if (is_hidden(series_title(set_, series))) continue;
+    for (std::size_t k = 0; k < series.points.size(); ++k) {
+      const RooflinePoint& point = series.points[k];
+      const auto intensity = point.intensity(set_.level);
+      if (intensity) marks_.push_back({axisRect(), *intensity, point.flops_per_second() / tera, i, k, {point.row}});
+    }
+  }
+}
+
+void RooflinePlot::draw_contents() {
+  LegendPlot::draw_contents();
+  points_ = set_.points;
+  labels_.clear();
+  const auto hidden_series = static_cast<std::int64_t>(hidden().size());
+  legend_.set_hidden(hidden(),
+                     hidden_series == 0 ? QString() : qtext(say::roofline_page::hidden{.series = hidden_series}));
+  find_marks();
+  for (const Roof& roof : set_.report.roofs) of_bytes(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
+  for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
+  for (const Mark& mark : marks_) labels_.keep_free({mark.x, mark.y});
+  if (set_.points) add_keys();
+  for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
+  const std::string level = level_words(set_.level).toStdString();
+  title_text_ = qtext(say::roofline_page::plot_title{
+      .level = level, .device = set_.device.toStdString(), .problem = set_.problem.toStdString()});
+  xAxis->setLabel(qtext(say::roofline_page::intensity_axis{.level = level}));
+  yAxis->setLabel(qtext(say::roofline_page::rate_axis{}));
+  setAccessibleName(qtext(say::roofline_page::name{.title = title_text_.toStdString()}));
+}
+
+void RooflinePlot::reset_view() {
+  user_view_ = false;
+  Extent x;
+  Extent y;
+  for (const Mark& mark : marks_) {
+    x.take(mark.x);
+    y.take(mark.y);
+  }
+  const Extent flops = ceilings();
+  for (const Roof& roof : set_.report.roofs) {
+    if (!is_of_level(roof, set_.level)) continue;
+    x.high = std::max(x.high, flops.high / roof.rate * beyond_ridge / beyond_points);
+    x.low = std::min(x.low, flops.low / roof.rate);  // a roof is seen, wherever the points lie
+  }
+  if (marks_.empty() || x.high <= 0) return replot(rpQueuedReplot);
+  xAxis->setRange(x.low / beyond_points, x.high * beyond_points);
+  yAxis->setRange(y.low / beyond_points, std::max(y.high, flops.high / tera) * beyond_ceilings);
+  replot(rpQueuedReplot);
+}
+
+QCPGraph* RooflinePlot::add_roof_line(const QPen& pen) {
+  QCPGraph* line = add_line(*axisRect(), pen);
+  line->setLayer(roofs_layer());
+  return line;
+}
+
+void RooflinePlot::draw_roof(const Roof& roof) {
+  const PlotColors colors = plot_colors(palette());
+  const bool strong = is_of_level(roof, set_.level);
+  const QColor color = strong ? colors.text : faded(colors.text, other_level_strength);
+  QCPGraph* line = add_roof_line(pen_of(roof.source, color, strong ? 2.2 : 1.2));
+  line->setName(roof_words(set_, roof));
+  const double highest = ceilings().high;
+  const double end = highest > 0 ? highest / roof.rate : endless;
+  line->addData(end / endless, end / endless * roof.rate / tera);
+  line->addData(end, end * roof.rate / tera);
+  labels_.add_roof({1, roof.rate / tera}, roof_words(set_, roof), strong ? colors.text : colors.muted);
+}
+
+void RooflinePlot::draw_ceiling(const Roof& roof) {
+  const PlotColors colors = plot_colors(palette());
+  const double flops = analysis::ceiling_flops(roof, set_.report.flops_per_exponential);
+  double ridge = 1;
+  for (const Roof& memory : set_.report.roofs) {
+    if (is_of_level(memory, set_.level)) ridge = flops / memory.rate;
+  }
+  QCPGraph* line = add_roof_line(pen_of(roof.source, colors.text, 1.6));
+  line->setName(roof_words(set_, roof));
+  line->addData(ridge, flops / tera);
+  line->addData(ridge * endless, flops / tera);
+  labels_.add_ceiling(flops / tera, roof_words(set_, roof), colors.text);
+}
+
+void RooflinePlot::draw_series(std::size_t place) {
+  const RooflineSeries& series = set_.report.series[place];
+  const QColor color = color_of(place);
+  const QString title = series_title(set_, series);
+  const bool hidden = is_hidden(title);
+  auto* line = new QCPCurve(xAxis, yAxis);
+  line->setPen(QPen(faded(color, series.n ? 0.55 : 1), series.n ? 1.1 : 1.6));
+  line->setName(title);
+  line->setVisible(!hidden);
+  double at = 0;
+  for (const Mark& mark : marks_) {
+    if (mark.series == place) line->addData(at++, mark.x, mark.y);
+  }
+  const bool first_of_title =
+      std::ranges::none_of(std::span(set_.report.series).first(place),
+                           [&](const RooflineSeries& other) { return series_title(set_, other) == title; });
+  if (first_of_title) {
+    QCPGraph* key = addGraph();  // a curve has no mark in a legend
+    key->setName(title);
+    key->setPen(QPen(color, 1.6));
+    const SampleMark mark = series.points.empty() ? SampleMark::disc : mark_of_roofline(series.points.front());
+    key->setScatterStyle(
+        scatter_of(mark == SampleMark::half_disc ? SampleMark::disc : mark, color, plot_colors(palette()).background));
+    legend_.add(QString(), key, {}, title);
+  }
+  if (hidden) return;
+  draw_theory(place);
+  draw_marks(place);
+  if (!series.n) name_ends(place);
+}
+
+void RooflinePlot::draw_marks(std::size_t place) {
+  const RooflineSeries& series = set_.report.series[place];
+  MarkGraphs graphs(*axisRect(), [&](SampleMark mark) {
+    QCPScatterStyle style = scatter_of(mark, color_of(place), plot_colors(palette()).background);
+    constexpr double of_map = 5;
+    if (series.n && style.shape() != QCPScatterStyle::ssCustom) style.setSize(of_map);
+    return style;
+  });
+  for (const Mark& mark : marks_) {
+    if (mark.series == place) graphs.of(mark_of_roofline(point_of(mark))).addData(mark.x, mark.y);
+  }
+}
+
+void RooflinePlot::draw_theory(std::size_t place) {
+  const RooflineSeries& series = set_.report.series[place];
+  const QColor color = color_of(place);
+  QCPGraph* closed = add_marks(*axisRect(), upright_dash(color));
+  closed->setLayer(roofs_layer());
+  for (const Mark& mark : marks_) {
+    if (mark.series != place) continue;
+    const RooflinePoint& point = point_of(mark);
+    if (const auto modelled = point.model_intensity(set_.level); modelled && !series.n) {
+      closed->addData(*modelled, mark.y);
+    }
+    const double ratio = point.executed_ratio();
+    if (ratio < told_apart) continue;
+    QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
+    executed->addData(mark.x, mark.y);
+    executed->addData(mark.x * ratio, mark.y * ratio);
+  }
+}
+
+void RooflinePlot::name_ends(std::size_t place) {
+  const Mark* first = nullptr;
+  const Mark* last = nullptr;
+  for (const Mark& mark : marks_) {
+    if (mark.series != place) continue;
+    if (first == nullptr) first = &mark;
+    last = &mark;
+  }
+  if (first == nullptr) return;
+  for (const Mark* mark : {last, first}) {
+    const auto n = static_cast<double>(point_of(*mark).n);
+    labels_.add_mark({mark->x, mark->y}, format_length(n), color_of(place));
+    if (first == last) break;
+  }
+}
+
+void RooflinePlot::add_key_of(const Message& words, const QPen& pen, const QCPScatterStyle& scatter) {
+  QCPGraph* sample = add_line(*axisRect(), pen);
+  sample->setName(qtext(words));
+  sample->setScatterStyle(scatter);
+  legend_.add(QStringLiteral("keys"), sample, PlotLegend::Style{sample->name(), pen, scatter});
+}
+
+void RooflinePlot::add_keys() {
+  const PlotColors colors = plot_colors(palette());
+  const auto any_roof = [&](const auto& is) { return std::ranges::any_of(set_.report.roofs, is); };
+  if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
+    add_key_of(say::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
+  }
+  if (any_roof([](const Roof& roof) { return is_tabled(roof.source); })) {
+    add_key_of(say::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
+  }
+  if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && !is_tabled(roof.source); })) {
+    add_key_of(say::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
+  }
+  bool closed = false;
+  bool executed = false;
+  bool throttled = false;
+  for (const Mark& mark : marks_) {
+    const RooflinePoint& point = point_of(mark);
+    closed = closed || (!series_of(mark).n && point.model_intensity(set_.level));
+    executed = executed || point.executed_ratio() >= told_apart;
+    throttled = throttled || point.throttled;
+  }
+  if (closed) add_key_of(say::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
+  if (executed) add_key_of(say::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
+  if (throttled) {
+    add_key_of(say::roofline_page::key_throttled{}, QPen(Qt::NoPen),
+               scatter_of(SampleMark::half_disc, colors.muted, colors.background));
+  }
+}
+
+HoverContent RooflinePlot::read_out(const Mark& mark) const {
+  const RooflinePoint& point = point_of(mark);
+  const PlotColors colors = plot_colors(palette());
+  const QColor color = color_of(mark.series);
+  const auto rate = [](double flops_per_second) { return qtext(FlopsPerSecond(flops_per_second)); };
+  HoverContent content;
+  const analysis::PointTable& table = set_.points->table();
+  const std::string algorithm = analysis::short_title(table.algorithms(), series_of(mark).algorithm);
+  content.title = qtext(say::roofline_page::at{.series = algorithm, .n = point.n});
+  content.rows.push_back({color, mark_of_roofline(point),
+                          qtext(say::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
+                          rate(point.flops_per_second())});
+  if (point.executed_flops) {
+    content.rows.push_back(
+        {color, SampleMark::none, qtext(say::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
+  }
+  for (const RooflineLevel level : analysis::roofline_levels) {
+    const auto counted = point.intensity(level);
+    if (!counted) continue;
+    const std::string measured = number_text(*counted);
+    const std::string provenance = to_qstring(intensity_provenance(set_, point, level)).toStdString();
+    const auto modelled = point.model_intensity(level);
+    const Message value =
+        modelled ? Message(say::roofline_page::intensity_closed{
+                       .measured = measured, .provenance = provenance, .modelled = number_text(*modelled)})
+                 : Message(say::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
+    content.rows.push_back({colors.text, SampleMark::none,
+                            qtext(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
+                            qtext(value)});
+    if (const auto limit = limit_of(set_, point, level)) {
+      const std::string form = limit_words(*limit).toStdString();
+      Message words = say::roofline_page::limit_value{.form = form, .value = number_text(limit->intensity)};
+      content.rows.push_back({colors.muted, SampleMark::none,
+                              qtext(say::roofline_page::limit{.level = level_words(level).toStdString()}),
+                              limit->of.empty() ? limit_words(*limit) : qtext(words)});
+    }
+  }
+  for (const analysis::BoundShare& share : point.shares) {
+    content.rows.push_back({colors.text, SampleMark::none,
+                            qtext(say::roofline_page::share{.bound = to_string(share.bound)}),
+                            qtext(say::roofline_page::share_value{.time = text(Nanoseconds(share.ns)),
+                                                                  .percent = text(Share(share.ns / point.ns))})});
+  }
+  if (!point.shares.empty()) {
+    content.notes << qtext(
+        say::roofline_page::hits{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
+    const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
+    if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(say::roofline_page::upper_bound{});
+  }
+  content.notes << qtext(say::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
+  if (point.throttled) content.notes << qtext(say::roofline_page::throttled{});
+  content.notes << run_words(point.row);
+  return content;
+}
+
+void RooflinePlot::lay_out(const QSize& size, PlotTarget target) {
+  LegendPlot::lay_out(size, target);
+  constexpr int sides = 16;
+  constexpr int room_for_two_lines = 430;  // of the plot: the axes of a low one need it more
+  const QFontMetrics metrics(title_->font());
+  const int width = size.width() - sides;
+  QStringList lines{title_text_};
+  if (metrics.horizontalAdvance(title_text_) > width && size.height() >= room_for_two_lines) {
+    lines = {title_text_.chopped(set_.problem.size()), set_.problem};
+    const QString bullet = QStringLiteral(" · ");
+    if (lines.front().endsWith(bullet)) lines.front().chop(bullet.size());
+  }
+  for (QString& line : lines) line = metrics.elidedText(line, Qt::ElideRight, width);
+  title_->setText(lines.join(QLatin1Char('\n')));
+}
+
+}  // namespace attnscope::ui

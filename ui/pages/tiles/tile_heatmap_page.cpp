@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/tiles/tile_heatmap_page.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMenu>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "messages/tile_map.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/plan/fields.h"
+#include "profiler/tilemap/map_points.h"
+#include "profiler/tilemap/plot_list.h"
+#include "storage/recorded_samples.h"
+#include "ui/models/facet_words.h"
+#include "ui/pages/layout_option.h"
+#include "ui/pages/none_ran.h"
+#include "ui/plots/heatmap_words.h"
+#include "ui/plots/plotted_values.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int least_map_width = 150;  ///< pixels of a map beside others
+constexpr char run_prefix[] = "run:";
+constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
+
+/// With nothing chosen; the page tells it which axes it is for.
+ProblemFilter new_map_filter() {
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
+  filter.narrow_by(analysis::facets_beside(tiles), analysis::facet_of_both(tiles.x, tiles.y));
+  return filter;
+}
+
+/// Whether that facet says what was computed, or where; a knob, which each algorithm has its own of, does not.
+bool says_problem(const ProblemFilter& filter, std::size_t facet) {
+  if (!filter.narrows(facet) || filter.state(facet).current < 0) return false;
+  const std::string& key = filter.facets()[facet]->key;
+  return key == analysis::device_facet_key || find_field(key) != nullptr ||
+         std::ranges::find(analysis::field_groups(), key, &analysis::FieldGroup::key) != analysis::field_groups().end();
+}
+
+bool same_problem(const ProblemFilter& a, const ProblemFilter& b, std::size_t but_for) {
+  for (std::size_t f = 0; f < a.facets().size(); ++f) {
+    if (f == but_for || (!says_problem(a, f) && !says_problem(b, f))) continue;
+    if (!says_problem(a, f) || !says_problem(b, f) || a.state(f).value().id() != b.state(f).value().id()) return false;
+  }
+  return true;
+}
+
+/// Nothing where there are no such axes, or no map lies over both.
+std::optional<analysis::MapLayout> layout_of(const QString& id) {
+  const std::vector<analysis::PointAxis> axes = analysis::point_axes();
+  const analysis::PointAxis* y = analysis::find_axis(axes, rows_of_layout(id).toStdString());
+  const analysis::PointAxis* x = analysis::find_axis(axes, columns_of_layout(id).toStdString());
+  if (x == nullptr || y == nullptr || share_names(*x, *y)) return std::nullopt;
+  return analysis::MapLayout{*x, *y};
+}
+
+}  // namespace
+
+TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, new_map_filter, parent),
+      layout_(analysis::tile_layout()),
+      axes_([this] { take_axes(); }, layout_id(layout_), [](const QString& id) { return layout_of(id).has_value(); }),
+      metric_([this] { refresh(); }, to_qstring(metric_key::time_median_ns),
+              [](const QString& id) { return find_metric(id.toStdString()) != nullptr; }),
+      as_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))),
+      beside_([this] { refresh(); }) {
+  add_chips();
+  add_content();
+  refresh();
+}
+
+void TileHeatmapPage::add_chips() {
+  constexpr int widest = 110;
+  chip_of_[&metric_] = facets().add_chip(metric_, qtext(say::tile_map::colour{}), qtext(say::tile_map::colour_help{}));
+  chip_of_[&axes_] = facets().add_chip(axes_, qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}),
+                                       [this](const QString& id) {
+                                         touch();
+                                         axes_.choose(id);
+                                       });
+  for (const IdChoice* choice : {&metric_, &axes_}) {
+    chip_of_[choice]->hide_label();
+    chip_of_[choice]->set_widest(widest);
+  }
+  chip_of_[&as_] = facets().add_option(as_, qtext(say::tile_map::as{}), qtext(say::tile_map::as_help{}));
+  chip_of_[&beside_] =
+      facets().add_option(beside_, qtext(say::tile_map::beside{}), qtext(say::tile_map::beside_help{}));
+  log_ = facets().toggles().add(QStringLiteral("log"), qtext(say::tile_map::log{}), qtext(say::tile_map::log_help{}),
+                                true);
+  connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
+  choices().keep("metric", metric_);
+  choices().keep("as", as_);
+  choices().keep("beside", beside_);
+  choices().keep("log", *log_);
+  choices().keep(
+      [this](QJsonObject& state) {
+        state[QStringLiteral("rows")] = rows_of_layout(axes_.id());
+        state[QStringLiteral("columns")] = columns_of_layout(axes_.id());
+      },
+      [this](const QJsonObject& state) {
+        axes_.set_id(layout_id(state[QStringLiteral("rows")].toString(rows_of_layout(axes_.id())),
+                               state[QStringLiteral("columns")].toString(columns_of_layout(axes_.id()))));
+      });
+}
+
+void TileHeatmapPage::add_content() {
+  maps_ = new QWidget(this);
+  maps_row_ = new QHBoxLayout(maps_);
+  maps_row_->setContentsMargins(0, 0, 0, 0);
+  maps_row_->setSpacing(4);
+  measuring_ = new MapMeasuring(measurer_of(workspace()), this);
+  set_content(maps_, measuring_);
+  connect(measuring_, &MapMeasuring::closed, this, [this] {
+    for (HeatmapView* view : views_) view->mark_area(std::nullopt);
+  });
+  view_at(0);
+}
+
+bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
+  if (!has_grid()) return false;
+  const std::optional<Row> row = heatmap()->grid().points->row_of(point);
+  if (!row) return false;
+  for (HeatmapView* view : heatmaps()) {
+    const std::optional<HeatmapGrid::Place> place = view->grid().place_of(*row);
+    if (!place) continue;
+    // A cell that was chosen meanwhile, and has no point, stays chosen.
+    const bool chosen =
+        std::ranges::any_of(views_, [](const HeatmapView* each) { return each->selected().has_value(); });
+    if (moves || !chosen) view->select(place);
+    return view->selected() == place;
+  }
+  return false;
+}
+
+HeatmapView* TileHeatmapPage::view_at(std::size_t place) {
+  while (views_.size() <= place) {
+    auto* view = new HeatmapView(maps_);
+    maps_row_->addWidget(view, 1);
+    views_.push_back(view);
+    connect_view(view);
+  }
+  return views_[place];
+}
+
+void TileHeatmapPage::connect_view(HeatmapView* view) {
+  connect(view, &HeatmapView::cell_selected, this, &TileHeatmapPage::tell_selected);
+  connect(view, &HeatmapView::place_selected, this, [this, view] {
+    for (HeatmapView* other : views_) {
+      if (other != view && other->selected()) other->select(std::nullopt);
+    }
+  });
+  connect(view, &HeatmapView::area_wanted, this, [this, view] {
+    for (HeatmapView* other : views_) {
+      if (other != view) other->mark_area(std::nullopt);
+    }
+    show_area();
+  });
+}
+
+std::vector<HeatmapView*> TileHeatmapPage::heatmaps() const {
+  std::vector<HeatmapView*> shown;
+  std::ranges::copy_if(views_, std::back_inserter(shown),
+                       [](const HeatmapView* view) { return !view->grid().empty(); });
+  return shown;
+}
+
+void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
+  axes_.choose(layout_id(rows, columns));
+}
+
+void TileHeatmapPage::take_axes() {
+  // Identity of the facets tells a view whether its axes are others.
+  if (axes_.id() != layout_id(layout_)) layout_ = *layout_of(axes_.id());
+  refresh();
+}
+
+bool TileHeatmapPage::over_tiles() const {
+  return axes_.id() == layout_id(analysis::tile_layout());
+}
+
+void TileHeatmapPage::offer(IdChoice& choice, std::vector<Option> options, int otherwise) {
+  chip_of_[&choice]->setVisible(options.size() > 1);
+  choice.offer(std::move(options), otherwise);
+}
+
+bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
+  if (turn_to_problem_of(file, point)) return true;
+  axes_.choose(layout_id(analysis::tile_layout()));
+  return turn_to_problem_of(file, point);
+}
+
+QString TileHeatmapPage::file_stem() const {
+  QString stem = QString::fromStdString(analysis::map_stem(filter(), metric_.key()));
+  if (!over_tiles()) stem += QStringLiteral("-%1-%2").arg(rows_of_layout(axes_.id()), columns_of_layout(axes_.id()));
+  const analysis::Quantified shown = request().shown;
+  if (shown.as != analysis::Comparison::none) stem += QLatin1Char('-') + to_qstring(to_string(shown.as));
+  return stem;
+}
+
+PlotPicture TileHeatmapPage::picture() const {
+  const std::vector<HeatmapView*> views = heatmaps();
+  return picture_of({views.begin(), views.end()});
+}
+
+ShownValues TileHeatmapPage::values() const {
+  std::vector<const HeatmapGrid*> maps;
+  for (const HeatmapView* view : heatmaps()) maps.push_back(&view->grid());
+  return values_of(maps);
+}
+
+std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
+  return {{qtext(say::tile_map::on_map{}), qtext(say::tile_map::key_walk{})},
+          {qtext(say::tile_map::home_on_map{}), qtext(say::tile_map::key_best{})},
+          {qtext(say::tile_map::on_area{}), qtext(say::tile_map::key_area{})}};
+}
+
+void TileHeatmapPage::pose() {
+  if (has_grid()) heatmap()->select(heatmap()->landmark());
+}
+
+EmptyWords TileHeatmapPage::why_none() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (ticked_run_is_running(workspace())) {
+    return {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})};
+  }
+  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+  if (over_tiles()) {
+    return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{}), attnscope::tiles_sample};
+  }
+  return {qtext(say::tile_map::no_map{}),
+          qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
+                                           .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
+                                           .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})};
+}
+
+void TileHeatmapPage::offer_axes() {
+  std::vector<analysis::PointAxis> axes = varying_;
+  // Of tiles a page of maps speaks, whatever there is, and of what is chosen.
+  const std::vector<analysis::PointAxis> all = analysis::point_axes(points()->table().algorithms());
+  for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
+    if (analysis::find_axis(axes, key) == nullptr) axes.push_back(*analysis::find_axis(all, key));
+  }
+  std::vector<Option> options;
+  for (const analysis::PointAxis& y : axes) {
+    for (const analysis::PointAxis& x : axes) {
+      if (!share_names(x, y)) options.push_back(layout_option({.x = x, .y = y}));
+    }
+  }
+  offer(axes_, std::move(options), -1);
+}
+
+void TileHeatmapPage::offer_metrics() {
+  const std::vector<Row>& rows = filter().rows();
+  const std::span<const Row> first(rows.data(), std::min(rows.size(), looked_at));
+  std::vector<Option> options;
+  for (const bool usual : {true, false}) {
+    for (const Metric& metric : metrics_table()) {
+      if (metric.on_heatmap != usual) continue;
+      const QString id = to_qstring(metric.key);
+      const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
+      if (!usual && id != metric_.id() && std::ranges::none_of(first, has)) continue;
+      options.push_back({.text = metric_label(metric.key),
+                         .id = id,
+                         .full = qtext(metric.help()),
+                         .group = usual ? QString() : qtext(say::tile_map::more_counters{})});
+    }
+  }
+  // As wide as what most look at: rarer counters have longer names, and are shortened.
+  offer(metric_, std::move(options), 0);
+}
+
+void TileHeatmapPage::offer_comparisons() {
+  const analysis::PointTable& table = points()->table();
+  const analysis::Counterparts there = analysis::counterparts_of(table, filter().rows());
+  std::vector<Option> options;
+  const auto add = [&](analysis::Comparison as, const QString& text) {
+    options.push_back({.text = text, .id = to_qstring(to_string(as))});
+  };
+  const std::string key = metric_.key();
+  const auto words = [&](analysis::Comparison as, analysis::RunIndex run = 0) {
+    return comparison_words(*points(), {.metric = key, .as = as, .run = run});
+  };
+  using enum analysis::Comparison;
+  add(none, qtext(say::tile_map::as_value{}));
+  const Metric* metric = find_metric(key);
+  if (metric != nullptr && metric->better != Better::neither) add(share_of_best, words(share_of_best));
+  if (analysis::has_model(key)) add(over_model, words(over_model));
+  simulated_run_ = there.simulated.value_or(0);
+  if (there.simulated) add(over_simulated, words(over_simulated, simulated_run_));
+  for (const analysis::RunIndex run : there.runs) {
+    const QString title = QString::fromStdString(table.runs()[run].title);
+    options.push_back({.text = words(over_run, run), .id = QLatin1String(run_prefix) + title});
+  }
+  offer(as_, std::move(options), 0);
+}
+
+void TileHeatmapPage::offer_beside() {
+  std::vector<Option> options{{.text = qtext(say::tile_map::one_map{}), .id = {}}};
+  for (std::size_t f = 0; f < filter().facets().size(); ++f) {
+    if (!filter().narrows(f) || filter().state(f).options.size() < 2) continue;
+    const analysis::Facet& facet = *filter().facets()[f];
+    options.push_back({.text = qtext(facet.label), .id = QString::fromStdString(facet.key), .full = qtext(facet.help)});
+  }
+  offer(beside_, std::move(options), 0);
+}
+
+analysis::MapRequest TileHeatmapPage::request() const {
+  analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_.key()}};
+  if (as_.shown() == nullptr) return request;
+  const QString& id = as_.shown()->id;
+  if (id.startsWith(QLatin1String(run_prefix))) {
+    const std::string title = id.mid(static_cast<qsizetype>(sizeof(run_prefix)) - 1).toStdString();
+    const std::vector<analysis::Run>& runs = points()->table().runs();
+    const auto found = std::ranges::find(runs, title, &analysis::Run::title);
+    request.shown.as = analysis::Comparison::over_run;
+    request.shown.run = static_cast<analysis::RunIndex>(found - runs.begin());
+    return request;
+  }
+  for (const analysis::Comparison as :
+       {analysis::Comparison::share_of_best, analysis::Comparison::over_model, analysis::Comparison::over_simulated}) {
+    if (id == to_qstring(to_string(as))) request.shown.as = as;
+  }
+  if (request.shown.as == analysis::Comparison::over_simulated) {
+    request.shown.run = simulated_run_;
+  }
+  return request;
+}
+
+std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
+  maps_there_ = 1;
+  of_other_problems_ = 0;
+  std::vector<HeatmapGrid> maps;
+  const std::size_t place = beside_.empty() ? filter().facets().size() : filter().place_of(beside_.key());
+  const bool several =
+      place < filter().facets().size() && filter().narrows(place) && filter().state(place).options.size() > 1;
+  if (!several) {
+    maps.push_back(build_heatmap(points(), filter(), request()));
+    return maps;
+  }
+  maps_there_ = filter().state(place).options.size();
+  for (const analysis::FacetValue& value : filter().state(place).options) {
+    if (maps.size() == most_maps) break;
+    ProblemFilter one = filter();
+    for (std::size_t f = 0; f < one.facets().size(); ++f) {
+      if (f != place && says_problem(filter(), f)) one.choose(f, filter().state(f).value().id());
+    }
+    one.choose(place, value.id());
+    one.update(points()->table(), candidates());
+    if (!same_problem(one, filter(), place)) {
+      ++of_other_problems_;
+      continue;
+    }
+    HeatmapGrid map = build_heatmap(points(), one, request());
+    map.beside = QStringLiteral("%1 %2").arg(qtext(filter().facets()[place]->label),
+                                             value_words(*filter().facets()[place], value));
+    if (!map.empty()) maps.push_back(std::move(map));
+  }
+  std::vector<analysis::TileMap*> all;
+  all.reserve(maps.size());
+  for (HeatmapGrid& map : maps) all.push_back(&map);
+  analysis::share_scale(all);
+  return maps;
+}
+
+void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
+  for (std::size_t i = 0; i < std::max(maps.size(), views_.size()); ++i) {
+    HeatmapView* view = view_at(i);
+    view->setVisible(i < maps.size());
+    if (i >= maps.size()) {
+      view->set_grid({}, {}, false);
+      continue;
+    }
+    HeatmapTitle title = heatmap_title(maps[i]);
+    view->setMinimumWidth(maps.size() > 1 ? least_map_width : 0);
+    // An algorithm leads the title anyway.
+    if (!maps[i].beside.isEmpty() && beside_.id() != QLatin1String("algorithm"))
+      title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
+    if (i + 1 == maps.size() && of_other_problems_ > 0) {
+      title.of = qtext(say::tile_map::maps_of_others{.maps = of_other_problems_}) + QStringLiteral(" · ") + title.of;
+    } else if (i + 1 == maps.size() && maps_there_ > most_maps) {
+      title.of = qtext(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
+    }
+    // One bar of colours serves all: the last map's.
+    view->set_grid(maps[i], title, log_->isChecked(), i + 1 == maps.size());
+  }
+}
+
+void TileHeatmapPage::refresh() {
+  if (views_.empty()) return;                          // not yet made
+  if (workspace().gathering()) return stop_looking();  // points_changed() follows
+  narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
+            analysis::facet_of_both(layout_.x, layout_.y));
+  const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
+  look_through(
+      axes_.key(),
+      [varying, layout = layout_](const analysis::PointTable& table) {
+        const std::vector<Row> all = table.rows();
+        *varying = analysis::varying_axes(table, all);
+        return analysis::swept_rows(table, all, layout);
+      },
+      [this, varying] {
+        if (*varying) varying_ = std::move(**varying);
+        show_grids();
+      });
+}
+
+void TileHeatmapPage::show_grids() {
+  offer_axes();
+  offer_metrics();
+  offer_comparisons();
+  offer_beside();
+  std::vector<HeatmapGrid> maps = build_maps();
+  if (maps.empty() || maps.front().empty()) {
+    for (HeatmapView* view : views_) view->set_grid({}, {}, false);
+    measuring_->forget_area();
+    return show_words(why_none());
+  }
+  std::vector<Row> rows;
+  for (const HeatmapGrid& map : maps) {
+    const std::vector<Row> its = map.shown_rows();
+    rows.insert(rows.end(), its.begin(), its.end());
+  }
+  show_maps(std::move(maps));
+  show_content(simulated_parts(*points(), rows));
+  show_area();
+  renew_mark();
+}
+
+void TileHeatmapPage::show_area() {
+  for (HeatmapView* view : views_) {
+    if (!view->area() || view->grid().empty()) continue;
+    measuring_->show_area(view->grid(), *view->area());
+    return;
+  }
+  measuring_->forget_area();
+}
+
+void TileHeatmapPage::fill_menu(QMenu& menu) {
+  const auto selected =
+      std::ranges::find_if(views_, [](const HeatmapView* view) { return view->selected().has_value(); });
+  if (selected == views_.end() || !has_grid()) return;
+  HeatmapView* view = *selected;
+  const HeatmapGrid::Place place = *view->selected();
+  const HeatmapGrid& grid = view->grid();
+  const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
+  const auto add = [&](const QString& text, CellAction action, bool enabled) {
+    QAction* entry = menu.addAction(text);
+    entry->setEnabled(enabled);
+    connect(entry, &QAction::triggered, this, [this, view, place, action] { do_with(*view, place, action); });
+    return entry;
+  };
+  PointMeasurer& measurer = measurer_of(workspace());
+  measurer.find_devices();
+  const analysis::Run& run = grid.points->table().run(grid.shown_rows().front());
+  const std::string algorithm = grid.points->table().spec(grid.shown_rows().front()).algorithm;
+  const bool again = grid.at(place).disposition.has_value();
+  QAction* measure = add(measuring_->words_of_place(run, algorithm, again), CellAction::measure,
+                         ours && measuring_->can_measure(run, algorithm));
+  // GPUs are found after the simulated devices.
+  connect(&measurer, &PointMeasurer::devices_changed, measure, [this, run, algorithm, again, ours, measure] {
+    measure->setText(measuring_->words_of_place(run, algorithm, again));
+    measure->setEnabled(ours && measuring_->can_measure(run, algorithm));
+  });
+  add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
+  menu.addSeparator();
+  add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());
+  // Of a cell that was collected the window offers it.
+  if (!again) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
+}
+
+void TileHeatmapPage::do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action) {
+  const HeatmapGrid& grid = view.grid();
+  if (action == CellAction::value) {
+    if (grid.at(place).value) QGuiApplication::clipboard()->setText(value_words(grid, *grid.at(place).value));
+    return;
+  }
+  const auto point = analysis::point_of(grid.points->table(), grid, place);
+  if (!point) return;
+  switch (action) {
+    case CellAction::measure:
+      measuring_->measure_place(grid, place);
+      break;
+    case CellAction::pin:
+      emit pin_wanted(*point, QString::fromStdString(grid.points->table().run(grid.shown_rows().front()).device_name));
+      break;
+    case CellAction::collect_command:
+      QGuiApplication::clipboard()->setText(QString::fromStdString(collect_command(*point)));
+      break;
+    case CellAction::launch_command:
+      QGuiApplication::clipboard()->setText(QString::fromStdString(launch_command(*point)));
+      break;
+    case CellAction::value:
+      break;
+  }
+}
+
+}  // namespace attnscope::ui

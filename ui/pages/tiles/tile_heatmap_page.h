@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any metric over any two axes of points, Br x Bc unless others are chosen: the controls around HeatmapViews, of which
+// several stand side by side where one more thing is to vary, and what a marked area can be asked.
+#pragma once
+
+#include <QBoxLayout>
+#include <QHBoxLayout>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/pages/problem_page.h"
+#include "ui/pages/tiles/map_measuring.h"
+#include "ui/plots/heatmap_view.h"
+#include "ui/text/format.h"
+
+namespace attnscope::ui {
+
+class TileHeatmapPage : public ProblemPage, public PointMap {
+  Q_OBJECT
+ public:
+  explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
+
+  [[nodiscard]] QWidget* view() override { return heatmap(); }
+  [[nodiscard]] bool has_plot() const override { return has_grid(); }
+  /// Over the tile, where the axes that are chosen lead nowhere.
+  bool turn_to(const QString& file, std::int64_t point) override;
+  /// "tiles-fa2-d128-...-time_median_ns"
+  [[nodiscard]] QString file_stem() const override;
+  [[nodiscard]] PlotPicture picture() const override;
+  [[nodiscard]] bool has_values() const override { return has_plot(); }
+  [[nodiscard]] ShownValues values() const override;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
+  void pose() override;
+
+  /// Of several maps the first.
+  [[nodiscard]] HeatmapView* heatmap() const { return views_.front(); }
+  /// Those that are shown.
+  [[nodiscard]] std::vector<HeatmapView*> heatmaps() const;
+  [[nodiscard]] MapMeasuring& measuring() const { return *measuring_; }
+  /// False when no tile sweep is shown and the page holds words only.
+  [[nodiscard]] bool has_grid() const { return !heatmap()->grid().empty(); }
+  /// By key of the metrics table.
+  void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
+  /// By keys of PointAxis.
+  void set_axes(const QString& rows, const QString& columns);
+  /// "value", "best", "model", "simulated", or "run:" and a run's title.
+  void set_comparison(const QString& word) { as_.choose(word); }
+  /// A map for each value of that facet; empty: one map.
+  void set_beside(const QString& facet) { beside_.choose(facet); }
+  /// What can be done with a cell, as its menu has it.
+  enum class CellAction { measure, pin, collect_command, launch_command, value };
+  void do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action);
+  [[nodiscard]] const IdChoice& comparison() const { return as_; }
+
+  static constexpr std::size_t most_maps = 6;
+
+ protected:
+  void show_problem() override { refresh(); }
+  void show_choices() override { take_axes(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
+  void fill_menu(QMenu& menu) override;
+
+ private:
+  void add_chips();
+  /// Maps are of the axes that are chosen.
+  void take_axes();
+  [[nodiscard]] bool over_tiles() const;
+  void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
+  void add_content();
+  /// Of what is visible and chosen by now; ends in show_grids().
+  void refresh();
+  void show_grids();
+  [[nodiscard]] EmptyWords why_none() const;
+  void offer_axes();
+  void offer_metrics();
+  void offer_comparisons();
+  void offer_beside();
+  [[nodiscard]] analysis::MapRequest request() const;
+  [[nodiscard]] std::vector<HeatmapGrid> build_maps();
+  HeatmapView* view_at(std::size_t place);
+  void connect_view(HeatmapView* view);
+  void show_maps(std::vector<HeatmapGrid> maps);
+  void show_area();
+
+  analysis::MapLayout layout_;
+  std::vector<analysis::PointAxis> varying_;  ///< along which the points lie
+  IdChoice axes_;                             ///< keys, rows first
+  IdChoice metric_;
+  IdChoice as_;
+  IdChoice beside_;
+  analysis::RunIndex simulated_run_ = 0;  ///< what "÷ simulated" divides by
+  std::size_t maps_there_ = 1;            ///< of which most_maps are shown
+  std::size_t of_other_problems_ = 0;     ///< of these: not of the problem that is shown, so not beside it
+  std::map<const IdChoice*, FacetChip*> chip_of_;
+  QAction* log_ = nullptr;
+  QWidget* maps_ = nullptr;
+  QHBoxLayout* maps_row_ = nullptr;
+  std::vector<HeatmapView*> views_;
+  MapMeasuring* measuring_ = nullptr;
+};
+
+}  // namespace attnscope::ui
