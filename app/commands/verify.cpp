@@ -28,9 +28,9 @@ struct VerifyOptions {
   Output output;
 };
 
-/// Every seventh case: seven kinds of input and eleven shapes have no common divisor with the step, so that each kind
-/// still meets each shape somewhere in the table.
-constexpr std::size_t quick_step = 7;
+/// A prime that divides none of the table's dimensions (7 kinds of input, 11 shapes, 8 head dimensions, 3 tiles), so that
+/// each value of one still meets each value of another. About 3,000 cases, a few minutes on an H200 with 16 host cores.
+constexpr std::size_t quick_step = 29;
 
 /// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
 using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
@@ -158,7 +158,7 @@ Action add_verify(CLI::App& command) {
   command.add_option("--algorithms", options->algorithms, "Only these, separated by commas")
       ->type_name("NAMES")
       ->delimiter(',');
-  command.add_flag("--quick", options->quick, "Every seventh case");
+  command.add_flag("--quick", options->quick, "Every 29th case");
   command.add_flag("--all", options->all, "A row a case instead of the summary");
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return verify(*options); }); };

@@ -53,6 +53,7 @@ TEST_F(GpuCeilingsTest, NothingIsFasterThanItsDatasheet) {
   std::size_t judged = 0;
   for (const Ceiling& peak : datasheet_ceilings(device_->info().limits)) {
     if (peak.unit == "byte") continue;
+    if (!ceilings_.contains(peak.name)) continue;  // needs a second GPU
     const double share = value(peak.name) / peak.value;
     fmt::print("{:20} {:10.4g} {:7}, {:.3f} of the datasheet\n", peak.name, value(peak.name), peak.unit, share);
     // A clock above the datasheet's is possible, by a step or two.
