@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an attention algorithm tells the rest of the program about itself. A new algorithm derives from Algorithm in a
-// folder of its own and adds one line to registry.cpp; profiler, storage and ui know no algorithm by name.
+// folder of its own, which defines make_NAME(), and adds its line to registry.cpp; profiler, storage and ui know no
+// algorithm by name.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +24,9 @@
 #include "kernels/model/attention.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_model.h"
+#include "kernels/model/kernel_work.h"
 #include "kernels/model/knobs.h"
 #include "kernels/model/law.h"
-#include "kernels/model/matrix_instruction.h"
-#include "kernels/model/quantisation.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
@@ -295,7 +295,9 @@ class Algorithm {
   /// little of it. 0 when nothing that grows with N is cycled through. Closed, and of any N, also where refusal() knows
   /// a reason: the line where the working set leaves the L2 lies where it lies.
   [[nodiscard]] virtual std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
-                                                       const DeviceLimits&) const = 0;
+                                                       const DeviceLimits&) const {
+    return 0;  // blocks of one head pass by the same keys together: what one has read, the next finds in the L2
+  }
   /// What theory says, complete with the refusal. Cheap enough to be asked at every movement of a mouse: at most
   /// O(Tr + Tc) for each distinct batch entry.
   [[nodiscard]] AttentionModel model(const AttentionProblem&, const Config&, const DeviceLimits&) const;

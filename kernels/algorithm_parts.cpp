@@ -13,8 +13,8 @@
 
 #include "kernels/device/gradient_shape.h"
 #include "kernels/device/panel_shape.h"
+#include "kernels/model/device_limits.h"
 #include "kernels/model/integer.h"
-#include "kernels/model/occupancy.h"
 #include "messages/feature.h"
 
 namespace attnscope {
@@ -24,32 +24,32 @@ constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // leaves the kernels room to round up in 32 bits
 constexpr int tile_step = 16;                             // rows and columns of the matrix instruction
 
-Refusal shape(Message reason) {
-  return {Refusal::Cause::shape, std::move(reason)};
-}
-
 std::string capability(int major, int minor) {
   return fmt::format("{}.{}", major, minor);
 }
 
 }  // namespace
 
+Refusal shape_refusal(Message reason) {
+  return {Refusal::Cause::shape, std::move(reason)};
+}
+
 std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& tile, const Facts& facts) {
-  if (Message reason = invalid_reason(p); !reason.empty()) return shape(std::move(reason));
+  if (Message reason = invalid_reason(p); !reason.empty()) return shape_refusal(std::move(reason));
   if (std::ranges::find(facts.dtypes, p.dtype) == facts.dtypes.end()) {
     std::vector<std::string_view> has;
     for (const DType dtype : facts.dtypes) has.push_back(to_string(dtype));
-    return shape(make_reason("refusal.dtype", "{} has no kernels for {}; it has {}.", facts.name, to_string(p.dtype),
-                             fmt::join(has, ", ")));
+    return shape_refusal(make_reason("refusal.dtype", "{} has no kernels for {}; it has {}.", facts.name,
+                                     to_string(p.dtype), fmt::join(has, ", ")));
   }
   const std::vector<int>& head_dims = facts.head_dims;
   if (std::ranges::find(head_dims, p.d) == head_dims.end()) {
-    return shape(
+    return shape_refusal(
         make_reason("refusal.head_dim", "d {} is not supported; supported: {}.", p.d, fmt::join(head_dims, ", ")));
   }
   for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
     if (value < tile_step || value % tile_step != 0) {
-      return shape(
+      return shape_refusal(
           make_reason("refusal.tile_side", "{} must be a positive multiple of {}, not {}.", name, tile_step, value));
     }
   }
@@ -77,13 +77,13 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
                           Wish{on_one_gpu(p) != p, has.gpus, say::feature::several_gpus{}}};
   for (const Wish& wish : wishes) {
     if (wish.asked && !wish.available)
-      return shape(make_reason("refusal.feature", "{} has no {}.", algorithm, wish.name));
+      return shape_refusal(make_reason("refusal.feature", "{} has no {}.", algorithm, wish.name));
   }
   if (p.mask.sparse() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
-      return shape(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's blocks of {}.", name, value,
-                               p.mask.block_size));
+      return shape_refusal(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's blocks of {}.", name,
+                                       value, p.mask.block_size));
     }
   }
   return std::nullopt;
@@ -96,11 +96,11 @@ std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
       std::vector<std::string_view> known;
       for (const Knob& some : facts.knobs) known.push_back(some.name);
       if (known.empty())
-        return shape(make_reason("refusal.no_knobs", "{} has no knob '{}', nor any other.", facts.name, name));
-      return shape(make_reason("refusal.no_such_knob", "{} has no knob '{}'; it has {}.", facts.name, name,
-                               fmt::join(known, ", ")));
+        return shape_refusal(make_reason("refusal.no_knobs", "{} has no knob '{}', nor any other.", facts.name, name));
+      return shape_refusal(make_reason("refusal.no_such_knob", "{} has no knob '{}'; it has {}.", facts.name, name,
+                                       fmt::join(known, ", ")));
     }
-    if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape(parsed.error());
+    if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape_refusal(parsed.error());
   }
   return std::nullopt;
 }
@@ -109,7 +109,7 @@ std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& 
                                           std::initializer_list<std::string_view> has) {
   for (const auto& [name, value] : given) {
     if (std::ranges::find(has, name) == has.end())
-      return shape(make_reason("refusal.kernel_knob", "{} has no knob '{}'.", kernel, name));
+      return shape_refusal(make_reason("refusal.kernel_knob", "{} has no knob '{}'.", kernel, name));
   }
   return std::nullopt;
 }
@@ -120,7 +120,7 @@ std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks)
 
 std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most, std::string_view why) {
   if (value <= most) return std::nullopt;
-  return shape(make_reason("refusal.over", "{} is {}, over {}: {}.", what, grouped(value), grouped(most), why));
+  return shape_refusal(make_reason("refusal.over", "{} is {}, over {}: {}.", what, grouped(value), grouped(most), why));
 }
 
 std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, const DeviceLimits& device) {
@@ -206,22 +206,10 @@ std::vector<OnChipPart> gradient_layout(const AttentionProblem& p, const TileSha
   return parts;
 }
 
-std::vector<KernelModel> with_backward(std::vector<KernelModel> forward, std::vector<KernelModel> backward,
-                                       const AttentionProblem& p) {
-  for (KernelModel& kernel : forward) kernel.setup = p.pass == Pass::bwd;
-  std::ranges::move(backward, std::back_inserter(forward));
-  return forward;
-}
-
 AttentionProblem forward_problem(AttentionProblem p) {
   p.pass = Pass::fwd;
   p.deterministic = false;
   return p;
-}
-
-TileShape set_up_tile(const AttentionProblem& p) {
-  const int side = dividing_blocks(p, 64);
-  return {.br = side, .bc = side};
 }
 
 int dividing_blocks(const AttentionProblem& p, int wished, int step) {
@@ -242,6 +230,13 @@ TileShape shrink_to_fit(TileShape tile, const std::function<bool(const TileShape
 int mask_bits(const Mask& mask) {
   return (mask.right != Mask::unlimited ? mask_right : 0) | (mask.left != Mask::unlimited ? mask_left : 0) |
          (mask.padded() ? mask_lengths : 0) | (mask.sparse() ? mask_blocks : 0);
+}
+
+std::vector<Argument> attention_arguments(std::initializer_list<std::string_view> buffers, const AttentionProblem& p) {
+  std::vector<Argument> arguments = kernel_arguments(buffers, {p.instances(), group_size(p), p.n_q, p.n_k});
+  arguments.emplace_back(score_scale(p));
+  append_mask_arguments(arguments, p);
+  return arguments;
 }
 
 std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
@@ -346,6 +341,14 @@ std::vector<BufferSpec> gradient_buffers(const AttentionProblem& p) {
   return {{"dq", q}, {"dk", kv}, {"dv", kv}};
 }
 
+std::vector<BufferSpec> backward_pass_buffers(const AttentionProblem& p, std::vector<BufferSpec> scratch) {
+  BufferSpec dout = row_buffer("dout", p, p.d, bytes_per_element(p.dtype));
+  dout.fill = BufferFill::input_dout;
+  scratch.insert(scratch.begin(), std::move(dout));
+  std::ranges::move(gradient_buffers(p), std::back_inserter(scratch));
+  return scratch;
+}
+
 BufferSpec row_buffer(std::string name, const AttentionProblem& p, std::int64_t elements, int element_bytes) {
   return {std::move(name), p.instances() * p.n_q * elements * element_bytes, BufferFill::poison};
 }
@@ -358,6 +361,51 @@ BlockPlace place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::
                     bool last_first) {
   if (raster == Raster::heads_fastest) in_turn = instances;
   return head_block(block, tiles, instances, in_turn, last_first);
+}
+
+Config TwoPassAlgorithm::forward_config(const AttentionProblem& p, const Config& config,
+                                        const DeviceLimits& device) const {
+  return p.pass == Pass::bwd ? set_up_config(forward_problem(p), device) : config;
+}
+
+std::optional<Refusal> TwoPassAlgorithm::refuse_forward_pass(const AttentionProblem& p, const Config& config,
+                                                             const DeviceLimits& device) const {
+  return refusal(forward_problem(p), forward_config(p, config, device), device);
+}
+
+std::optional<Refusal> TwoPassAlgorithm::refusal(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const {
+  if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  if (p.pass == Pass::fwd) return refuse_forward(p, config, device);
+  if (auto refused = refuse_backward(p, config, device)) return refused;
+  return refuse_forward_pass(p, config, device);
+}
+
+std::vector<KernelModel> TwoPassAlgorithm::kernels(const AttentionProblem& p, const Config& config,
+                                                   const DeviceLimits& device) const {
+  std::vector<KernelModel> all = forward_kernels(forward_problem(p), forward_config(p, config, device), device);
+  if (p.pass == Pass::fwd) return all;
+  for (KernelModel& kernel : all) kernel.setup = p.pass == Pass::bwd;
+  std::ranges::move(backward_kernels(p, config, device), std::back_inserter(all));
+  return all;
+}
+
+std::vector<BufferSpec> TwoPassAlgorithm::buffers(const AttentionProblem& p, const Config& config,
+                                                  const DeviceLimits& /*device*/) const {
+  std::vector<BufferSpec> all = forward_buffers(forward_problem(p));
+  if (p.pass != Pass::fwd) std::ranges::move(backward_buffers(p, config), std::back_inserter(all));
+  return all;
+}
+
+AttentionPlan TwoPassAlgorithm::plan(const AttentionProblem& p, const Config& config,
+                                     const DeviceLimits& device) const {
+  AttentionPlan plan = forward_plan(forward_problem(p), forward_config(p, config, device), device);
+  if (p.pass == Pass::fwd) return plan;
+  for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
+  std::ranges::move(backward_buffers(p, config), std::back_inserter(plan.buffers));
+  std::ranges::move(backward_launches(p, config, device), std::back_inserter(plan.launches));
+  return plan;
 }
 
 }  // namespace attnscope

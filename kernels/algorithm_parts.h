@@ -61,6 +61,7 @@ struct Features {
                                                         std::initializer_list<std::string_view> has);
 /// Cause::shape when a launch needs more blocks than a grid has.
 [[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
+[[nodiscard]] Refusal shape_refusal(Message reason);
 /// Cause::shape when `value` is over `most`; `why` ends the sentence.
 [[nodiscard]] std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most,
                                                  std::string_view why);
@@ -82,15 +83,8 @@ struct Features {
 [[nodiscard]] std::vector<OnChipPart> gradient_layout(const AttentionProblem&, const TileShape&,
                                                       std::initializer_list<const char*> streamed,
                                                       const char* statistics);
-/// The kernels of a forward pass, then those of its backward pass; where only the latter is measured, the former become
-/// set-up.
-[[nodiscard]] std::vector<KernelModel> with_backward(std::vector<KernelModel> forward,
-                                                     std::vector<KernelModel> backward, const AttentionProblem&);
-
 /// The problem whose forward pass comes before a backward pass.
 [[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
-/// A tile with which every device computes that forward pass, when the backward pass is what is measured.
-[[nodiscard]] TileShape set_up_tile(const AttentionProblem&);
 /// The largest multiple of `step` up to `wished` that divides the mask's blocks; `wished` itself without any.
 [[nodiscard]] int dividing_blocks(const AttentionProblem&, int wished, int step = 16);
 
@@ -104,6 +98,10 @@ inline constexpr int mask_lengths = 4;
 inline constexpr int mask_blocks = 8;
 [[nodiscard]] int mask_bits(const Mask&);
 
+/// The addresses of these buffers, then int instances, group, n_q, n_k, float scale and what append_mask_arguments()
+/// appends: what the kernels of both passes take.
+[[nodiscard]] std::vector<Argument> attention_arguments(std::initializer_list<std::string_view> buffers,
+                                                        const AttentionProblem&);
 /// The addresses of these buffers, then these numbers.
 [[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                                      std::initializer_list<std::int64_t> integers);
@@ -132,6 +130,8 @@ void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
 [[nodiscard]] std::vector<BufferSpec> input_buffers(const AttentionProblem&);
 /// dq, dk and dv.
 [[nodiscard]] std::vector<BufferSpec> gradient_buffers(const AttentionProblem&);
+/// What a backward pass has beside the buffers of its forward pass: dout, its scratch memory, and dq, dk and dv.
+[[nodiscard]] std::vector<BufferSpec> backward_pass_buffers(const AttentionProblem&, std::vector<BufferSpec> scratch);
 /// A buffer of `elements` for each query row, all poisoned.
 [[nodiscard]] BufferSpec row_buffer(std::string name, const AttentionProblem&, std::int64_t elements,
                                     int element_bytes);
@@ -146,5 +146,47 @@ inline constexpr int fp32_bytes = 4;
 using BlockPlace = HeadBlock<std::int64_t>;
 [[nodiscard]] BlockPlace place_of(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
                                   std::int64_t in_turn = 1, bool last_first = false);
+
+/// An algorithm whose backward pass starts from the results of its own forward pass. The launches of the forward pass
+/// come first, as set-up where the backward pass alone is measured.
+class TwoPassAlgorithm : public Algorithm {
+ public:
+  using Algorithm::Algorithm;
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&, const DeviceLimits&) const final;
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const final;
+  [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, const Config&,
+                                                const DeviceLimits&) const final;
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
+                                                 const DeviceLimits&) const final;
+  /// Why the forward pass of a problem with a backward pass cannot run.
+  [[nodiscard]] std::optional<Refusal> refuse_forward_pass(const AttentionProblem&, const Config&,
+                                                           const DeviceLimits&) const;
+  /// Of the forward pass before a backward pass that alone is measured.
+  [[nodiscard]] virtual Config set_up_config(const AttentionProblem& forward, const DeviceLimits& device) const {
+    return default_config(forward, device);
+  }
+
+  // Of a problem with a forward pass alone, and of the backward pass of one that has it. The shape, the dtype, the head
+  // dimension and the knobs are the algorithm's.
+  [[nodiscard]] virtual std::optional<Refusal> refuse_forward(const AttentionProblem&, const Config&,
+                                                              const DeviceLimits&) const = 0;
+  [[nodiscard]] virtual std::optional<Refusal> refuse_backward(const AttentionProblem&, const Config&,
+                                                               const DeviceLimits&) const = 0;
+  [[nodiscard]] virtual std::vector<KernelModel> forward_kernels(const AttentionProblem&, const Config&,
+                                                                 const DeviceLimits&) const = 0;
+  [[nodiscard]] virtual std::vector<KernelModel> backward_kernels(const AttentionProblem&, const Config&,
+                                                                  const DeviceLimits&) const = 0;
+  [[nodiscard]] virtual std::vector<BufferSpec> forward_buffers(const AttentionProblem&) const = 0;
+  [[nodiscard]] virtual std::vector<BufferSpec> backward_buffers(const AttentionProblem&, const Config&) const = 0;
+  [[nodiscard]] virtual AttentionPlan forward_plan(const AttentionProblem&, const Config&,
+                                                   const DeviceLimits&) const = 0;
+  [[nodiscard]] virtual std::vector<KernelLaunch> backward_launches(const AttentionProblem&, const Config&,
+                                                                    const DeviceLimits&) const = 0;
+
+ private:
+  [[nodiscard]] Config forward_config(const AttentionProblem&, const Config&, const DeviceLimits&) const;
+};
 
 }  // namespace attnscope

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "kernels/block_orders.h"
 #include "kernels/device/head_blocks_shape.h"
 #include "kernels/model/integer.h"
-#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 #include "messages/load_order.h"
@@ -326,55 +324,44 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Config& config,
                        rows_work(p, row_blocks, accumulator + p.instances() * p.n_q * row), kernels.convert_timing)};
 }
 
-std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p,
-                                       const TileShape& tile) {
+std::vector<BufferSpec> buffers(const AttentionProblem& p, const TileShape& tile) {
   const std::int64_t rows = p.instances() * q_tiles(p, tile);
-  buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
-  buffers.back().fill = BufferFill::input_dout;
-  buffers.push_back(row_buffer("delta", p, 1, fp32_bytes));
-  buffers.push_back({"dq_acc", rows * tile.br * p.d * fp32_bytes});
-  if (p.deterministic) buffers.push_back({"turns", rows * fp32_bytes});
-  std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
-  return buffers;
+  std::vector<BufferSpec> scratch{row_buffer("delta", p, 1, fp32_bytes), {"dq_acc", rows * tile.br * p.d * fp32_bytes}};
+  if (p.deterministic) scratch.push_back({"turns", rows * fp32_bytes});
+  return backward_pass_buffers(p, std::move(scratch));
 }
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Config& config, const Kernels& kernels) {
+std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& config, const Kernels& kernels) {
   const TileShape& tile = config.tile;
-  for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
-  plan.buffers = append_buffers(std::move(plan.buffers), p, tile);
   const std::string turns = p.deterministic ? "turns" : "";
-
   std::vector<KernelModel> kernel_models = models(p, config, kernels);
   const std::vector<std::string> row_defines = kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, config);
-  plan.launches.emplace_back(
-      std::move(kernel_models[0]),
-      KernelSource{std::string(kernels.rows_file), fmt::format("{}_dot", kernels.entry), row_defines},
-      kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
-      std::make_shared<const DotProgram>(p, tile, kernels));
+  const auto rows_source = [&](const char* what) {
+    return KernelSource{std::string(kernels.rows_file), fmt::format("{}_{}", kernels.entry, what), row_defines};
+  };
+  std::vector<KernelLaunch> all;
+  all.emplace_back(std::move(kernel_models[0]), rows_source("dot"),
+                   kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
+                   std::make_shared<const DotProgram>(p, tile, kernels));
 
   std::vector<Argument> arguments =
-      kernel_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns},
-                       {p.instances(), group_size(p), p.n_q, p.n_k});
+      attention_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns}, p);
   if (kernels.whole_tiles) {
     arguments[0] = boxes_of("q", p, p.instances(), p.n_q, tile.br);
     arguments[3] = boxes_of("dout", p, p.instances(), p.n_q, tile.br);
   }
-  arguments.emplace_back(score_scale(p));
-  append_mask_arguments(arguments, p);
-  plan.launches.emplace_back(std::move(kernel_models[1]),
-                             KernelSource{std::string(kernels.file), std::string(kernels.entry),
-                                          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
-                                                          "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
-                                                         p, config)},
-                             std::move(arguments), std::make_shared<const MainProgram>(p, config, kernels));
+  all.emplace_back(std::move(kernel_models[1]),
+                   KernelSource{std::string(kernels.file), std::string(kernels.entry),
+                                kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
+                                                "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
+                                               p, config)},
+                   std::move(arguments), std::make_shared<const MainProgram>(p, config, kernels));
 
   arguments = kernel_arguments({"dq_acc", "dq"}, {p.n_q});
   arguments.emplace_back(score_scale(p));
-  plan.launches.emplace_back(
-      std::move(kernel_models[2]),
-      KernelSource{std::string(kernels.rows_file), fmt::format("{}_convert", kernels.entry), row_defines},
-      std::move(arguments), std::make_shared<const ConvertProgram>(p, tile, kernels));
-  return plan;
+  all.emplace_back(std::move(kernel_models[2]), rows_source("convert"), std::move(arguments),
+                   std::make_shared<const ConvertProgram>(p, tile, kernels));
+  return all;
 }
 
 std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile) {

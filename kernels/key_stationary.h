@@ -38,11 +38,10 @@ struct Kernels {
 /// The models of the launches "dot", "bwd" and "convert". Pre: the problem's pass is not fwd.
 [[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Config&, const Kernels&);
 
-/// The buffers of a forward plan, with those of the backward pass after them.
-[[nodiscard]] std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> forward, const AttentionProblem&,
-                                                     const TileShape&);
-/// A forward plan, with those launches after it; where the forward pass is not measured, its launches become set-up.
-[[nodiscard]] AttentionPlan append(AttentionPlan forward, const AttentionProblem&, const Config&, const Kernels&);
+/// What the pass has beside the buffers of its forward pass.
+[[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, const TileShape&);
+/// Those launches.
+[[nodiscard]] std::vector<KernelLaunch> launches(const AttentionProblem&, const Config&, const Kernels&);
 
 /// Cause::shape when a launch needs more blocks than a grid has.
 [[nodiscard]] std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem&,

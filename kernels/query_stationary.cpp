@@ -10,7 +10,6 @@
 #include "kernels/device/head_blocks_shape.h"
 #include "kernels/device/quantise_shape.h"
 #include "kernels/model/integer.h"
-#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 
@@ -248,12 +247,9 @@ std::vector<BufferSpec> buffers(const AttentionProblem& p, bool persistent) {
 
 AttentionPlan forward(const AttentionProblem& p, const Config& config, KernelModel model, KernelSource source,
                       const Execution& execution, const std::vector<Argument>& matrices) {
-  std::vector<Argument> arguments = matrices;
-  if (matrices.empty()) arguments = kernel_arguments({"q", "k", "v", "o", "lse"}, {});
-  const std::vector<Argument> sizes = kernel_arguments({}, {p.instances(), group_size(p), p.n_q, p.n_k});
-  arguments.insert(arguments.end(), sizes.begin(), sizes.end());
-  arguments.emplace_back(score_scale(p));
-  append_mask_arguments(arguments, p);
+  std::vector<Argument> arguments = attention_arguments({}, p);
+  const std::vector<Argument> first = matrices.empty() ? kernel_arguments({"q", "k", "v", "o", "lse"}, {}) : matrices;
+  arguments.insert(arguments.begin(), first.begin(), first.end());
 
   AttentionPlan plan;
   plan.buffers = buffers(p, model.persistent_blocks > 0);

@@ -9,16 +9,25 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/fa1/fa1.h"
-#include "kernels/fa2/fa2.h"
-#include "kernels/fa3/fa3.h"
-#include "kernels/linattn/linattn.h"
-#include "kernels/naive/naive.h"
 #include "kernels/oracle/references.h"
-#include "kernels/ringattn/ringattn.h"
-#include "kernels/splitkv/splitkv.h"
+
+/// The algorithms of this program, softmax attention in the order in which the papers came: kernels/NAME defines
+/// make_NAME().
+#define ATTNSCOPE_ALGORITHMS(ADD) \
+  ADD(naive)                      \
+  ADD(fa1)                        \
+  ADD(fa2)                        \
+  ADD(splitkv)                    \
+  ADD(fa3)                        \
+  ADD(linattn)                    \
+  ADD(ring)                       \
+  ADD(allgather)                  \
+  ADD(ulysses)
 
 namespace attnscope {
+
+#define ATTNSCOPE_DECLARE(NAME) std::unique_ptr<const Algorithm> make_##NAME();
+ATTNSCOPE_ALGORITHMS(ATTNSCOPE_DECLARE)
 
 void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
   take(std::move(algorithm));
@@ -90,15 +99,8 @@ namespace {
 
 Registry all_built_in() {
   Registry all;
-  all.add(std::make_unique<NaiveAttention>());
-  all.add(std::make_unique<FlashAttention1>());
-  all.add(std::make_unique<FlashAttention2>());
-  all.add(std::make_unique<SplitKv>());
-  all.add(std::make_unique<FlashAttention3>());
-  all.add(std::make_unique<LinearAttention>());
-  all.add(std::make_unique<RingAttention>());
-  all.add(std::make_unique<AllGatherAttention>());
-  all.add(std::make_unique<UlyssesAttention>());
+#define ATTNSCOPE_ADD(NAME) all.add(make_##NAME());
+  ATTNSCOPE_ALGORITHMS(ATTNSCOPE_ADD)
   return all;
 }
 

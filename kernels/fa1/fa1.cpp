@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/fa1/fa1.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +8,12 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/block_orders.h"
+#include "kernels/device/gradient_shape.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
-#include "kernels/fa1/fa1_timing.h"
 #include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
-#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 #include "messages/load_order.h"
@@ -24,6 +21,24 @@
 
 namespace attnscope {
 namespace {
+
+// How the kernel uses an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
+// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+
+/// mma.sync, K and V kept, the fp32 state of the rows through memory at every step.
+constexpr KernelTiming forward_timing{
+    .block_latency = 6200,
+    .step_latency = 0,
+    .round_latency = 303,
+    .square_latency = 327,
+    .refill_latency = 5930,
+    .alone = {.tensor = 0.934, .exponential = 0, .fp32 = 0.692, .shared = 1.45, .l2 = 1.1},
+    .busy = {.tensor = 0.5, .exponential = 0.301, .fp32 = 0.496, .shared = 0.202, .l2 = 1.43},
+    .skew = 0.0983,
+    .overlap = 1,
+    .launch_ns = 8270,
+    .use = {.exponentials = 1.07, .wavefronts = {.exponential = 0.265, .fp32 = 0.224, .shared = 1.07}},
+};
 
 /// l and m, of which a warp loads and stores half of its 16 rows at a time; and how they are cleared, by all warps.
 RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
@@ -232,6 +247,12 @@ BlockOrder forward_order(const AttentionProblem& p, const BatchRuns& runs, doubl
   return order_of(launch);
 }
 
+/// What every pass over the Q tiles touches again when so many heads run at once: Q (16-bit), O (fp32), l and m (fp32).
+std::int64_t forward_working_set(const AttentionProblem& p, std::int64_t heads_at_once) {
+  const std::int64_t row = p.d * bytes_per_element(p.dtype) + (p.d + 2) * fp32_bytes;
+  return std::min(heads_at_once, p.instances()) * p.n_q * row;
+}
+
 KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
                         const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device, int teams) {
   const int d = static_cast<int>(p.d);
@@ -245,22 +266,21 @@ KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const 
   const auto rows = static_cast<double>(p.instances() * p.n_q);
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
   const std::int64_t rows_at_once = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;
-  return {
-      .steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
-      .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams, slices, teams),
-      .steps_at_once = static_cast<double>(teams),
-      .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
-      .squares_read = static_cast<double>(p.instances()) * slices *
-                      (mean_read(runs.columns, read_by_square) + mean_read(runs.rows, read_by_square) / teams),
-      .tensor_flops = 4 * static_cast<double>(p.d) * cells,
-      .exponentials = cells,
-      .fp32_values = 3 * tiles * tile.br * d,  // O is multiplied by l, rescaled and divided again
-      .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, fa1::warp_rows)) * 2 * tile.bc * row,
-      .register_bytes = static_cast<double>(counts.query_rows_seen) * state,
-      .loaded_at_once = static_cast<double>(rows_at_once) * state,
-      .distinct_bytes =
-          static_cast<double>(read_once) * row + rows * (state + static_cast<double>(p.d * output_bytes(p.dtype))),
-      .cycled_bytes = static_cast<double>(fa1::working_set_bytes(p, resident_blocks(device, needs(p, tile, teams))))};
+  return {.steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
+          .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams, slices, teams),
+          .steps_at_once = static_cast<double>(teams),
+          .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
+          .squares_read = static_cast<double>(p.instances()) * slices *
+                          (mean_read(runs.columns, read_by_square) + mean_read(runs.rows, read_by_square) / teams),
+          .tensor_flops = 4 * static_cast<double>(p.d) * cells,
+          .exponentials = cells,
+          .fp32_values = 3 * tiles * tile.br * d,  // O is multiplied by l, rescaled and divided again
+          .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, fa1::warp_rows)) * 2 * tile.bc * row,
+          .register_bytes = static_cast<double>(counts.query_rows_seen) * state,
+          .loaded_at_once = static_cast<double>(rows_at_once) * state,
+          .distinct_bytes =
+              static_cast<double>(read_once) * row + rows * (state + static_cast<double>(p.d * output_bytes(p.dtype))),
+          .cycled_bytes = static_cast<double>(forward_working_set(p, resident_blocks(device, needs(p, tile, teams))))};
 }
 
 LoadOrder load_order(int teams) {
@@ -286,112 +306,112 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      load_order(teams), forward_work(p, tile, runs, counts, columns, device, teams), fa1::forward_timing);
+      load_order(teams), forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
 }
+
+/// FlashAttention, Algorithm 1: K/V tiles in the outer loop, Q tiles in the inner one, O, l and m in global memory.
+class FlashAttention1 final : public TwoPassAlgorithm {
+ public:
+  FlashAttention1()
+      : TwoPassAlgorithm({.name = "fa1",
+                          .title = "FlashAttention",
+                          .short_title = "FA1",
+                          .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
+                          .tile_meaning = say::tile_meaning::key_tiles{},
+                          .law = memory_law,
+                          .power_law = theorem_2(),
+                          .forward_side = TileSide::bc,
+                          .backward_side = TileSide::bc,
+                          .paper_column = PaperColumn::flash,
+                          .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks, Group::law},
+                          .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
+
+  [[nodiscard]] std::optional<PaperCount> paper_count(const AttentionProblem& p, const TileShape& tile) const override {
+    const char* const formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
+    return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
+  }
+
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    const TileShape wished = p.pass == Pass::fwd
+                                 ? tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc)
+                                 : fa1_backward::wished_tile(p);
+    return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)},
+                         [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    const TileShape& tile = config.tile;
+    if (p.pass != Pass::fwd) {
+      const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
+      if (p.pass == Pass::bwd) return backward;
+      return std::max(backward, working_set_bytes(forward_problem(p), config, device));
+    }
+    // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
+    return forward_working_set(p, resident_blocks(device, needs(p, tile, teams_on(device, p, tile))));
+  }
+
+ protected:
+  /// A tile with which every device computes the forward pass.
+  [[nodiscard]] Config set_up_config(const AttentionProblem& forward, const DeviceLimits& /*device*/) const override {
+    const int side = dividing_blocks(forward, 64);
+    return TileShape{.br = side, .bc = side};
+  }
+  [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
+                                                      const DeviceLimits& device) const override {
+    if (auto refused = refuse_features("fa1", p, config.tile, features, true)) return refused;
+    return refuse_needs({needs(p, config.tile)}, device);
+  }
+  [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
+                                                       const DeviceLimits& device) const override {
+    return fa1_backward::refusal(p, config.tile, device);
+  }
+  [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,
+                                                         const DeviceLimits& device) const override {
+    return {forward_model(p, config.tile, device)};
+  }
+  [[nodiscard]] std::vector<KernelModel> backward_kernels(const AttentionProblem& p, const Config& config,
+                                                          const DeviceLimits& device) const override {
+    return {fa1_backward::model(p, config.tile, device)};
+  }
+  [[nodiscard]] std::vector<BufferSpec> forward_buffers(const AttentionProblem& p) const override {
+    std::vector<BufferSpec> all = input_buffers(p);
+    all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+    all.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
+    all.push_back(row_buffer("l", p, 1, fp32_bytes));
+    all.push_back(row_buffer("m", p, 1, fp32_bytes));
+    return all;
+  }
+  [[nodiscard]] std::vector<BufferSpec> backward_buffers(const AttentionProblem& p,
+                                                         const Config& /*config*/) const override {
+    return backward_pass_buffers(
+        p, {{"dq_acc", p.instances() * round_up(p.n_q, gradient::accumulator_rows) * p.d * fp32_bytes}});
+  }
+  [[nodiscard]] AttentionPlan forward_plan(const AttentionProblem& p, const Config& config,
+                                           const DeviceLimits& device) const override {
+    const TileShape& tile = config.tile;
+    std::vector<std::string> defines =
+        kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, config);
+    if (const int teams = teams_on(device, p, tile); teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
+    AttentionPlan plan;
+    plan.buffers = forward_buffers(p);
+    KernelModel model = forward_model(p, tile, device);
+    auto program = std::make_shared<const Fa1Program>(p, tile, model.on_chip);
+    plan.launches.emplace_back(std::move(model),
+                               KernelSource{"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
+                               attention_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, p), std::move(program));
+    return plan;
+  }
+  [[nodiscard]] std::vector<KernelLaunch> backward_launches(const AttentionProblem& p, const Config& config,
+                                                            const DeviceLimits& device) const override {
+    return {fa1_backward::launch(p, config.tile, device)};
+  }
+};
 
 }  // namespace
 
-std::int64_t fa1::working_set_bytes(const AttentionProblem& p, std::int64_t heads_at_once) {
-  // What every pass over the Q tiles touches again: Q (16-bit), O (fp32), l and m (fp32).
-  const std::int64_t row = p.d * bytes_per_element(p.dtype) + (p.d + 2) * 4;
-  return std::min(heads_at_once, p.instances()) * p.n_q * row;
-}
-
-FlashAttention1::FlashAttention1()
-    : Algorithm({.name = "fa1",
-                 .title = "FlashAttention",
-                 .short_title = "FA1",
-                 .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
-                 .tile_meaning = say::tile_meaning::key_tiles{},
-                 .law = memory_law,
-                 .power_law = theorem_2(),
-                 .forward_side = TileSide::bc,
-                 .backward_side = TileSide::bc,
-                 .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks, Group::law},
-                 .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
-
-std::optional<PaperCount> FlashAttention1::paper_count(const AttentionProblem& p, const TileShape& tile) const {
-  const char* const formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
-  return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
-}
-Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  if (p.pass != Pass::fwd) {
-    return fa1_backward::default_tile(p, [&](const TileShape& tile) { return !refusal(p, tile, device); });
-  }
-  const TileShape paper = tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc);
-  const TileShape wished{.br = dividing_blocks(p, paper.br), .bc = dividing_blocks(p, paper.bc)};
-  return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
-}
-
-std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = forward_problem(p);
-    const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
-    if (auto refused = fa1_backward::refusal(p, tile, device)) return refused;
-    return refusal(forward, forward_config, device);
-  }
-  if (auto refused = refuse_features("fa1", p, tile, features, true)) return refused;
-  return refuse_needs({needs(p, tile)}, device);
-}
-
-std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (p.pass != Pass::fwd) {
-    const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
-    if (p.pass == Pass::bwd) return backward;
-    return std::max(backward, working_set_bytes(forward_problem(p), config, device));
-  }
-  // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
-  return fa1::working_set_bytes(p, resident_blocks(device, needs(p, tile, teams_on(device, p, tile))));
-}
-
-std::vector<KernelModel> FlashAttention1::kernels(const AttentionProblem& p, const Config& config,
-                                                  const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (p.pass == Pass::fwd) return {forward_model(p, tile, device)};
-  const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
-  return with_backward(kernels(forward_problem(p), forward_config, device), {fa1_backward::model(p, tile, device)}, p);
-}
-
-std::vector<BufferSpec> FlashAttention1::buffers(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& device) const {
-  if (p.pass != Pass::fwd) return fa1_backward::append_buffers(buffers(forward_problem(p), config, device), p);
-  std::vector<BufferSpec> all = input_buffers(p);
-  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
-  all.push_back(row_buffer("o_acc", p, p.d, fp32_bytes));
-  all.push_back(row_buffer("l", p, 1, fp32_bytes));
-  all.push_back(row_buffer("m", p, 1, fp32_bytes));
-  return all;
-}
-
-AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (p.pass != Pass::fwd) {
-    const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
-    return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile, device);
-  }
-  std::vector<std::string> defines =
-      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, config);
-  if (const int teams = teams_on(device, p, tile); teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
-  std::vector<Argument> arguments =
-      kernel_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, {p.instances(), group_size(p), p.n_q, p.n_k});
-  arguments.emplace_back(score_scale(p));
-  append_mask_arguments(arguments, p);
-
-  AttentionPlan plan;
-  plan.buffers = buffers(p, config, device);
-  KernelModel model = forward_model(p, tile, device);
-  auto program = std::make_shared<const Fa1Program>(p, tile, model.on_chip);
-  plan.launches.emplace_back(std::move(model),
-                             KernelSource{"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
-                             std::move(arguments), std::move(program));
-  return plan;
+std::unique_ptr<const Algorithm> make_fa1() {
+  return std::make_unique<FlashAttention1>();
 }
 
 }  // namespace attnscope

@@ -1,24 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/fa2/fa2.h"
-
 #include <fmt/format.h>
 
 #include <string>
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/fa2/fa2_backward.h"
+#include "kernels/device/gradient_shape.h"
 #include "kernels/fa2/fa2_shape.h"
-#include "kernels/fa2/fa2_timing.h"
 #include "kernels/growth_laws.h"
 #include "kernels/key_stationary.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
+#include "kernels/registry.h"
 #include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
+
+// How the kernels use an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
+// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+
+/// mma.sync: its peak on Hopper is 2/3 of the tensor cores', which wgmma has to itself. One K and one V tile in
+/// flight.
+constexpr KernelTiming forward_timing{
+    .block_latency = 4830,
+    .step_latency = 354,
+    .round_latency = 678,
+    .square_latency = 198,
+    .alone = {.tensor = 0.444, .exponential = 0.148, .fp32 = 0, .shared = 0, .l2 = 0.821},
+    .busy = {.tensor = 1.72, .exponential = 0.126, .fp32 = 0, .shared = 1.21, .l2 = 0},
+    .skew = 0.118,
+    .overlap = 1,
+    .launch_ns = 8760,
+    .use = {.wavefronts = {.exponential = 0.331, .fp32 = 0.396, .shared = 1.13, .l2 = 0.193}},
+};
+
+/// mma.sync; dQ is added up in L2.
+constexpr KernelTiming backward_timing{
+    .block_latency = 2430,
+    .step_latency = 124,
+    .round_latency = 198,
+    .square_latency = 235,
+    .alone = {.tensor = 0.614, .exponential = 0.695, .fp32 = 0.501, .shared = 0.537, .l2 = 0.571},
+    .busy = {.tensor = 1.75, .exponential = 0.795, .fp32 = 0.502, .shared = 0.876, .l2 = 0.843},
+    .skew = 0.12,
+    .overlap = 1.01,
+    .launch_ns = 6540,
+    .use = {.exponentials = 1.01, .wavefronts = {.exponential = 4.91, .shared = 0.811}},
+};
+
+/// Before the main kernel: rows of O and dO pass through.
+constexpr KernelTiming dot_timing{
+    .block_latency = 1340,
+    .step_latency = 269,
+    .round_latency = 483,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.514, .shared = 0, .l2 = 0.743},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 2.41},
+    .skew = 0.11,
+    .overlap = 1,
+    .launch_ns = 3670,
+    .use = {.wavefronts = {.l2 = 0.056}},
+};
+
+/// After it: rows of dQ pass through.
+constexpr KernelTiming convert_timing{
+    .block_latency = 1340,
+    .step_latency = 293,
+    .round_latency = 483,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.503},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.836},
+    .skew = 0.1,
+    .overlap = 2.14,
+    .launch_ns = 4200,
+    .use = {.wavefronts = {.l2 = 0.347}},
+};
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
@@ -60,87 +116,120 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config) {
       {.steps_ahead = 1, .why = say::load_order::k_and_v_in_turn{}},
       {.operand_rows = fa2::rows_per_warp(tile.br, d, warps),
        .chunk_columns = static_cast<int>(chunk),
-       .timing = fa2::forward_timing});
+       .timing = forward_timing});
 }
+
+constexpr int operands = 2;  // Q, dO
+constexpr Features backward_features{
+    .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
+
+KernelNeeds backward_needs(const AttentionProblem& p, const TileShape& tile) {
+  const int d = static_cast<int>(p.d);
+  return {.kernel = "fa2 bwd",
+          .threads = gradient::threads(tile.br, tile.bc, d),
+          .registers = gradient::register_estimate(tile.br, tile.bc, d),
+          .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
+}
+
+key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& tile) {
+  const int d = static_cast<int>(p.d);
+  return {.file = "fa2/fa2_backward.cuh",
+          .entry = "attn_fa2_backward",
+          .needs = backward_needs(p, tile),
+          .on_chip = gradient_layout(p, tile, {"Q", "dO"}, "LSE, D"),
+          .load_order = {.steps_ahead = 1, .why = say::load_order::next_q_tile{}},
+          .rows_file = "fa2/fa2_backward_rows.cuh",
+          .row_threads = gradient::row_threads,
+          .row_registers = gradient::row_registers(d),
+          .chunk_columns = gradient::chunk_columns(tile.br, tile.bc, d),
+          .operand_bytes = gradient::operand_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype)),
+          .timing = backward_timing,
+          .dot_timing = dot_timing,
+          .convert_timing = convert_timing};
+}
+
+/// FlashAttention-2, Algorithm 1: a thread block keeps one Q tile and its O on chip and streams K and V past it.
+class FlashAttention2 final : public TwoPassAlgorithm {
+ public:
+  FlashAttention2()
+      : TwoPassAlgorithm(
+            {.name = "fa2",
+             .title = "FlashAttention-2",
+             .short_title = "FA2",
+             .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
+             .tile_meaning = say::tile_meaning::query_tiles{},
+             .law = tile_law,
+             .power_law = theorem_2(),
+             .forward_side = TileSide::br,
+             .backward_side = TileSide::bc,
+             .paper_column = PaperColumn::flash,
+             .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law, Group::linear},
+             .head_dims = supported_head_dims<fa2::supported_head_dim>(),
+             .knobs = {raster_knob(), warps_knob()}}) {}
+
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
+    const int d = p.d <= 32 ? 0 : p.d <= 64 ? 1 : p.d <= 128 ? 2 : 3;
+    // Forward wide while the scores fit in registers beside O, shorter where O alone fills them. Backward measured on
+    // an H200 (N 4096): as many keys as dK and dV leave registers for, then rows; see gradient_shape.h.
+    constexpr std::array<TileShape, 4> forward{{{128, 128}, {128, 64}, {128, 64}, {64, 64}}};
+    constexpr std::array<TileShape, 4> backward{{{128, 256}, {128, 128}, {64, 128}, {64, 64}}};
+    const TileShape& wished = (p.pass == Pass::fwd ? forward : backward).at(static_cast<std::size_t>(d));
+    return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
+  }
+
+ protected:
+  [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
+                                                      const DeviceLimits& device) const override {
+    const TileShape& tile = config.tile;
+    if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
+    const int warps = knob_of(config, knob::warps);
+    if (!fa2::supported_warps(tile.br, warps)) {
+      return shape_refusal(make_reason(
+          "refusal.warps", "fa2 fwd takes 16 or 32 query rows a warp: Br {} has no tile of {} warps.", tile.br, warps));
+    }
+    if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
+    return refuse_needs({needs(p, config)}, device);
+  }
+
+  [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
+                                                       const DeviceLimits& device) const override {
+    if (auto refused = refuse_other_knobs("fa2 bwd", config.knobs, {knob::raster})) return refused;
+    if (auto refused = refuse_features("fa2 bwd", p, config.tile, backward_features, true)) return refused;
+    if (auto refused = key_stationary::refuse_grids("fa2", p, config.tile)) return refused;
+    return refuse_needs({backward_needs(p, config.tile)}, device);
+  }
+
+  [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,
+                                                         const DeviceLimits& /*device*/) const override {
+    return {forward_model(p, config)};
+  }
+  [[nodiscard]] std::vector<KernelModel> backward_kernels(const AttentionProblem& p, const Config& config,
+                                                          const DeviceLimits& /*device*/) const override {
+    return key_stationary::models(p, config, backward_of(p, config.tile));
+  }
+  [[nodiscard]] std::vector<BufferSpec> forward_buffers(const AttentionProblem& p) const override {
+    return query_stationary::buffers(p);
+  }
+  [[nodiscard]] std::vector<BufferSpec> backward_buffers(const AttentionProblem& p,
+                                                         const Config& config) const override {
+    return key_stationary::buffers(p, config.tile);
+  }
+  [[nodiscard]] AttentionPlan forward_plan(const AttentionProblem& p, const Config& config,
+                                           const DeviceLimits& /*device*/) const override {
+    return query_stationary::forward(p, config, forward_model(p, config),
+                                     {"fa2/fa2_forward.cuh", "attn_fa2_forward", forward_defines(p, config)});
+  }
+  [[nodiscard]] std::vector<KernelLaunch> backward_launches(const AttentionProblem& p, const Config& config,
+                                                            const DeviceLimits& /*device*/) const override {
+    return key_stationary::launches(p, config, backward_of(p, config.tile));
+  }
+};
 
 }  // namespace
 
-FlashAttention2::FlashAttention2()
-    : Algorithm({.name = "fa2",
-                 .title = "FlashAttention-2",
-                 .short_title = "FA2",
-                 .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
-                 .tile_meaning = say::tile_meaning::query_tiles{},
-                 .law = tile_law,
-                 .power_law = theorem_2(),
-                 .forward_side = TileSide::br,
-                 .backward_side = TileSide::bc,
-                 .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law, Group::linear},
-                 .head_dims = supported_head_dims<fa2::supported_head_dim>(),
-                 .knobs = {raster_knob(), warps_knob()}}) {}
-
-Config FlashAttention2::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
-  if (p.pass != Pass::fwd) return fa2_backward::default_tile(p, accepted);
-  // Wide while the scores fit in registers beside O, shorter where O alone fills them.
-  const TileShape wished = p.d <= 32    ? TileShape{.br = 128, .bc = 128}
-                           : p.d <= 128 ? TileShape{.br = 128, .bc = 64}
-                                        : TileShape{.br = 64, .bc = 64};
-  return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
-}
-
-std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = forward_problem(p);
-    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-    if (auto refused = refuse_other_knobs("fa2 bwd", config.knobs, {knob::raster})) return refused;
-    if (auto refused = fa2_backward::refusal(p, tile, device)) return refused;
-    return refusal(forward, forward_config, device);
-  }
-  if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
-  const int warps = knob_of(config, knob::warps);
-  if (!fa2::supported_warps(tile.br, warps)) {
-    return Refusal{
-        Refusal::Cause::shape,
-        make_reason("refusal.warps", "fa2 fwd takes 16 or 32 query rows a warp: Br {} has no tile of {} warps.",
-                    tile.br, warps)};
-  }
-  if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
-  return refuse_needs({needs(p, config)}, device);
-}
-
-std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                                const DeviceLimits& /*device*/) const {
-  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
-}
-
-std::vector<KernelModel> FlashAttention2::kernels(const AttentionProblem& p, const Config& config,
-                                                  const DeviceLimits& device) const {
-  if (p.pass == Pass::fwd) return {forward_model(p, config)};
-  const AttentionProblem forward = forward_problem(p);
-  const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-  return with_backward(kernels(forward, forward_config, device), fa2_backward::models(p, config), p);
-}
-
-std::vector<BufferSpec> FlashAttention2::buffers(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& /*device*/) const {
-  if (p.pass == Pass::fwd) return query_stationary::buffers(p);
-  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, config.tile);
-}
-
-AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = forward_problem(p);
-    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-    return fa2_backward::append(plan(forward, forward_config, device), p, config);
-  }
-  return query_stationary::forward(p, config, forward_model(p, config),
-                                   {"fa2/fa2_forward.cuh", "attn_fa2_forward", forward_defines(p, config)});
+std::unique_ptr<const Algorithm> make_fa2() {
+  return std::make_unique<FlashAttention2>();
 }
 
 }  // namespace attnscope

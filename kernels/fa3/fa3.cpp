@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/fa3/fa3.h"
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/device/quantise_shape.h"
-#include "kernels/fa3/fa3_backward.h"
-#include "kernels/fa3/fa3_quantise.h"
+#include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/fa3/fa3_shape.h"
-#include "kernels/fa3/fa3_timing.h"
 #include "kernels/growth_laws.h"
 #include "kernels/key_stationary.h"
+#include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
@@ -23,6 +23,69 @@
 
 namespace attnscope {
 namespace {
+
+// How the kernels use an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
+// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+
+/// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
+constexpr KernelTiming forward_timing{
+    .block_latency = 2330,
+    .step_latency = 198,
+    .round_latency = 332,
+    .square_latency = 297,
+    .alone = {.tensor = 0, .exponential = 0.804, .fp32 = 0.294, .shared = 0.00269, .l2 = 0.407},
+    .busy = {.tensor = 0.5, .exponential = 0.512, .fp32 = 0, .shared = 0.532, .l2 = 0.461},
+    .skew = 0.0013,
+    .overlap = 1.01,
+    .launch_ns = 8940,
+    .use = {.instruction = MatrixInstruction::wgmma,
+            .exponentials = 1.01,
+            .wavefronts = {.exponential = 0.00478, .fp32 = 0.533, .shared = 0.931, .l2 = 0.159}},
+};
+
+/// wgmma, warp-specialised.
+constexpr KernelTiming backward_timing{
+    .block_latency = 1730,
+    .step_latency = 323,
+    .round_latency = 493,
+    .alone = {.tensor = 0.494, .exponential = 0.54, .fp32 = 0.5, .shared = 0.454, .l2 = 0.507},
+    .busy = {.tensor = 1.1, .exponential = 0.685, .fp32 = 0.499, .shared = 1, .l2 = 1},
+    .skew = 0.103,
+    .overlap = 1.39,
+    .launch_ns = 7930,
+    .use = {.instruction = MatrixInstruction::wgmma,
+            .exponentials = 1.01,
+            .wavefronts = {.exponential = 1.31, .shared = 0.85, .l2 = 0.915}},
+};
+
+/// Before the main kernel: rows of O and dO pass through.
+constexpr KernelTiming dot_timing{
+    .block_latency = 1510,
+    .step_latency = 300,
+    .round_latency = 501,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.5},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.976},
+    .skew = 0.1,
+    .overlap = 2,
+    .launch_ns = 4040,
+    .use = {.wavefronts = {.fp32 = 0.633}},
+};
+
+/// After it: rows of dQ pass through.
+constexpr KernelTiming convert_timing{
+    .block_latency = 1470,
+    .step_latency = 300,
+    .round_latency = 496,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.499},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.9},
+    .skew = 0.1,
+    .overlap = 2.08,
+    .launch_ns = 3760,
+    .use = {.wavefronts = {.l2 = 0.356}},
+};
+
+/// Before the forward kernel with operands of 8 bits: rows pass through. Not fitted yet: these are dot's.
+constexpr KernelTiming quantise_timing = dot_timing;
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 /// The keys of one scale; with fewer or more rows registers are short, or lie idle.
@@ -48,33 +111,156 @@ KernelNeeds needs(const AttentionProblem& p, const Config& config) {
                                             knob_of(config, knob::stages))};
 }
 
-Refusal shape(Message reason) {
-  return {Refusal::Cause::shape, std::move(reason)};
+// --- operands of 8 bits: Q and K, rotated or not, and V transposed, each with a scale for every block of rows ---
+
+/// Keys of a row of V transposed, whole blocks of them.
+std::int64_t padded_keys(const AttentionProblem& p) {
+  return round_up(p.n_k, scaled_keys);
 }
+
+/// One of the three matrices, and what becomes of it.
+struct Matrix {
+  const char* launch;
+  const char* given;
+  const char* made;
+  const char* scales;
+  Tensor from;
+  Tensor to;
+  Tensor scale;
+  Phase load;
+  std::int64_t block_rows;
+
+  [[nodiscard]] bool of_queries() const { return to == Tensor::q; }
+  [[nodiscard]] bool transposed() const { return to == Tensor::v; }
+  [[nodiscard]] std::int64_t instances(const AttentionProblem& p) const {
+    return of_queries() ? p.instances() : p.kv_instances();
+  }
+  [[nodiscard]] std::int64_t rows(const AttentionProblem& p) const { return of_queries() ? p.n_q : p.n_k; }
+  [[nodiscard]] std::int64_t blocks(const AttentionProblem& p) const {
+    return instances(p) * ceil_div(rows(p), block_rows);
+  }
+  /// Of the result.
+  [[nodiscard]] std::int64_t stored_rows(const AttentionProblem& p) const {
+    return transposed() ? padded_keys(p) : rows(p);
+  }
+};
+constexpr std::array matrices{
+    Matrix{"quantise Q", "q", "q8", "q_scales", Tensor::q16, Tensor::q, Tensor::q_scales, Phase::load_q,
+           scaled_queries},
+    Matrix{"quantise K", "k", "k8", "k_scales", Tensor::k16, Tensor::k, Tensor::k_scales, Phase::load_k, scaled_keys},
+    Matrix{"transpose V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales, Phase::load_v, scaled_keys}};
+
+/// A block has one block of rows: step 0 loads them in 16 bits, step 1 stores them in 8, and their scale. V's are
+/// stored with the keys that the last block lacks, as zeros.
+class QuantiseProgram final : public TileProgram {
+ public:
+  QuantiseProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return matrix_.blocks(p_); }
+  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const std::int64_t of_head = ceil_div(matrix_.rows(p_), matrix_.block_rows);
+    const std::int64_t instance = block / of_head;
+    const std::int64_t first = block % of_head * matrix_.block_rows;
+    if (step == 0) {
+      out.push_back({matrix_.from, Access::load, instance, first, rows(block), 0, p_.d,
+                     bytes_per_element(held_as(p_.dtype)), matrix_.load, no_part});
+      return;
+    }
+    const TileAccess stored{
+        matrix_.to,           Access::store, instance, first, rows(block), 0, p_.d, bytes_per_element(p_.dtype),
+        Phase::store_operand, no_part};
+    out.push_back(matrix_.transposed() ? stored.in_boxes(static_cast<int>(matrix_.block_rows)) : stored);
+    out.push_back({matrix_.scale, Access::store, instance, first / matrix_.block_rows, 1, 0, 1,
+                   static_cast<int>(sector_bytes), Phase::store_scale, no_part});
+  }
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    if (step == 0) out.push_back({Phase::quantise, no_part, {}, {}, rows(block), p_.d, bytes_per_element(p_.dtype)});
+  }
+
+ private:
+  /// Of the block, inside the matrix.
+  [[nodiscard]] std::int64_t rows(std::int64_t block) const {
+    const std::int64_t first = block % ceil_div(matrix_.rows(p_), matrix_.block_rows) * matrix_.block_rows;
+    return std::min(matrix_.block_rows, matrix_.rows(p_) - first);
+  }
+
+  AttentionProblem p_;
+  Matrix matrix_;
+};
+
+KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix, bool measured) {
+  const std::int64_t read = matrix.instances(p) * matrix.rows(p) * p.d * bytes_per_element(held_as(p.dtype));
+  const std::int64_t written = matrix.instances(p) * matrix.stored_rows(p) * p.d * bytes_per_element(p.dtype);
+  const std::int64_t blocks = matrix.blocks(p);
+  const KernelWork work{.steps = static_cast<double>(2 * blocks),
+                        .rounds = static_cast<double>(blocks),
+                        .fp32_values = static_cast<double>(matrix.instances(p) * matrix.rows(p) * p.d),
+                        .distinct_bytes = static_cast<double>(read + written)};
+  KernelModel made =
+      kernel_model(matrix.launch, blocks,
+                   {.kernel = "fa3 quantise", .threads = fa3::quantise_threads, .registers = fa3::quantise_registers},
+                   {{matrix.from, {.l2_to_sm_bytes = read}},
+                    {matrix.to, {.sm_to_l2_bytes = written}},
+                    {matrix.scale, {.sm_to_l2_bytes = blocks * sector_bytes}}},
+                   0, {}, {.why = say::load_order::rows{}}, work, quantise_timing);
+  made.setup = !measured;
+  return made;
+}
+
+/// "q8", "k8", "v8" and "q_scales", "k_scales", "v_scales".
+void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
+  for (const Matrix& matrix : matrices) {
+    buffers.push_back({matrix.made, matrix.instances(p) * matrix.stored_rows(p) * p.d * bytes_per_element(p.dtype)});
+    buffers.push_back({matrix.scales, matrix.blocks(p) * scale_record_bytes});
+  }
+}
+
+std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p, bool rotated, bool measured) {
+  std::vector<KernelLaunch> all;
+  for (const Matrix& matrix : matrices) {
+    std::vector<std::string> defines = kernel_defines({"ATTN_BF16", "ATTN_D"}, p, Config());
+    defines.push_back(fmt::format("ATTN_ROWS={}", matrix.block_rows));
+    const int rotation = !rotated || matrix.transposed() ? 0 : matrix.of_queries() ? 2 : 1;
+    defines.push_back(fmt::format("ATTN_ROTATE={}", rotation));
+    all.emplace_back(
+        quantise_model(p, matrix, measured),
+        KernelSource{"fa3/fa3_quantise.cuh",
+                     matrix.transposed() ? "attn_fa3_quantise_values" : "attn_fa3_quantise_rows", std::move(defines)},
+        kernel_arguments({matrix.given, matrix.made, matrix.scales}, {matrix.rows(p)}),
+        std::make_shared<const QuantiseProgram>(p, matrix));
+  }
+  return all;
+}
+
+// --- forward ---
 
 /// What of the problem and the knobs is for 8-bit operands alone, or is not there with them.
 std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
   if (!of_8_bits(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
       if (!config.knobs.word(each).empty())
-        return shape(make_reason("refusal.only_8_bit", "The knob {} is for fp8 alone.", each));
+        return shape_refusal(make_reason("refusal.only_8_bit", "The knob {} is for fp8 alone.", each));
     }
     return std::nullopt;
   }
-  if (fa3::supported_8_bit_head_dim(static_cast<int>(p.d))) return std::nullopt;
-  return shape(make_reason("refusal.kernel_head_dim", "fa3 fp8 has no d {}; it has 64, 128.", p.d));
+  if (fa3::supported_8_bit_head_dim(static_cast<int>(p.d))) {
+    return refuse_features("fa3 fp8", p, config.tile, features_of_8_bits, true);
+  }
+  return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 fp8 has no d {}; it has 64, 128.", p.d));
 }
 
 /// Why the forward kernel has no such tile, on any device.
 std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   if (of_8_bits(p) && tile != tile_of_8_bits) {
-    return shape(make_reason("refusal.only_tile", "fa3 fp8 takes tiles of {} alone, not {}.", describe(tile_of_8_bits),
-                             describe(tile)));
+    return shape_refusal(make_reason("refusal.only_tile", "fa3 fp8 takes tiles of {} alone, not {}.",
+                                     describe(tile_of_8_bits), describe(tile)));
   }
   if (!fa3::supported_rows(tile.br)) {
-    return shape(make_reason("refusal.warpgroup_rows",
-                             "fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
+    return shape_refusal(make_reason("refusal.warpgroup_rows",
+                                     "fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
   }
   if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd has no wider product")) return refused;
   if (auto refused =
@@ -126,7 +312,7 @@ std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShap
   const auto d = static_cast<int>(p.d);
   return {boxes("q", "q8", p.instances(), p.n_q, fa3::group_rows),
           boxes("k", "k8", p.kv_instances(), p.n_k, tile.bc),
-          of_8_bits(p) ? boxes_of("v8", p.dtype, p.kv_instances(), d, fa3_quantise::padded_keys(p), d, tile.bc)
+          of_8_bits(p) ? boxes_of("v8", p.dtype, p.kv_instances(), d, padded_keys(p), d, tile.bc)
                        : boxes_of("v", p, p.kv_instances(), p.n_k, tile.bc),
           boxes_of("o", held_as(p.dtype), p.instances(), p.n_q, d, fa3::group_rows, d),
           scales("q_scales"),
@@ -143,7 +329,7 @@ query_stationary::Execution execution(const AttentionProblem& p, const Config& c
       .persistent_blocks = resident_blocks(device, needs(p, config)),
       .box_rows = fa3::group_rows,
       .exponential_share = of_8_bits(p) ? 1 - fa3::line_tiles_of(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
-      .timing = fa3::forward_timing};
+      .timing = forward_timing};
 }
 
 KernelModel forward_model(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
@@ -174,108 +360,186 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config, const
       execution(p, config, device));
 }
 
-}  // namespace
+// --- backward ---
 
-FlashAttention3::FlashAttention3()
-    : Algorithm({.name = "fa3",
-                 .title = "FlashAttention-3",
-                 .short_title = "FA3",
-                 .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
-                 .tile_meaning = say::tile_meaning::warpgroups{},
-                 .law = tile_law,
-                 .power_law = theorem_2(),
-                 .forward_side = TileSide::br,
-                 .backward_side = TileSide::bc,
-                 .instruction = MatrixInstruction::wgmma,
-                 .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper},
-                 .dtypes = {DType::fp16, DType::bf16, DType::fp8},
-                 .head_dims = supported_head_dims<fa3::supported_head_dim>(),
-                 .knobs = {raster_knob(), stages_knob(), rotation_knob(), quantising_knob()}}) {}
-
-Config FlashAttention3::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  if (p.pass != Pass::fwd) return fa3_backward::default_tile(p);
-  if (of_8_bits(p)) return tile_of_8_bits;
-  // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's.
-  const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
-                           : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
-                           : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
-                           : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
-                           : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
-                                            : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
-  const TileShape best{.br = dividing_blocks(p, wished.br, 64), .bc = dividing_blocks(p, wished.bc)};
-  // Fewer rows leave fewer registers where O fills them: then fewer keys.
-  TileShape tile = best;
-  while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = dividing_blocks(p, tile.bc - 16);
-  return refusal(p, tile, device) ? best : tile;
+KernelNeeds backward_needs(const AttentionProblem& p, const TileShape& tile) {
+  return {.kernel = "fa3 bwd",
+          .threads = fa3_backward::threads,
+          .registers = fa3_backward::launch_registers,
+          .shared_bytes = fa3_backward::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d),
+                                                     bytes_per_element(p.dtype), p.deterministic)};
 }
 
-std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  if (auto refused = refuse_operands(p, config)) return refused;
-  if (of_8_bits(p)) {
-    if (auto refused = refuse_features("fa3 fp8", p, tile, features_of_8_bits, true)) return refused;
+/// The one tile that the kernel has at the problem's d.
+TileShape backward_tile(const AttentionProblem& p) {
+  return {.br = fa3_backward::query_rows(static_cast<int>(p.d)), .bc = 64 * fa3_backward::consumers};
+}
+
+constexpr Features backward_features{.backward = true, .window = true, .lengths = true};
+
+std::vector<OnChipPart> backward_layout(const AttentionProblem& p, const TileShape& tile) {
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  constexpr std::int64_t rows_at_once = 64;
+  const std::int64_t kv = tile.bc * p.d;
+  const std::int64_t q = tile.br * p.d;
+  const std::int64_t scores = std::int64_t{tile.br} * tile.bc;
+  return {in_shared("K", kv * element),
+          in_shared("V", kv * element),
+          in_shared("Q", fa3_backward::stages * q * element, fa3_backward::stages),
+          in_shared("dO", fa3_backward::stages * q * element, fa3_backward::stages),
+          in_shared("LSE, D", std::int64_t{fa3_backward::stages} * tile.br * 2 * fp32_bytes, fa3_backward::stages),
+          in_shared("dS", fa3_backward::ds_buffers * scores * element, fa3_backward::ds_buffers),
+          p.deterministic ? in_shared("dQ", fa3_backward::dq_buffers * q * fp32_bytes, fa3_backward::dq_buffers)
+                          : in_registers("dQ", q * accumulator),
+          in_shared("barriers", fa3_backward::barrier_bytes),
+          in_registers("dK", kv * accumulator),
+          in_registers("dV", kv * accumulator),
+          in_registers("S", scores * accumulator),
+          in_registers("dP", rows_at_once * tile.bc * accumulator)};
+}
+
+key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& tile) {
+  return {
+      .file = "fa3/fa3_backward.cuh",
+      .entry = "attn_fa3_backward",
+      .needs = backward_needs(p, tile),
+      .on_chip = backward_layout(p, tile),
+      .load_order = {.unordered = {Tensor::q, Tensor::dout, Tensor::lse, Tensor::delta},
+                     .steps_ahead = fa3_backward::stages,
+                     .why = say::load_order::backward_warps{.tiles = fa3_backward::stages}},
+      .rows_file = "fa3/fa3_backward_rows.cuh",
+      .row_threads = fa3_backward::row_threads,
+      .row_registers = fa3_backward::row_registers,
+      .chunk_columns = tile.bc,
+      .operand_bytes = fa3_backward::operand_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype)),
+      .timing = backward_timing,
+      .dot_timing = dot_timing,
+      .convert_timing = convert_timing,
+      .delta_request_rows = 32,
+      .whole_tiles = true};
+}
+
+std::optional<Refusal> refuse_backward_tile(const AttentionProblem& p, const TileShape& tile) {
+  if (auto refused = refuse_features("fa3 bwd", p, tile, backward_features, true)) return refused;
+  const TileShape own = backward_tile(p);
+  const int d = static_cast<int>(p.d);
+  if (!fa3_backward::supported_tile(own.br, own.bc, d)) {
+    return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 bwd has no d {}; it has 64 and 128.", p.d));
   }
-  if (p.pass != Pass::fwd) {
+  if (!fa3_backward::supported_tile(tile.br, tile.bc, d)) {
+    return shape_refusal(make_reason("refusal.kernel_tile", "fa3 bwd has the tile {} at d {}, not {}.", describe(own),
+                                     p.d, describe(tile)));
+  }
+  return key_stationary::refuse_grids("fa3", p, tile);
+}
+
+/// FlashAttention-3: FlashAttention-2's tile programs on whole warpgroups (wgmma, compute capability 9.0), with warps
+/// that only load, and products queued under the softmax of another tile.
+class FlashAttention3 final : public TwoPassAlgorithm {
+ public:
+  FlashAttention3()
+      : TwoPassAlgorithm({.name = "fa3",
+                          .title = "FlashAttention-3",
+                          .short_title = "FA3",
+                          .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
+                          .tile_meaning = say::tile_meaning::warpgroups{},
+                          .law = tile_law,
+                          .power_law = theorem_2(),
+                          .forward_side = TileSide::br,
+                          .backward_side = TileSide::bc,
+                          .instruction = MatrixInstruction::wgmma,
+                          .paper_column = PaperColumn::flash,
+                          .groups = {Group::prefill, Group::tile_maps, Group::paper},
+                          .dtypes = {DType::fp16, DType::bf16, DType::fp8},
+                          .head_dims = supported_head_dims<fa3::supported_head_dim>(),
+                          .knobs = {raster_knob(), stages_knob(), rotation_knob(), quantising_knob()}}) {}
+
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    if (p.pass != Pass::fwd) return backward_tile(p);
+    if (of_8_bits(p)) return tile_of_8_bits;
+    // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's.
+    const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
+                             : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
+                             : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
+                             : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
+                             : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
+                                              : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
+    const TileShape best{.br = dividing_blocks(p, wished.br, 64), .bc = dividing_blocks(p, wished.bc)};
+    // Fewer rows leave fewer registers where O fills them: then fewer keys.
+    TileShape tile = best;
+    while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = dividing_blocks(p, tile.bc - 16);
+    return refusal(p, tile, device) ? best : tile;
+  }
+
+ protected:
+  [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
+                                                      const DeviceLimits& device) const override {
+    const TileShape& tile = config.tile;
+    if (auto refused = refuse_operands(p, config)) return refused;
+    if (auto refused = refuse_features("fa3", p, tile, features, true)) return refused;
+    if (auto refused = refuse_tile(p, config)) return refused;
+    if (auto refused = refuse_grid("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
+    if (auto refused = refuse_architecture(device)) return refused;
+    if (auto refused = refuse_registers(p, tile)) return refused;
+    return refuse_needs({needs(p, config)}, device);
+  }
+
+  [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
+                                                       const DeviceLimits& device) const override {
+    if (auto refused = refuse_operands(p, config)) return refused;
     if (auto refused = refuse_other_knobs("fa3 bwd", config.knobs, {})) return refused;
-    if (auto refused = fa3_backward::refuse_tile(p, tile)) return refused;
-    const AttentionProblem forward = forward_problem(p);
-    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-    if (auto refused = refusal(forward, forward_config, device)) return refused;
-    return refuse_needs({fa3_backward::needs(p, tile)}, device);
+    if (auto refused = refuse_backward_tile(p, config.tile)) return refused;
+    // A device without the instruction is refused for that.
+    if (auto refused = refuse_forward_pass(p, config, device)) return refused;
+    return refuse_needs({backward_needs(p, config.tile)}, device);
   }
-  if (auto refused = refuse_features("fa3", p, tile, features, true)) return refused;
-  if (auto refused = refuse_tile(p, config)) return refused;
-  if (auto refused = refuse_grid("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
-  if (auto refused = refuse_architecture(device)) return refused;
-  if (auto refused = refuse_registers(p, tile)) return refused;
-  return refuse_needs({needs(p, config)}, device);
-}
 
-std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                                const DeviceLimits& /*device*/) const {
-  return 0;  // blocks of one head walk K and V together: what one has read, the next finds in the L2
-}
-
-std::vector<KernelModel> FlashAttention3::kernels(const AttentionProblem& p, const Config& config,
-                                                  const DeviceLimits& device) const {
-  if (p.pass == Pass::fwd) {
+  [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,
+                                                         const DeviceLimits& device) const override {
     std::vector<KernelModel> all;
-    if (of_8_bits(p)) all = fa3_quantise::models(p, quantising_measured(config));
+    if (of_8_bits(p)) {
+      for (const Matrix& matrix : matrices) all.push_back(quantise_model(p, matrix, quantising_measured(config)));
+    }
     all.push_back(forward_model(p, config, device));
     return all;
   }
-  const AttentionProblem forward = forward_problem(p);
-  const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-  return with_backward(kernels(forward, forward_config, device), fa3_backward::models(p, config), p);
-}
-
-std::vector<BufferSpec> FlashAttention3::buffers(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& /*device*/) const {
-  std::vector<BufferSpec> forward = query_stationary::buffers(forward_problem(p), true);
-  if (of_8_bits(p)) fa3_quantise::append_buffers(forward, p);
-  return p.pass == Pass::fwd ? forward : key_stationary::append_buffers(std::move(forward), p, config.tile);
-}
-
-AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  if (p.pass != Pass::fwd) {
-    const AttentionProblem forward = forward_problem(p);
-    const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-    return fa3_backward::append(plan(forward, forward_config, device), p, config);
+  [[nodiscard]] std::vector<KernelModel> backward_kernels(const AttentionProblem& p, const Config& config,
+                                                          const DeviceLimits& /*device*/) const override {
+    return key_stationary::models(p, config, backward_of(p, config.tile));
   }
-  AttentionPlan plan =
-      query_stationary::forward(p, config, forward_model(p, config, device),
-                                {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)},
-                                execution(p, config, device), forward_matrices(p, config.tile));
-  if (!of_8_bits(p)) return plan;
-  fa3_quantise::append_buffers(plan.buffers, p);
-  std::vector<KernelLaunch> before = fa3_quantise::launches(p, rotated(config), quantising_measured(config));
-  plan.launches.insert(plan.launches.begin(), std::move_iterator(before.begin()), std::move_iterator(before.end()));
-  plan.quantised = Quantisation{.query_rows = scaled_queries, .keys = scaled_keys, .rotated = rotated(config)};
-  return plan;
+  [[nodiscard]] std::vector<BufferSpec> forward_buffers(const AttentionProblem& p) const override {
+    std::vector<BufferSpec> all = query_stationary::buffers(p, true);
+    if (of_8_bits(p)) append_quantised(all, p);
+    return all;
+  }
+  [[nodiscard]] std::vector<BufferSpec> backward_buffers(const AttentionProblem& p,
+                                                         const Config& config) const override {
+    return key_stationary::buffers(p, config.tile);
+  }
+  [[nodiscard]] AttentionPlan forward_plan(const AttentionProblem& p, const Config& config,
+                                           const DeviceLimits& device) const override {
+    AttentionPlan plan =
+        query_stationary::forward(p, config, forward_model(p, config, device),
+                                  {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)},
+                                  execution(p, config, device), forward_matrices(p, config.tile));
+    if (!of_8_bits(p)) return plan;
+    append_quantised(plan.buffers, p);
+    std::vector<KernelLaunch> before = quantise_launches(p, rotated(config), quantising_measured(config));
+    plan.launches.insert(plan.launches.begin(), std::move_iterator(before.begin()), std::move_iterator(before.end()));
+    plan.quantised = Quantisation{.query_rows = scaled_queries, .keys = scaled_keys, .rotated = rotated(config)};
+    return plan;
+  }
+  [[nodiscard]] std::vector<KernelLaunch> backward_launches(const AttentionProblem& p, const Config& config,
+                                                            const DeviceLimits& /*device*/) const override {
+    return key_stationary::launches(p, config, backward_of(p, config.tile));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const Algorithm> make_fa3() {
+  return std::make_unique<FlashAttention3>();
 }
 
 }  // namespace attnscope

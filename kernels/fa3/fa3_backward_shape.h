@@ -56,13 +56,10 @@ constexpr long long operand_bytes(int br, int bc, int d, int element) {
   return element * (4LL * consumers * q + bc * of_keys + (d == 64 ? 1 : consumers + 1) * ds);
 }
 
-/// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8
-/// columns that follow one another, those of the same rows first.
+/// Tiles of query rows of one head: its dQ accumulator has whole ones, as fragments of 16 rows x 8 columns that follow
+/// one another, those of the same rows first.
 constexpr long long row_tiles(long long n_q, int br) {
   return (n_q + br - 1) / br;
-}
-constexpr long long accumulator_floats(long long n_q, int br, int d) {
-  return row_tiles(n_q, br) * br * d;
 }
 
 /// Threads of the kernels before and after: one block for each tile of query rows.

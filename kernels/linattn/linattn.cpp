@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/linattn/linattn.h"
-
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,12 +9,39 @@
 #include "kernels/growth_laws.h"
 #include "kernels/linattn/linattn_programs.h"
 #include "kernels/linattn/linattn_shape.h"
-#include "kernels/linattn/linattn_timing.h"
 #include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
+
+// How the kernels use an SM: fitted by tests/gpu/fit_times.py to launches of the preset `linear` on an H100.
+
+/// mma.sync of transposed operands, few warps, the next keys in registers.
+constexpr KernelTiming states_timing{
+    .block_latency = 1510,
+    .step_latency = 337,
+    .round_latency = 604,
+    .alone = {.tensor = 0.494, .exponential = 0.526, .fp32 = 0.519, .shared = 0.49, .l2 = 0.591},
+    .busy = {.tensor = 2.13, .exponential = 0.81, .fp32 = 0.535, .shared = 0.913, .l2 = 1.07},
+    .skew = 0.116,
+    .overlap = 1,
+    .launch_ns = 4300,
+    .use = {.exponentials = 1.1, .wavefronts = {.exponential = 0.3, .fp32 = 0.695, .shared = 1.03}},
+};
+
+/// mma.sync, tiles loaded before each product; other blocks of the SM work meanwhile.
+constexpr KernelTiming outputs_timing{
+    .block_latency = 1370,
+    .step_latency = 258,
+    .round_latency = 551,
+    .alone = {.tensor = 0.504, .exponential = 0.499, .fp32 = 0.505, .shared = 0.501, .l2 = 0.51},
+    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 2.28, .l2 = 0.712},
+    .skew = 0.101,
+    .overlap = 1,
+    .launch_ns = 5090,
+    .use = {.exponentials = 1.25, .wavefronts = {.fp32 = 0.671, .shared = 0.759, .l2 = 0.772}},
+};
 
 using linattn::ChunkGrid;
 using linattn::HeadSums;
@@ -65,10 +91,10 @@ std::vector<KernelModel> models(const ChunkGrid& grid) {
   const std::int64_t state = (p.d + 1) * p.d;
   std::vector<KernelModel> all;
   if (grid.states() > 0) {
-    all.push_back(kernel_model(
-        "states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
-        {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
-        {.steps_ahead = 1, .why = say::load_order::next_keys{}}, states_work(grid), linattn::states_timing));
+    all.push_back(
+        kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
+                     {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
+                     {.steps_ahead = 1, .why = say::load_order::next_keys{}}, states_work(grid), states_timing));
   }
   const HeadSums sums = sums_of(grid);
   std::vector<OnChipPart> parts{in_shared("Q", tile.br * p.d * element)};
@@ -82,89 +108,105 @@ std::vector<KernelModel> models(const ChunkGrid& grid) {
   parts.push_back(in_registers("l", std::int64_t{tile.br} * fp32_bytes));
   all.push_back(kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid),
                              outputs_traffic(grid, sums), outputs_flops(grid, sums), std::move(parts),
-                             {.why = say::load_order::both_first{}}, outputs_work(grid, sums),
-                             linattn::outputs_timing));
+                             {.why = say::load_order::both_first{}}, outputs_work(grid, sums), outputs_timing));
   return all;
 }
+
+/// Linear attention: O_i = phi(Q_i) KV_i / phi(Q_i) z_i with phi(x) = elu(x) + 1, KV_i the sum of phi(K_j)^T V_j and
+/// z_i that of phi(K_j) over the keys j that row i sees. Forward, full and causal.
+///
+/// One kernel sums the keys up, chunk by chunk under a causal mask, and keeps the state at the end of each; another one
+/// makes rows of O out of a state and, under a causal mask, out of the keys between it and the diagonal.
+class LinearAttention final : public Algorithm {
+ public:
+  LinearAttention()
+      : Algorithm({.name = "linattn",
+                   .title = "Linear attention",
+                   .short_title = "Linear",
+                   .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
+                   .tile_meaning = say::tile_meaning::chunks{},
+                   .law = law_of_rows,
+                   .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
+                   .flops = linear_flops,
+                   .flops_per_exponential = linear_flops_per_exponential,
+                   .reference = "linear",
+                   .forward_side = TileSide::bc,
+                   .groups = {Group::linear, Group::linear_law},
+                   .head_dims = supported_head_dims<linattn::supported_head_dim>()}) {}
+
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    // Chunks as long as tiles: every state that is kept is one that a tile starts from.
+    return shrink_to_fit({.br = 128, .bc = 128}, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
+
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
+    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = refuse_features("linattn", p, config.tile, {}, false)) return refused;
+    const ChunkGrid grid(p, config.tile);
+    if (auto refused = refuse_grid("linattn outputs", grid.row_tiles() * p.instances())) return refused;
+    return refuse_needs({states_needs(p, config.tile), outputs_needs(grid)}, device);
+  }
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& /*device*/) const override {
+    const ChunkGrid grid(p, config.tile);
+    if (!grid.causal()) return 0;  // one state a head is all that comes again
+    // One kernel passes by K and V and leaves states; the next one comes by all of them again.
+    return p.kv_instances() * (2 * p.n_k + grid.states() * (p.d + 1)) * p.d * bytes_per_element(p.dtype);
+  }
+
+  [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem& p, const Config& config,
+                                                const DeviceLimits& /*device*/) const override {
+    // Where no tile starts from a state, there is room for one that nobody writes or reads.
+    const std::int64_t states = std::max<std::int64_t>(1, ChunkGrid(p, config.tile).states());
+    std::vector<BufferSpec> all = input_buffers(p);
+    all.push_back({"kv_state", p.kv_instances() * states * (p.d + 1) * p.d * bytes_per_element(p.dtype)});
+    all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+    return all;
+  }
+
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    const ChunkGrid grid(p, config.tile);
+    const auto defines = [&](std::initializer_list<std::string_view> names) {
+      return kernel_defines(names, p, config);
+    };
+    AttentionPlan plan;
+    plan.buffers = buffers(p, config, device);
+    for (KernelModel& model : models(grid)) {
+      if (model.name == "states") {
+        auto program = states_program(grid, model.on_chip);
+        plan.launches.emplace_back(std::move(model),
+                                   KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
+                                                defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"})},
+                                   kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}),
+                                   std::move(program));
+      } else {
+        auto program = outputs_program(grid, model.on_chip);
+        plan.launches.emplace_back(
+            std::move(model),
+            KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
+                         defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"})},
+            kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
+            std::move(program));
+      }
+    }
+    return plan;
+  }
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& /*device*/) const override {
+    return models(ChunkGrid(p, config.tile));
+  }
+};
 
 }  // namespace
 
-LinearAttention::LinearAttention()
-    : Algorithm({.name = "linattn",
-                 .title = "Linear attention",
-                 .short_title = "Linear",
-                 .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
-                 .tile_meaning = say::tile_meaning::chunks{},
-                 .law = law_of_rows,
-                 .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
-                 .flops = linear_flops,
-                 .flops_per_exponential = linear_flops_per_exponential,
-                 .reference = "linear",
-                 .forward_side = TileSide::bc,
-                 .groups = {Group::linear, Group::linear_law},
-                 .head_dims = supported_head_dims<linattn::supported_head_dim>()}) {}
-
-Config LinearAttention::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  // Chunks as long as tiles: every state that is kept is one that a tile starts from.
-  return shrink_to_fit({.br = 128, .bc = 128}, [&](const TileShape& tile) { return !refusal(p, tile, device); });
-}
-
-std::optional<Refusal> LinearAttention::refusal(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  if (auto refused = refuse_features("linattn", p, config.tile, {}, false)) return refused;
-  const ChunkGrid grid(p, config.tile);
-  if (auto refused = refuse_grid("linattn outputs", grid.row_tiles() * p.instances())) return refused;
-  return refuse_needs({states_needs(p, config.tile), outputs_needs(grid)}, device);
-}
-
-std::int64_t LinearAttention::working_set_bytes(const AttentionProblem& p, const Config& config,
-                                                const DeviceLimits& /*device*/) const {
-  const ChunkGrid grid(p, config.tile);
-  if (!grid.causal()) return 0;  // one state a head is all that comes again
-  // One kernel passes by K and V and leaves states; the next one comes by all of them again.
-  return p.kv_instances() * (2 * p.n_k + grid.states() * (p.d + 1)) * p.d * bytes_per_element(p.dtype);
-}
-
-std::vector<KernelModel> LinearAttention::kernels(const AttentionProblem& p, const Config& config,
-                                                  const DeviceLimits& /*device*/) const {
-  return models(ChunkGrid(p, config.tile));
-}
-
-std::vector<BufferSpec> LinearAttention::buffers(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& /*device*/) const {
-  // Where no tile starts from a state, there is room for one that nobody writes or reads.
-  const std::int64_t states = std::max<std::int64_t>(1, ChunkGrid(p, config.tile).states());
-  std::vector<BufferSpec> all = input_buffers(p);
-  all.push_back({"kv_state", p.kv_instances() * states * (p.d + 1) * p.d * bytes_per_element(p.dtype)});
-  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
-  return all;
-}
-
-AttentionPlan LinearAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const ChunkGrid grid(p, config.tile);
-  const auto defines = [&](std::initializer_list<std::string_view> names) { return kernel_defines(names, p, config); };
-  AttentionPlan plan;
-  plan.buffers = buffers(p, config, device);
-  for (KernelModel& model : models(grid)) {
-    if (model.name == "states") {
-      auto program = states_program(grid, model.on_chip);
-      plan.launches.emplace_back(std::move(model),
-                                 KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
-                                              defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"})},
-                                 kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}), std::move(program));
-    } else {
-      auto program = outputs_program(grid, model.on_chip);
-      plan.launches.emplace_back(
-          std::move(model),
-          KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
-                       defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"})},
-          kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
-          std::move(program));
-    }
-  }
-  return plan;
+std::unique_ptr<const Algorithm> make_linattn() {
+  return std::make_unique<LinearAttention>();
 }
 
 }  // namespace attnscope

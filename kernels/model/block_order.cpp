@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/block_order.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
 namespace attnscope {
 
 void append(std::vector<BlockRun>& runs, BlockRun run) {
@@ -10,6 +19,163 @@ void append(std::vector<BlockRun>& runs, BlockRun run) {
   } else {
     runs.push_back(run);
   }
+}
+
+namespace {
+
+/// A place with the block that it has.
+struct Taken {
+  double end = 0;
+  int place = 0;
+  double cycles = 0;  ///< of the block, all places of the SM taken
+  const BlockRun* block = nullptr;
+};
+
+/// A heap's first place is the one that is free first.
+bool is_free_later(const Taken& a, const Taken& b) {
+  return std::pair(a.end, a.place) > std::pair(b.end, b.place);
+}
+
+std::int64_t blocks_of(const BlockTurn& turn) {
+  std::int64_t blocks = 0;
+  for (const BlockRun& run : turn.runs) blocks += run.blocks;
+  return blocks;
+}
+
+/// The blocks from `skipped` on, run by run.
+template <class Visit>
+void for_each_run(const BlockOrder& order, std::int64_t skipped, const Visit& visit) {
+  for (const BlockTurn& turn : order) {
+    const std::int64_t of_turn = blocks_of(turn);
+    const std::int64_t turns = std::min(turn.times, of_turn > 0 ? skipped / of_turn : 0);
+    skipped -= turns * of_turn;
+    for (std::int64_t time = turns; time < turn.times; ++time) {
+      for (const BlockRun& run : turn.runs) {
+        const std::int64_t left_out = std::min(run.blocks, skipped);
+        skipped -= left_out;
+        if (left_out < run.blocks) visit(run, run.blocks - left_out);
+      }
+    }
+  }
+}
+
+/// Sums over blocks.
+struct Sums {
+  double blocks = 0;
+  double steps = 0;
+  double rounds = 0;
+  double squares_read = 0;
+
+  void add(const BlockRun& run, double times) {
+    blocks += times;
+    steps += times * run.steps;
+    rounds += times * run.rounds;
+    squares_read += times * run.squares_read;
+  }
+};
+
+/// What the first `skipped` of `blocks` take one after the other: of each as many times the mean.
+double cycles_of_first(const BlockOrder& order, std::int64_t skipped, const BlockCycles& cycles, double places) {
+  if (skipped == 0) return 0;
+  Sums all;
+  for (const BlockTurn& turn : order) {
+    for (const BlockRun& run : turn.runs) all.add(run, static_cast<double>(run.blocks * turn.times));
+  }
+  Sums last;
+  for_each_run(order, skipped,
+               [&](const BlockRun& run, std::int64_t blocks) { last.add(run, static_cast<double>(blocks)); });
+  const auto first = static_cast<double>(skipped);
+  return first * cycles({.blocks = skipped,
+                         .steps = (all.steps - last.steps) / first,
+                         .rounds = (all.rounds - last.rounds) / first,
+                         .squares_read = (all.squares_read - last.squares_read) / first},
+                        places);
+}
+
+/// The blocks of one SM from when nothing is left to give out.
+double rest_of_sm(std::span<const Taken* const> taken, double given_out, const BlockCycles& cycles) {
+  struct Left {
+    const BlockRun* block;
+    double share;  ///< of it
+  };
+  std::vector<Left> left;
+  for (const Taken* each : taken) {
+    if (each->end > given_out && each->cycles > 0)
+      left.push_back({each->block, (each->end - given_out) / each->cycles});
+  }
+  double rest = 0;
+  while (!left.empty()) {
+    const auto at_once = static_cast<double>(left.size());
+    double next = std::numeric_limits<double>::infinity();
+    std::size_t ends = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const double until = left[i].share * cycles(*left[i].block, at_once);
+      if (until < next) {
+        next = until;
+        ends = i;
+      }
+    }
+    rest += next;
+    for (Left& each : left) each.share -= next / cycles(*each.block, at_once);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(ends));
+    std::erase_if(left, [](const Left& each) { return each.share <= 1e-12; });
+  }
+  return rest;
+}
+
+/// Where the blocks are at work: a heap by the time of their end, once every place is taken.
+class Places {
+ public:
+  Places(int sms, int of_sm, double begin)
+      : sms_(sms), all_(static_cast<std::size_t>(sms) * static_cast<std::size_t>(of_sm)), given_out_(begin) {}
+
+  void give(const BlockRun& block, double cycles) {
+    if (taken_.size() < all_) {
+      taken_.push_back({given_out_ + cycles, static_cast<int>(taken_.size()), cycles, &block});
+      if (taken_.size() == all_) std::ranges::make_heap(taken_, is_free_later);
+      return;
+    }
+    std::ranges::pop_heap(taken_, is_free_later);
+    Taken& place = taken_.back();
+    given_out_ = place.end;
+    place.end += cycles;
+    place.cycles = cycles;
+    place.block = &block;
+    std::ranges::push_heap(taken_, is_free_later);
+  }
+
+  [[nodiscard]] double end(const BlockCycles& cycles) const {
+    std::vector<std::vector<const Taken*>> by_sm(static_cast<std::size_t>(sms_));
+    for (const Taken& each : taken_) by_sm[static_cast<std::size_t>(each.place % sms_)].push_back(&each);
+    double longest = 0;
+    for (const auto& of_sm : by_sm) longest = std::max(longest, rest_of_sm(of_sm, given_out_, cycles));
+    return given_out_ + longest;
+  }
+
+ private:
+  int sms_;
+  std::size_t all_;
+  double given_out_;  ///< when the last block so far began
+  std::vector<Taken> taken_;
+};
+
+}  // namespace
+
+DealtCycles dealt_cycles(const BlockOrder& order, int sms, int places, const BlockCycles& cycles) {
+  std::int64_t blocks = 0;
+  for (const BlockTurn& turn : order) blocks += turn.times * blocks_of(turn);
+  const std::int64_t skipped = std::max<std::int64_t>(0, blocks - blocks_told);
+  const double all_places = static_cast<double>(sms) * places;
+  double sum = cycles_of_first(order, skipped, cycles, places);
+
+  Places at_work(sms, places, std::round(sum / all_places));
+  for_each_run(order, skipped, [&](const BlockRun& run, std::int64_t times) {
+    // Whole ones: which place is free first must not hang on the last bit of a sum.
+    const double each = std::round(cycles(run, places));
+    sum += static_cast<double>(times) * each;
+    for (std::int64_t i = 0; i < times; ++i) at_work.give(run, each);
+  });
+  return {.all = at_work.end(cycles), .evenly = sum / all_places};
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace attnscope {
@@ -40,5 +41,19 @@ using BlockOrder = std::vector<BlockTurn>;
 
 /// Blocks at the end of a turn; they lengthen its last run where they are like it.
 void append(std::vector<BlockRun>& runs, BlockRun run);
+
+/// SM cycles that such a block takes while so many, itself among them, share its SM.
+using BlockCycles = std::function<double(const BlockRun& block, double at_once)>;
+
+struct DealtCycles {
+  double all = 0;     ///< until the last block ends
+  double evenly = 0;  ///< if every place had work to the end
+};
+
+/// The first blocks go to all SMs in turn, until every place is taken; each of the others to the place that is free
+/// first. Once none is left to give out, those whose neighbours ended go on by themselves. Of a launch of very many,
+/// the last 2048 are given out one by one, and the places share what comes before. Pre: the order is not empty, sms and
+/// places (of each SM) are at least 1.
+[[nodiscard]] DealtCycles dealt_cycles(const BlockOrder&, int sms, int places, const BlockCycles&);
 
 }  // namespace attnscope

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/model/attention.h"
 #include "kernels/model/device_rates.h"
 #include "messages/ceiling.h"
 

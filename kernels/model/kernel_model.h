@@ -12,13 +12,20 @@
 #include <vector>
 
 #include "kernels/messages/message.h"
+#include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_work.h"
-#include "kernels/model/occupancy.h"
-#include "kernels/model/refusal.h"
 #include "kernels/model/schedule.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
+
+/// Why a tile cannot run on a device, before anything is compiled or allocated.
+struct Refusal {
+  enum class Cause { shape, shared_memory, registers, threads, architecture };
+  Cause cause = Cause::shape;
+  Message reason;  ///< with the figures: needed, available
+};
+[[nodiscard]] std::string_view to_string(Refusal::Cause);
 
 enum class OnChipPlace : std::uint8_t { shared, registers };
 
@@ -115,6 +122,40 @@ struct AttentionModel {
   /// Of the measured kernels.
   [[nodiscard]] Traffic traffic() const;
   [[nodiscard]] double matrix_flops() const;
+};
+
+/// What the parts of one block hold. A load or a result fills a part that is empty in its next buffer, and adds to what
+/// one holds. A tile larger than that passes through in pieces: then the part is full. A store empties, and so does a
+/// computation that frees. What no event names (barriers, a key length) stays at 0.
+class OnChipState {
+ public:
+  struct Fill {
+    std::int64_t bytes = 0;
+    int buffer = 0;  ///< of the ring; the first one where a tile takes several
+
+    bool operator==(const Fill&) const = default;
+  };
+
+  /// Nothing is held: the block begins. `parts` are KernelModel::on_chip.
+  explicit OnChipState(std::vector<OnChipPart> parts);
+
+  void play(const TileAccess&);
+  void play(const Computation&);
+  void play(const StepEvent&);
+  /// A whole step. Of what comes between, only what is still there is seen after it.
+  void play(const TileProgram&, std::int64_t block, std::int64_t step);
+
+  /// As many as the parts, in their order.
+  [[nodiscard]] std::span<const Fill> fills() const { return fills_; }
+  [[nodiscard]] std::int64_t bytes(OnChipPlace) const;
+
+ private:
+  /// `bytes` in all afterwards.
+  void fill(std::size_t part, std::int64_t bytes);
+
+  std::vector<OnChipPart> parts_;
+  std::vector<Fill> fills_;
+  std::vector<int> next_buffer_;
 };
 
 }  // namespace attnscope

@@ -3,9 +3,22 @@
 #pragma once
 
 #include "kernels/model/block_order.h"
-#include "kernels/model/matrix_instruction.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
 
 namespace attnscope {
+
+enum class MatrixInstruction : std::uint8_t {
+  mma_sync,  ///< of a warp; below the peak on GPUs that have a wider one
+  wgmma,     ///< of four warps, from shared memory: compute capability 9.0
+};
+inline constexpr std::array matrix_instructions{MatrixInstruction::mma_sync, MatrixInstruction::wgmma};
+/// PTX's name: "mma.sync", "wgmma".
+[[nodiscard]] constexpr std::string_view to_string(MatrixInstruction instruction) {
+  return instruction == MatrixInstruction::wgmma ? "wgmma" : "mma.sync";
+}
 
 /// Work of all blocks of a launch together, as the kernel issues it: tiles at ragged or masked edges count whole. The
 /// bytes between SM and L2 are KernelModel::traffic.

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/model/block_deal.h"
+#include "kernels/model/block_order.h"
 
 namespace attnscope {
 namespace {
@@ -320,14 +320,6 @@ double held_clock_of(std::span<const TimedLaunch> launches, const DeviceRates& r
 }
 
 }  // namespace
-
-LaunchTime launch_time(const LaunchLoad& load, const DeviceRates& rates, double clock_hz) {
-  return TimedLaunch(load, rates).at(clock_hz);
-}
-
-double held_clock_hz(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
-  return held_clock_of(timed(loads, rates), rates);
-}
 
 std::vector<LaunchTime> launch_times(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
   const std::vector<TimedLaunch> launches = timed(loads, rates);

@@ -76,11 +76,7 @@ struct LaunchTime {
 /// Of a kernel whose DRAM traffic is known.
 [[nodiscard]] LaunchLoad launch_load(const KernelModel&, const DeviceLimits&, double dram_bytes);
 
-/// At one clock.
-[[nodiscard]] LaunchTime launch_time(const LaunchLoad&, const DeviceRates&, double clock_hz);
-/// The clock that they hold, one after the other and again and again.
-[[nodiscard]] double held_clock_hz(std::span<const LaunchLoad>, const DeviceRates&);
-/// The launches of one point, in their order, at that clock.
+/// The launches of one point, in their order, at the clock that they hold, one after the other and again and again.
 [[nodiscard]] std::vector<LaunchTime> launch_times(std::span<const LaunchLoad>, const DeviceRates&);
 
 /// The launches run one after the other.

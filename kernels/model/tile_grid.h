@@ -11,6 +11,7 @@
 #include "kernels/model/attention.h"
 #include "kernels/model/block_pattern.h"
 #include "kernels/model/knobs.h"
+#include "kernels/model/tile_program.h"
 
 namespace attnscope {
 
@@ -75,11 +76,8 @@ class TileGrid {
   [[nodiscard]] std::int64_t q_end(std::int64_t j) const;
   /// Whether kernels compute tile (i, j).
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j) const;
-  /// The visited tiles of a row or a column of the grid, in order.
-  [[nodiscard]] std::vector<std::int64_t> k_tiles_of(std::int64_t i) const;
-  [[nodiscard]] std::vector<std::int64_t> q_tiles_of(std::int64_t j) const;
-  /// The n-th of them, from 0: an algorithm's program asks for one after the other and keeps no list. Pre: n is below
-  /// their number.
+  /// The n-th visited tile of a row or a column of the grid, from 0: an algorithm's program asks for one after the
+  /// other and keeps no list. Pre: n is below their number.
   [[nodiscard]] std::int64_t nth_k_tile(std::int64_t i, std::int64_t n) const;
   [[nodiscard]] std::int64_t nth_q_tile(std::int64_t j, std::int64_t n) const;
   /// How many they are.
@@ -159,6 +157,33 @@ class BatchGrid {
   std::int64_t heads_q_;
   std::int64_t heads_kv_;
   std::vector<TileGrid> grids_;
+};
+
+/// Numbers of query rows (l, m, LSE, D): fp32, one a row, one head's after the other's. Eight fill a sector, so that
+/// heads, and their tiles with them, begin anywhere in one; and each request of a warp moves whole sectors.
+struct RowNumbers {
+  std::int64_t head_rows = 0;     ///< numbers of a head
+  std::int64_t tile_rows = 0;     ///< requests begin at the first row of a tile: a multiple of 8, or a whole head
+  std::int64_t request_rows = 0;  ///< of one request, but for the last of a tile: a multiple of 8
+
+  /// Of tiles of `visits`, of each of the heads [first, first + heads): what all requests move.
+  struct Visits {
+    std::int64_t all = 0;   ///< tiles of one head, each as often as it is visited
+    std::int64_t last = 0;  ///< of these, its last tile
+  };
+  [[nodiscard]] std::int64_t bytes(const Visits& visits, std::int64_t first, std::int64_t heads) const;
+  /// Each tile of all heads once.
+  [[nodiscard]] std::int64_t bytes_once(std::int64_t heads) const;
+  /// Of each query head's Q tiles those that K tiles see, once for each of these; `rows` as BatchGrid::row_runs().
+  [[nodiscard]] std::int64_t bytes_seen(const AttentionProblem&, std::span<const std::vector<TileRun>> rows) const;
+
+  /// The access to rows [row, row + rows) of head `head`'s numbers.
+  [[nodiscard]] TileAccess access(Tensor, Access, std::int64_t head, std::int64_t row, std::int64_t rows, Phase,
+                                  std::uint8_t on_chip) const;
+
+ private:
+  /// Sectors of the requests for `rows` rows whose first one lies `place` numbers into its sector.
+  [[nodiscard]] std::int64_t sectors(std::int64_t place, std::int64_t rows) const;
 };
 
 }  // namespace attnscope

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/naive/naive.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,12 +18,79 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/naive/naive_programs.h"
 #include "kernels/naive/naive_shape.h"
-#include "kernels/naive/naive_timing.h"
 #include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
+
+// How the kernels use an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
+// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+
+/// S = Q K^T, and dP: mma.sync, both tiles loaded before the product.
+constexpr KernelTiming qk_timing{
+    .block_latency = 1560,
+    .step_latency = 303,
+    .round_latency = 894,
+    .alone = {.tensor = 0.357, .exponential = 0, .fp32 = 0.52, .shared = 0.294, .l2 = 0.479},
+    .busy = {.tensor = 2.01, .exponential = 0, .fp32 = 0.565, .shared = 0.148, .l2 = 1.67},
+    .skew = 0.102,
+    .overlap = 1,
+    .launch_ns = 5700,
+    .use = {.wavefronts = {.fp32 = 0.508, .shared = 1.42}},
+};
+
+/// Rows held in registers, long ones read twice: streams.
+constexpr KernelTiming softmax_timing{
+    .block_latency = 1850,
+    .step_latency = 421,
+    .round_latency = 537,
+    .alone = {.tensor = 0, .exponential = 0.451, .fp32 = 0.494, .shared = 0, .l2 = 0.451},
+    .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1.54},
+    .skew = 0.125,
+    .overlap = 1,
+    .launch_ns = 4950,
+    .use = {.exponentials = 2.27, .wavefronts = {.l2 = 0.288}},
+};
+
+/// Of two matrices.
+constexpr KernelTiming ds_timing{
+    .block_latency = 1370,
+    .step_latency = 300,
+    .round_latency = 486,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.495},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.822},
+    .skew = 0.0999,
+    .overlap = 2.15,
+    .launch_ns = 1270,
+    .use = {.wavefronts = {.l2 = 0.165}},
+};
+
+/// O = P V, and dQ: mma.sync through a ring of steps.
+constexpr KernelTiming pv_timing{
+    .block_latency = 1650,
+    .step_latency = 413,
+    .round_latency = 478,
+    .alone = {.tensor = 0.339, .exponential = 0, .fp32 = 0.502, .shared = 0.338, .l2 = 0.622},
+    .busy = {.tensor = 1.37, .exponential = 0, .fp32 = 0.5, .shared = 0.566, .l2 = 1.31},
+    .skew = 0.111,
+    .overlap = 1.86,
+    .launch_ns = 5710,
+    .use = {.wavefronts = {.fp32 = 0.438, .shared = 1.09}},
+};
+
+/// dV and dK: the same with the left matrix transposed.
+constexpr KernelTiming tn_timing{
+    .block_latency = 1360,
+    .step_latency = 259,
+    .round_latency = 576,
+    .alone = {.tensor = 0.522, .exponential = 0, .fp32 = 0.498, .shared = 0.532, .l2 = 0.518},
+    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 0.9, .l2 = 0.694},
+    .skew = 0.101,
+    .overlap = 1.66,
+    .launch_ns = 1530,
+    .use = {.wavefronts = {.shared = 0.955, .l2 = 0.326}},
+};
 
 using naive::ds;
 using naive::Product;
@@ -92,7 +157,7 @@ class Models {
         naive::qk_traffic(p_, tile_, product), product_flops_,
         {in_shared(names.left, tile_.br * p_.d * element_), in_shared(names.right, tile_.bc * p_.d * element_),
          in_registers(names.out, tile_.br * columns * accumulator_)},
-        {.why = say::load_order::both_first{}}, qk_work(grid, columns), naive::qk_timing);
+        {.why = say::load_order::both_first{}}, qk_work(grid, columns), qk_timing);
   }
 
   /// `name` is its kernel's, too.
@@ -104,7 +169,7 @@ class Models {
     for (const Tensor in : work.in) parts.push_back(in_registers(on_chip_name(in), bytes));
     return kernel_model(std::move(name), row_blocks(p_, work), row_needs(kernel, p_, work),
                         naive::row_traffic(p_, work), 0, std::move(parts), {.why = say::load_order::shared_rows{}},
-                        rows_work(work), work.computes == Phase::softmax ? naive::softmax_timing : naive::ds_timing);
+                        rows_work(work), work.computes == Phase::softmax ? softmax_timing : ds_timing);
   }
 
   [[nodiscard]] KernelModel pv(std::string name, const Product& product, const ProductNames& names) const {
@@ -116,7 +181,7 @@ class Models {
         {in_shared(names.left, std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
          in_shared(names.right, std::int64_t{stages} * naive::pv_step * d * element_, stages),
          in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
-        through_ring(stages), pv_work(), naive::pv_timing);
+        through_ring(stages), pv_work(), pv_timing);
   }
 
   [[nodiscard]] KernelModel tn(std::string name, const Product& product, const ProductNames& names) const {
@@ -126,7 +191,7 @@ class Models {
                         {in_shared(names.left, stages * naive::tn_step * tile_.bc * element_, stages),
                          in_shared(names.right, stages * naive::tn_step * p_.d * element_, stages),
                          in_registers(names.out, tile_.bc * p_.d * accumulator_)},
-                        through_ring(naive::tn_stages), tn_work(), naive::tn_timing);
+                        through_ring(naive::tn_stages), tn_work(), tn_timing);
   }
 
  private:
@@ -302,91 +367,103 @@ class Launches {
   std::int64_t stride_;
 };
 
+/// Standard attention: S = Q K^T, P = softmax(mask(S)) and O = P V as three kernels, S and P whole in global memory;
+/// backward dV, dP, dS, dQ and dK as five, P, dP and dS whole there.
+class NaiveAttention final : public Algorithm {
+ public:
+  NaiveAttention()
+      : Algorithm({.name = "naive",
+                   .title = "Naive attention",
+                   .short_title = "Naive",
+                   .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
+                   .tile_meaning = say::tile_meaning::gemm{},
+                   .law = scores_law,
+                   .paper_column = PaperColumn::standard,
+                   .groups = {Group::prefill, Group::paper, Group::decoding, Group::linear},
+                   .head_dims = supported_head_dims<naive::supported_head_dim>(),
+                   .knobs = {raster_knob()}}) {}
+
+  [[nodiscard]] std::optional<PaperCount> paper_count(const AttentionProblem& p,
+                                                      const TileShape& /*tile*/) const override {
+    const auto formula = p.pass == Pass::fwd ? "4N²+4Nd" : p.pass == Pass::bwd ? "7N²+8Nd" : "11N²+12Nd";
+    return PaperCount{formula, standard_attention_bytes(p)};
+  }
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    // A decoding step has no rows to fill a larger tile with.
+    const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
+    return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+  }
+
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    const TileShape& tile = config.tile;
+    if (auto refused = refuse_shape(p, tile, facts())) return refused;
+    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+    constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
+    if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
+    const TileGrid grid = whole_grid(p, tile);
+    if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
+    if (auto refused = refuse_grid("naive softmax", row_blocks(p, softmax))) return refused;
+    const KernelNeeds rows = row_needs("naive softmax", p, softmax);
+    if (p.pass == Pass::fwd) return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
+    if (auto refused = refuse_grid("naive ds", row_blocks(p, ds))) return refused;
+    return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile), row_needs("naive ds", p, ds), tn_needs(p, tile)},
+                        device);
+  }
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& /*config*/,
+                                               const DeviceLimits& /*device*/) const override {
+    // The scores of all heads: one kernel writes them, the next reads them back.
+    return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
+  }
+
+  [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem& p, const Config& /*config*/,
+                                                const DeviceLimits& /*device*/) const override {
+    const std::int64_t stride = naive::row_stride(p.n_k);
+    const int element = bytes_per_element(p.dtype);
+    std::vector<BufferSpec> all = input_buffers(p);
+    all.push_back(row_buffer("s", p, stride, element));
+    all.push_back(row_buffer("p", p, stride, element));
+    all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+    if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(all));
+    return all;
+  }
+
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    const float scale = score_scale(p);
+    const float kept = dropout_factor(p);
+    AttentionPlan plan;
+    plan.buffers = buffers(p, config, device);
+
+    const Launches make(p, config);
+    std::vector<KernelModel> model = models(p, config.tile);
+    plan.launches.push_back(make.qk(model[0], naive::scores_product, {"q", "k", "s"}, scale));
+    plan.launches.push_back(make.softmax_rows(model[1]));
+    plan.launches.push_back(make.pv(model[2], naive::values_product, {"p", "v", "o"}, true, kept));
+    if (p.pass == Pass::fwd) return plan;
+
+    // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
+    // row by row, and so both live where S was.
+    plan.launches.push_back(make.tn(model[3], naive::dv_product, {"p", "dout", "dv"}, true, kept));
+    plan.launches.push_back(make.qk(model[4], naive::dp_product, {"dout", "v", "s"}, 1.0F));
+    plan.launches.push_back(make.ds_rows(model[5], "s"));
+    plan.launches.push_back(make.pv(model[6], naive::dq_product, {"s", "k", "dq"}, false, scale));
+    plan.launches.push_back(make.tn(model[7], naive::dk_product, {"s", "q", "dk"}, false, scale));
+    return plan;
+  }
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& /*device*/) const override {
+    return models(p, config.tile);
+  }
+};
+
 }  // namespace
 
-NaiveAttention::NaiveAttention()
-    : Algorithm({.name = "naive",
-                 .title = "Naive attention",
-                 .short_title = "Naive",
-                 .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
-                 .tile_meaning = say::tile_meaning::gemm{},
-                 .law = scores_law,
-                 .paper_column = PaperColumn::standard,
-                 .groups = {Group::prefill, Group::paper, Group::decoding, Group::linear},
-                 .head_dims = supported_head_dims<naive::supported_head_dim>(),
-                 .knobs = {raster_knob()}}) {}
-
-std::optional<PaperCount> NaiveAttention::paper_count(const AttentionProblem& p, const TileShape& /*tile*/) const {
-  const auto formula = p.pass == Pass::fwd ? "4N²+4Nd" : p.pass == Pass::bwd ? "7N²+8Nd" : "11N²+12Nd";
-  return PaperCount{formula, standard_attention_bytes(p)};
-}
-Config NaiveAttention::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  // A decoding step has no rows to fill a larger tile with.
-  const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
-  return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
-}
-
-std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
-  if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
-  const TileGrid grid = whole_grid(p, tile);
-  if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
-  if (auto refused = refuse_grid("naive softmax", row_blocks(p, softmax))) return refused;
-  const KernelNeeds rows = row_needs("naive softmax", p, softmax);
-  if (p.pass == Pass::fwd) return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
-  if (auto refused = refuse_grid("naive ds", row_blocks(p, ds))) return refused;
-  return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile), row_needs("naive ds", p, ds), tn_needs(p, tile)},
-                      device);
-}
-
-std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const Config& /*config*/,
-                                               const DeviceLimits& /*device*/) const {
-  // The scores of all heads: one kernel writes them, the next reads them back.
-  return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
-}
-
-std::vector<KernelModel> NaiveAttention::kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& /*device*/) const {
-  return models(p, config.tile);
-}
-
-std::vector<BufferSpec> NaiveAttention::buffers(const AttentionProblem& p, const Config& /*config*/,
-                                                const DeviceLimits& /*device*/) const {
-  const std::int64_t stride = naive::row_stride(p.n_k);
-  const int element = bytes_per_element(p.dtype);
-  std::vector<BufferSpec> all = input_buffers(p);
-  all.push_back(row_buffer("s", p, stride, element));
-  all.push_back(row_buffer("p", p, stride, element));
-  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
-  if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(all));
-  return all;
-}
-
-AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const float scale = score_scale(p);
-  const float kept = dropout_factor(p);
-  AttentionPlan plan;
-  plan.buffers = buffers(p, config, device);
-
-  const Launches make(p, config);
-  std::vector<KernelModel> model = models(p, config.tile);
-  plan.launches.push_back(make.qk(model[0], naive::scores_product, {"q", "k", "s"}, scale));
-  plan.launches.push_back(make.softmax_rows(model[1]));
-  plan.launches.push_back(make.pv(model[2], naive::values_product, {"p", "v", "o"}, true, kept));
-  if (p.pass == Pass::fwd) return plan;
-
-  // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
-  // row by row, and so both live where S was.
-  plan.launches.push_back(make.tn(model[3], naive::dv_product, {"p", "dout", "dv"}, true, kept));
-  plan.launches.push_back(make.qk(model[4], naive::dp_product, {"dout", "v", "s"}, 1.0F));
-  plan.launches.push_back(make.ds_rows(model[5], "s"));
-  plan.launches.push_back(make.pv(model[6], naive::dq_product, {"s", "k", "dq"}, false, scale));
-  plan.launches.push_back(make.tn(model[7], naive::dk_product, {"s", "q", "dk"}, false, scale));
-  return plan;
+std::unique_ptr<const Algorithm> make_naive() {
+  return std::make_unique<NaiveAttention>();
 }
 
 }  // namespace attnscope

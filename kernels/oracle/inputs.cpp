@@ -182,22 +182,6 @@ void InputGenerator::fill(Tensor tensor, std::int64_t instance, std::span<std::u
   }
 }
 
-AttentionInputs make_inputs(const AttentionProblem& p, InputKind kind, std::uint64_t seed) {
-  const InputGenerator generator(p, kind, seed);
-  const auto make = [&](Tensor tensor, std::int64_t instances, std::int64_t rows) {
-    const auto size = static_cast<std::size_t>(rows * p.d);
-    std::vector<std::uint16_t> all(static_cast<std::size_t>(instances) * size);
-    for (std::int64_t i = 0; i < instances; ++i) {
-      generator.fill(tensor, i, std::span(all).subspan(static_cast<std::size_t>(i) * size, size));
-    }
-    return all;
-  };
-  return {.q = make(Tensor::q, p.instances(), p.n_q),
-          .k = make(Tensor::k, p.kv_instances(), p.n_k),
-          .v = make(Tensor::v, p.kv_instances(), p.n_k),
-          .dout = p.pass == Pass::fwd ? std::vector<std::uint16_t>{} : make(Tensor::dout, p.instances(), p.n_q)};
-}
-
 std::vector<std::int32_t> block_table(const AttentionProblem& p) {
   std::vector<std::int32_t> table(static_cast<std::size_t>(p.batch * ceil_div(p.n_k, p.page)));
   std::iota(table.begin(), table.end(), 0);

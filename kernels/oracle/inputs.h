@@ -30,21 +30,9 @@ enum class InputKind {
 /// The error names the accepted words.
 [[nodiscard]] Result<InputKind, Message> parse_input_kind(std::string_view);
 
-/// Q, K, V and dO as AttentionProblem lays them out, K and V contiguous whatever the page; dO, N(0, 1) in every kind,
-/// is empty for a forward pass.
-struct AttentionInputs {
-  std::vector<std::uint16_t> q;
-  std::vector<std::uint16_t> k;
-  std::vector<std::uint16_t> v;
-  std::vector<std::uint16_t> dout{};
-};
-
 /// Physical page of each logical page, [batch, ceil(n_k / page)]: all pages of the cache in a fixed random order. Pre:
 /// page > 0.
 [[nodiscard]] std::vector<std::int32_t> block_table(const AttentionProblem&);
-
-/// All of them.
-[[nodiscard]] AttentionInputs make_inputs(const AttentionProblem&, InputKind, std::uint64_t seed);
 
 /// Generates matrices one at a time, for inputs too large to hold on the host. Random entries come from one pool of
 /// `pool_size` values for each tensor: entry e of instance i is pool[(shift(i) + e) mod pool_size], e the row-major

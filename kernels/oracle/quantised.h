@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/model/quantisation.h"
+#include "kernels/model/attention.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {

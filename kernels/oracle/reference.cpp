@@ -452,25 +452,4 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
   return result;
 }
 
-MatrixSource matrices_of(const AttentionProblem& p, const AttentionInputs& inputs) {
-  return [&p, &inputs](Tensor tensor, std::int64_t instance) {
-    const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
-    const std::vector<std::uint16_t>& all = tensor == Tensor::q   ? inputs.q
-                                            : tensor == Tensor::k ? inputs.k
-                                            : tensor == Tensor::v ? inputs.v
-                                                                  : inputs.dout;
-    const std::int64_t size = (of_queries ? p.n_q : p.n_k) * p.d;
-    const auto begin = all.begin() + instance * size;
-    return std::vector<std::uint16_t>(begin, begin + size);
-  };
-}
-
-Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, ReferenceRequest request) {
-  return reference_attention(p, matrices_of(p, inputs), std::move(request));
-}
-
-Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, unsigned threads) {
-  return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});
-}
-
 }  // namespace attnscope

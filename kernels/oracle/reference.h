@@ -61,8 +61,6 @@ struct RowStatistics {
 
 /// Matrix `instance` of Q, K, V or dO.
 using MatrixSource = std::function<std::vector<std::uint16_t>(Tensor, std::int64_t instance)>;
-/// Of these inputs, which have to outlive it.
-[[nodiscard]] MatrixSource matrices_of(const AttentionProblem&, const AttentionInputs&);
 /// Statistics of query head `instance`, from elsewhere: another's word for LSE and D, which the gradients of keys then
 /// rest on.
 using StatisticsSource = std::function<RowStatistics(std::int64_t instance)>;
@@ -78,10 +76,6 @@ struct ReferenceRequest {
 /// problem's mask and dropout. Scores are scaled by 1/sqrt(d). Multiply-adds: 2 n_k d a row (5 n_k d with dQ), 4 n_q d
 /// for a key and each query head that reads it.
 [[nodiscard]] Reference reference_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
-/// The same for these inputs.
-[[nodiscard]] Reference reference_attention(const AttentionProblem&, const AttentionInputs&, ReferenceRequest);
-/// Every row and key.
-[[nodiscard]] Reference reference_attention(const AttentionProblem&, const AttentionInputs&, unsigned threads = 0);
 
 /// How often naive attention's own error a kernel may err (the criterion of the FlashAttention authors' own tests).
 inline constexpr double output_allowance = 2;

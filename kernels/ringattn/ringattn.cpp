@@ -1,149 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/ringattn/ringattn.h"
-
+// Attention over a sequence that the GPUs of one machine share, forward pass: each has its tokens of Q, K and V and
+// ends with those of O. Each computes with a single-GPU algorithm; a scheme says which launches and copies there are.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/growth_laws.h"
 #include "kernels/ringattn/ringattn_combine.h"
 #include "kernels/ringattn/ringattn_plan.h"
 #include "kernels/tile_table.h"
-#include "messages/tile_meaning.h"
 
 namespace attnscope {
+
+std::unique_ptr<const Algorithm> make_fa3();
+
+namespace ringattn {
 namespace {
 
-using ringattn::copy_rows;
-using ringattn::Matrix;
-using ringattn::PlanMaker;
-using Kind = Operation::Kind;
+/// How the GPUs share a sequence.
+struct Scheme {
+  std::string name;
+  std::string title;
+  std::string short_title;
+  std::string source;
+  std::int64_t (*link_bytes)(const AttentionProblem&);  ///< of all GPUs together, closed
+  bool copies_while_computing;
+  /// Why the GPUs cannot share the problem so.
+  std::optional<Refusal> (*refusal)(const AttentionProblem&, std::string_view name);
+  /// The problems that its launches of attention solve, each once.
+  std::vector<AttentionProblem> (*parts)(const AttentionProblem&);
+  void (*add)(PlanMaker&, const AttentionProblem&);
+};
 
-Facts facts_of(std::string name, std::string title, std::string short_title, std::string source,
-               std::int64_t (*link_bytes)(const AttentionProblem&), bool copies_while_computing) {
-  Facts facts = FlashAttention3().facts();
-  facts.name = std::move(name);
-  facts.title = std::move(title);
-  facts.short_title = std::move(short_title);
-  facts.source = std::move(source);
-  facts.link_bytes = link_bytes;
-  facts.copies_while_computing = copies_while_computing;
-  facts.power_law.reset();
-  facts.paper_column.reset();
-  facts.backward_side = TileSide::none;
-  facts.groups = {Group::shared_sequence};
-  facts.dtypes = {DType::fp16, DType::bf16};
-  facts.knobs = {raster_knob(), stages_knob()};
-  return facts;
-}
+/// The schedule of a scheme over the algorithm that each GPU runs: one whose kernel takes Q, K and V by tensor maps.
+class SharedSequence final : public Algorithm {
+ public:
+  SharedSequence(const Scheme& scheme, std::unique_ptr<const Algorithm> inner)
+      : Algorithm(facts_of(scheme, inner->facts())), scheme_(scheme), inner_(std::move(inner)) {}
+
+  /// The whole problem's, whatever the number of GPUs: times of several are then laid beside one of the same tile.
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    return auto_config(*inner_, on_one_gpu(p), device);
+  }
+
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
+    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
+    if (p.n_q != p.n_k)
+      return shape_refusal(make_reason("refusal.as_many_queries", "{} shares one sequence: n_q {} and n_k {} differ.",
+                                       name(), p.n_q, p.n_k));
+    if (auto refused = refuse_pieces(p, p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus)) return refused;
+    if (auto refused = scheme_.refusal(p, name())) return refused;
+    for (const AttentionProblem& part : scheme_.parts(p)) {
+      if (auto refused = inner_->refusal(part, config, device)) return refused;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return inner_->working_set_bytes(on_one_gpu(p), config, device);
+  }
+
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    if (p.gpus == 1) return inner_->plan(on_one_gpu(p), config, device);
+    PlanMaker maker(*inner_, p, config, device);
+    maker.share_inputs();
+    scheme_.add(maker, p);
+    return maker.take();
+  }
+
+  /// `pieces` of equal length.
+  static std::optional<Refusal> refuse_pieces(const AttentionProblem& p, std::int64_t pieces) {
+    if (p.n_k % pieces == 0) return std::nullopt;
+    return shape_refusal(make_reason("refusal.unequal_pieces",
+                                     "N {} is no multiple of the {} pieces that the GPUs share.", p.n_k, pieces));
+  }
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const override {
+    AttentionModel model;
+    add_kernels(model, p, config, device);
+    return std::move(model.kernels);
+  }
+  void add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
+                   const DeviceLimits& device) const override {
+    AttentionPlan made = plan(p, config, device);
+    for (KernelLaunch& launch : made.launches) model.kernels.push_back(std::move(launch));
+    model.schedule = std::move(made.schedule);
+  }
+
+ private:
+  static Facts facts_of(const Scheme& scheme, Facts facts) {
+    facts.name = scheme.name;
+    facts.title = scheme.title;
+    facts.short_title = scheme.short_title;
+    facts.source = scheme.source;
+    facts.link_bytes = scheme.link_bytes;
+    facts.copies_while_computing = scheme.copies_while_computing;
+    facts.power_law.reset();
+    facts.paper_column.reset();
+    facts.backward_side = TileSide::none;
+    facts.groups = {Group::shared_sequence};
+    facts.dtypes = {DType::fp16, DType::bf16};
+    facts.knobs = {raster_knob(), stages_knob()};
+    return facts;
+  }
+
+  Scheme scheme_;
+  std::unique_ptr<const Algorithm> inner_;
+};
 
 bool causal(const AttentionProblem& p) {
   return p.mask.right == 0;
 }
 
-/// So many of its queries with so many keys; bottom-right aligned where the mask is causal.
-AttentionProblem part_of(const AttentionProblem& p, std::int64_t n_q, std::int64_t n_k, const Mask& mask) {
-  AttentionProblem part = on_one_gpu(p);
-  part.n_q = n_q;
-  part.n_k = n_k;
-  part.mask = mask;
-  return part;
-}
+/// What a GPU computes in one launch of attention.
+struct Part {
+  std::string name;  ///< empty: nothing
+  AttentionProblem problem;
+  std::int64_t first_row = 0;  ///< of its queries
+};
 
-Refusal shape(Message why) {
-  return {Refusal::Cause::shape, std::move(why)};
+/// So many of the problem's queries with so many keys; bottom-right aligned where the mask is causal.
+Part part_of(std::string name, const AttentionProblem& p, std::int64_t n_q, std::int64_t n_k, const Mask& mask,
+             std::int64_t first_row = 0) {
+  Part part{std::move(name), on_one_gpu(p), first_row};
+  part.problem.n_q = n_q;
+  part.problem.n_k = n_k;
+  part.problem.mask = mask;
+  return part;
 }
 
 std::optional<Refusal> refuse_order(const AttentionProblem& p, std::string_view algorithm, GpuOrder most) {
   if (p.gpu_order <= most) return std::nullopt;
-  return shape(make_reason("refusal.token_order", "{} is not made for {} tokens.", algorithm, to_string(p.gpu_order)));
+  return shape_refusal(
+      make_reason("refusal.token_order", "{} is not made for {} tokens.", algorithm, to_string(p.gpu_order)));
 }
 
 std::int64_t element_bytes(const AttentionProblem& p) {
   return bytes_per_element(p.dtype);
 }
 
-}  // namespace
-
-Config SharedSequence::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  // The whole problem's, whatever the number of GPUs: times of several are then laid beside one of the same tile.
-  return auto_config(inner_, on_one_gpu(p), device);
-}
-
-std::optional<Refusal> SharedSequence::refusal(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
-  if (p.n_q != p.n_k)
-    return shape(make_reason("refusal.as_many_queries", "{} shares one sequence: n_q {} and n_k {} differ.", name(),
-                             p.n_q, p.n_k));
-  const std::int64_t pieces = p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus;
-  if (p.n_k % pieces != 0)
-    return shape(make_reason("refusal.unequal_pieces", "N {} is no multiple of the {} pieces that the GPUs share.",
-                             p.n_k, pieces));
-  if (auto refused = refuse_sharing(p)) return refused;
-  for (const AttentionProblem& part : parts(p)) {
-    if (auto refused = inner_.refusal(part, config, device)) return refused;
+/// Calls each(gpu, to) for all pairs; a GPU's own last.
+template <class Each>
+void for_each_pair(const AttentionProblem& p, const Each& each) {
+  for (int distance = 1; distance <= p.gpus; ++distance) {
+    for (int gpu = 0; gpu < p.gpus; ++gpu) each(gpu, (gpu + distance) % p.gpus);
   }
-  return std::nullopt;
 }
 
-std::int64_t SharedSequence::working_set_bytes(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const {
-  return inner_.working_set_bytes(on_one_gpu(p), config, device);
+// --- ring: K and V go round ---
+
+/// 2 (P - 1) N d h_kv elements for each batch entry.
+std::int64_t ring_link_bytes(const AttentionProblem& p) {
+  return std::int64_t{2} * (p.gpus - 1) * p.kv_instances() * p.n_k * p.d * element_bytes(p);
 }
-
-std::vector<KernelModel> SharedSequence::kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& device) const {
-  AttentionModel model;
-  add_kernels(model, p, config, device);
-  return std::move(model.kernels);
-}
-
-void SharedSequence::add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
-                                 const DeviceLimits& device) const {
-  AttentionPlan made = plan(p, config, device);
-  for (KernelLaunch& launch : made.launches) model.kernels.push_back(std::move(launch));
-  model.schedule = std::move(made.schedule);
-}
-
-// --- ring -----------------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// What a GPU computes with the keys of another one.
-struct RingPart {
-  std::string name;  ///< empty: nothing
-  AttentionProblem problem;
-  std::int64_t first_row = 0;  ///< of its queries
-};
-
-RingPart ring_part(const AttentionProblem& p, int gpu, int of) {
+Part ring_part(const AttentionProblem& p, int gpu, int of) {
   const std::int64_t n = p.n_k / p.gpus;
-  if (!causal(p)) return {"attention", part_of(p, n, n, Mask::none)};
-  if (of == gpu) return {"diagonal", part_of(p, n, n, Mask::causal)};
+  if (!causal(p)) return part_of("attention", p, n, n, Mask::none);
+  if (of == gpu) return part_of("diagonal", p, n, n, Mask::causal);
   switch (p.gpu_order) {
     case GpuOrder::contiguous:
-      return of < gpu ? RingPart{"earlier", part_of(p, n, n, Mask::none)} : RingPart{};
+      return of < gpu ? part_of("earlier", p, n, n, Mask::none) : Part{};
     case GpuOrder::zigzag:
-      if (of < gpu) return {"earlier", part_of(p, n, n / 2, Mask::none)};
-      return {"later", part_of(p, n / 2, n, Mask::none), n / 2};
+      if (of < gpu) return part_of("earlier", p, n, n / 2, Mask::none);
+      return part_of("later", p, n / 2, n, Mask::none, n / 2);
     case GpuOrder::striped:
-      if (of < gpu) return {"diagonal", part_of(p, n, n, Mask::causal)};
-      return {"later", part_of(p, n - 1, n - 1, Mask::causal), 1};
+      if (of < gpu) return part_of("diagonal", p, n, n, Mask::causal);
+      return part_of("later", p, n - 1, n - 1, Mask::causal, 1);
   }
   return {};
 }
 
 /// The parts of a GPU that have all rows come first, as its steps do; then those that have later rows alone.
-ringattn::Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
-  ringattn::Parts parts{.dtype = p.dtype, .d = p.d, .instances = p.instances(), .rows = p.n_k / p.gpus};
+Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
+  Parts parts{.dtype = p.dtype, .d = p.d, .instances = p.instances(), .rows = p.n_k / p.gpus};
   for (int of = 0; of < p.gpus; ++of) {
-    const RingPart part = ring_part(p, gpu, of);
+    const Part part = ring_part(p, gpu, of);
     if (part.name.empty()) continue;
     ++(part.first_row == 0 ? parts.whole : parts.later);
     parts.first = std::max(parts.first, part.first_row);
@@ -162,7 +205,7 @@ class RingPlan {
         computed_(arrived_.size()) {
     const std::int64_t kv = p.kv_instances() * n_ * p.d * element_bytes(p);
     for (const char* const each : {"k.in0", "k.in1", "v.in0", "v.in1"}) maker.add_buffer(each, kv);
-    const ringattn::Parts room{.instances = p.instances(), .rows = n_};
+    const Parts room{.instances = p.instances(), .rows = n_};
     maker.add_buffer("o.parts", p.gpus * room.part_step() * p.d * output_bytes(p.dtype));
     maker.add_buffer("lse.parts", p.gpus * room.part_step() * fp32_bytes);
     maker.add_buffer("o", p.instances() * n_ * p.d * output_bytes(p.dtype));
@@ -171,7 +214,7 @@ class RingPlan {
       maker.add_part(fmt::format("o.part{}", part), "o.parts", part * room.part_step() * p.d * output_bytes(p.dtype));
       maker.add_part(fmt::format("lse.part{}", part), "lse.parts", part * room.part_step() * fp32_bytes);
     }
-    const RingPart later = ring_part(p, 0, 1);
+    const Part later = ring_part(p, 0, 1);
     maker.add_part("q.late", "q", later.first_row * p.d * element_bytes(p));
   }
 
@@ -182,13 +225,13 @@ class RingPlan {
       arrived_ = std::exchange(sent_, std::vector<Copies>(arrived_.size()));
     }
     for (int gpu = 0; gpu < p_.gpus; ++gpu) {
-      const ringattn::Parts parts = parts_of_gpu(p_, gpu);
+      const Parts parts = parts_of_gpu(p_, gpu);
       const std::string name = parts.later == 0 && parts.whole == p_.gpus
                                    ? "combine"
                                    : fmt::format("combine {}+{}", parts.whole, parts.later);
-      maker_.launch({.kind = Kind::combine, .gpu = gpu}, name,
+      maker_.launch({.kind = Operation::Kind::combine, .gpu = gpu}, name,
                     {{"o_parts", "o.parts"}, {"lse_parts", "lse.parts"}, {"o", "o"}, {"lse", "lse"}},
-                    [&] { return ringattn::combine_launch(parts, name); });
+                    [&] { return combine_launch(parts, name); });
     }
   }
 
@@ -225,7 +268,7 @@ class RingPlan {
 
   void compute(int gpu, int step) {
     const int of = (gpu - step + p_.gpus) % p_.gpus;
-    const RingPart part = ring_part(p_, gpu, of);
+    const Part part = ring_part(p_, gpu, of);
     Copies& done = computed_[static_cast<std::size_t>(gpu)];
     done.clear();
     if (part.name.empty()) return;
@@ -249,100 +292,62 @@ class RingPlan {
   std::vector<Copies> computed_;    ///< the launch of each in the latest step
 };
 
-}  // namespace
-
-RingAttention::RingAttention()
-    : SharedSequence(
-          facts_of("ring", "Ring attention", "Ring",
-                   "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
-                   "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
-                   ring_link_bytes, true)) {}
-
-std::optional<Refusal> RingAttention::refuse_sharing(const AttentionProblem& p) const {
-  if (p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus) {
-    return shape(make_reason("refusal.unequal_pieces", "N {} is no multiple of the {} pieces that the GPUs share.",
-                             p.n_k, std::int64_t{2} * p.gpus));
-  }
-  return std::nullopt;
+std::optional<Refusal> refuse_ring(const AttentionProblem& p, std::string_view /*name*/) {
+  const bool too_short = p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus;
+  return too_short ? SharedSequence::refuse_pieces(p, std::int64_t{2} * p.gpus) : std::nullopt;
 }
 
-std::vector<AttentionProblem> RingAttention::parts(const AttentionProblem& p) const {
+std::vector<AttentionProblem> ring_parts(const AttentionProblem& p) {
   std::vector<AttentionProblem> all;
   for (const int of : {0, p.gpus / 2, p.gpus - 1}) {
     for (const int gpu : {0, p.gpus - 1}) {
-      const RingPart part = ring_part(p, gpu, of);
+      const Part part = ring_part(p, gpu, of);
       if (!part.name.empty() && std::ranges::find(all, part.problem) == all.end()) all.push_back(part.problem);
     }
   }
   return all;
 }
 
-AttentionPlan RingAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  if (p.gpus == 1) return inner().plan(on_one_gpu(p), config, device);
-  PlanMaker maker(inner(), p, config, device);
-  maker.share_inputs();
+void add_ring(PlanMaker& maker, const AttentionProblem& p) {
   RingPlan(maker, p).add();
   maker.gather_outputs({"o"}, {"lse"});
-  return maker.take();
 }
 
-// --- all-gather -----------------------------------------------------------------------------------------------------
-
-namespace {
+// --- all-gather: every GPU first gets all of K and V; as many elements cross links, and nothing hides it ---
 
 /// What a GPU computes once it has all keys: its queries, or a half of them, with those up to their own.
-struct GatheredPart {
-  std::string name;
-  AttentionProblem problem;
-  std::int64_t first_row = 0;
-};
-
-std::vector<GatheredPart> gathered_parts(const AttentionProblem& p, int gpu) {
-  std::vector<GatheredPart> all;
+std::vector<Part> gathered_parts(const AttentionProblem& p, int gpu) {
+  std::vector<Part> all;
   std::int64_t row = 0;
-  for (const ringattn::Stretch& stretch : ringattn::tokens_of(p, gpu)) {
+  for (const Stretch& stretch : tokens_of(p, gpu)) {
     const std::int64_t end = stretch.token + stretch.tokens;
-    if (causal(p)) {
-      all.push_back({fmt::format("to key {}", end), part_of(p, stretch.tokens, end, Mask::causal), row});
-    } else {
-      all.push_back({"attention", part_of(p, stretch.tokens, p.n_k, Mask::none), row});
-    }
+    all.push_back(causal(p) ? part_of(fmt::format("to key {}", end), p, stretch.tokens, end, Mask::causal, row)
+                            : part_of("attention", p, stretch.tokens, p.n_k, Mask::none, row));
     row += stretch.tokens;
   }
   return all;
 }
 
-}  // namespace
-
-AllGatherAttention::AllGatherAttention()
-    : SharedSequence(facts_of("allgather", "All-gather attention", "All-gather",
-                              "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
-                              ring_link_bytes, false)) {}
-
-std::optional<Refusal> AllGatherAttention::refuse_sharing(const AttentionProblem& p) const {
-  return refuse_order(p, name(), GpuOrder::zigzag);
+std::optional<Refusal> refuse_all_gather(const AttentionProblem& p, std::string_view name) {
+  return refuse_order(p, name, GpuOrder::zigzag);
 }
 
-std::vector<AttentionProblem> AllGatherAttention::parts(const AttentionProblem& p) const {
+std::vector<AttentionProblem> all_gather_parts(const AttentionProblem& p) {
   std::vector<AttentionProblem> all;
   for (const int gpu : {0, p.gpus - 1}) {
-    for (GatheredPart& part : gathered_parts(p, gpu)) all.push_back(std::move(part.problem));
+    for (Part& part : gathered_parts(p, gpu)) all.push_back(std::move(part.problem));
   }
   return all;
 }
 
-AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& config,
-                                       const DeviceLimits& device) const {
-  if (p.gpus == 1) return inner().plan(on_one_gpu(p), config, device);
-  PlanMaker maker(inner(), p, config, device);
-  maker.share_inputs();
+void add_all_gather(PlanMaker& maker, const AttentionProblem& p) {
   const std::int64_t n = maker.tokens();
   for (const char* const name : {"k.all", "v.all"}) {
     maker.add_buffer(name, p.kv_instances() * p.n_k * p.d * element_bytes(p));
   }
   std::vector<std::string> o;
   std::vector<std::string> lse;
-  for (const GatheredPart& part : gathered_parts(p, 0)) {
+  for (const Part& part : gathered_parts(p, 0)) {
     const std::size_t place = o.size();
     o.push_back(fmt::format("o.{}", place));
     lse.push_back(fmt::format("lse.{}", place));
@@ -351,23 +356,20 @@ AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& 
     maker.add_part(fmt::format("q.{}", place), "q", part.first_row * p.d * element_bytes(p));
   }
   std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
-  for (int distance = 1; distance <= p.gpus; ++distance) {  // its own last
-    for (int gpu = 0; gpu < p.gpus; ++gpu) {
-      const int to = (gpu + distance) % p.gpus;
-      for (const char* const name : {"k", "v"}) {
-        const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
-        const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
-        std::int64_t from = 0;
-        for (const ringattn::Stretch& stretch : ringattn::tokens_of(p, gpu)) {
-          const ringattn::Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
-          arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
-          from += stretch.tokens;
-        }
+  for_each_pair(p, [&](int gpu, int to) {
+    for (const char* const name : {"k", "v"}) {
+      const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
+      const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
+      std::int64_t from = 0;
+      for (const Stretch& stretch : tokens_of(p, gpu)) {
+        const Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
+        arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
+        from += stretch.tokens;
       }
     }
-  }
+  });
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
-    const std::vector<GatheredPart> parts = gathered_parts(p, gpu);
+    const std::vector<Part> parts = gathered_parts(p, gpu);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       maker.attention({.gpu = gpu, .after = arrived[static_cast<std::size_t>(gpu)]},
                       {.name = parts[i].name, .problem = parts[i].problem, .q_rows = n, .kv_rows = p.n_k},
@@ -375,38 +377,34 @@ AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& 
     }
   }
   maker.gather_outputs(o, lse);
-  return maker.take();
 }
 
-// --- all-to-all by heads --------------------------------------------------------------------------------------------
+// --- all-to-all by heads: every GPU gets all tokens of its P-th of the heads, and gives O back ---
 
-UlyssesAttention::UlyssesAttention()
-    : SharedSequence(facts_of("ulysses", "All-to-all attention (Ulysses)", "Ulysses",
-                              "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3", ulysses_link_bytes,
-                              false)) {}
+/// 2 (P - 1) / P N d (h_q + h_kv) elements for each batch entry.
+std::int64_t ulysses_link_bytes(const AttentionProblem& p) {
+  return 2 * (p.instances() + p.kv_instances()) * p.n_k / p.gpus * (p.gpus - 1) * p.d * element_bytes(p);
+}
 
-std::optional<Refusal> UlyssesAttention::refuse_sharing(const AttentionProblem& p) const {
+std::optional<Refusal> refuse_ulysses(const AttentionProblem& p, std::string_view name) {
   if (p.heads_kv % p.gpus != 0) {
-    return shape(make_reason("refusal.heads_of_gpus", "{} gives each of {} GPUs as many K/V heads: there are {}.",
-                             name(), p.gpus, p.heads_kv));
+    return shape_refusal(make_reason("refusal.heads_of_gpus",
+                                     "{} gives each of {} GPUs as many K/V heads: there are {}.", name, p.gpus,
+                                     p.heads_kv));
   }
-  return refuse_order(p, name(), GpuOrder::contiguous);
+  return refuse_order(p, name, GpuOrder::contiguous);
 }
 
-std::vector<AttentionProblem> UlyssesAttention::parts(const AttentionProblem& p) const {
+std::vector<AttentionProblem> ulysses_parts(const AttentionProblem& p) {
   AttentionProblem part = on_one_gpu(p);
   part.heads_q /= p.gpus;
   part.heads_kv /= p.gpus;
   return {part};
 }
 
-AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& config,
-                                     const DeviceLimits& device) const {
-  if (p.gpus == 1) return inner().plan(on_one_gpu(p), config, device);
-  PlanMaker maker(inner(), p, config, device);
-  maker.share_inputs();
+void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
   const std::int64_t n = maker.tokens();
-  const AttentionProblem part = parts(p).front();
+  const AttentionProblem part = ulysses_parts(p).front();
   maker.add_buffer("o", p.instances() * n * p.d * output_bytes(p.dtype));
   for (const auto& [name, instances] : {std::pair{"q.all", part.instances()},
                                         {"k.all", part.kv_instances()},
@@ -433,20 +431,16 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
     return both;
   };
   std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
-  for (int distance = 1; distance <= p.gpus; ++distance) {  // its own last
-    for (int gpu = 0; gpu < p.gpus; ++gpu) {
-      const int to = (gpu + distance) % p.gpus;
-      for (const char* const name : {"q", "k", "v"}) {
-        for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-          const Ends both = ends(name, entry, gpu, to);
-          arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(
-              gpu,
-              copy_rows(both.tokens, both.heads, to, {.from = both.tokens_from, .to = both.heads_from, .tokens = n}),
-              {}));
-        }
+  for_each_pair(p, [&](int gpu, int to) {
+    for (const char* const name : {"q", "k", "v"}) {
+      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        const Ends both = ends(name, entry, gpu, to);
+        arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(
+            gpu, copy_rows(both.tokens, both.heads, to, {.from = both.tokens_from, .to = both.heads_from, .tokens = n}),
+            {}));
       }
     }
-  }
+  });
   std::vector<std::size_t> computed;
   computed.reserve(static_cast<std::size_t>(p.gpus));
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
@@ -455,17 +449,14 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
                         {.name = "attention", .problem = part, .q_rows = p.n_k, .kv_rows = p.n_k},
                         {{"q", "q.all"}, {"k", "k.all"}, {"v", "v.all"}, {"o", "o.all"}, {"lse", "lse.all"}}));
   }
-  for (int distance = 1; distance <= p.gpus; ++distance) {
-    for (int gpu = 0; gpu < p.gpus; ++gpu) {
-      const int to = (gpu + distance) % p.gpus;
-      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-        const Ends both = ends("o", entry, to, gpu);
-        Transfer copy =
-            copy_rows(both.heads, both.tokens, to, {.from = both.heads_from, .to = both.tokens_from, .tokens = n});
-        maker.transfer(gpu, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
-      }
+  for_each_pair(p, [&](int gpu, int to) {
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+      const Ends both = ends("o", entry, to, gpu);
+      Transfer copy =
+          copy_rows(both.heads, both.tokens, to, {.from = both.heads_from, .to = both.tokens_from, .tokens = n});
+      maker.transfer(gpu, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
     }
-  }
+  });
   maker.gather_outputs({"o"}, {});
   // LSE stays where its heads are: a backward pass needs it there.
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
@@ -478,17 +469,39 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
                                    .tokens = p.n_k}));
     }
   }
-  return maker.take();
 }
 
-// --- links ----------------------------------------------------------------------------------------------------------
+}  // namespace
+}  // namespace ringattn
 
-std::int64_t ring_link_bytes(const AttentionProblem& p) {
-  return std::int64_t{2} * (p.gpus - 1) * p.kv_instances() * p.n_k * p.d * element_bytes(p);
+using ringattn::SharedSequence;
+
+std::unique_ptr<const Algorithm> make_ring() {
+  return std::make_unique<SharedSequence>(
+      ringattn::Scheme{"ring", "Ring attention", "Ring",
+                       "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
+                       "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
+                       ringattn::ring_link_bytes, true, ringattn::refuse_ring, ringattn::ring_parts,
+                       ringattn::add_ring},
+      make_fa3());
 }
 
-std::int64_t ulysses_link_bytes(const AttentionProblem& p) {
-  return 2 * (p.instances() + p.kv_instances()) * p.n_k / p.gpus * (p.gpus - 1) * p.d * element_bytes(p);
+std::unique_ptr<const Algorithm> make_allgather() {
+  return std::make_unique<SharedSequence>(
+      ringattn::Scheme{"allgather", "All-gather attention", "All-gather",
+                       "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
+                       ringattn::ring_link_bytes, false, ringattn::refuse_all_gather, ringattn::all_gather_parts,
+                       ringattn::add_all_gather},
+      make_fa3());
+}
+
+std::unique_ptr<const Algorithm> make_ulysses() {
+  return std::make_unique<SharedSequence>(
+      ringattn::Scheme{"ulysses", "All-to-all attention (Ulysses)", "Ulysses",
+                       "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3",
+                       ringattn::ulysses_link_bytes, false, ringattn::refuse_ulysses, ringattn::ulysses_parts,
+                       ringattn::add_ulysses},
+      make_fa3());
 }
 
 }  // namespace attnscope

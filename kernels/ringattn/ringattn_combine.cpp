@@ -8,7 +8,7 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
 #include "kernels/ringattn/ringattn_combine_shape.h"
-#include "kernels/ringattn/ringattn_timing.h"
+#include "kernels/splitkv/splitkv_timing.h"
 
 namespace attnscope::ringattn {
 namespace {
@@ -138,6 +138,9 @@ std::int64_t Parts::part_step() const {
   return round_up(instances * rows, aligned);
 }
 
+/// Its timing is that of split-KV's combine, which does the same: the constants were not fitted to this one, and held
+/// to its launches on an H200 they say 0.90 of the time in the median (assets/docs/measurements.md: Attention across
+/// GPUs).
 KernelLaunch combine_launch(const Parts& parts, std::string name) {
   AttentionProblem like;
   like.dtype = parts.dtype;
@@ -145,7 +148,7 @@ KernelLaunch combine_launch(const Parts& parts, std::string name) {
   const KernelNeeds needs{
       .kernel = "combine", .threads = combine_threads(static_cast<int>(parts.d)), .registers = combine_registers};
   KernelModel model = kernel_model(std::move(name), parts.instances * tiles_of(parts), needs, traffic_of(parts), 0, {},
-                                   {}, work_of(parts), combine_timing);
+                                   {}, work_of(parts), splitkv::combine_timing);
   std::vector<Argument> arguments =
       kernel_arguments({"o_parts", "lse_parts", "o", "lse"}, {parts.rows, parts.whole, parts.later, parts.first});
   arguments.emplace_back(parts.part_step() * parts.d);

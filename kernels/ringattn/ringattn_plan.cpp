@@ -61,7 +61,7 @@ Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows&
   return copy;
 }
 
-PlanMaker::PlanMaker(const FlashAttention3& inner, const AttentionProblem& problem, const Config& config,
+PlanMaker::PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config,
                      const DeviceLimits& device)
     : inner_(inner), problem_(problem), config_(config), device_(device) {
   const AttentionProblem whole = on_one_gpu(problem);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/fa3/fa3.h"
 
 namespace attnscope::ringattn {
 
@@ -44,8 +43,7 @@ struct Rows {
 /// Puts a plan together, operation by operation.
 class PlanMaker {
  public:
-  PlanMaker(const FlashAttention3& inner, const AttentionProblem& problem, const Config& config,
-            const DeviceLimits& device);
+  PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config, const DeviceLimits& device);
 
   /// "q", "k" and "v" on each GPU: its tokens of the whole ones on GPU 0, which are copied before anything is measured.
   void share_inputs();
@@ -83,7 +81,7 @@ class PlanMaker {
  private:
   std::size_t add(Operation operation);
 
-  const FlashAttention3& inner_;
+  const Algorithm& inner_;
   const AttentionProblem& problem_;
   const Config& config_;
   const DeviceLimits& device_;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/splitkv/splitkv.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -219,89 +217,101 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   return plan;
 }
 
+/// Flash-Decoding: few queries against many keys. Each K/V head's keys are split among thread blocks, and a second
+/// kernel weighs the partial results by their LSE.
+class SplitKv final : public Algorithm {
+ public:
+  SplitKv()
+      : Algorithm({.name = "splitkv",
+                   .title = "Flash-Decoding (split-KV)",
+                   .short_title = "Split-KV",
+                   .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
+                             "(arXiv 2307.08691)",
+                   .tile_meaning = say::tile_meaning::splits{},
+                   .law = linear_law,
+                   .decodes = true,
+                   .groups = {Group::decoding},
+                   .dtypes = {DType::fp16, DType::bf16, DType::fp8},
+                   .head_dims = supported_head_dims<splitkv::supported_head_dim>(),
+                   .knobs = {splits_knob(), stages_knob()}}) {}
+
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
+    const std::int64_t rows = packed_rows(p);
+    Config config(TileShape{.br = rows <= 16   ? 16
+                                  : rows <= 32 ? 32
+                                               : 64},
+                  {{knob::splits, best_splits(p, std::max(device.sm_count, 1))}});
+    // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
+    for (const int stages : {3, 2, 1}) {
+      for (const int bc : {128, 64, 32, 16}) {
+        config.tile.bc = bc;
+        if (partial_needs(p, config.tile, stages).shared_bytes <= device.shared_bytes_per_block) return config;
+      }
+    }
+    return config;
+  }
+
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    const TileShape& tile = config.tile;
+    if (auto refused = refuse_shape(p, tile, facts())) return refused;
+    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
+      return refused;
+    }
+    if (auto refused = refuse_8_bits(p, device)) return refused;
+    if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
+                                   "splitkv decodes, with all queries of a K/V head in one tile")) {
+      return refused;
+    }
+    if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has no taller Q tile")) return refused;
+    if (tile.br < packed_rows(p)) {
+      return Refusal{
+          Refusal::Cause::shape,
+          make_reason("refusal.too_few_rows", "Br {} is too small for the {} query rows that share a K/V head.",
+                      tile.br, packed_rows(p))};
+    }
+    if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv has no wider step")) return refused;
+    if (auto refused =
+            refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages, "splitkv has no longer ring")) {
+      return refused;
+    }
+    const int splits = splits_of(p, config);
+    if (auto refused = refuse_grid("splitkv partial", std::int64_t{splits} * p.kv_instances())) return refused;
+    if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, splits)))) return refused;
+    const int stages = stages_of(p, config, device.shared_bytes_per_block);
+    return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
+  }
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
+                                               const DeviceLimits& /*device*/) const override {
+    return 0;  // K and V pass by once
+  }
+
+  [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem& p, const Config& config,
+                                                const DeviceLimits& /*device*/) const override {
+    return buffers_of(SplitGrid(p, splits_of(p, config)));
+  }
+
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    return plan_with(SplitGrid(p, splits_of(p, config)), config.tile,
+                     stages_of(p, config, device.shared_bytes_per_block), device);
+  }
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const override {
+    return models(SplitGrid(p, splits_of(p, config)), config.tile, stages_of(p, config, device.shared_bytes_per_block),
+                  device);
+  }
+};
+
 }  // namespace
 
-SplitKv::SplitKv()
-    : Algorithm({.name = "splitkv",
-                 .title = "Flash-Decoding (split-KV)",
-                 .short_title = "Split-KV",
-                 .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
-                           "(arXiv 2307.08691)",
-                 .tile_meaning = say::tile_meaning::splits{},
-                 .law = linear_law,
-                 .decodes = true,
-                 .groups = {Group::decoding},
-                 .dtypes = {DType::fp16, DType::bf16, DType::fp8},
-                 .head_dims = supported_head_dims<splitkv::supported_head_dim>(),
-                 .knobs = {splits_knob(), stages_knob()}}) {}
-
-Config SplitKv::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
-  const std::int64_t rows = packed_rows(p);
-  Config config(TileShape{.br = rows <= 16   ? 16
-                                : rows <= 32 ? 32
-                                             : 64},
-                {{knob::splits, best_splits(p, std::max(device.sm_count, 1))}});
-  // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
-  for (const int stages : {3, 2, 1}) {
-    for (const int bc : {128, 64, 32, 16}) {
-      config.tile.bc = bc;
-      if (partial_needs(p, config.tile, stages).shared_bytes <= device.shared_bytes_per_block) return config;
-    }
-  }
-  return config;
-}
-
-std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config& config,
-                                        const DeviceLimits& device) const {
-  const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
-    return refused;
-  }
-  if (auto refused = refuse_8_bits(p, device)) return refused;
-  if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
-                                 "splitkv decodes, with all queries of a K/V head in one tile")) {
-    return refused;
-  }
-  if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has no taller Q tile")) return refused;
-  if (tile.br < packed_rows(p)) {
-    return Refusal{Refusal::Cause::shape, make_reason("refusal.too_few_rows",
-                                                      "Br {} is too small for the {} query rows that share a K/V head.",
-                                                      tile.br, packed_rows(p))};
-  }
-  if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv has no wider step")) return refused;
-  if (auto refused =
-          refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages, "splitkv has no longer ring")) {
-    return refused;
-  }
-  const int splits = splits_of(p, config);
-  if (auto refused = refuse_grid("splitkv partial", std::int64_t{splits} * p.kv_instances())) return refused;
-  if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, splits)))) return refused;
-  const int stages = stages_of(p, config, device.shared_bytes_per_block);
-  return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
-}
-
-std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
-                                        const DeviceLimits& /*device*/) const {
-  return 0;  // K and V pass by once
-}
-
-std::vector<KernelModel> SplitKv::kernels(const AttentionProblem& p, const Config& config,
-                                          const DeviceLimits& device) const {
-  return models(SplitGrid(p, splits_of(p, config)), config.tile, stages_of(p, config, device.shared_bytes_per_block),
-                device);
-}
-
-std::vector<BufferSpec> SplitKv::buffers(const AttentionProblem& p, const Config& config,
-                                         const DeviceLimits& /*device*/) const {
-  return buffers_of(SplitGrid(p, splits_of(p, config)));
-}
-
-AttentionPlan SplitKv::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  return plan_with(SplitGrid(p, splits_of(p, config)), config.tile, stages_of(p, config, device.shared_bytes_per_block),
-                   device);
+std::unique_ptr<const Algorithm> make_splitkv() {
+  return std::make_unique<SplitKv>();
 }
 
 }  // namespace attnscope

@@ -6,7 +6,7 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/block_orders.h"
-#include "kernels/model/row_numbers.h"
+#include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 
 namespace attnscope::splitkv {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/model/on_chip_state.h"
+#include "kernels/model/kernel_model.h"
 #include "profiler/plan/point_spec.h"
 #include "profiler/simulator/traffic_simulation.h"
 

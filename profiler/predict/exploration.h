@@ -16,7 +16,6 @@
 
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_model.h"
-#include "kernels/model/occupancy.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "profiler/plan/point_spec.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/model/ceilings.h"
-#include "kernels/model/matrix_instruction.h"
+#include "kernels/model/kernel_work.h"
 #include "profiler/points/point_table.h"
 #include "profiler/tilemap/tile_choice.h"
 

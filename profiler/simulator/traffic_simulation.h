@@ -24,7 +24,6 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/model/device_limits.h"
-#include "kernels/model/occupancy.h"
 #include "profiler/plan/cancel_token.h"
 #include "profiler/plan/point_spec.h"
 

@@ -3,14 +3,39 @@
 // digits, the same bytes on every machine and in every locale.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "kernels/messages/message.h"
-#include "kernels/model/units.h"
 
 namespace attnscope {
+
+/// Numbers that know their unit: seconds where nanoseconds are wanted do not compile.
+template <class Unit>
+struct Amount {
+  double value = 0;
+
+  constexpr Amount() = default;
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  constexpr explicit Amount(Number number) : value(static_cast<double>(number)) {}
+  auto operator<=>(const Amount&) const = default;
+};
+
+using Nanoseconds = Amount<struct NanosecondUnit>;
+using Seconds = Amount<struct SecondUnit>;
+using Bytes = Amount<struct ByteUnit>;         ///< that move
+using Capacity = Amount<struct CapacityUnit>;  ///< bytes that there is room for
+using Elements = Amount<struct ElementUnit>;
+using Flops = Amount<struct FlopUnit>;
+using BytesPerSecond = Amount<struct ByteRateUnit>;
+using FlopsPerSecond = Amount<struct FlopRateUnit>;
+using Hertz = Amount<struct HertzUnit>;
+using Share = Amount<struct ShareUnit>;      ///< 0.05: a twentieth
+using Percent = Amount<struct PercentUnit>;  ///< 5: a twentieth
 
 /// "1.24 ms"
 [[nodiscard]] std::string text(Nanoseconds);

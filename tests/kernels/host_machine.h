@@ -20,6 +20,7 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/oracle/reference.h"
 #include "kernels/ringattn/ringattn_combine_shape.h"
+#include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/host_kernels.h"
 
 namespace attnscope::test {

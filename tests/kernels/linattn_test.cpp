@@ -11,6 +11,7 @@
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/linear_reference.h"
 #include "kernels/registry.h"
+#include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {

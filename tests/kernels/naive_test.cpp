@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Standard attention beyond the full forward pass: masks, dropout, the backward pass, rows longer than a block holds.
-#include "kernels/naive/naive.h"
 #include "kernels/common_knobs.h"
 
 #include <gmock/gmock.h>
@@ -17,6 +16,7 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/io_model.h"
 #include "kernels/naive/naive_shape.h"
+#include "kernels/registry.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {
@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
-const NaiveAttention naive_attention;
+const Algorithm& naive_attention = *built_in_algorithms().find("naive");
 
 const KernelLaunch& launch(const AttentionPlan& plan, std::string_view name) {
   return *std::ranges::find(plan.launches, name, &KernelLaunch::name);

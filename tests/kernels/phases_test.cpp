@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "kernels/common_knobs.h"
-#include "kernels/model/on_chip_state.h"
+#include "kernels/model/kernel_model.h"
 #include "kernels/oracle/references.h"
 #include "kernels/registry.h"
+#include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/block_interpreter.h"
 #include "tests/kernels/programs.h"
 

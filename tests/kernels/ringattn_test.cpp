@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention across GPUs: executing the schedules computes attention, whatever order the streams allow; the closed forms
 // of links and of the joining kernel are those of what is executed; orders of tokens share the work as they say.
-#include "kernels/ringattn/ringattn.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/registry.h"
 #include "kernels/ringattn/ringattn_combine.h"
+#include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/host_machine.h"
 #include "tests/kernels/programs.h"
 
@@ -60,6 +59,10 @@ std::vector<Case> cases() {
   return all;
 }
 
+std::int64_t link_bytes(std::string_view algorithm, const AttentionProblem& p) {
+  return built_in_algorithms().find(algorithm)->facts().link_bytes(p);
+}
+
 AttentionPlan plan_of(const Case& each) {
   const Algorithm& algorithm = *built_in_algorithms().find(each.algorithm);
   return algorithm.plan(each.problem, algorithm.default_config(each.problem, h200()), h200());
@@ -91,14 +94,13 @@ TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
   for (const Case& each : cases()) {
     const AttentionProblem& p = each.problem;
     const AttentionPlan plan = plan_of(each);
-    const std::int64_t formula = each.algorithm == "ulysses" ? ulysses_link_bytes(p) : ring_link_bytes(p);
-    EXPECT_EQ(plan.schedule.link_bytes(), formula) << label(each);
+    EXPECT_EQ(plan.schedule.link_bytes(), link_bytes(each.algorithm, p)) << label(each);
     EXPECT_EQ(plan.schedule.empty(), p.gpus == 1);
   }
   // 64k tokens on two GPUs, 16 heads of 128: each hands over 32,768 x 16 x 128 elements of K, and as many of V.
   AttentionProblem p{.heads_q = 16, .heads_kv = 16, .n_q = 65'536, .n_k = 65'536, .d = 128};
   p.gpus = 2;
-  EXPECT_EQ(ring_link_bytes(p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
+  EXPECT_EQ(link_bytes("ring", p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
 }
 
 TEST(SharedSequence, EveryPairIsComputedOnceAndAllGpusTogetherDoTheWholeProblemsWork) {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/occupancy.h"
+#include "kernels/model/device_limits.h"
 #include "profiler/curves/curves.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/tilemap/plot_list.h"

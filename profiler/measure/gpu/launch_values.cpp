@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "kernels/model/occupancy.h"
+#include "kernels/model/device_limits.h"
 #include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "kernels/oracle/float16.h"
+#include "tests/kernels/attention_inputs.h"
 
 namespace attnscope::gpu {
 namespace {

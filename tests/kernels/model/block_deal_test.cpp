@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of a few blocks whose places were found by hand, and longer ones dealt out by a program without shortcuts.
-#include "kernels/model/block_deal.h"
+#include "kernels/model/block_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/model/occupancy.h"
+#include "kernels/model/device_limits.h"
 #include "tests/kernels/programs.h"
 
 #include <gtest/gtest.h>

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "kernels/registry.h"
@@ -24,6 +25,16 @@ DeviceRates four_sms() {
           .clock = {},
           .measured_on = "nothing",
           .inherited = false};
+}
+
+/// Of one launch at a clock that nothing lowers.
+LaunchTime launch_time(const LaunchLoad& load, DeviceRates rates, double clock_hz) {
+  rates.boost_hz = clock_hz;
+  return launch_times(std::span(&load, 1), rates).front();
+}
+
+double held_clock_hz(const std::vector<LaunchLoad>& loads, const DeviceRates& rates) {
+  return launch_times(loads, rates).front().clock_hz;
 }
 
 /// Equal blocks of four warps, each of 5 steps and 100 cycles of products at the peak; the kernel reaches half of it.

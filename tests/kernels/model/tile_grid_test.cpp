@@ -60,41 +60,6 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(tall.q_begin(1), 4);
 }
 
-/// Counts by the mask itself, pair by pair.
-TEST(TileGrid, CausalMatchesTheMask) {
-  for (std::int64_t n_q = 1; n_q < 26; ++n_q) {
-    for (std::int64_t n_k = 1; n_k < 26; ++n_k) {
-      for (int br : {1, 3, 4, 16}) {
-        for (int bc : {1, 4, 5, 32}) {
-          const TileGrid grid({.mask = Mask::causal, .n_q = n_q, .n_k = n_k}, {.br = br, .bc = bc});
-          std::int64_t tiles = 0;
-          std::int64_t key_rows = 0;
-          std::int64_t query_rows = 0;
-          for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
-            std::int64_t seen = 0;
-            for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
-              bool any = false;
-              for (std::int64_t row = i * br; row < i * br + grid.q_rows(i); ++row) {
-                for (std::int64_t key = j * bc; key < j * bc + grid.k_rows(j); ++key) any |= key <= row + n_k - n_q;
-              }
-              EXPECT_EQ(any, i >= grid.q_begin(j));
-              if (!any) continue;
-              ++seen;
-              key_rows += grid.k_rows(j);
-              query_rows += grid.q_rows(i);
-            }
-            ASSERT_EQ(grid.k_tiles_seen(i), seen) << n_q << "x" << n_k << " tile " << br << "x" << bc << " i " << i;
-            tiles += seen;
-          }
-          ASSERT_EQ(grid.counts().tiles, tiles) << n_q << "x" << n_k << " tile " << br << "x" << bc;
-          ASSERT_EQ(grid.counts().key_rows_seen, key_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
-          ASSERT_EQ(grid.counts().query_rows_seen, query_rows) << n_q << "x" << n_k << " tile " << br << "x" << bc;
-        }
-      }
-    }
-  }
-}
-
 std::vector<std::int64_t> each_of(const std::vector<TileRun>& runs) {
   std::vector<std::int64_t> seen;
   for (const TileRun& run : runs) seen.insert(seen.end(), static_cast<std::size_t>(run.tiles), run.seen);
@@ -139,7 +104,6 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
       query_rows += grid.q_rows(i);
     }
     ASSERT_LE(grid.k_begin(i), grid.k_end(i)) << label;
-    ASSERT_EQ(grid.k_tiles_of(i), k_tiles) << label;
     for (std::size_t n = 0; n < k_tiles.size(); ++n) {
       ASSERT_EQ(grid.nth_k_tile(i, static_cast<std::int64_t>(n)), k_tiles[n]) << label;
     }
@@ -153,7 +117,6 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
   for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
     const auto& seen = q_tiles_of[static_cast<std::size_t>(j)];
     ASSERT_LE(grid.q_begin(j), grid.q_end(j)) << label;
-    ASSERT_EQ(grid.q_tiles_of(j), seen) << label;
     for (std::size_t n = 0; n < seen.size(); ++n) {
       ASSERT_EQ(grid.nth_q_tile(j, static_cast<std::int64_t>(n)), seen[n]) << label;
     }

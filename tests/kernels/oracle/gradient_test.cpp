@@ -14,6 +14,7 @@
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/reference.h"
+#include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/programs.h"
 
 namespace attnscope {

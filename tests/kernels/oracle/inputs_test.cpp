@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/oracle/float16.h"
+#include "tests/kernels/attention_inputs.h"
 
 namespace attnscope {
 namespace {

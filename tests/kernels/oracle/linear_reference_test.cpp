@@ -8,6 +8,7 @@
 
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/references.h"
+#include "tests/kernels/attention_inputs.h"
 
 namespace attnscope {
 namespace {
