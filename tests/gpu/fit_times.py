@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the constants of the kernels (KernelTiming, kernels/*/*_timing.h) to measured times.
+"""Fits the constants of the kernels (KernelTiming, kernels/*/) to measured times.
 
     attnscope model --against FILE... --launches --csv > launches.csv
     tests/gpu/fit_times.py launches.csv            fits, prints both halves' errors and the constants

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits what the kernels issue of their units (KernelUse, kernels/*/*_timing.h) to what `collect --why` counted.
+"""Fits what the kernels issue of their units (KernelUse, kernels/*/) to what `collect --why` counted.
 
     attnscope model --against FILE... --launches --csv > launches.csv
     tests/gpu/fit_use.py launches.csv
