@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "kernels/registry.h"
+#include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/wire.h"
 

@@ -69,7 +69,7 @@ void require_there(const std::filesystem::path& place) {
 
 std::string explain(const std::exception& error) {
   const bool own =
-      dynamic_cast<const CommandError*>(&error) != nullptr || dynamic_cast<const StorageError*>(&error) != nullptr;
+      dynamic_cast<const CommandError*>(&error) != nullptr || dynamic_cast<const FileError*>(&error) != nullptr;
   if (own) return error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       dynamic_cast<const std::length_error*>(&error) != nullptr) {

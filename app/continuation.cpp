@@ -36,7 +36,7 @@ std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::pa
       const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
       std::optional<RunSummary> run = newest_of_plan(store.runs(), hash_of_plan);
       if (run && run->state != StoredRunState::running) return StoppedRun{store.file(), std::move(*run)};
-    } catch (const StorageError&) {  // said where the file is opened to be written, or passed over
+    } catch (const FileError&) {  // said where the file is opened to be written, or passed over
     }
   }
   return std::nullopt;

@@ -31,7 +31,7 @@ using HashOfPlan = std::function<std::optional<std::string>(const DeviceLimits&)
 [[nodiscard]] std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::path>& files,
                                                          const HashOfPlan& hash_of_plan);
 
-/// The newest run in `file` on that device. Throws StorageError, or CommandError where there is none.
+/// The newest run in `file` on that device. Throws FileError, or CommandError where there is none.
 [[nodiscard]] StoppedRun stopped_run_on(const std::filesystem::path& file, const std::string& device_uuid);
 
 /// The run's own device; `word` is what --device says, which leads to it where it is another machine's. Where it cannot

@@ -17,12 +17,12 @@
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "kernels/registry.h"
+#include "profiler/files/gpu_file.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/remote_device.h"
 #include "profiler/measure/remote/ssh.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/simulator/l2_behaviour.h"
-#include "storage/gpu_file.h"
 
 namespace attnscope {
 namespace {

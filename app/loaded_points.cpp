@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "app/own_kernels.h"
+#include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/point_query.h"
-#include "storage/recorded_samples.h"
 
 namespace attnscope {
 

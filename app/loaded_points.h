@@ -14,8 +14,8 @@
 
 namespace attnscope {
 
-/// Of `given`, or where that is empty of the recorded `samples` (storage/recorded_samples.h), which stderr says. Throws
-/// CommandError where there are neither.
+/// Of `given`, or where that is empty of the recorded `samples` (profiler/files/recorded_samples.h), which stderr says.
+/// Throws CommandError where there are neither.
 [[nodiscard]] std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
                                                         const std::vector<std::string>& samples);
 /// The same of one file.
@@ -38,7 +38,7 @@ struct LoadedPoints {
 /// What tables of points know of a run.
 [[nodiscard]] analysis::Run analysis_run(const RunSummary&);
 
-/// `filter`: only the points that fit these words. Throws StorageError and CommandError.
+/// `filter`: only the points that fit these words. Throws FileError and CommandError.
 [[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {});
 
 }  // namespace attnscope

@@ -15,8 +15,8 @@
 
 #include "app/command.h"
 #include "app/table.h"
+#include "profiler/files/output_file.h"
 #include "profiler/points/table.h"
-#include "storage/output_file.h"
 
 namespace attnscope {
 
@@ -43,7 +43,7 @@ class Output {
   [[nodiscard]] bool for_people() const { return is("text"); }
 
   /// Runs the command; what it prints goes to the file where one is given, once it is whole, also where the command
-  /// fails after it has printed. Throws StorageError for a file that cannot be written, before the command runs.
+  /// fails after it has printed. Throws FileError for a file that cannot be written, before the command runs.
   ExitCode run(const std::function<ExitCode()>& command);
   /// What was printed is out: for a process that leaves by itself.
   void finish();

@@ -21,7 +21,7 @@ void add_kernel_option(CLI::App& command);
 
 /// Makes known, for reading, what a file of results says of kernels that are not; warns of what is not taken.
 void know_kernels_of(const RunStore&);
-/// Of a file that is opened again later, when what is made of its points has to know them. Throws StorageError.
+/// Of a file that is opened again later, when what is made of its points has to know them. Throws FileError.
 void know_kernels_of(const std::filesystem::path& file);
 
 /// The statement with the contents of those of its files that still are what it says, as far as most_kept_source_bytes

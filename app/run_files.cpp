@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/command.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_system.h"
 
 namespace attnscope {
 

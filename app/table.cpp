@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "profiler/plan/text.h"
-#include "storage/exchange/export.h"
+#include "profiler/units/csv.h"
 
 namespace attnscope {
 namespace {

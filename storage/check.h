@@ -23,7 +23,7 @@ struct FileCheck {
   [[nodiscard]] bool ok() const { return bad_rows.empty() && damage.empty(); }
 };
 
-/// Reads all of the file. Throws StorageError where it cannot be opened.
+/// Reads all of the file. Throws FileError where it cannot be opened.
 [[nodiscard]] FileCheck check_file(const std::filesystem::path& file);
 
 }  // namespace attnscope

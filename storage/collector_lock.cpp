@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "storage/run_store.h"
+#include "profiler/files/file_error.h"
 
 namespace attnscope {
 namespace {
@@ -49,9 +49,9 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
   for (;;) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0) {
-      throw StorageError(StorageError::Kind::not_writable,
-                         "cannot write {}: its folder refuses {} ({}); choose another place with -o", file.string(),
-                         path.filename().string(), std::strerror(errno));
+      throw FileError(FileError::Kind::not_writable,
+                      "cannot write {}: its folder refuses {} ({}); choose another place with -o", file.string(),
+                      path.filename().string(), std::strerror(errno));
     }
     CollectorLock lock(path, descriptor);
     struct flock request = whole_file(F_WRLCK);
@@ -59,13 +59,12 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
       lock.path_.clear();  // not ours to remove
       const std::string process = holder(descriptor);
       if (process.empty()) {
-        throw StorageError(StorageError::Kind::locked,
-                           "{} is being written by another collector; wait for it, or give another file",
-                           file.string());
+        throw FileError(FileError::Kind::locked,
+                        "{} is being written by another collector; wait for it, or give another file", file.string());
       }
-      throw StorageError(StorageError::Kind::locked,
-                         "{} is being written by another collector (process {}); wait for it, or give another file",
-                         file.string(), process);
+      throw FileError(FileError::Kind::locked,
+                      "{} is being written by another collector (process {}); wait for it, or give another file",
+                      file.string(), process);
     }
     if (!is_file_at(descriptor, path)) {
       lock.path_.clear();

@@ -10,7 +10,7 @@ namespace attnscope {
 /// the database, since closing any descriptor of that drops SQLite's POSIX locks on it.
 class CollectorLock {
  public:
-  /// Throws StorageError: locked (with the holder's process id) or not_writable.
+  /// Throws FileError: locked (with the holder's process id) or not_writable.
   static CollectorLock acquire(const std::filesystem::path& file);
   /// Does another process, or another store of this one, collect into `file`? Takes nothing, writes nothing.
   [[nodiscard]] static bool held(const std::filesystem::path& file);

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/files/output_file.h"
 #include "storage/hardening.h"
 #include "storage/new_database.h"
 #include "storage/schema.h"
@@ -25,7 +26,7 @@
 namespace attnscope {
 namespace {
 
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 
 /// What SQLite does not pass on of why it cannot open a file; 0 where nothing is found. The file itself is not opened:
 /// closing it would drop SQLite's locks on it.
@@ -103,26 +104,26 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
-    throw StorageError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
+    throw FileError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
   }
   if (id != application_id) {
-    throw StorageError(
+    throw FileError(
         Kind::foreign,
         "{} is an SQLite database, but of another program; it is left as it is, give a file that attnscope wrote",
         file.string());
   }
   if (version != schema_version) {
-    throw StorageError(Kind::other_schema,
-                       "{} has schema version {}; this attnscope reads version {} only (measure again, or use the "
-                       "attnscope that wrote it)",
-                       file.string(), version, schema_version);
+    throw FileError(Kind::other_schema,
+                    "{} has schema version {}; this attnscope reads version {} only (measure again, or use the "
+                    "attnscope that wrote it)",
+                    file.string(), version, schema_version);
   }
   std::vector<std::string> extras = require_our_schema(database, file);
   if (!has_journal(file) && files_of_intact_structure().has(file, stamp)) return extras;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = without_heading(check);
-    throw StorageError(
+    throw FileError(
         Kind::damaged,
         "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
         file.string(), finding.substr(0, finding.find('\n')));
@@ -133,15 +134,6 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
 
 std::string without_heading(const std::string& findings) {
   return findings.starts_with("***") ? findings.substr(std::min(findings.size(), findings.find('\n') + 1)) : findings;
-}
-
-FileStamp stamp_of(const std::filesystem::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) return {};
-  return {.device = status.st_dev,
-          .inode = status.st_ino,
-          .size = status.st_size,
-          .modified_ns = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec};
 }
 
 bool has_journal(const std::filesystem::path& file) {
@@ -166,7 +158,7 @@ std::string_view network_file_system(const std::filesystem::path& file) {
   return system == systems.end() ? std::string_view() : system->second;
 }
 
-StorageError as_storage_error(const SQLite::Exception& error, const std::filesystem::path& file) {
+FileError as_file_error(const SQLite::Exception& error, const std::filesystem::path& file) {
   const std::string name = file.string();
   const int code = error.getErrorCode() & 0xFF;
   const int extended = error.getExtendedErrorCode();

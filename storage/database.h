@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/file_stamp.h"
-#include "storage/run_store.h"
+#include "profiler/files/file_error.h"
+#include "profiler/files/file_system.h"
 
 namespace attnscope {
 
@@ -45,7 +45,7 @@ class CheckedFiles {
 [[nodiscard]] CheckedFiles& files_of_intact_structure();
 [[nodiscard]] CheckedFiles& files_of_verified_content();
 
-/// Throws StorageError unless the file is an intact database of this schema. Returns the tables and views beside it,
+/// Throws FileError unless the file is an intact database of this schema. Returns the tables and views beside it,
 /// which are ignored. `stamp`: of the file before it was opened.
 std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);
 
@@ -60,15 +60,15 @@ std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::
 [[nodiscard]] std::string_view network_file_system(const std::filesystem::path&);
 
 /// SQLite's error as one of ours.
-[[nodiscard]] StorageError as_storage_error(const SQLite::Exception&, const std::filesystem::path&);
+[[nodiscard]] FileError as_file_error(const SQLite::Exception&, const std::filesystem::path&);
 
-/// Calls `action`, turning SQLite's exceptions into StorageError.
+/// Calls `action`, turning SQLite's exceptions into FileError.
 template <class Action>
-auto with_storage_errors(const std::filesystem::path& file, Action&& action) {
+auto with_file_errors(const std::filesystem::path& file, Action&& action) {
   try {
     return action();
   } catch (const SQLite::Exception& error) {
-    throw as_storage_error(error, file);
+    throw as_file_error(error, file);
   }
 }
 

@@ -6,8 +6,8 @@
 
 #include <map>
 
+#include "profiler/files/file_error.h"
 #include "profiler/plan/text.h"
-#include "storage/run_store.h"
 #include "storage/schema.h"
 
 namespace attnscope {
@@ -43,9 +43,9 @@ const Definitions& ours() {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, Message what) {
-  throw StorageError(StorageError::Kind::foreign,
-                     "{} {}; no program of ours wrote that, so it is not opened: ask for an untouched copy",
-                     file.string(), what);
+  throw FileError(FileError::Kind::foreign,
+                  "{} {}; no program of ours wrote that, so it is not opened: ask for an untouched copy", file.string(),
+                  what);
 }
 
 }  // namespace

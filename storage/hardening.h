@@ -15,7 +15,7 @@ namespace attnscope {
 /// reader has compared its schema.
 void harden(SQLite::Database&, bool reads_only);
 
-/// Compares tables, indexes and views with schema_text(). Throws StorageError for a trigger, an index on a table of the
+/// Compares tables, indexes and views with schema_text(). Throws FileError for a trigger, an index on a table of the
 /// schema, and for anything that differs or is missing. Returns the tables and views beside the schema, which are
 /// ignored: "table notes".
 [[nodiscard]] std::vector<std::string> require_our_schema(SQLite::Database&, const std::filesystem::path&);

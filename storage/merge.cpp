@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/files/output_file.h"
 #include "profiler/plan/shards.h"
 #include "storage/check.h"
 #include "storage/checksum.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/new_database.h"
-#include "storage/output_file.h"
 #include "storage/row_copier.h"
 #include "storage/schema.h"
 
@@ -28,7 +28,7 @@ namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 
 struct Source {
   fs::path name;  ///< as it was given
@@ -119,15 +119,15 @@ void Join::look_at(const std::vector<fs::path>& names, Damaged damaged) {
   for (const fs::path& name : names) {
     try {
       look_at(name);
-    } catch (const StorageError& error) {
+    } catch (const FileError& error) {
       if (damaged == Damaged::refuse || !is_damage(error.kind())) throw;
       report_.left_out.emplace_back(make_message("left out: {}", error.message()));
     }
   }
   report_.files = sources_.size();
   if (sources_.empty())
-    throw StorageError(Kind::damaged, "none of the files is what was written, so nothing is merged; {}",
-                       report_.left_out.front());
+    throw FileError(Kind::damaged, "none of the files is what was written, so nothing is merged; {}",
+                    report_.left_out.front());
 }
 
 void Join::look_at(const fs::path& name) {
@@ -136,8 +136,7 @@ void Join::look_at(const fs::path& name) {
     const Message why = check.bad_rows.empty()
                             ? check.damage.front()
                             : make_message("{}: {}", check.bad_rows.front().where, check.bad_rows.front().why);
-    throw StorageError(Kind::damaged, "{} is damaged ({}); it is not copied: restore it from a copy", name.string(),
-                       why);
+    throw FileError(Kind::damaged, "{} is damaged ({}); it is not copied: restore it from a copy", name.string(), why);
   }
   const RunStore store = RunStore::open(name, RunStore::Mode::read_only);
   if (!check.extras.empty()) {
@@ -182,8 +181,7 @@ void Join::detach() {
   copier_.detach();
   const Source& source = *std::exchange(attached_, nullptr);
   if (source.written || stamp_of(source.file) == source.stamp) return;
-  throw StorageError(Kind::other, "{} changed while it was read; do it again when nobody writes it",
-                     source.name.string());
+  throw FileError(Kind::other, "{} changed while it was read; do it again when nobody writes it", source.name.string());
 }
 
 JoinReport Join::run() {
@@ -219,7 +217,7 @@ void Join::unite(const JoinedRun& run) {
         add(run, m);
       }
     } catch (const SQLite::Exception& error) {  // what cannot be written is the target's fault
-      const StorageError named = as_storage_error(error, source.name);
+      const FileError named = as_file_error(error, source.name);
       if (named.kind() == Kind::disk_full || named.kind() == Kind::not_writable) throw;
       throw named;
     }
@@ -251,8 +249,8 @@ void Join::add(const JoinedRun& run, std::size_t member) {
   std::vector<std::string> earlier;
   for (std::size_t m = 0; m < member; ++m) earlier.push_back(name_of(run, m));
   const auto differ = [&](Message what) {
-    return StorageError(Kind::other, "run {} in {} differs from its copy in {} ({}); merge only one of them", run.uid,
-                        name_of(run, member), fmt::join(earlier, ", "), what);
+    return FileError(Kind::other, "run {} in {} differs from its copy in {} ({}); merge only one of them", run.uid,
+                     name_of(run, member), fmt::join(earlier, ", "), what);
   };
   constexpr const char* plan = "plan_hash, planned_points, preset, options, provenance, rounds";
   if (count(
@@ -336,7 +334,7 @@ void Join::name_missing_shards(const JoinedRun& run) {
 
 JoinReport join_files(const fs::path& building, const fs::path& target, const std::vector<fs::path>& sources,
                       RunOrder order, Damaged damaged) {
-  return with_storage_errors(target, [&] {
+  return with_file_errors(target, [&] {
     const auto database = open_database(building, DatabaseAccess::read_write);
     // What fails is thrown away, and the disk is waited for once, before the file gets its name.
     database->exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
@@ -368,7 +366,7 @@ void remove_log(const fs::path& file) {
 
 }  // namespace
 
-bool is_damage(StorageError::Kind kind) {
+bool is_damage(FileError::Kind kind) {
   return kind == Kind::damaged || kind == Kind::not_a_database || kind == Kind::foreign;
 }
 
@@ -394,7 +392,7 @@ JoinReport merge_files(const std::vector<fs::path>& sources, const fs::path& tar
   std::error_code error;
   const CollectorLock lock = CollectorLock::acquire(place);
   if (fs::exists(fs::symlink_status(place, error))) {
-    throw StorageError(Kind::not_writable, "{} is there already; give another file", target.string());
+    throw FileError(Kind::not_writable, "{} is there already; give another file", target.string());
   }
   require_no_stray_log(place);
   TemporaryFile building(place);

@@ -29,7 +29,7 @@ struct JoinReport {
 };
 
 /// A file that is not what was written, or no file of ours.
-[[nodiscard]] bool is_damage(StorageError::Kind);
+[[nodiscard]] bool is_damage(FileError::Kind);
 
 enum class Damaged {
   refuse,    ///< the first one ends it
@@ -37,7 +37,7 @@ enum class Damaged {
 };
 
 /// Joins `sources` into the new file `target`, which appears whole or not at all, with runs in the order in which they
-/// began. Joining again what was joined adds nothing. Throws StorageError: a source that is not there or cannot be
+/// began. Joining again what was joined adds nothing. Throws FileError: a source that is not there or cannot be
 /// used, different copies of a run, a target that exists.
 [[nodiscard]] JoinReport merge_files(const std::vector<std::filesystem::path>& sources,
                                      const std::filesystem::path& target, Damaged damaged = Damaged::refuse);

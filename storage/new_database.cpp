@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "storage/output_file.h"
+#include "profiler/files/output_file.h"
 #include "storage/schema.h"
 
 namespace attnscope {
@@ -22,7 +22,7 @@ void create_database(const std::filesystem::path& file,
                      const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill) {
   const bool over_empty = stamp_of(file).size == 0;
   TemporaryFile building(file);
-  with_storage_errors(file, [&] {
+  with_file_errors(file, [&] {
     std::unique_ptr<SQLite::Database> database = open_database(building.path(), DatabaseAccess::read_write);
     // A point's commit writes a page of each of some ten trees to the log, however few bytes of it are new; reading and
     // checking 6,000 points takes the same time with pages of 512 bytes to 4 KiB.
@@ -59,10 +59,10 @@ bool is_blank(const std::filesystem::path& file) {
 
 void require_no_stray_log(const std::filesystem::path& file) {
   if (stamp_of(file).size > 0 || !has_journal(file)) return;
-  throw StorageError(StorageError::Kind::other,
-                     "{} is left of a file that was moved away or removed, and may hold its last points; put that file "
-                     "back, remove the log, or give another name",
-                     file.string() + "-wal");
+  throw FileError(FileError::Kind::other,
+                  "{} is left of a file that was moved away or removed, and may hold its last points; put that file "
+                  "back, remove the log, or give another name",
+                  file.string() + "-wal");
 }
 
 void LockPatience::attach(SQLite::Database& database) {

@@ -14,7 +14,7 @@
 namespace attnscope {
 
 /// Makes a file of our schema, filled by `fill`, under a temporary name and renames it to `file`: over an empty file,
-/// never over anything else. Throws StorageError or what `fill` throws.
+/// never over anything else. Throws FileError or what `fill` throws.
 void create_database(const std::filesystem::path& file,
                      const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill);
 
@@ -26,7 +26,7 @@ void use_log(SQLite::Database&);
 [[nodiscard]] bool is_blank(SQLite::Database&);
 [[nodiscard]] bool is_blank(const std::filesystem::path&);
 
-/// Before a file is made: SQLite would play a log that is left beside its name into the new file. Throws StorageError.
+/// Before a file is made: SQLite would play a log that is left beside its name into the new file. Throws FileError.
 void require_no_stray_log(const std::filesystem::path& file);
 
 /// Calls `waiting` while another program's lock is in the way, every few milliseconds, with the milliseconds waited so

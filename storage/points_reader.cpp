@@ -124,7 +124,7 @@ void PointsReader::read_points() {
       read_point_row(in, point);
     } catch (const RowError& error) {
       fail(place, error.message());
-    } catch (const StorageError& error) {
+    } catch (const FileError& error) {
       fail(place, error.message());
     }
     place_of_point_.emplace(point.id, place);

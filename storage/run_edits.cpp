@@ -14,7 +14,7 @@ namespace attnscope {
 namespace {
 
 using nlohmann::json;
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 
 /// Of one line, and nothing in it steers what shows it.
 bool is_plain(std::string_view text) {
@@ -136,7 +136,7 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
     std::vector<EditedRun> edits;
     for (const std::int64_t run : runs) {
       const auto found = std::ranges::find(all, run, &RunSummary::id);
-      if (found == all.end()) throw StorageError(Kind::other, "{} has no run {}", file().string(), run);
+      if (found == all.end()) throw FileError(Kind::other, "{} has no run {}", file().string(), run);
       RunWords after = edited(found->words, edit);
       if (after == found->words || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
       if (after.tags.size() > most_run_tags)

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "storage/output_file.h"
+#include "profiler/files/output_file.h"
 #include "storage/run_store_impl.h"
 #include "storage/schema.h"
 #include "storage/statement_rows.h"
@@ -21,7 +21,7 @@
 namespace attnscope {
 namespace {
 
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 using nlohmann::json;
 
 }  // namespace
@@ -46,25 +46,25 @@ void RunStore::Impl::open_for_reading() {
     content_verified = immutable && files_of_verified_content().has(file, stamp);
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
-      throw StorageError(Kind::other,
-                         "{} has a write-ahead log that needs a writable folder to be read; copy both files to one",
-                         file.string());
+      throw FileError(Kind::other,
+                      "{} has a write-ahead log that needs a writable folder to be read; copy both files to one",
+                      file.string());
     }
-    throw as_storage_error(error, file);
+    throw as_file_error(error, file);
   }
 }
 
 void RunStore::Impl::open_for_collecting() {
   const FileStamp before = stamp_of(file);
   if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
-    throw StorageError(Kind::not_writable, "{} cannot be written; give another file with -o, or change its permissions",
-                       file.string());
+    throw FileError(Kind::not_writable, "{} cannot be written; give another file with -o, or change its permissions",
+                    file.string());
   }
   if (const std::string_view network = network_file_system(file); !network.empty()) {
-    throw StorageError(Kind::not_writable,
-                       "{} lies on a network file system ({}), on which SQLite's write-ahead log does not work; name a "
-                       "file on a local disk with -o, and copy it when the run has ended",
-                       file.string(), network);
+    throw FileError(Kind::not_writable,
+                    "{} lies on a network file system ({}), on which SQLite's write-ahead log does not work; name a "
+                    "file on a local disk with -o, and copy it when the run has ended",
+                    file.string(), network);
   }
   lock = CollectorLock::acquire(file);
   if (stamp_of(file).size <= 0) {
@@ -74,7 +74,7 @@ void RunStore::Impl::open_for_collecting() {
     // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
     open_for_reading();
   }
-  with_storage_errors(file, [&] {
+  with_file_errors(file, [&] {
     connect(DatabaseAccess::read_write);
     immutable = false;
     use_log(*database);
@@ -113,7 +113,7 @@ void RunStore::Impl::require_in_place() const {
   int moved = 0;
   sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
-    throw StorageError(
+    throw FileError(
         Kind::other,
         "{} was removed, moved or replaced while it was written; what is collected from here on would be lost",
         file.string());
@@ -147,7 +147,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   impl->mode = mode;
   if (while_locked) impl->patience.emplace(std::move(while_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
-    throw StorageError(Kind::not_a_database, "{} is a folder; give a file", file.string());
+    throw FileError(Kind::not_a_database, "{} is a folder; give a file", file.string());
   }
   require_regular(impl->file);
   if (mode == Mode::collect) {
@@ -156,10 +156,10 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   }
   const FileStamp there = stamp_of(impl->file);
   if (there.size < 0) {
-    throw StorageError(Kind::not_found, "{} does not exist", file.string());
+    throw FileError(Kind::not_found, "{} does not exist", file.string());
   }
   if (there.size == 0 && !has_journal(impl->file)) {
-    throw StorageError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
+    throw FileError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
   }
   impl->open_for_reading();
   return RunStore(std::move(impl));
@@ -174,7 +174,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   const CollectorLock lock = CollectorLock::acquire(place);
   require_no_stray_log(place);
   if (stamp_of(place).size > 0) {
-    throw StorageError(Kind::not_writable, "{} is there already; give another file", place.string());
+    throw FileError(Kind::not_writable, "{} is there already; give another file", place.string());
   }
   create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {
     store.impl_->database = std::move(database);
@@ -214,7 +214,7 @@ void RunStore::reopen_run(std::int64_t run) {
     const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
     const auto found = std::ranges::find(runs, run, &RunSummary::id);
     if (found == runs.end() || found->integrity == RunIntegrity::damaged) {
-      throw StorageError(Kind::damaged, "{}: run {} is damaged and cannot be continued", file().string(), run);
+      throw FileError(Kind::damaged, "{}: run {} is damaged and cannot be continued", file().string(), run);
     }
     impl_->set_state(run, StoredRunState::running);
     return run;

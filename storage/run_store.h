@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "kernels/model/ceilings.h"
+#include "profiler/files/file_error.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 #include "profiler/plan/shards.h"
@@ -21,24 +21,6 @@
 #include "storage/run_words.h"
 
 namespace attnscope {
-
-/// What is wrong with a file, as one sentence with its path; the file is left as it was.
-class StorageError : public std::runtime_error {
- public:
-  enum class Kind { not_found, not_a_database, foreign, other_schema, damaged, locked, not_writable, disk_full, other };
-  StorageError(Kind kind, Message message)
-      : std::runtime_error(text(message)), kind_(kind), message_(std::move(message)) {}
-  template <class First, class... Rest>
-  StorageError(Kind kind, fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
-      : StorageError(kind,
-                     make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
-  [[nodiscard]] Kind kind() const { return kind_; }
-  [[nodiscard]] const Message& message() const { return message_; }
-
- private:
-  Kind kind_;
-  Message message_;
-};
 
 struct RunHeader {
   DeviceInfo device;
@@ -153,7 +135,7 @@ struct BadRow {
   bool operator==(const BadRow&) const = default;
 };
 
-/// Move-only handle on one file. All members throw StorageError.
+/// Move-only handle on one file. All members throw FileError.
 class RunStore {
  public:
   enum class Mode {
@@ -195,7 +177,7 @@ class RunStore {
   /// running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
   /// Changes what a person says of these runs, deleted ones among them. Returns those that are other now; none is no
-  /// error. Throws StorageError for words that are out_of_bounds(), and for no run.
+  /// error. Throws FileError for words that are out_of_bounds(), and for no run.
   std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
   /// Plan places of a run that have a point, `cancelled` ones left out.
   [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;

@@ -81,7 +81,7 @@ struct RunStore::Impl {
   void end_abandoned_runs();
   SQLite::Statement& statement(const std::string& sql);
   std::int64_t scalar(SQLite::Statement& query);
-  /// Throws StorageError if the file was removed or replaced: what was committed is then not in the file at its name.
+  /// Throws FileError if the file was removed or replaced: what was committed is then not in the file at its name.
   void require_in_place() const;
   /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
   void checkpoint();
@@ -107,7 +107,7 @@ struct RunStore::Impl {
         auto answer = query();
         if (untouched()) return answer;
       } catch (const SQLite::Exception& error) {
-        if (untouched()) throw as_storage_error(error, file);
+        if (untouched()) throw as_file_error(error, file);
       }
     }
   }
@@ -116,10 +116,10 @@ struct RunStore::Impl {
   auto write(Change&& change) {
     try {
       return write_or_throw(std::forward<Change>(change));
-    } catch (const StorageError& error) {
-      if (error.kind() != StorageError::Kind::disk_full || !has_points) throw;
-      throw StorageError(
-          StorageError::Kind::disk_full,
+    } catch (const FileError& error) {
+      if (error.kind() != FileError::Kind::disk_full || !has_points) throw;
+      throw FileError(
+          FileError::Kind::disk_full,
           "no space left to write {}; what was collected before is kept: free some space and continue with --resume",
           file.string());
     }
@@ -140,7 +140,7 @@ struct RunStore::Impl {
 
   template <class Change>
   auto write_or_throw(Change&& change) {
-    return with_storage_errors(file, [&] {
+    return with_file_errors(file, [&] {
       try {
         SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
         auto answer = change();
@@ -171,7 +171,7 @@ struct RunStore::Impl {
   std::int64_t insert_run(const RunHeader& header);
   /// A cancelled point gives way to the one that is measured now; with `any`, so does whatever is at its place.
   void remove_replaced(std::int64_t run, std::size_t index, bool any);
-  /// Throws StorageError where a run that goes on has points of the kernel by another statement.
+  /// Throws FileError where a run that goes on has points of the kernel by another statement.
   void require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record);
   void add_other_gpus(std::int64_t point, const PointRecord& record);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given,

@@ -26,7 +26,7 @@
 namespace attnscope {
 namespace {
 
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 using nlohmann::json;
 
 /// 128 random bits: no two runs have one.
@@ -196,7 +196,7 @@ std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::
 }
 
 void RunStore::Impl::require_storable(const Message& wrong) const {
-  if (!wrong.empty()) throw StorageError(Kind::other, "{} takes no such row: {}", file.string(), wrong);
+  if (!wrong.empty()) throw FileError(Kind::other, "{} takes no such row: {}", file.string(), wrong);
 }
 
 std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
@@ -249,10 +249,10 @@ void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, 
       "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)");
   Binder(other) << record.spec.algorithm << digest_of(*record.statement) << run;
   if (!other.executeStep()) return;
-  throw StorageError(Kind::other,
-                     "{}: run {} has points of another statement or source of {} than the one at place {}; without "
-                     "--resume all are measured anew",
-                     file.string(), run, record.spec.algorithm, index);
+  throw FileError(Kind::other,
+                  "{}: run {} has points of another statement or source of {} than the one at place {}; without "
+                  "--resume all are measured anew",
+                  file.string(), run, record.spec.algorithm, index);
 }
 
 void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& record) {
@@ -288,7 +288,7 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
     stated = statement_id(digest_of(*record.statement), record.spec.algorithm, *record.statement);
   }
   out << stated << run;
-  if (insert.exec() != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
+  if (insert.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
   const std::int64_t point = database->getLastInsertRowid();
   for (const auto& [name, value] : record.spec.knobs) {
     SQLite::Statement& knob = statement("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)");
@@ -344,18 +344,18 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
     return found;
   };
   if (!before || has_round()) {
-    throw StorageError(Kind::other,
-                       "{} takes no round {} of the point at place {} of run {}: it has that round already, or the "
-                       "point is not what was written (`attnscope check` says which)",
-                       file.string(), round + 1, index, run);
+    throw FileError(Kind::other,
+                    "{} takes no round {} of the point at place {} of run {}: it has that round already, or the "
+                    "point is not what was written (`attnscope check` says which)",
+                    file.string(), round + 1, index, run);
   }
 
   // A statement that neither says is no other: what it takes to know it may have failed.
   if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
-    throw StorageError(Kind::other,
-                       "{}: run {} has points of another statement or source of {} than the one at place {}; without "
-                       "--resume all are measured anew",
-                       file.string(), run, before->record.spec.algorithm, index);
+    throw FileError(Kind::other,
+                    "{}: run {} has points of another statement or source of {} than the one at place {}; without "
+                    "--resume all are measured anew",
+                    file.string(), run, before->record.spec.algorithm, index);
   }
 
   PointRecord record = before->record;
@@ -382,7 +382,7 @@ void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {
   const bool running = state == StoredRunState::running;
   SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ?, checksum = NULL WHERE id = ?");
   Binder(update) << to_string(state) << (running ? std::nullopt : std::optional(now_utc())) << run;
-  if (update.exec() != 1) throw StorageError(Kind::other, "{} has no run {}", file.string(), run);
+  if (update.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
   if (!running) sign_run(*database, run);
 }
 

@@ -10,8 +10,6 @@ class Database;
 
 namespace attnscope {
 
-/// "Attn" in ASCII: PRAGMA application_id.
-inline constexpr int application_id = 0x4174746E;
 /// PRAGMA user_version. Raise it with every change of schema_text(), fields of a point included.
 inline constexpr int schema_version = 7;
 

@@ -28,6 +28,7 @@
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/compare/alignment.h"
+#include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/sweep.h"

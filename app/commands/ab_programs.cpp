@@ -19,7 +19,7 @@
 #include "app/status_line.h"
 #include "kernels/registry.h"
 #include "profiler/compare/alignment.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_system.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/round_order.h"

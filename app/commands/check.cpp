@@ -80,7 +80,7 @@ ExitCode check(CheckOptions& options) {
     try {
       all.push_back(judged(file));
       if (!all.back().found.ok() && code == ExitCode::ok) code = ExitCode::partial;
-    } catch (const StorageError& error) {
+    } catch (const FileError& error) {
       const std::string why = printable(error.what());
       std::error_code ignored;
       const bool damaged = is_damage(error.kind()) && !std::filesystem::is_directory(file, ignored);

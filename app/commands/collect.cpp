@@ -99,7 +99,7 @@ std::filesystem::path file_to_write(const CollectOptions& options, const RunHead
       try {
         const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
         if (run && run->state != StoredRunState::running) return file;
-      } catch (const StorageError& error) {
+      } catch (const FileError& error) {
         spdlog::warn("{}", format_text("passed over: {}", error.what()));
       }
     }

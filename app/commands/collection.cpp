@@ -58,7 +58,7 @@ void report_done(const RunStore& store, const std::vector<std::int64_t>& runs, c
       ok += run.ok_points;
       points += run.points;
     }
-  } catch (const StorageError&) {  // already failing for a reason of its own
+  } catch (const FileError&) {  // already failing for a reason of its own
   }
   reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
 }

@@ -23,6 +23,7 @@
 #include "app/status_line.h"
 #include "app/sweep_options.h"
 #include "profiler/compare/compared_values.h"
+#include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"

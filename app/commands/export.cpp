@@ -13,9 +13,9 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
+#include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "storage/merge.h"
-#include "storage/recorded_samples.h"
 
 namespace attnscope {
 namespace {

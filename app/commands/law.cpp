@@ -14,7 +14,7 @@
 #include "messages/law.h"
 #include "profiler/curves/law_exponents.h"
 #include "profiler/curves/law_table.h"
-#include "storage/recorded_samples.h"
+#include "profiler/files/recorded_samples.h"
 
 namespace attnscope {
 namespace {

@@ -16,11 +16,12 @@
 #include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "profiler/files/recorded_samples.h"
+#include "profiler/lesson/lesson_files.h"
+#include "profiler/lesson/pictures.h"
 #include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
-#include "storage/lesson_pages.h"
-#include "storage/lesson_texts.h"
-#include "storage/recorded_samples.h"
+#include "storage/measured_rates.h"
 
 namespace attnscope {
 namespace {
@@ -68,7 +69,9 @@ ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);
   if (loaded.table.empty()) spdlog::warn("{}", "the files hold no points: what needs them says so in its place");
-  const WrittenLesson written = write_lesson(options.folder, own, loaded.table, loaded.ceilings,
+  lesson::Evidence evidence = lesson::evidence_of(loaded.table);
+  if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
+  const WrittenLesson written = write_lesson(options.folder, own, evidence,
                                              {.language = options.language,
                                               .seed = options.seed,
                                               .data = fmt::format("{}", fmt::join(names_of(files), ", ")),

@@ -29,7 +29,7 @@ ExitCode merge(const MergeOptions& options) {
                              counted_points(report.points))
               << '\n';
     return with_join_report(report);
-  } catch (const StorageError& error) {
+  } catch (const FileError& error) {
     if (options.skip_damaged || !is_damage(error.kind())) throw;
     throw CommandError(ExitCode::error, "{}; or leave it out with --skip-damaged", error.message());
   }

@@ -16,10 +16,10 @@
 #include "kernels/model/io_model.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
+#include "profiler/files/gpu_file.h"
 #include "profiler/predict/sharing.h"
 #include "profiler/predict/speed_of_light.h"
 #include "profiler/units/spelling.h"
-#include "storage/gpu_file.h"
 
 namespace attnscope {
 namespace {

@@ -42,7 +42,7 @@ struct Collected {
 class Recording {
  public:
   /// Begins the run, or with --resume goes on with it: with what was measured on other devices than `devices` as far as
-  /// whole groups were. Throws StorageError and CommandError.
+  /// whole groups were. Throws FileError and CommandError.
   Recording(RunStore& store, Collected collected, const std::vector<std::string>& devices,
             const CollectOptions& options, Reporter& reporter);
 

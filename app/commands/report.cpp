@@ -19,10 +19,11 @@
 #include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
-#include "storage/recorded_samples.h"
-#include "storage/report_files.h"
+#include "profiler/report/report_files.h"
+#include "storage/report_points.h"
 
 namespace attnscope {
 namespace {

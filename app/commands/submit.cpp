@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "app/command.h"
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_system.h"
 #include "profiler/measure/remote/link.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"

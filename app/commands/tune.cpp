@@ -16,7 +16,7 @@
 #include "app/output.h"
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
-#include "storage/output_file.h"
+#include "profiler/files/output_file.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -201,7 +201,7 @@ ExitCode run(TuneOptions& options) {
     try {
       file->write(table);
       file->commit();
-    } catch (const StorageError&) {
+    } catch (const FileError&) {
       std::cout << table;  // it took long to measure
       throw;
     }

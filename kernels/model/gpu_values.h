@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a GPU that a JSON file may state (storage/gpu_file.h) and that a what-if multiplies.
+// Values of a GPU that a JSON file may state (profiler/files/gpu_file.h) and that a what-if multiplies.
 #pragma once
 
 #include <span>

@@ -21,15 +21,16 @@ SoftmaxRows one_row(std::vector<double> scores, std::vector<double> values) {
 
 }  // namespace
 
-DeviceLimits newest_gpu(const PointTable& points) {
-  DeviceLimits gpu = known_gpus().front();
+Evidence evidence_of(const PointTable& points) {
+  Evidence evidence{
+      .points = points, .rows = points.rows(), .gpu = known_gpus().front(), .registry = built_in_algorithms()};
   std::string newest;
   for (const Run& run : points.runs()) {
     if (run.provenance == Provenance::imported || run.started_at < newest) continue;
     newest = run.started_at;
-    gpu = run.limits;
+    evidence.gpu = run.limits;
   }
-  return gpu;
+  return evidence;
 }
 
 std::vector<SoftmaxExample> softmax_examples() {

@@ -17,8 +17,8 @@
 
 namespace attnscope::analysis::lesson {
 
-/// The GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
-[[nodiscard]] DeviceLimits newest_gpu(const PointTable&);
+/// All of the points, with the GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
+[[nodiscard]] Evidence evidence_of(const PointTable&);
 
 /// Rows of scores to see the online softmax on: the seeds' articles' numbers.
 struct SoftmaxExample {

@@ -105,28 +105,6 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-namespace {
-
-bool begins_a_formula(std::string_view text) {
-  constexpr std::string_view beginnings = "=+-@\t\r";
-  return !text.empty() && beginnings.find(text.front()) != std::string_view::npos;
-}
-
-}  // namespace
-
-std::string guarded(std::string text) {
-  // One that looks guarded already is guarded once more, so that reading gives it back.
-  const bool looks_guarded = without_guard(text).size() != text.size();
-  if (begins_a_formula(text) || looks_guarded) text.insert(text.begin(), '\'');
-  return text;
-}
-
-std::string_view without_guard(std::string_view field) {
-  const std::size_t first = field.find_first_not_of('\'');
-  if (first == 0 || first == std::string_view::npos || !begins_a_formula(field.substr(first))) return field;
-  return field.substr(1);
-}
-
 std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
                                       std::size_t limit) {
   const std::string wanted = lower_case(word);

@@ -30,9 +30,4 @@ namespace attnscope {
 /// out ("\x1b", "\u202e"), so that a file's text cannot steer what shows it.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// For a CSV: a text that a spreadsheet would run as a formula gets an apostrophe before it, which spreadsheets hide
-/// and without_guard() takes away. Of texts alone; numbers stay as they are.
-[[nodiscard]] std::string guarded(std::string text);
-[[nodiscard]] std::string_view without_guard(std::string_view field);
-
 }  // namespace attnscope

@@ -7,18 +7,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "profiler/plan/text.h"
+#include "profiler/units/csv.h"
 
 namespace attnscope::exchange {
 namespace {
 
 bool is_whole(double value) {
   return value == std::trunc(value) && std::abs(value) < 9e15;
-}
-
-bool needs_quotes(std::string_view text) {
-  if (text.empty()) return false;
-  return text.find_first_of(",\"\r\n") != std::string_view::npos || text.front() == ' ' || text.back() == ' ';
 }
 
 }  // namespace
@@ -48,16 +43,7 @@ Cell samples_cell(const PointRecord& record, const KernelRecord& kernel) {
 std::string csv_field(const Cell& cell) {
   struct Writer {
     std::string operator()(std::monostate) const { return {}; }
-    std::string operator()(const std::string& text) const {
-      std::string value = guarded(text);
-      if (!needs_quotes(value)) return value;
-      std::string quoted = "\"";
-      for (const char c : value) {
-        if (c == '"') quoted += c;
-        quoted += c;
-      }
-      return quoted + "\"";
-    }
+    std::string operator()(const std::string& text) const { return csv_text(text); }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
     std::string operator()(double value) const {
       return is_whole(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);

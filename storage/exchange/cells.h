@@ -39,7 +39,7 @@ inline constexpr std::string_view samples = "samples_ns";
 /// In the order taken, with spaces between them; of several rounds none, for they stand with their rounds.
 [[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
 
-/// As RFC 4180 has it; quoted also where readers would strip spaces, and guarded() where it would be a formula.
+/// A text as csv_text() has it, a number in its shortest form.
 [[nodiscard]] std::string csv_field(const Cell& cell);
 [[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
 

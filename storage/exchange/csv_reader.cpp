@@ -5,6 +5,7 @@
 #include <array>
 
 #include "profiler/plan/text.h"
+#include "profiler/units/csv.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {

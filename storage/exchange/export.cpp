@@ -58,8 +58,4 @@ ExportCount export_csv(std::span<const ExportSource> sources, std::ostream& out)
   return count;
 }
 
-std::string csv_text(std::string_view text) {
-  return csv_field(text_cell(text));
-}
-
 }  // namespace attnscope

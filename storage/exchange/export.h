@@ -19,8 +19,6 @@ namespace attnscope {
 /// After the rows of a point of several rounds, whose `round` is empty, come those of each round.
 /// `runs` empty: all of them.
 void export_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
-/// A field of any CSV table, as those of export_csv() are written: RFC 4180, and nothing that a spreadsheet would run.
-[[nodiscard]] std::string csv_text(std::string_view text);
 
 /// What one of several files contributes.
 struct ExportSource {

@@ -15,7 +15,7 @@ struct Selection {
   std::vector<StoredPoint> points;
 };
 
-/// `wanted` empty: all runs. Throws StorageError for a run that the file does not have.
+/// `wanted` empty: all runs. Throws FileError for a run that the file does not have.
 [[nodiscard]] Selection select(const RunStore& store, std::span<const std::int64_t> wanted);
 
 /// Leaves the points of these ids.

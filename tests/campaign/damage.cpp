@@ -166,7 +166,7 @@ struct Expected {
     int verdict = threw;
     try {
       verdict = reader.read(file, expected.of(reader));
-    } catch (const StorageError&) {
+    } catch (const FileError&) {
       verdict = said;
     } catch (const std::exception& error) {
       fmt::print(stderr, "{}: {}\n", reader.name, error.what());

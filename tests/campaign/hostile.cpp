@@ -88,8 +88,8 @@ RunStore opened(const fs::path& file) {
   for (;;) {
     try {
       return RunStore::open(file, RunStore::Mode::collect);
-    } catch (const StorageError& error) {
-      if (error.kind() != StorageError::Kind::locked) throw;
+    } catch (const FileError& error) {
+      if (error.kind() != FileError::Kind::locked) throw;
       std::this_thread::yield();
     }
   }
@@ -142,11 +142,11 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
         }
         try {
           store.add_point(id, i, record);
-        } catch (const StorageError&) {  // what no file may hold: the others go on
+        } catch (const FileError&) {  // what no file may hold: the others go on
         }
       }
       store.finish_run(id, StoredRunState::complete);
-    } catch (const StorageError&) {
+    } catch (const FileError&) {
     }
   }
 }

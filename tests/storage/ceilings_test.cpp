@@ -138,7 +138,7 @@ TEST_F(Ceilings, that_are_not_what_was_written_are_named_and_left_out) {
 
 TEST_F(Ceilings, that_no_device_can_have_are_refused_and_nothing_is_written) {
   for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e40}) {
-    EXPECT_THROW((void)add(file_, value), StorageError);
+    EXPECT_THROW((void)add(file_, value), FileError);
   }
   EXPECT_TRUE(read(file_).empty());
 }

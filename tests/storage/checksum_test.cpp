@@ -45,7 +45,7 @@ void write_runs(const std::filesystem::path& file, std::size_t points = 3) {
 bool noticed(const std::filesystem::path& file) {
   try {
     return !check_file(file).ok();
-  } catch (const StorageError&) {
+  } catch (const FileError&) {
     return true;
   }
 }
@@ -160,7 +160,7 @@ TEST(Checksum, follow_what_a_collector_changes) {
     ASSERT_TRUE(run.has_value());
     store.add_point(*run, 1, full_record());
     EXPECT_TRUE(check_file(file).ok()) << "while it is being written";
-    const StorageError twice = storage_error_of([&] { store.add_point(*run, 1, full_record()); });
+    const FileError twice = storage_error_of([&] { store.add_point(*run, 1, full_record()); });
     EXPECT_TRUE(check_file(file).ok()) << "a point that is refused is not counted: " << twice.what();
     store.add_point(*run, 2, full_record());
   }  // as if it was killed
@@ -186,7 +186,7 @@ TEST(Checksum, a_damaged_run_is_given_and_named) {
   EXPECT_THAT(text(store.bad_rows()[0].where), HasSubstr("run 1"));
   EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr("checksum"));
   EXPECT_EQ(storage_error_of([&] { write_compact_copy({file}, folder / "other.attnscope"); }).kind(),
-            StorageError::Kind::damaged);
+            FileError::Kind::damaged);
 }
 
 TEST(Checksum, misses_a_value_that_moved_to_another_point) {

@@ -27,14 +27,14 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
 
 /// Opening in either mode fails with `kind`, one line naming the file, and changes neither file nor folder.
 void expect_refused(const std::filesystem::path& file, Kind kind) {
   const std::string before = content(file);
   for (const Mode mode : {Mode::read_only, Mode::collect}) {
-    const StorageError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
+    const FileError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
     EXPECT_EQ(error.kind(), kind) << error.what();
     EXPECT_THAT(error.what(), HasSubstr(file.filename().string()));
     EXPECT_THAT(error.what(), Not(AnyOf(HasSubstr("\n"), HasSubstr("***"))));
@@ -60,7 +60,7 @@ void write_points(const std::filesystem::path& file, int points) {
 
 TEST(FileErrors, missing) {
   const TemporaryFolder folder;
-  const StorageError error = storage_error_of([&] { RunStore::open(folder / "no.attnscope", Mode::read_only); });
+  const FileError error = storage_error_of([&] { RunStore::open(folder / "no.attnscope", Mode::read_only); });
   EXPECT_EQ(error.kind(), Kind::not_found);
   EXPECT_THAT(error.what(), HasSubstr("no.attnscope"));
 }
@@ -94,7 +94,7 @@ TEST_P(RefusedFiles, stay_as_they_are) {
   write_points(file, 40);
   GetParam().change(file);
   expect_refused(file, GetParam().kind);
-  const StorageError error = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); });
+  const FileError error = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); });
   for (const std::string& words : GetParam().words) EXPECT_THAT(error.what(), HasSubstr(words));
 }
 
@@ -158,7 +158,7 @@ TEST(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
     const RunStore first = RunStore::open(file, Mode::collect);
     std::filesystem::create_symlink(file, folder / "alias.attnscope");
     for (const auto& name : {file, folder / "alias.attnscope"}) {
-      const StorageError error = storage_error_of([&] { RunStore::open(name, Mode::collect); });
+      const FileError error = storage_error_of([&] { RunStore::open(name, Mode::collect); });
       EXPECT_EQ(error.kind(), Kind::locked) << error.what();
       EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
     }
@@ -172,7 +172,7 @@ TEST(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
 
 TEST(FileErrors, no_such_folder) {
   const TemporaryFolder folder;
-  const StorageError error = storage_error_of([&] { RunStore::open(folder / "no/a.attnscope", Mode::collect); });
+  const FileError error = storage_error_of([&] { RunStore::open(folder / "no/a.attnscope", Mode::collect); });
   EXPECT_EQ(error.kind(), Kind::not_writable);
   EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
 }
@@ -202,7 +202,7 @@ TEST(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
     const rlimit limit{2 << 20, 2 << 20};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::size_t kept = 0;
-    const StorageError error = storage_error_of([&] {
+    const FileError error = storage_error_of([&] {
       RunStore store = RunStore::open(file, Mode::collect);
       const std::int64_t run = store.begin_run(full_header());
       for (; kept < 100'000; ++kept) store.add_point(run, kept, full_record());
@@ -235,7 +235,7 @@ TEST(FileErrors, what_is_used_up_is_named) {
       std::string what;
       try {
         (void)RunStore::open(file, Mode::collect);
-      } catch (const StorageError& error) {
+      } catch (const FileError& error) {
         what = error.what();
       }
       const bool enough = what.empty() && left > 0;
@@ -253,7 +253,7 @@ TEST(FileErrors, no_room_for_a_new_file_leaves_none) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    const StorageError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
+    const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
     const bool boasts = std::string(error.what()).find("is kept") != std::string::npos;
     ::_exit(error.kind() == Kind::disk_full && !boasts ? 0 : 1);
   }

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "profiler/files/output_file.h"
 #include "storage/merge.h"
-#include "storage/output_file.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
 using Existing = OutputFile::Existing;
 
@@ -69,7 +69,7 @@ TEST(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replaced
     const std::int64_t run = store.begin_run(full_header());
     store.add_point(run, 0, simple_record(100));
     change();
-    const StorageError error = storage_error_of([&] { store.add_point(run, 1, simple_record(200)); });
+    const FileError error = storage_error_of([&] { store.add_point(run, 1, simple_record(200)); });
     EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope was removed, moved or replaced")));
   }
 }
@@ -107,8 +107,8 @@ TEST(NewFiles, have_their_name_only_when_they_are_whole) {
 TEST(NewFiles, that_fail_leave_nothing) {
   const TemporaryFolder folder;
   EXPECT_THROW(RunStore::create(folder / "a.attnscope",
-                                [](RunStore&) { throw StorageError(Kind::other, Message::verbatim("half way")); }),
-               StorageError);
+                                [](RunStore&) { throw FileError(Kind::other, Message::verbatim("half way")); }),
+               FileError);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
@@ -120,7 +120,7 @@ TEST(NewFiles, an_empty_database_of_nobody_counts_as_new) {
     blank.exec("PRAGMA journal_mode = WAL");  // as far as a collector came that was killed
   }
   ASSERT_GT(fs::file_size(file), 0U);
-  const StorageError error = storage_error_of([&] { RunStore::open(file, Mode::read_only); });
+  const FileError error = storage_error_of([&] { RunStore::open(file, Mode::read_only); });
   EXPECT_EQ(error.kind(), Kind::not_a_database);
   EXPECT_THAT(error.what(), HasSubstr("is empty"));
   write_run(file, 100);
@@ -140,7 +140,7 @@ TEST(NewFiles, are_not_made_beside_a_log_that_holds_points_of_another) {
   const TemporaryFolder folder;
   const fs::path file = folder / "a.attnscope";
   std::ofstream(file.string() + "-wal") << "the last points of a file that was moved away";
-  const StorageError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
+  const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope-wal"), HasSubstr("put that file back")));
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.attnscope-wal"});
 }
@@ -193,10 +193,10 @@ TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
   fs::create_symlink(pipe, link);
   for (const auto& name : {pipe, link}) {
     for (const Mode mode : {Mode::read_only, Mode::collect}) {
-      const StorageError error = storage_error_of([&] { (void)RunStore::open(name, mode); });
+      const FileError error = storage_error_of([&] { (void)RunStore::open(name, mode); });
       EXPECT_THAT(error.what(), HasSubstr("is no regular file")) << error.what();
     }
-    const StorageError error = storage_error_of([&] { RunStore::create(name, [](RunStore&) {}); });
+    const FileError error = storage_error_of([&] { RunStore::create(name, [](RunStore&) {}); });
     EXPECT_THAT(error.what(), HasSubstr("is no regular file"));
     EXPECT_TRUE(fs::is_fifo(name));
   }
@@ -260,7 +260,7 @@ TEST(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
 TEST(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
   const TemporaryFolder folder;
   fs::create_symlink("gone/a.attnscope", folder / "link");
-  const auto require_named = [](const StorageError& error) {
+  const auto require_named = [](const FileError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("link is a symlink to"), HasSubstr("gone/a.attnscope, and there is no")));
   };
   require_named(storage_error_of([&] { write_table(folder / "link", "algorithm\n"); }));
@@ -272,7 +272,7 @@ TEST(OutputFiles, go_over_no_file_of_another_kind) {
   const TemporaryFolder folder;
   const std::string notes = "dear diary, today I measured attention\n";
   std::ofstream(folder / "notes.txt") << notes;
-  const StorageError error = storage_error_of([&] { write_table(folder / "notes.txt", "algorithm\n"); });
+  const FileError error = storage_error_of([&] { write_table(folder / "notes.txt", "algorithm\n"); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("notes.txt"), HasSubstr("--force")));
   EXPECT_EQ(content(folder / "notes.txt"), notes);
   write_table(folder / "notes.txt", "algorithm\n", Existing::any);
@@ -295,7 +295,7 @@ TEST(OutputFiles, know_their_kinds) {
       if (kind == other) {
         EXPECT_NO_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind)) << kind->noun;
       } else {
-        EXPECT_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind), StorageError)
+        EXPECT_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind), FileError)
             << kind->noun << " over " << other->noun;
       }
     }
@@ -350,7 +350,7 @@ TEST(OutputFiles, pipes_are_written_to) {
 TEST(OutputFiles, devices_are_written_to) {
   write_table("/dev/null", "algorithm\n");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
-  const StorageError error = storage_error_of([] { write_table("/dev/full", "algorithm\n"); });
+  const FileError error = storage_error_of([] { write_table("/dev/full", "algorithm\n"); });
   EXPECT_EQ(error.kind(), Kind::disk_full);
   EXPECT_THAT(error.what(), HasSubstr("/dev/full"));
 }

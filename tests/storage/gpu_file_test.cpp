@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/gpu_file.h"
+#include "profiler/files/gpu_file.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
 
 void write_a_few_points(const std::filesystem::path& file) {
@@ -51,7 +51,7 @@ TEST_P(HostileSchema, is_refused_by_readers_and_collectors) {
   write_a_few_points(file);
   change(file, GetParam().sql);
   for (const Mode mode : {Mode::read_only, Mode::collect}) {
-    const StorageError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
+    const FileError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
     EXPECT_EQ(error.kind(), Kind::foreign) << error.what();
     EXPECT_THAT(error.what(), HasSubstr(GetParam().says));
   }
@@ -107,15 +107,6 @@ TEST(Text, that_steers_a_terminal_is_spelled_out) {
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xef\xbf\xbe\xef\xbf\xbd"),
             "\\ufffe\xef\xbf\xbd");  // no character, and the one that stands for one
-}
-
-TEST(Text, that_a_spreadsheet_would_run_is_guarded_and_comes_back) {
-  for (const char* text : {"=1+1", "+x", "-x", "@sum", "\tx", "'=x", "''=x", "'", "'x", "plain", ""}) {
-    EXPECT_EQ(without_guard(guarded(text)), text);
-  }
-  EXPECT_EQ(guarded("=1+1"), "'=1+1");
-  EXPECT_EQ(guarded("plain"), "plain");
-  EXPECT_EQ(guarded("'x"), "'x");
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_f
     fs::copy_file(two, changed, fs::copy_options::overwrite_existing);
     alter(changed, change);
     for (const Paths& files : {Paths{one, changed}, Paths{begun, changed, one}}) {
-      const StorageError error = storage_error_of([&] { (void)merge("all.attnscope", files); });
+      const FileError error = storage_error_of([&] { (void)merge("all.attnscope", files); });
       EXPECT_THAT(error.what(), AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("place ")))
           << change;
       EXPECT_FALSE(fs::exists(folder_ / "all.attnscope"));
@@ -335,11 +335,11 @@ TEST_F(Merge, a_damaged_file_ends_it_unless_it_is_to_be_left_out) {
   EXPECT_EQ(storage_error_of([&] {
               (void)merge("more.attnscope", {good, folder_ / "missing.attnscope"}, Damaged::leave_out);
             }).kind(),
-            StorageError::Kind::not_found);
+            FileError::Kind::not_found);
   EXPECT_EQ(storage_error_of([&] {
               (void)merge("more.attnscope", {bad, none}, Damaged::leave_out);
             }).kind(),
-            StorageError::Kind::damaged)
+            FileError::Kind::damaged)
       << "a file of nothing would say that there was nothing";
   EXPECT_FALSE(fs::exists(folder_ / "more.attnscope"));
 }

@@ -74,7 +74,7 @@ TEST_F(Noise, points_that_no_recordings_have_are_not_taken) {
     EXPECT_THROW(
         (void)RunStore::open(file_, Mode::collect)
             .add_noise(header_.device, header_.environment, {.recordings = 2, .rounds = 3, .points = {{"a", point}}}),
-        StorageError);
+        FileError);
   }
 }
 

@@ -18,7 +18,7 @@
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
 #include "storage/merge.h"
-#include "storage/report_files.h"
+#include "storage/report_points.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 

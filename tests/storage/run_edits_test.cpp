@@ -206,8 +206,8 @@ TEST_F(RunEdits, of_two_at_once_are_both_made) {
       try {
         edit({run}, {.name = std::to_string(i), .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
         ++i;
-      } catch (const StorageError& error) {
-        if (error.kind() != StorageError::Kind::locked) throw;
+      } catch (const FileError& error) {
+        if (error.kind() != FileError::Kind::locked) throw;
       }
     }
   };

@@ -191,7 +191,7 @@ TEST(RunStore, stores_whole_runs_or_none) {
 
   CompleteRun broken = whole;
   broken.points[1].spec.problem.dropout = 1;  // the schema's check fails
-  EXPECT_THROW(store.add_complete_runs({{whole, broken}}), StorageError);
+  EXPECT_THROW(store.add_complete_runs({{whole, broken}}), FileError);
   EXPECT_EQ(store.runs().size(), 2U);
   EXPECT_EQ(store.points().size(), 4U);
 }
@@ -365,7 +365,7 @@ TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
     bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) / 8192 * 4096));
     bytes.put('\x7F');
   }
-  EXPECT_THROW((void)open(), StorageError);
+  EXPECT_THROW((void)open(), FileError);
 }
 
 TEST(RunStore, gives_one_point_by_its_id) {
@@ -454,7 +454,7 @@ TEST(RunStore, a_point_is_reported_once) {
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, simple_record(64));
-  EXPECT_THROW(store.add_point(run, 0, simple_record(64)), StorageError);
+  EXPECT_THROW(store.add_point(run, 0, simple_record(64)), FileError);
   EXPECT_EQ(store.points().size(), 1U);
 }
 
@@ -716,7 +716,7 @@ TEST(CompactCopy, a_failure_leaves_the_target_as_it_was) {
   EXPECT_EQ(storage_error_of([&] {
               write_compact_copy({target, folder / "bad.attnscope"}, target);
             }).kind(),
-            StorageError::Kind::not_a_database);
+            FileError::Kind::not_a_database);
   EXPECT_EQ(RunStore::open(target, Mode::read_only).runs().size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(target.string() + ".part"));
 }

@@ -24,13 +24,13 @@ std::vector<std::int64_t> lengths_in(const std::filesystem::path& file);
 
 /// The failure that `action` throws; a test failure when it throws none.
 template <class Action>
-StorageError storage_error_of(Action&& action) {
+FileError storage_error_of(Action&& action) {
   try {
     action();
-  } catch (const StorageError& error) {
+  } catch (const FileError& error) {
     return error;
   }
-  return {StorageError::Kind::other, Message::verbatim("nothing was thrown")};
+  return {FileError::Kind::other, Message::verbatim("nothing was thrown")};
 }
 
 }  // namespace attnscope::testing

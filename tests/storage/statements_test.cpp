@@ -89,7 +89,7 @@ TEST_F(Statements, ARunThatGoesOnHasOneOfAKernel) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, stated_by(full_));
-  const StorageError error = storage_error_of([&] { store.add_point(run, 1, stated_by(other_than(full_), 128)); });
+  const FileError error = storage_error_of([&] { store.add_point(run, 1, stated_by(other_than(full_), 128)); });
   EXPECT_THAT(error.what(), HasSubstr("has points of another statement or source of mine"));
   store.add_point(run, 1, stated_by(full_, 128));
   EXPECT_THAT(store.points(), SizeIs(2));
@@ -119,7 +119,7 @@ TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, stated_by(full_));
   store.add_round(run, 0, 1, stated_by(full_));
-  const StorageError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(other_than(full_))); });
+  const FileError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(other_than(full_))); });
   EXPECT_THAT(error.what(), HasSubstr("another statement or source of mine"));
   store.finish_run(run, StoredRunState::complete);
   const std::vector<StoredPoint> points = store.points();
@@ -171,7 +171,7 @@ TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
     const PointRecord kept = storable(stated_by(statement));
     EXPECT_EQ(kept.disposition, Disposition::crashed);
     EXPECT_THAT(text(kept.reason), HasSubstr(why));
-    EXPECT_THROW(write("never.attnscope", {stated_by(statement)}), StorageError);
+    EXPECT_THROW(write("never.attnscope", {stated_by(statement)}), FileError);
   }
 }
 

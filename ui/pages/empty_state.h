@@ -12,7 +12,7 @@ namespace attnscope::ui {
 struct EmptyWords {
   QString title;
   QString text;                  ///< rich text
-  std::string_view sample = {};  ///< a recorded one that has what is missing (storage/recorded_samples.h)
+  std::string_view sample = {};  ///< a recorded one that has what is missing (profiler/files/recorded_samples.h)
 };
 
 /// Why no point is shown, and what to do: the filter hides all, nothing is open, a file is being read, a sweep has not

@@ -20,6 +20,7 @@
 #include <set>
 
 #include "messages/report_dialog.h"
+#include "profiler/report/report_files.h"
 #include "ui/process/save_file.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

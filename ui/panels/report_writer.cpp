@@ -8,6 +8,7 @@
 #include "messages/report_dialog.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/points/point_query.h"
+#include "profiler/report/report_files.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/report_files.h"
+#include "storage/report_points.h"
 
 namespace attnscope::ui {
 

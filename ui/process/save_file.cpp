@@ -23,7 +23,7 @@ QString save_file(const QString& path, const std::function<bool(QIODevice&)>& wr
     }
     if (file.error() == QFileDevice::NoError) return qtext("cannot write {}", path.toStdString());
     return qtext("cannot write {} ({})", path.toStdString(), file.errorString().toStdString());
-  } catch (const StorageError& error) {
+  } catch (const FileError& error) {
     return QString::fromLocal8Bit(error.what());
   }
 }

@@ -10,7 +10,7 @@
 #include <QString>
 #include <functional>
 
-#include "storage/output_file.h"
+#include "profiler/files/output_file.h"
 
 class QSvgGenerator;
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/file_stamp.h"
+#include "profiler/files/file_system.h"
 #include "storage/run_store.h"
 #include "ui/runs/run_points.h"
 

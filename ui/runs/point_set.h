@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "profiler/files/file_system.h"
 #include "profiler/points/point_table.h"
 #include "profiler/points/problem_filter.h"
-#include "storage/file_stamp.h"
 #include "ui/runs/run_points.h"
 
 namespace attnscope::ui {

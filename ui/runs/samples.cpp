@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/measure/host_environment.h"
-#include "storage/recorded_samples.h"
+#include "profiler/files/file_system.h"
+#include "profiler/files/recorded_samples.h"
 
 namespace attnscope::ui {
 

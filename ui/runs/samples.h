@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// storage/recorded_samples.h in the window's strings.
+// profiler/files/recorded_samples.h in the window's strings.
 #pragma once
 
 #include <QString>

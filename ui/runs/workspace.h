@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/files/file_system.h"
 #include "profiler/points/point_query.h"
-#include "storage/file_stamp.h"
 #include "storage/run_store.h"
 #include "ui/process/live.h"
 #include "ui/runs/file_contents.h"

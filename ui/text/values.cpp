@@ -5,7 +5,7 @@
 #include <QRegularExpression>
 
 #include "profiler/plan/text.h"
-#include "storage/exchange/export.h"
+#include "profiler/units/csv.h"
 
 namespace attnscope::ui {
 namespace {

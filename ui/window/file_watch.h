@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "storage/file_stamp.h"
+#include "profiler/files/file_system.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui {

@@ -13,9 +13,10 @@
 
 #include "messages/language.h"
 #include "messages/window.h"
+#include "profiler/lesson/lesson_files.h"
+#include "profiler/lesson/pictures.h"
 #include "profiler/lesson/texts.h"
-#include "storage/lesson_pages.h"
-#include "storage/lesson_texts.h"
+#include "storage/measured_rates.h"
 #include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
@@ -75,12 +76,14 @@ LessonPoints lesson_points(const Workspace& workspace) {
 
 LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request, const QString& folder) {
   try {
-    LessonWish wish{.language = request.language.toStdString(),
-                    .start = request.page.toStdString(),
-                    .data = points.data.toStdString(),
-                    .theme = request.theme.toStdString()};
-    const WrittenLesson written = write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(),
-                                               own_lesson_texts(), points.points->table(), points.ceilings, wish);
+    lesson::Evidence evidence = lesson::evidence_of(points.points->table());
+    if (const StoredCeilings* rates = newest_rates(points.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
+    const WrittenLesson written =
+        write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), own_lesson_texts(), evidence,
+                     {.language = request.language.toStdString(),
+                      .start = request.page.toStdString(),
+                      .data = points.data.toStdString(),
+                      .theme = request.theme.toStdString()});
     LessonFile file{.path = QString::fromStdString(written.pages.front().file.string()), .problems = {}, .error = {}};
     for (const lesson::TextProblem& problem : written.problems) file.problems << one_line(qtext(words_of(problem)));
     return file;

@@ -12,11 +12,11 @@
 #include <fmt/format.h>
 
 #include "kernels/kernel_defines.h"
+#include "profiler/files/file_system.h"
 #include "profiler/measure/gpu/driver/cubin_cache.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/user/kernel_parameters.h"
 #include "profiler/measure/gpu/user/own_source.h"
-#include "profiler/measure/host_environment.h"
 
 namespace attnscope {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_system.h"
 
 namespace attnscope::remote {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/units/spelling.h"
+#include "profiler/units/csv.h"
 
 #include <gtest/gtest.h>
 
@@ -158,6 +159,15 @@ TEST(Spelling, CountsHaveTheirNoun) {
   EXPECT_EQ(text(counted_points(21, 3)), "21 points in 3 rounds");
   EXPECT_EQ(text(counted_runs(1)), "1 run");
   EXPECT_EQ(text(counted_runs(0)), "0 runs");
+}
+
+TEST(Csv, GuardsWhatASpreadsheetWouldRun) {
+  for (const char* text : {"=1+1", "+x", "-x", "@sum", "\tx", "'=x", "''=x", "'", "'x", "plain", ""}) {
+    EXPECT_EQ(without_guard(guarded(text)), text);
+  }
+  EXPECT_EQ(guarded("=1+1"), "'=1+1");
+  EXPECT_EQ(guarded("plain"), "plain");
+  EXPECT_EQ(guarded("'x"), "'x");
 }
 
 }  // namespace

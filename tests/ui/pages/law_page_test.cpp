@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "kernels/model/io_model.h"
-#include "storage/recorded_samples.h"
+#include "profiler/files/recorded_samples.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/law/law_page.h"
 #include "ui/plots/curve_style.h"

@@ -7,8 +7,8 @@
 #include <QTest>
 #include <sstream>
 
+#include "profiler/files/file_system.h"
 #include "storage/exchange/export.h"
-#include "storage/file_stamp.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/details_panel.h"
 

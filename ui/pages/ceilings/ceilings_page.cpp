@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "messages/ceilings_page.h"
+#include "profiler/files/recorded_samples.h"
 #include "profiler/roofline/ceiling_table.h"
-#include "storage/recorded_samples.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/plain_table.h"
 

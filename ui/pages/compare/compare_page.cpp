@@ -17,7 +17,7 @@
 #include "messages/compare.h"
 #include "messages/compare_page.h"
 #include "profiler/compare/comparison_words.h"
-#include "storage/recorded_samples.h"
+#include "profiler/files/recorded_samples.h"
 #include "ui/pages/layout_option.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"

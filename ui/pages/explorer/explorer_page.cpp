@@ -16,8 +16,8 @@
 
 #include "kernels/tile_table.h"
 #include "messages/explorer_page.h"
+#include "profiler/files/gpu_file.h"
 #include "profiler/plan/fields.h"
-#include "storage/gpu_file.h"
 #include "ui/pages/explorer/card_layout.h"
 #include "ui/pages/explorer/card_words.h"
 #include "ui/pages/explorer/choice_editors.h"

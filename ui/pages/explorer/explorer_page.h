@@ -72,7 +72,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
-  /// Chooses the GPU of that file (storage/gpu_file.h). The error is one line.
+  /// Chooses the GPU of that file (profiler/files/gpu_file.h). The error is one line.
   [[nodiscard]] QString open_gpu(const QString& file);
 
   // To be connected to.

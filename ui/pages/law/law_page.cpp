@@ -11,8 +11,8 @@
 
 #include "messages/law_page.h"
 #include "profiler/curves/law_table.h"
+#include "profiler/files/recorded_samples.h"
 #include "profiler/points/facets.h"
-#include "storage/recorded_samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

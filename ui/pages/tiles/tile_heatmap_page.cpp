@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "messages/tile_map.h"
+#include "profiler/files/recorded_samples.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/fields.h"
 #include "profiler/tilemap/map_points.h"
 #include "profiler/tilemap/plot_list.h"
-#include "storage/recorded_samples.h"
 #include "ui/models/facet_words.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of files, into files: what a report is made of as it is stored, and the page, or the Markdown with its
-// pictures, whole or not at all.
+// What a report is made of, read from files.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "profiler/report/report.h"
-#include "storage/output_file.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -28,18 +26,13 @@ struct ReportPoints {
   /// By file, as it was given, and the run's number in it. A run that several files hold is one.
   std::map<std::pair<std::filesystem::path, std::int64_t>, analysis::RunIndex> places;
 };
-/// Throws StorageError. `read` is called with each file that was read, for what reading skipped.
+/// Throws FileError. `read` is called with each file that was read, for what reading skipped.
 [[nodiscard]] ReportPoints read_report_points(const std::vector<ReportSource>& sources, const std::string& version,
                                               const std::function<void(const RunStore&)>& read = {});
 /// Leaves the points of these rows, ascending, and the runs that they are of; `filter` is what chose them.
 [[nodiscard]] ReportPoints only_rows(ReportPoints, std::span<const analysis::Row> rows, std::string filter);
 
-/// Whether a report has a name that says what it is: .html or .md.
-[[nodiscard]] bool is_report_name(const std::filesystem::path&);
 /// Where measurements are, which no report replaces.
 [[nodiscard]] bool holds_measurements(const std::filesystem::path& output, const std::vector<ReportSource>&);
-/// NAME.html, or NAME.md with its pictures in NAME-figures beside it. Throws StorageError, and leaves nothing then that
-/// was not there before. Pre: is_report_name().
-void write_report(const report::Document&, const std::filesystem::path& output, OutputFile::Existing);
 
 }  // namespace attnscope

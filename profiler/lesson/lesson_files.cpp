@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/lesson_texts.h"
+#include "profiler/lesson/lesson_files.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_error.h"
+#include "profiler/files/file_system.h"
+#include "profiler/lesson/pictures.h"
+#include "profiler/lesson/web.h"
 #include "profiler/plan/text.h"
-#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
-using analysis::lesson::TextFile;
+namespace lesson = analysis::lesson;
+using lesson::TextFile;
+
+bool is_lesson(std::string_view first) {
+  return first.find("content=\"attnscope lesson\"") != std::string_view::npos;
+}
+bool are_answers(std::string_view first) {
+  return first.find("content=\"attnscope lesson answers\"") != std::string_view::npos;
+}
+
+std::string file_of(const std::string& language, const LessonFileOptions& options) {
+  return language == options.language ? "index.html" : language + ".html";
+}
+
+/// With those above it.
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw FileError(FileError::Kind::not_writable, "cannot make the folder {}: {}", folder.string(), error.message());
+  }
+}
 
 constexpr std::size_t most_files = 4096;
 
@@ -106,6 +132,46 @@ class TextFolder {
 
 }  // namespace
 
+WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextFile> own_texts,
+                           const lesson::Evidence& evidence, const LessonFileOptions& options) {
+  make_folder(folder);
+  const FileKind kind{"a lesson of attnscope's", is_lesson};
+  WrittenLesson written;
+  std::vector<OutputFile> files;
+  std::string answers;
+  std::set<std::string> told;
+  for (const std::string& language : lesson::lesson_languages()) {
+    const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
+    lesson::WebOptions web{.seed = options.seed, .data = options.data, .start = options.start, .theme = options.theme};
+    for (const std::string& other : lesson::lesson_languages()) {
+      if (other != language) web.others.emplace_back(other, file_of(other, options));
+    }
+    OutputFile& file = files.emplace_back(folder / file_of(language, options), kind, options.existing);
+    file.write(lesson::lesson_page(texts, evidence, web));
+    const bool asked = language == options.language;
+    written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
+                         {file.place(), texts.steps.size(), texts.claims.size()});
+    // Claims are read in every language: what is wrong with one is told once.
+    std::ranges::copy_if(texts.problems, std::back_inserter(written.problems),
+                         [&](const lesson::TextProblem& each) { return told.insert(text(words_of(each))).second; });
+    if (asked) answers = lesson::answers_page(texts, evidence, web);
+  }
+  if (!options.answers.empty()) {
+    for (const OutputFile& page : files) {
+      if (fs::weakly_canonical(page.place()) != fs::weakly_canonical(options.answers)) continue;
+      throw FileError(FileError::Kind::not_writable,
+                      "{} is a page of the lesson itself: the answers need another place", options.answers.string());
+    }
+    files
+        .emplace_back(options.answers, FileKind{"the answers to a lesson of attnscope's", are_answers},
+                      options.existing)
+        .write(answers);
+  }
+  // Pages that link to each other come together or not at all.
+  for (OutputFile& file : files) file.commit();
+  return written;
+}
+
 std::vector<TextFile> lesson_texts_of(const fs::path& folder) {
   return TextFolder(folder).files();
 }
@@ -116,12 +182,7 @@ std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing exis
   for (const analysis::lesson::EmbeddedText& each : analysis::lesson::embedded_lesson()) {
     if (!each.path.ends_with(".md")) continue;
     const fs::path target = folder / each.path;
-    std::error_code error;
-    fs::create_directories(target.parent_path(), error);
-    if (error) {
-      throw StorageError(StorageError::Kind::not_writable, "cannot make the folder {}: {}",
-                         target.parent_path().string(), error.message());
-    }
+    make_folder(target.parent_path());
     files.emplace_back(target, kind, existing).write(each.text);
   }
   for (OutputFile& file : files) file.commit();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder of a teacher's texts: what is read of it, and what is told of the rest.
-#include "storage/lesson_texts.h"
+#include "profiler/lesson/lesson_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

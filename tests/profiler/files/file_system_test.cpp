@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_system.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class HostEnvironmentTest : public ::testing::Test {
+class UserFolders : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* home = std::getenv("HOME");
@@ -32,7 +32,7 @@ class HostEnvironmentTest : public ::testing::Test {
   fs::path parent_;
 };
 
-TEST_F(HostEnvironmentTest, HomeIsNeverAPlaceInTheWorkingFolder) {
+TEST_F(UserFolders, HomeIsNeverAPlaceInTheWorkingFolder) {
   setenv("HOME", "/somewhere", 1);
   EXPECT_EQ(home_folder(), "/somewhere");
   for (const char* word : {"", "relative/home", "."}) {
@@ -44,7 +44,7 @@ TEST_F(HostEnvironmentTest, HomeIsNeverAPlaceInTheWorkingFolder) {
   EXPECT_TRUE(home_folder().empty() || home_folder().is_absolute());
 }
 
-TEST_F(HostEnvironmentTest, APrivateFolderIsNobodyElses) {
+TEST_F(UserFolders, APrivateFolderIsNobodyElses) {
   const fs::path folder = private_folder(parent_);
   ASSERT_FALSE(folder.empty());
   struct stat made {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the recorded samples are looked for, and which of them is taken.
-#include "storage/recorded_samples.h"
+#include "profiler/files/recorded_samples.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

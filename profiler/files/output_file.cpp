@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/output_file.h"
+#include "profiler/files/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,19 +16,18 @@
 #include <system_error>
 #include <utility>
 
-#include "storage/run_store.h"
-#include "storage/schema.h"
+#include "profiler/files/file_error.h"
 
 namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = StorageError::Kind;
+using Kind = FileError::Kind;
 
 constexpr std::string_view temporary_suffix = ".part";
 constexpr std::size_t random_digits = 16;
 
-StorageError cannot_write(const fs::path& file, std::string_view why) {
+FileError cannot_write(const fs::path& file, std::string_view why) {
   return {Kind::not_writable, make_message("cannot write {} ({}); choose another place", file.string(), why)};
 }
 
@@ -38,10 +37,9 @@ std::string why_not(int error) {
   return std::strerror(error);
 }
 
-StorageError cannot_write(const fs::path& file, int error) {
-  StorageError cannot = cannot_write(file, why_not(error));
-  return error == ENOSPC || error == EDQUOT || error == EFBIG ? StorageError(Kind::disk_full, cannot.message())
-                                                              : cannot;
+FileError cannot_write(const fs::path& file, int error) {
+  FileError cannot = cannot_write(file, why_not(error));
+  return error == ENOSPC || error == EDQUOT || error == EFBIG ? FileError(Kind::disk_full, cannot.message()) : cannot;
 }
 
 fs::path folder_of(const fs::path& file) {
@@ -207,9 +205,9 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
   const fs::path folder = fs::canonical(folder_of(file), error);
   if (!error) return folder / file.filename();
   if (file == name) return name;
-  throw StorageError(Kind::not_writable,
-                     "{} is a symlink to {}, and there is no such folder; make it, or name another file", name.string(),
-                     file.string());
+  throw FileError(Kind::not_writable,
+                  "{} is a symlink to {}, and there is no such folder; make it, or name another file", name.string(),
+                  file.string());
 }
 
 void remove_leftovers(const fs::path& place) {
@@ -231,12 +229,12 @@ void require_regular(const std::filesystem::path& file) {
   struct stat there {};
   if (::stat(file.c_str(), &there) != 0) {
     if (errno == ELOOP)
-      throw StorageError(Kind::not_a_database, "{} is a symlink that leads back to itself; name a file", file.string());
+      throw FileError(Kind::not_a_database, "{} is a symlink that leads back to itself; name a file", file.string());
     return;
   }
   if (S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return;
-  throw StorageError(Kind::not_a_database, "{} is no regular file but a device, a pipe or a socket: name a file",
-                     file.string());
+  throw FileError(Kind::not_a_database, "{} is no regular file but a device, a pipe or a socket: name a file",
+                  file.string());
 }
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place) {
@@ -318,7 +316,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
     const std::string text = first_bytes(target_, reason);
     if (reason != 0) throw cannot_write(target, reason);
     if (!kind.is_one(text)) {
-      throw StorageError(
+      throw FileError(
           Kind::not_writable,
           "{} is there already and is not {}; it is left as it is: choose another name, or replace it with --force",
           target.string(), kind.noun);

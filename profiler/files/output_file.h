@@ -9,9 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/messages/message.h"
-
 namespace attnscope {
+
+/// "Attn" in ASCII: the PRAGMA application_id of a file of measurements.
+inline constexpr int application_id = 0x4174746E;
 
 /// What a writer writes: a file of the same kind at its place may be replaced.
 struct FileKind {
@@ -30,7 +31,7 @@ extern const FileKind measurements, csv, json, tiles, png, svg, pdf;
 class TemporaryFile {
  public:
   /// Of a new file the mode is the umask's; of one that replaces `place` it is that of `place`, with its owner.
-  /// Throws StorageError.
+  /// Throws FileError.
   explicit TemporaryFile(const std::filesystem::path& place);
   TemporaryFile(TemporaryFile&&) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;
@@ -41,7 +42,7 @@ class TemporaryFile {
 
   enum class Over { nothing, what_is_there };
   /// Waits until its bytes are on the disk and gives it its name. Over::nothing fails where something has that name by
-  /// now. Throws StorageError; the file then goes away.
+  /// now. Throws FileError; the file then goes away.
   void publish(Over);
 
  private:
@@ -58,7 +59,7 @@ class OutputFile {
     of_its_kind,  ///< only an empty file or one of the same kind is replaced
     any,          ///< the user said so
   };
-  /// Throws StorageError, in one line with the path: a folder, a file of another kind, a place that refuses.
+  /// Throws FileError, in one line with the path: a folder, a file of another kind, a place that refuses.
   OutputFile(const std::filesystem::path& target, const FileKind&, Existing);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -70,9 +71,9 @@ class OutputFile {
   [[nodiscard]] std::filesystem::path building() const;
   /// What is going to be there: the target, its symlinks followed.
   [[nodiscard]] const std::filesystem::path& place() const { return target_; }
-  /// All of `text`. Throws StorageError, with the cause.
+  /// All of `text`. Throws FileError, with the cause.
   void write(std::string_view text);
-  /// Puts the file in its place. Throws StorageError; what was there then stays.
+  /// Puts the file in its place. Throws FileError; what was there then stays.
   void commit();
 
  private:
@@ -85,10 +86,10 @@ class OutputFile {
 /// holds. Never goes through a link.
 void remove_leftovers(const std::filesystem::path& place);
 /// Where the file is that a name stands for, or would be: symlinks followed, also one that leads nowhere yet. So all
-/// names but hard links are one. The name itself where its folder is not to be found; throws StorageError where it
+/// names but hard links are one. The name itself where its folder is not to be found; throws FileError where it
 /// leads into such a one.
 [[nodiscard]] std::filesystem::path behind_links(const std::filesystem::path&);
-/// Throws StorageError (Kind::not_a_database) where something is there that is no regular file: a device, whose size is
+/// Throws FileError (Kind::not_a_database) where something is there that is no regular file: a device, whose size is
 /// 0 as well, is no empty file to be replaced.
 void require_regular(const std::filesystem::path& file);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/recorded_samples.h"
+#include "profiler/files/recorded_samples.h"
 
 #include <cstdlib>
 #include <sstream>
 #include <system_error>
 
-#include "profiler/measure/host_environment.h"
+#include "profiler/files/file_system.h"
 
 namespace attnscope {
 

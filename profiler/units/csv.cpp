@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/units/csv.h"
+
+namespace attnscope {
+namespace {
+
+bool begins_a_formula(std::string_view text) {
+  constexpr std::string_view beginnings = "=+-@\t\r";
+  return !text.empty() && beginnings.find(text.front()) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string guarded(std::string text) {
+  // One that looks guarded already is guarded once more, so that reading gives it back.
+  const bool looks_guarded = without_guard(text).size() != text.size();
+  if (begins_a_formula(text) || looks_guarded) text.insert(text.begin(), '\'');
+  return text;
+}
+
+std::string_view without_guard(std::string_view field) {
+  const std::size_t first = field.find_first_not_of('\'');
+  if (first == 0 || first == std::string_view::npos || !begins_a_formula(field.substr(first))) return field;
+  return field.substr(1);
+}
+
+std::string csv_text(std::string_view text) {
+  std::string field = guarded(std::string(text));
+  const bool quoted = !field.empty() && (field.find_first_of(",\"\r\n") != std::string::npos || field.front() == ' ' ||
+                                         field.back() == ' ');
+  if (!quoted) return field;
+  for (std::size_t quote = 0; (quote = field.find('"', quote)) != std::string::npos; quote += 2) field.insert(quote, 1, '"');
+  return '"' + field + '"';
+}
+
+}  // namespace attnscope
