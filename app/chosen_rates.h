@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "profiler/measure/simulated_device.h"
-#include "storage/measured_rates.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 

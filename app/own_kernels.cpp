@@ -16,7 +16,7 @@
 #include "kernels/user/user_kernel.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
-#include "storage/known_statements.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 

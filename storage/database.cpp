@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -12,15 +11,11 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "profiler/files/output_file.h"
-#include "storage/hardening.h"
-#include "storage/new_database.h"
+#include "profiler/plan/text.h"
 #include "storage/schema.h"
 
 namespace attnscope {
@@ -193,6 +188,163 @@ FileError as_file_error(const SQLite::Exception& error, const std::filesystem::p
     default:
       return {Kind::other, make_message("{}: {} (SQLite error {})", name, error.what(), extended)};
   }
+}
+
+namespace {
+
+/// A row of sqlite_schema.
+struct Definition {
+  std::string type;
+  std::string table;
+  std::string sql;
+
+  bool operator==(const Definition&) const = default;
+};
+using Definitions = std::map<std::string, Definition>;  // by name
+
+Definitions definitions_of(SQLite::Database& database) {
+  Definitions found;
+  SQLite::Statement query(database, "SELECT name, type, tbl_name, coalesce(sql, '') FROM sqlite_schema");
+  while (query.executeStep()) {
+    found[query.getColumn(0).getString()] = {query.getColumn(1).getString(), query.getColumn(2).getString(),
+                                             query.getColumn(3).getString()};
+  }
+  return found;
+}
+
+const Definitions& ours() {
+  static const Definitions made = [] {
+    SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    create_schema(fresh);
+    return definitions_of(fresh);
+  }();
+  return made;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, Message what) {
+  throw FileError(FileError::Kind::foreign,
+                  "{} {}; no program of ours wrote that, so it is not opened: ask for an untouched copy", file.string(),
+                  what);
+}
+
+}  // namespace
+
+void harden(SQLite::Database& database, bool reads_only) {
+  sqlite3* const handle = database.getHandle();
+  const auto set = [&](int option, int value) { sqlite3_db_config(handle, option, value, nullptr); };
+  set(SQLITE_DBCONFIG_DEFENSIVE, 1);
+  // Our own CHECKs call json_type(), which SQLite does not hold for harmless: a writer's schema is ours, as a reader
+  // found.
+  set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, reads_only ? 0 : 1);
+  set(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
+  set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
+  set(SQLITE_DBCONFIG_DQS_DDL, 0);
+  set(SQLITE_DBCONFIG_DQS_DML, 0);
+  if (reads_only) set(SQLITE_DBCONFIG_ENABLE_VIEW, 0);
+
+  // A kernel's samples are the longest thing in a row; 64 MiB are some three million of them.
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20);
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+  sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 500);
+  sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
+  sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 10);
+  sqlite3_limit(handle, SQLITE_LIMIT_VDBE_OP, 1 << 20);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1);
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 10);  // what a run takes with it counts as triggers
+  sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
+  database.exec("PRAGMA cell_size_check = ON");
+  if (reads_only) database.exec("PRAGMA query_only = ON");
+}
+
+std::vector<std::string> require_our_schema(SQLite::Database& database, const std::filesystem::path& file) {
+  const Definitions found = definitions_of(database);
+  std::vector<std::string> extras;
+  for (const auto& [name, definition] : found) {
+    const std::string described = fmt::format("{} {}", definition.type, printable(name));
+    const auto known = ours().find(name);
+    if (definition.type == "trigger") refuse(file, make_message("holds a {}", described));
+    if (known != ours().end()) {
+      if (known->second != definition) refuse(file, make_message("has a {} that is not ours", described));
+    } else if (definition.type == "index") {
+      if (ours().contains(definition.table)) {
+        refuse(file, make_message("has an {} of its own on our table {}", described, definition.table));
+      }
+    } else if (!name.starts_with("sqlite_")) {
+      extras.push_back(described);
+    }
+  }
+  for (const auto& [name, definition] : ours()) {
+    if (!found.contains(name)) refuse(file, make_message("lacks our {} {}", definition.type, name));
+  }
+  return extras;
+}
+
+namespace {
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+void create_database(const std::filesystem::path& file,
+                     const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill) {
+  const bool over_empty = stamp_of(file).size == 0;
+  TemporaryFile building(file);
+  with_file_errors(file, [&] {
+    std::unique_ptr<SQLite::Database> database = open_database(building.path(), DatabaseAccess::read_write);
+    // A point's commit writes a page of each of some ten trees to the log, however few bytes of it are new; reading and
+    // checking 6,000 points takes the same time with pages of 512 bytes to 4 KiB.
+    database->exec("PRAGMA page_size = 1024");
+    // Nobody else sees it yet: what fails is thrown away, and the disk is waited for once, before it gets its name.
+    database->exec("PRAGMA journal_mode = MEMORY");
+    database->exec("PRAGMA synchronous = OFF");
+    create_schema(*database);
+    if (fill) fill(database);
+    use_log(*database);
+  });
+  building.publish(over_empty ? TemporaryFile::Over::what_is_there : TemporaryFile::Over::nothing);
+}
+
+void use_log(SQLite::Database& database) {
+  if (database.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
+  database.exec("PRAGMA journal_mode = MEMORY");
+  database.exec("PRAGMA journal_mode = WAL");
+}
+
+bool is_blank(SQLite::Database& database) {
+  return database.execAndGet("PRAGMA application_id").getInt() == 0 &&
+         database.execAndGet("PRAGMA user_version").getInt() == 0 &&
+         database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+}
+
+bool is_blank(const std::filesystem::path& file) {
+  try {
+    return is_blank(*open_database(file, has_journal(file) ? DatabaseAccess::read_only : DatabaseAccess::immutable));
+  } catch (const SQLite::Exception&) {  // whatever it is, whoever opens it will say so
+    return false;
+  }
+}
+
+void require_no_stray_log(const std::filesystem::path& file) {
+  if (stamp_of(file).size > 0 || !has_journal(file)) return;
+  throw FileError(FileError::Kind::other,
+                  "{} is left of a file that was moved away or removed, and may hold its last points; put that file "
+                  "back, remove the log, or give another name",
+                  file.string() + "-wal");
+}
+
+void LockPatience::attach(SQLite::Database& database) {
+  sqlite3_busy_handler(database.getHandle(), on_busy, this);
+}
+
+int LockPatience::on_busy(void* self, int count) {
+  auto& patience = *static_cast<LockPatience*>(self);
+  constexpr int pause_ms = 20;
+  if (count == 0) patience.since_ms_ = now_ms();
+  sqlite3_sleep(pause_ms);
+  return patience.waiting_(static_cast<int>(now_ms() - patience.since_ms_)) ? 1 : 0;
 }
 
 }  // namespace attnscope

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening SQLite files the careful way, and saying in one sentence what is wrong with one. Internal to storage.
+// Opening and making SQLite files the careful way, and saying in one sentence what is wrong with one. Files are
+// untrusted: nothing in one is run. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profiler/files/file_error.h"
@@ -71,5 +75,48 @@ auto with_file_errors(const std::filesystem::path& file, Action&& action) {
     throw as_file_error(error, file);
   }
 }
+
+/// For a connection that has read nothing yet: no triggers, no extensions, limits on sizes. A reader also runs no
+/// views, cannot write, and evaluates no function of the schema that could do harm. A writer opens a file only after a
+/// reader has compared its schema.
+void harden(SQLite::Database&, bool reads_only);
+
+/// Compares tables, indexes and views with schema_text(). Throws FileError for a trigger, an index on a table of the
+/// schema, and for anything that differs or is missing. Returns the tables and views beside the schema, which are
+/// ignored: "table notes".
+[[nodiscard]] std::vector<std::string> require_our_schema(SQLite::Database&, const std::filesystem::path&);
+
+/// Makes a file of our schema, filled by `fill`, under a temporary name and renames it to `file`: over an empty file,
+/// never over anything else. Throws FileError or what `fill` throws.
+void create_database(const std::filesystem::path& file,
+                     const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill);
+
+/// Switches a file that has a rollback journal to WAL mode. Unlike SQLite's own way, killed at any time this leaves no
+/// journal, which a reader could not play back: all that changes is one page.
+void use_log(SQLite::Database&);
+
+/// A database without any table, of no program: what a collector left that was killed while it made its file.
+[[nodiscard]] bool is_blank(SQLite::Database&);
+[[nodiscard]] bool is_blank(const std::filesystem::path&);
+
+/// Before a file is made: SQLite would play a log that is left beside its name into the new file. Throws FileError.
+void require_no_stray_log(const std::filesystem::path& file);
+
+/// Calls `waiting` while another program's lock is in the way, every few milliseconds, with the milliseconds waited so
+/// far, until it returns false; the call that waits then fails with Kind::locked. Outlives the connection.
+class LockPatience {
+ public:
+  explicit LockPatience(std::function<bool(int)> waiting) : waiting_(std::move(waiting)) {}
+  LockPatience(const LockPatience&) = delete;
+  LockPatience& operator=(const LockPatience&) = delete;
+
+  void attach(SQLite::Database&);
+
+ private:
+  static int on_busy(void* self, int count);
+
+  std::function<bool(int)> waiting_;
+  std::int64_t since_ms_ = 0;
+};
 
 }  // namespace attnscope

@@ -1,82 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/device_sets.h"
-
+// Sets of rows that were found of a device at one time: its ceilings, its noise. A set's uid is the digest of all that
+// it says: equal sets are one, and one that is not what was written is known by it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "kernels/model/device_rates.h"
+#include "storage/bounds.h"
+#include "storage/checksum.h"
 #include "storage/rows.h"
+#include "storage/run_store_impl.h"
 
 namespace attnscope {
+
+/// The tables of one kind of set.
+struct DeviceSets {
+  const char* sets;         ///< table
+  const char* set_kind;     ///< in its digest
+  const char* set_columns;  ///< what it says beside its device, environment and
+                            ///< time; "" or with a comma before each
+  const char* rows;         ///< table
+  const char* row_kind;
+  const char* row_columns;
+};
+
 namespace {
 
-void remove_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t id) {
-  for (const std::string& removal : {fmt::format("DELETE FROM {} WHERE set_id = ?", tables.rows),
-                                     fmt::format("DELETE FROM {} WHERE id = ?", tables.sets)}) {
-    SQLite::Statement remove(database, removal);
-    remove.bind(1, id);
-    remove.exec();
-  }
-}
+using analysis::PointNoise;
 
-}  // namespace
+constexpr DeviceSets ceiling_sets{"ceiling_sets", "ceiling_set", "",
+                                  "ceilings",     "ceiling",     "name, argument, value, q1, q3, unit, provenance"};
+constexpr DeviceSets noise_sets{"noise_sets", "noise_set", ", s.recordings, s.rounds, s.provenance",
+                                "noise",      "noise",     "point, name, value"};
 
 Digest digest_of_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t set) {
   Digest sum;
-  HashedRows row(
-      database,
-      fmt::format("SELECT d.uuid, d.name, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
-                  "LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
-                  tables.set_columns, qualified("e", environment_columns), tables.sets),
-      set);
+  HashedRows row(database,
+                 fmt::format("SELECT d.uuid, d.name, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = "
+                             "s.device_id LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
+                             tables.set_columns, qualified("e", environment_columns), tables.sets),
+                 set);
   while (row.next()) sum += row.digest(tables.set_kind, 0);
   HashedRows rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows), set);
   while (rows.next()) sum += rows.digest(tables.row_kind, 0);
   return sum;
 }
 
-std::string name_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t set) {
-  std::string uid = to_string(digest_of_set(database, tables, set));
-  SQLite::Statement same(database, fmt::format("SELECT count(*) FROM {} WHERE uid = ?", tables.sets));
-  Binder(same) << uid;
-  same.executeStep();
-  if (same.getColumn(0).getInt() != 0) {  // all that it says is there already, to the second
-    remove_set(database, tables, set);
-    return uid;
+CeilingSource parse_source(const std::string& text) {
+  for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
+    if (text == to_string(source)) return source;
   }
-  SQLite::Statement name(database, fmt::format("UPDATE {} SET uid = ? WHERE id = ?", tables.sets));
-  Binder(name) << uid << set;
-  name.exec();
-  return uid;
+  throw RowError(make_message("'{}' is no source of a ceiling", text));
 }
 
-void read_sets(SQLite::Database& database, const DeviceSets& tables,
-               const std::function<void(SetHeading&&, std::int64_t set, Reader&)>& take,
-               const std::function<void(std::int64_t set, const Message& why)>& note) {
-  SQLite::Statement query(
-      database, fmt::format("SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON "
-                            "d.id = s.device_id LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, "
-                            "s.measured_at, s.id",
-                            qualified("e", environment_columns), tables.set_columns, tables.sets));
+Message out_of_bounds(const Ceiling& ceiling) {
+  const auto storable = [](double value) { return std::isfinite(value) && std::abs(value) <= largest_value; };
+  const bool fits = !ceiling.name.empty() && ceiling.name.size() <= longest_name && storable(ceiling.argument) &&
+                    storable(ceiling.value) && storable(ceiling.q1.value_or(0)) && storable(ceiling.q3.value_or(0));
+  return fits ? Message() : make_message("ceiling '{}' is beyond what a device can have", ceiling.name);
+}
+
+struct NoiseValue {
+  std::string_view name;
+  double PointNoise::*member;
+};
+constexpr std::array<NoiseValue, 4> noise_values{{{"time_ns", &PointNoise::ns},
+                                                  {"log_variance", &PointNoise::variance},
+                                                  {"log_variance_clock_normalized", &PointNoise::at_one_clock},
+                                                  {"degrees_of_freedom", &PointNoise::freedom}}};
+
+Message out_of_bounds(const std::string& name, const PointNoise& point) {
+  const bool fits = point.ns > 0 && std::ranges::all_of(noise_values, [&](const NoiseValue& each) {
+                      const double value = point.*each.member;
+                      return std::isfinite(value) && value >= 0 && value <= largest_value;
+                    });
+  return fits ? Message() : make_message("noise of {} that no recordings have", name);
+}
+
+}  // namespace
+
+/// Each set by device, the oldest first; `read_rest` reads what DeviceSets::set_columns has, and the rows. What is not
+/// what was written is noted.
+template <class Set, class ReadRest>
+std::vector<Set> RunStore::Impl::read_sets(const DeviceSets& tables, ReadRest&& read_rest) {
+  std::vector<Set> sets;
+  SQLite::Statement& query = statement(fmt::format(
+      "SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
+      "LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, s.measured_at, s.id",
+      qualified("e", environment_columns), tables.set_columns, tables.sets));
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
     try {
       Reader in(query);
+      Set set;
       (void)in.integer();
-      SetHeading heading;
-      heading.uid = in.text();
-      heading.device_uuid = in.text();
-      heading.device_name = in.text();
-      heading.measured_at = in.text();
-      heading.environment = read_environment(in);
-      if (parse_digest(heading.uid) != digest_of_set(database, tables, id)) {
+      in >> set.uid >> set.device_uuid >> set.device_name >> set.measured_at >> environment_values(set.environment);
+      if (parse_digest(set.uid) != digest_of_set(*database, tables, id)) {
         throw RowError("its checksum does not match its content");
       }
-      take(std::move(heading), id, in);
+      read_rest(set, id, in);
+      sets.push_back(std::move(set));
     } catch (const RowError& error) {
-      note(id, error.message());
+      note({make_message("{} {}", tables.rows, id), error.message()});
     }
   }
+  return sets;
+}
+
+/// Adds a set, found of the device now: `more` are the values of its other columns, and add_rows(id) adds its rows.
+/// Takes it away where all that it says is there already, to the second. The uid.
+template <class AddRows, class... More>
+std::string RunStore::Impl::add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
+                                    AddRows&& add_rows, const More&... more) {
+  require_storable(attnscope::out_of_bounds(device.limits));
+  const std::int64_t device_row = device_id(device);
+  const std::int64_t environment_row = environment_id(environment);
+  std::string columns = tables.set_columns;  // ", s.recordings, ..."
+  for (std::size_t prefix = 0; (prefix = columns.find("s.")) != std::string::npos;) columns.erase(prefix, 2);
+  const std::int64_t set = insert(
+      fmt::format("INSERT INTO {} (uid, device_id, environment_id, measured_at{}) VALUES (hex(randomblob(16)), {})",
+                  tables.sets, columns, placeholders(3 + static_cast<int>(sizeof...(more)))),
+      device_row, environment_row, now_utc(), more...);
+  add_rows(set);
+  std::string uid = to_string(digest_of_set(*database, tables, set));
+  if (*find(fmt::format("SELECT count(*) FROM {} WHERE uid = ?", tables.sets), uid) != 0) {
+    execute(fmt::format("DELETE FROM {} WHERE set_id = ?", tables.rows), set);
+    execute(fmt::format("DELETE FROM {} WHERE id = ?", tables.sets), set);
+  } else {
+    execute(fmt::format("UPDATE {} SET uid = ? WHERE id = ?", tables.sets), uid, set);
+  }
+  return uid;
+}
+
+std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& environment,
+                                   std::span<const Ceiling> ceilings) {
+  return impl_->write_on_disk([&] {
+    for (const Ceiling& ceiling : ceilings) impl_->require_storable(out_of_bounds(ceiling));
+    return impl_->add_set(ceiling_sets, device, environment, [&](std::int64_t set) {
+      for (const Ceiling& each : ceilings) {
+        impl_->execute(
+            "INSERT INTO ceilings (set_id, name, argument, value, q1, q3, unit, provenance) VALUES (?, ?, ?, ?, ?, ?, "
+            "?, ?)",
+            set, each.name, each.argument, each.value, each.q1, each.q3, each.unit, to_string(each.source));
+      }
+    });
+  });
+}
+
+std::vector<StoredCeilings> RunStore::ceilings() const {
+  return impl_->read([&] {
+    return impl_->read_sets<StoredCeilings>(ceiling_sets, [&](StoredCeilings& set, std::int64_t id, Reader&) {
+      SQLite::Statement& query = impl_->bound(
+          "SELECT name, argument, value, q1, q3, unit, provenance FROM ceilings WHERE set_id = ? ORDER BY name, "
+          "argument",
+          id);
+      while (query.executeStep()) {
+        Reader in(query);
+        Ceiling& ceiling = set.ceilings.emplace_back();
+        in >> ceiling.name >> ceiling.argument >> ceiling.value >> ceiling.q1 >> ceiling.q3 >> ceiling.unit;
+        ceiling.source = parse_source(in.text());
+        require_row(out_of_bounds(ceiling));
+      }
+    });
+  });
+}
+
+std::string RunStore::add_noise(const DeviceInfo& device, const Environment& environment,
+                                const analysis::RecordingNoise& noise) {
+  return impl_->write_on_disk([&] {
+    for (const auto& [name, point] : noise.points) impl_->require_storable(out_of_bounds(name, point));
+    const auto add_rows = [&](std::int64_t set) {
+      for (const auto& [name, point] : noise.points) {
+        for (const NoiseValue& value : noise_values) {
+          impl_->execute("INSERT INTO noise (set_id, point, name, value) VALUES (?, ?, ?, ?)", set, name, value.name,
+                         point.*value.member);
+        }
+      }
+    };
+    return impl_->add_set(noise_sets, device, environment, add_rows, noise.recordings, noise.rounds,
+                          to_string(Provenance::measured));
+  });
+}
+
+std::vector<StoredNoise> RunStore::noise() const {
+  return impl_->read([&] {
+    return impl_->read_sets<StoredNoise>(noise_sets, [&](StoredNoise& set, std::int64_t id, Reader& heading) {
+      set.noise.recordings = heading.count();
+      set.noise.rounds = heading.count();
+      SQLite::Statement& query = impl_->bound("SELECT point, name, value FROM noise WHERE set_id = ?", id);
+      while (query.executeStep()) {
+        Reader in(query);
+        const std::string point = in.text();
+        const std::string name = in.text();
+        const auto* const value = std::ranges::find(noise_values, name, &NoiseValue::name);
+        if (value == noise_values.end()) throw RowError(make_message("noise of {} that no recordings have", point));
+        set.noise.points[point].*value->member = in.real();
+      }
+      for (const auto& [name, point] : set.noise.points) require_row(out_of_bounds(name, point));
+      set.model = std::make_shared<const analysis::NoiseModel>(set.noise);
+    });
+  });
+}
+
+const StoredCeilings* newest_rates(std::span<const StoredCeilings> sets, const DeviceLimits& limits,
+                                   std::string_view uuid) {
+  const StoredCeilings* found = nullptr;
+  for (const StoredCeilings& set : sets) {
+    if (uuid.empty() ? !same_gpu(set.device_name, limits.name) : set.device_uuid != uuid) continue;
+    const DeviceRates rates = device_rates(limits, set.ceilings);
+    if (!rates.dram_measured && !rates.l2_measured) continue;
+    if (found == nullptr || set.measured_at > found->measured_at) found = &set;
+  }
+  return found;
 }
 
 }  // namespace attnscope

@@ -16,11 +16,9 @@
 
 #include "profiler/files/output_file.h"
 #include "profiler/plan/shards.h"
-#include "storage/check.h"
 #include "storage/checksum.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
-#include "storage/new_database.h"
 #include "storage/row_copier.h"
 #include "storage/schema.h"
 

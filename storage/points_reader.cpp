@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/points_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "profiler/metrics/rounds.h"
+#include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
-#include "storage/point_rows.h"
 
 namespace attnscope {
 namespace {
@@ -26,7 +27,77 @@ T parsed(const std::string& text) {
   }
 }
 
+using Select = std::function<SQLite::Statement&(std::string_view)>;
+/// What of a statement's sources could be read, or the first thing wrong with them.
+struct Sources {
+  std::vector<StatementSource> all;
+  Message wrong;
+};
+
+std::unordered_map<std::int64_t, Sources> read_sources(const Select& select, bool contents) {
+  std::unordered_map<std::int64_t, Sources> by_statement;
+  SQLite::Statement& query = select(
+      fmt::format("SELECT user_kernel_id, name, digest, {} FROM user_kernel_sources ORDER BY user_kernel_id, name",
+                  contents ? "content" : "NULL"));
+  while (query.executeStep()) {
+    Sources& sources = by_statement[query.getColumn(0).getInt64()];
+    if (!sources.wrong.empty()) continue;
+    try {
+      Reader in(query);
+      (void)in.integer();
+      StatementSource source{.name = in.text(), .digest = in.text()};
+      if (const SQLite::Column content = query.getColumn(3); !content.isNull()) {
+        const bool small = static_cast<std::size_t>(content.getBytes()) <= most_kept_source_bytes;
+        if (small) source.content = content.getString();
+        if (!small || uuid_of(*source.content) != source.digest) {
+          throw RowError(make_message("source {} is not what was written: its digest is another", source.name));
+        }
+      }
+      sources.all.push_back(std::move(source));
+    } catch (const RowError& error) {
+      sources.wrong = error.message();
+    }
+  }
+  return by_statement;
+}
+
+std::string_view without_version(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool has_one = last != std::string_view::npos && last > 0 && last + 1 < name.size() && name[last] == '.';
+  return has_one ? name.substr(0, last) : name;
+}
+
+/// Whether points of that algorithm may refer to it. Two that `ab` compares may be of one statement: "mine", "mine.2".
+bool is_of(const StatementRow& row, std::string_view algorithm) {
+  return without_version(row.algorithm) == without_version(algorithm);
+}
+
 }  // namespace
+
+std::unordered_map<std::int64_t, StatementRow> read_statements(
+    const Select& select, bool contents, const std::function<void(std::int64_t id, const Message& why)>& note) {
+  std::unordered_map<std::int64_t, StatementRow> rows;
+  auto sources = read_sources(select, contents);
+  SQLite::Statement& query = select("SELECT id, digest, algorithm, text, host_code FROM user_kernels");
+  while (query.executeStep()) {
+    const std::int64_t id = query.getColumn(0).getInt64();
+    StatementRow& row = rows[id];
+    try {
+      Reader in(query);
+      (void)in.integer();
+      in >> row.digest >> row.algorithm;
+      KernelStatement statement{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
+      Message wrong = std::move(sources[id].wrong);
+      if (wrong.empty()) wrong = out_of_bounds(statement);
+      if (wrong.empty() && digest_of(statement) != row.digest) wrong = "its checksum does not match its content";
+      require_row(wrong);
+      row.statement = std::make_shared<const KernelStatement>(std::move(statement));
+    } catch (const RowError& error) {
+      note(id, error.message());
+    }
+  }
+  return rows;
+}
 
 template <class Places, class ReadRow>
 void PointsReader::each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row) {
@@ -137,7 +208,7 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   point.index = in.count();
   point.device_uuid = in.text();
   const StatementRow* statement = nullptr;
-  if (const std::optional<std::int64_t> id = in.optional_integer()) {
+  if (const std::optional<std::int64_t> id = in.optional<std::int64_t>()) {
     const auto found = statements_->find(*id);
     if (found == statements_->end()) throw RowError(make_message("its statement {} is not there", *id));
     statement = &found->second;
@@ -176,9 +247,7 @@ void PointsReader::read_kernels() {
     std::vector<KernelRecord>& kernels = points_[place].record.kernels;
     place_of_kernel_[in.integer()] = {.point = place, .kernel = kernels.size()};
     KernelRecord& kernel = kernels.emplace_back();
-    kernel.kernel = in.text();
-    kernel.occupancy_limiter = in.text();
-    kernel.complete = in.optional_flag();
+    in >> kernel.kernel >> kernel.occupancy_limiter >> kernel.complete;
   });
 }
 
@@ -259,16 +328,10 @@ void PointsReader::read_launches() {
       "k.point_id = p.id CROSS JOIN launches l ON l.kernel_id = k.id WHERE {}");
   each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
     LaunchRecord& launch = kernel_at(place).launch.emplace();
-    launch.kernel = in.text();
-    launch.source_file = in.text();
-    launch.entry = in.text();
+    in >> launch.kernel >> launch.source_file >> launch.entry;
     launch.defines = parsed<std::vector<std::string>>(in.text());
-    launch.digest = in.text();
-    launch.registers = in.small();
-    launch.local_bytes = in.integer();
-    launch.static_shared_bytes = in.integer();
-    launch.dynamic_shared_bytes = in.integer();
-    launch.threads = in.small();
+    in >> launch.digest >> launch.registers >> launch.local_bytes >> launch.static_shared_bytes >>
+        launch.dynamic_shared_bytes >> launch.threads;
     const auto grid = parsed<std::array<std::int64_t, 3>>(in.text());
     for (std::size_t i = 0; i < grid.size(); ++i) {
       if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(make_message("a grid of {} blocks is none", grid[i]));
@@ -278,18 +341,12 @@ void PointsReader::read_launches() {
 }
 
 void PointsReader::read_clocks() {
-  SQLite::Statement& query = select_(
-      "SELECT c.point_id, c.round, c.sm_clock_hz, c.memory_clock_hz, c.temperature_c, c.power_w, "
-      "c.throttle_reasons, c.throttled FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {}");
+  SQLite::Statement& query = select_("SELECT c.point_id, c.round, " + qualified("c", clock_columns) +
+                                     " FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {}");
   each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
     const std::int64_t round = in.integer();
     ClockReading clocks;
-    clocks.sm_clock_hz = in.real();
-    clocks.memory_clock_hz = in.real();
-    clocks.temperature_c = in.real();
-    clocks.power_w = in.real();
-    clocks.throttle_reasons = std::bit_cast<std::uint64_t>(in.integer());
-    clocks.throttled = in.flag();
+    in >> clock_values(clocks);
     clocks_of_round(place, round) = clocks;
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts points together from the tables that hold their parts. Internal to storage.
+// Puts points together from the tables that hold their parts, and reads users' statements. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +17,21 @@
 
 #include "storage/rows.h"
 #include "storage/run_store.h"
-#include "storage/statement_rows.h"
 
 namespace attnscope {
+
+/// What a user's kernel was stated by.
+struct StatementRow {
+  std::string digest;                                ///< as the row says it: points are known by it
+  std::string algorithm;                             ///< of the points
+  std::shared_ptr<const KernelStatement> statement;  ///< null where it is not what was written
+};
+
+/// By id. `select` prepares a query. `contents`: of sources that were kept, too; else
+/// nobody looks whether these are what was written. `note` is told what is wrong with one.
+[[nodiscard]] std::unordered_map<std::int64_t, StatementRow> read_statements(
+    const std::function<SQLite::Statement&(std::string_view)>& select, bool contents,
+    const std::function<void(std::int64_t id, const Message& why)>& note);
 
 /// The runs of a file, by id.
 struct KnownRuns {

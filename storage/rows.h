@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binding and reading columns in order. Internal to storage.
+// Binding and reading columns in order, and the columns of devices, environments and points. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fmt/format.h>
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
+#include "profiler/measure/device.h"
+#include "profiler/metrics/point.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
-#include "storage/run_store.h"
 
 namespace attnscope {
 
@@ -31,6 +33,11 @@ class RowError : public std::runtime_error {
  private:
   Message message_;
 };
+
+/// Throws RowError unless `wrong` is empty.
+inline void require_row(const Message& wrong) {
+  if (!wrong.empty()) throw RowError(wrong);
+}
 
 /// A word of a column, as its enumeration; one that this program does not know is damage.
 template <class T>
@@ -59,8 +66,9 @@ class Binder {
     return *this;
   }
 
-  /// A field of a point, in the type of its column.
-  Binder& operator<<(const FieldValue& value) {
+  /// A field of a point or the value of a knob, in the type of its column.
+  template <class... T>
+  Binder& operator<<(const std::variant<T...>& value) {
     std::visit([&](const auto& held) { *this << held; }, value);
     return *this;
   }
@@ -69,6 +77,12 @@ class Binder {
   Binder& operator<<(const std::optional<T>& value) {
     if (value) return *this << *value;
     statement_.bind(++place_);
+    return *this;
+  }
+
+  template <class... T>
+  Binder& operator<<(const std::tuple<T...>& values) {
+    std::apply([this](const auto&... each) { (*this << ... << each); }, values);
     return *this;
   }
 
@@ -98,11 +112,6 @@ class Reader {
     if (!column.isInteger()) wrong("no whole number");
     return column.getInt64();
   }
-  int small() {
-    const std::int64_t number = integer();
-    if (!std::in_range<int>(number)) wrong("out of range");
-    return static_cast<int>(number);
-  }
   std::size_t count() {
     const std::int64_t number = integer();
     if (number < 0 || number > std::numeric_limits<std::int32_t>::max()) wrong("out of range");
@@ -118,21 +127,16 @@ class Reader {
     if (number != 0 && number != 1) wrong("neither 0 nor 1");
     return number != 0;
   }
-  std::optional<std::string> optional_text() {
-    if (is_null()) return std::nullopt;
-    return text();
-  }
-  std::optional<double> optional_real() {
-    if (is_null()) return std::nullopt;
-    return real();
-  }
-  std::optional<std::int64_t> optional_integer() {
-    if (is_null()) return std::nullopt;
-    return integer();
-  }
-  std::optional<bool> optional_flag() {
-    if (is_null()) return std::nullopt;
-    return flag();
+  /// NULL is no value.
+  template <class T>
+  std::optional<T> optional() {
+    if (statement_.getColumn(place_).isNull()) {
+      ++place_;
+      return std::nullopt;
+    }
+    T value{};
+    *this >> value;
+    return value;
   }
   /// A whole number or a text.
   KnobValue knob() {
@@ -140,14 +144,30 @@ class Reader {
     return text();
   }
 
+  Reader& operator>>(std::string& value) { return value = text(), *this; }
+  Reader& operator>>(std::int64_t& value) { return value = integer(), *this; }
+  /// All 64 bits, as Binder writes them.
+  Reader& operator>>(std::uint64_t& value) { return value = std::bit_cast<std::uint64_t>(integer()), *this; }
+  Reader& operator>>(double& value) { return value = real(), *this; }
+  Reader& operator>>(bool& value) { return value = flag(), *this; }
+  Reader& operator>>(int& value) {
+    const std::int64_t number = integer();
+    if (!std::in_range<int>(number)) wrong("out of range");
+    value = static_cast<int>(number);
+    return *this;
+  }
+  template <class T>
+  Reader& operator>>(std::optional<T>& value) {
+    return value = optional<T>(), *this;
+  }
+  template <class... T>
+  Reader& operator>>(const std::tuple<T&...>& values) {
+    std::apply([this](auto&... each) { (*this >> ... >> each); }, values);
+    return *this;
+  }
+
  private:
   SQLite::Column next() { return statement_.getColumn(place_++); }
-  /// Whether the next column is NULL, which is then passed over.
-  bool is_null() {
-    if (!statement_.getColumn(place_).isNull()) return false;
-    ++place_;
-    return true;
-  }
   /// Of the column that was read last.
   [[noreturn]] void wrong(std::string_view what) {
     throw RowError(make_message("{} is {}", statement_.getColumnName(place_ - 1), what));
@@ -161,27 +181,44 @@ inline constexpr const char* limit_columns =
     "name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, "
     "registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, "
     "dram_bytes_per_second, l2_bytes_per_second, tensor_flops";
+/// The values of limit_columns, in their order. `Limits`: DeviceLimits or const DeviceLimits.
+template <class Limits>
+auto limit_values(Limits& gpu) {
+  return std::tie(gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.max_threads_per_block,
+                  gpu.max_threads_per_sm, gpu.max_blocks_per_sm, gpu.registers_per_sm, gpu.shared_bytes_per_block,
+                  gpu.shared_bytes_per_sm, gpu.shared_bytes_reserved, gpu.l2_bytes, gpu.dram_bytes,
+                  gpu.dram_bytes_per_second, gpu.l2_bytes_per_second, gpu.tensor_flops);
+}
+
 inline constexpr const char* environment_columns =
     "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
+/// The values of environment_columns, in their order. `Of`: Environment or const Environment.
+template <class Of>
+auto environment_values(Of& environment) {
+  return std::tie(environment.app_version, environment.driver_version, environment.cuda_driver_api,
+                  environment.nvrtc_version, environment.cupti_version, environment.nvml_version,
+                  environment.operating_system);
+}
 
-/// "x = excluded.x, ..." for a list of columns.
-[[nodiscard]] std::string assignments(std::string_view columns);
+inline constexpr const char* clock_columns =
+    "sm_clock_hz, memory_clock_hz, temperature_c, power_w, throttle_reasons, throttled";
+/// The values of clock_columns, in their order. `Clocks`: ClockReading or const ClockReading.
+template <class Clocks>
+auto clock_values(Clocks& clocks) {
+  return std::tie(clocks.sm_clock_hz, clocks.memory_clock_hz, clocks.temperature_c, clocks.power_w,
+                  clocks.throttle_reasons, clocks.throttled);
+}
 
 /// "d.name, d.sm_count, ..." for a list of columns.
 [[nodiscard]] std::string qualified(std::string_view table, std::string_view columns);
-
 /// "?, ?, ?"
 [[nodiscard]] std::string placeholders(int count);
 
-/// The columns `environment_columns`, in their order.
-inline Environment read_environment(Reader& in) {
-  Environment environment;
-  for (std::string* part :
-       {&environment.app_version, &environment.driver_version, &environment.cuda_driver_api, &environment.nvrtc_version,
-        &environment.cupti_version, &environment.nvml_version, &environment.operating_system}) {
-    *part = in.text();
-  }
-  return environment;
-}
+/// The columns of `points` from "algorithm" to "wall_seconds", each with `prefix` before its name.
+[[nodiscard]] std::string point_columns(std::string_view prefix = {});
+[[nodiscard]] int point_column_count();
+void bind_point(Binder&, const PointRecord&);
+/// Of point_columns().
+[[nodiscard]] PointRecord read_point(Reader&);
 
 }  // namespace attnscope

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "profiler/plan/text.h"
-#include "storage/rows.h"
 #include "storage/run_store_impl.h"
 
 namespace attnscope {
@@ -87,16 +86,13 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
     }
     if (!why.empty()) note({.where = make_message("name, note and tags of run {}", run), .why = why});
   };
-  const auto require = [](const RunWords& said) {
-    if (const Message wrong = out_of_bounds(said); !wrong.empty()) throw RowError(wrong);
-  };
   part([&] { words.deleted = in.flag(); });
   part([&] { words.hidden = in.flag(); });
   for (std::string RunWords::*text : {&RunWords::name, &RunWords::note}) {
     part([&] {
       RunWords said;
-      said.*text = in.optional_text().value_or("");
-      require(said);
+      said.*text = in.optional<std::string>().value_or("");
+      require_row(out_of_bounds(said));
       words.*text = said.*text;
     });
   }
@@ -105,7 +101,7 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
       part([&] {
         RunWords said{words};
         said.tags.push_back(std::move(tag));
-        require(said);
+        require_row(out_of_bounds(said));
         words.tags = std::move(said.tags);
       });
     }
@@ -114,24 +110,16 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
 }
 
 void RunStore::Impl::set_words(std::int64_t run, const RunWords& words, const std::string& edited_at) {
-  SQLite::Statement& update = statement(
-      "UPDATE runs SET name = nullif(?, ''), note = nullif(?, ''), hidden = ?, deleted = ?, edited_at = ? WHERE id = "
-      "?");
-  Binder(update) << words.name << words.note << words.hidden << words.deleted << edited_at << run;
-  update.exec();
-  SQLite::Statement& clear = statement("DELETE FROM run_tags WHERE run_id = ?");
-  Binder(clear) << run;
-  clear.exec();
-  for (const std::string& tag : words.tags) {
-    SQLite::Statement& insert = statement("INSERT INTO run_tags (run_id, tag) VALUES (?, ?)");
-    Binder(insert) << run << tag;
-    insert.exec();
-  }
+  execute(
+      "UPDATE runs SET name = nullif(?, ''), note = nullif(?, ''), hidden = ?, deleted = ?, edited_at = ? WHERE id = ?",
+      words.name, words.note, words.hidden, words.deleted, edited_at, run);
+  execute("DELETE FROM run_tags WHERE run_id = ?", run);
+  for (const std::string& tag : words.tags) execute("INSERT INTO run_tags (run_id, tag) VALUES (?, ?)", run, tag);
 }
 
 std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const RunEdit& edit) {
   impl_->require_storable(out_of_bounds(edit));
-  std::vector<EditedRun> changed = impl_->write_on_disk([&] {
+  return impl_->write_on_disk([&] {
     const std::vector<RunSummary> all = impl_->read_runs(nullptr, true);
     std::vector<EditedRun> edits;
     for (const std::int64_t run : runs) {
@@ -147,8 +135,6 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
     for (const EditedRun& each : edits) impl_->set_words(each.run, each.words, now);
     return edits;
   });
-  impl_->checkpoint();
-  return changed;
 }
 
 }  // namespace attnscope

@@ -12,12 +12,11 @@
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
+#include "kernels/user/known_kernels.h"
 #include "messages/run_state.h"
+#include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 #include "storage/checksum.h"
-#include "storage/point_rows.h"
-#include "storage/points_reader.h"
-#include "storage/rows.h"
 #include "storage/run_store_impl.h"
 
 namespace attnscope {
@@ -42,37 +41,10 @@ StoredRunState parse_run_state(std::string_view text) {
 
 MeasureOptions options_from(const json& text) {
   MeasureOptions options;
-  options.counters = text.value("counters", options.counters);
-  options.verify = text.value("verify", options.verify);
-  options.extra_metrics = text.value("extra_metrics", options.extra_metrics);
-  options.min_samples = text.value("min_samples", options.min_samples);
-  options.max_samples = text.value("max_samples", options.max_samples);
-  options.max_noise = text.value("max_noise", options.max_noise);
+  each_option(options, [&](const char* key, auto& value) { value = text.value(key, value); });
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
-  options.seed = text.value("seed", options.seed);
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
-}
-
-DeviceLimits read_limits(Reader& in) {
-  DeviceLimits limits;
-  limits.name = in.text();
-  limits.compute_major = in.small();
-  limits.compute_minor = in.small();
-  limits.sm_count = in.small();
-  limits.max_threads_per_block = in.small();
-  limits.max_threads_per_sm = in.small();
-  limits.max_blocks_per_sm = in.small();
-  limits.registers_per_sm = in.integer();
-  limits.shared_bytes_per_block = in.integer();
-  limits.shared_bytes_per_sm = in.integer();
-  limits.shared_bytes_reserved = in.integer();
-  limits.l2_bytes = in.integer();
-  limits.dram_bytes = in.integer();
-  limits.dram_bytes_per_second = in.real();
-  limits.l2_bytes_per_second = in.real();
-  limits.tensor_flops = in.real();
-  return limits;
 }
 
 /// What RunStore::Impl::read_words() reads. Flags of a run that nobody edited are damage, and may not remove it
@@ -111,10 +83,7 @@ void read_stated_rates(const json& options, DeviceLimits& limits) {
 
 RunSummary read_run(Reader& in) {
   RunSummary run;
-  run.id = in.integer();
-  run.preset = in.text();
-  run.started_at = in.text();
-  run.finished_at = in.text();
+  in >> run.id >> run.preset >> run.started_at >> run.finished_at;
   run.state = parse_run_state(in.text());
   run.planned_points = in.count();
   run.argv = json::parse(in.text()).get<std::vector<std::string>>();
@@ -127,22 +96,40 @@ RunSummary read_run(Reader& in) {
   run.order_seed = options.value(order_seed_key, std::uint64_t{0});
   run.points = in.count();
   run.ok_points = in.count();
-  run.device_uuid = in.text();
-  run.simulated = in.flag();
-  run.device_ordinal = in.small();
-  run.limits = read_limits(in);
+  in >> run.device_uuid >> run.simulated >> run.device_ordinal >> limit_values(run.limits);
   read_stated_rates(options, run.limits);
   run.device_name = run.limits.name;
-  run.environment = read_environment(in);
+  in >> environment_values(run.environment);
   run.provenance = word(parse_provenance(in.text()));
   run.uid = in.text();
   const std::int64_t rounds = in.integer();
-  if (const Message wrong = rounds_out_of_bounds(rounds); !wrong.empty()) throw RowError(wrong);
+  require_row(rounds_out_of_bounds(rounds));
   run.rounds = static_cast<int>(rounds);
-  for (const Message& wrong : {out_of_bounds(run.options), out_of_bounds(run.limits)}) {
-    if (!wrong.empty()) throw RowError(wrong);
-  }
+  require_row(out_of_bounds(run.options));
+  require_row(out_of_bounds(run.limits));
   return run;
+}
+
+/// Checksums of runs in files that other processes append to: verified once per process, not at each look.
+class FollowedRuns {
+ public:
+  [[nodiscard]] bool has(const std::pair<std::string, std::string>& file_and_checksum) {
+    const std::lock_guard hold(mutex_);
+    return verified_.contains(file_and_checksum);
+  }
+  void add(std::pair<std::string, std::string> file_and_checksum) {
+    const std::lock_guard hold(mutex_);
+    verified_.insert(std::move(file_and_checksum));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::pair<std::string, std::string>> verified_;
+};
+
+FollowedRuns& followed_runs() {
+  static FollowedRuns runs;
+  return runs;
 }
 
 }  // namespace
@@ -169,32 +156,6 @@ Message title(StoredRunState state) {
   }
   return say::run_state::failed{};
 }
-
-namespace {
-
-/// Checksums of runs in files that other processes append to: verified once per process, not at each look.
-class FollowedRuns {
- public:
-  [[nodiscard]] bool has(const std::pair<std::string, std::string>& file_and_checksum) {
-    const std::lock_guard hold(mutex_);
-    return verified_.contains(file_and_checksum);
-  }
-  void add(std::pair<std::string, std::string> file_and_checksum) {
-    const std::lock_guard hold(mutex_);
-    verified_.insert(std::move(file_and_checksum));
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<std::pair<std::string, std::string>> verified_;
-};
-
-FollowedRuns& followed_runs() {
-  static FollowedRuns runs;
-  return runs;
-}
-
-}  // namespace
 
 RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state,
                                           const std::optional<std::string>& checksum) {
@@ -255,7 +216,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       run.words = read_words(in, id);
       run.shards = read_shards(in);
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
-      run.integrity = integrity_of(id, run.state, in.optional_text());
+      run.integrity = integrity_of(id, run.state, in.optional<std::string>());
       summaries.push_back(std::move(run));
     } catch (const RowError& error) {
       why = error.message();
@@ -321,6 +282,176 @@ void RunStore::Impl::note_missing_runs() {
     note({"runs", make_message("{} are there, and {} were written", there, as_written)});
   }
   totals.reset();
+}
+
+std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
+  return impl_->read([&] {
+    SQLite::Statement& query = impl_->bound(
+        "SELECT plan_index FROM points WHERE run_id = ? AND disposition <> 'cancelled' ORDER BY plan_index", run);
+    std::vector<std::size_t> indices;
+    while (query.executeStep()) indices.push_back(static_cast<std::size_t>(query.getColumn(0).getInt64()));
+    return indices;
+  });
+}
+
+std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
+  return impl_->read([&] {
+    SQLite::Statement& query = impl_->bound(
+        "SELECT DISTINCT p.plan_index, p.disposition, d.uuid, t.round FROM points p LEFT JOIN devices d ON d.id = "
+        "p.device_id LEFT JOIN kernels k ON k.point_id = p.id LEFT JOIN timing_samples t ON t.kernel_id = k.id WHERE "
+        "p.run_id = ? AND p.disposition <> 'cancelled' ORDER BY p.plan_index, t.round",
+        run);
+    std::vector<MeasuredRounds> points;
+    while (query.executeStep()) {
+      const auto index = static_cast<std::size_t>(query.getColumn(0).getInt64());
+      if (points.empty() || points.back().index != index) {
+        // A word that nobody knows is none of those after which a point is measured again.
+        const auto disposition = parse_disposition(query.getColumn(1).getString());
+        points.push_back({.index = index,
+                          .disposition = disposition ? *disposition : Disposition::crashed,
+                          .rounds = {},
+                          .device_uuid = query.getColumn(2).getString()});
+      }
+      if (!query.getColumn(3).isNull()) points.back().rounds.push_back(query.getColumn(3).getInt());
+    }
+    return points;
+  });
+}
+
+std::vector<RunSummary> RunStore::runs(bool deleted_too) const {
+  return impl_->read([&] { return impl_->read_runs(nullptr, deleted_too); });
+}
+
+std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
+                                          bool deleted_too) const {
+  std::vector<StoredPoint> points;
+  each_point(
+      runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
+      deleted_too);
+  return points;
+}
+
+void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
+                          const std::function<void(StoredPoint&&)>& visit, bool deleted_too) const {
+  impl_->read([&] {
+    begin();
+    SQLite::Transaction snapshot(*impl_->database);
+    impl_->read_points(impl_->point_ids(runs, after_id), visit, deleted_too);
+    snapshot.commit();
+    return true;
+  });
+}
+
+std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
+  return impl_->read([&] {
+    std::optional<StoredPoint> found;
+    SQLite::Transaction snapshot(*impl_->database);
+    impl_->read_points({&id, 1}, [&](StoredPoint&& point) { found = std::move(point); });
+    snapshot.commit();
+    return found;
+  });
+}
+
+std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool contents) const {
+  return impl_->read([&] {
+    std::vector<std::shared_ptr<const KernelStatement>> all;
+    const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->statement(std::string(sql)); };
+    const auto note = [&](std::int64_t id, const Message& why) {
+      impl_->note({make_message("statement {}", id), why});
+    };
+    for (auto& [id, row] : read_statements(select, contents, note)) {
+      if (row.statement) all.push_back(std::move(row.statement));
+    }
+    std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each->text, each->host_code); });
+    return all;
+  });
+}
+
+std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statement() const {
+  return impl_->read([&] {
+    std::map<std::string, std::vector<std::string>> all;
+    SQLite::Statement& query = impl_->statement(
+        "SELECT DISTINCT u.digest, p.algorithm FROM points p JOIN user_kernels u ON u.id = p.user_kernel_id ORDER BY "
+        "p.algorithm");
+    while (query.executeStep()) all[query.getColumn(0).getString()].push_back(query.getColumn(1).getString());
+    return all;
+  });
+}
+
+std::vector<BadRow> RunStore::bad_rows() const {
+  std::vector<BadRow> rows;
+  rows.reserve(impl_->bad.size());
+  for (const auto& [where, row] : impl_->bad) rows.push_back(row);
+  return rows;
+}
+
+std::vector<std::string> RunStore::extras() const {
+  return impl_->extras;
+}
+
+std::vector<Message> RunStore::structural_damage() const {
+  return impl_->read([&] {
+    std::vector<Message> found;
+    constexpr std::size_t enough = 100;
+    SQLite::Statement integrity(*impl_->database, fmt::format("PRAGMA integrity_check({})", enough));
+    while (integrity.executeStep()) {
+      std::string words = without_heading(integrity.getColumn(0).getString());
+      if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
+    }
+    SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
+    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // by their table and that of what is gone
+    while (references.executeStep()) {
+      ++orphans[{references.getColumn(0).getString(), references.getColumn(2).getString()}];
+    }
+    for (const auto& [tables, rows] : orphans) {
+      const auto& [table, other] = tables;
+      if (rows == 1) {
+        found.push_back(make_message("1 row of {} lacks its row of {}", table, other));
+      } else {
+        found.push_back(make_message("{} rows of {} lack their row of {}", rows, table, other));
+      }
+    }
+    return found;
+  });
+}
+
+std::optional<std::string> RunStore::run_uid(std::int64_t run) const {
+  return impl_->read([&]() -> std::optional<std::string> {
+    SQLite::Statement& query = impl_->bound("SELECT uid FROM runs WHERE id = ?", run);
+    std::optional<std::string> uid;
+    while (query.executeStep()) uid = query.getColumn(0).getString();
+    return uid;
+  });
+}
+
+FileCheck check_file(const std::filesystem::path& file) {
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  FileCheck check;
+  const std::vector<RunSummary> runs = store.runs(true);
+  check.runs = runs.size();
+  check.unverified =
+      static_cast<std::size_t>(std::ranges::count(runs, RunIntegrity::unverified, &RunSummary::integrity));
+  store.each_point(
+      {}, 0, [&] { check.points = 0; }, [&](StoredPoint&&) { ++check.points; }, true);
+  (void)store.statements(true);
+  (void)store.ceilings();
+  (void)store.noise();
+  check.bad_rows = store.bad_rows();
+  check.damage = store.structural_damage();
+  check.extras = store.extras();
+  return check;
+}
+
+std::vector<Message> known_statements(const RunStore& store) {
+  const auto statements = store.statements();
+  std::vector<std::string_view> texts;
+  texts.reserve(statements.size());
+  for (const auto& each : statements) texts.emplace_back(each->text);
+  std::optional<std::map<std::string, std::vector<std::string>>> algorithms;  // all points are read for it
+  return user::know_from_file(texts, store.file(), [&](std::size_t i) {
+    if (!algorithms) algorithms = store.algorithms_by_statement();
+    return (*algorithms)[digest_of(*statements[i])];
+  });
 }
 
 }  // namespace attnscope

@@ -6,23 +6,17 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "profiler/files/output_file.h"
 #include "storage/run_store_impl.h"
 #include "storage/schema.h"
-#include "storage/statement_rows.h"
 
 namespace attnscope {
 namespace {
 
 using Kind = FileError::Kind;
-using nlohmann::json;
 
 }  // namespace
 
@@ -102,13 +96,6 @@ SQLite::Statement& RunStore::Impl::statement(const std::string& sql) {
   return found->second;
 }
 
-std::int64_t RunStore::Impl::scalar(SQLite::Statement& query) {
-  query.executeStep();
-  const std::int64_t value = query.getColumn(0).getInt64();
-  query.reset();
-  return value;
-}
-
 void RunStore::Impl::require_in_place() const {
   int moved = 0;
   sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
@@ -181,242 +168,6 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
     fill(store);
     store.impl_->statements.clear();
     database = std::move(store.impl_->database);
-  });
-}
-
-std::int64_t RunStore::begin_run(const RunHeader& header) {
-  return impl_->write([&] { return impl_->insert_run(header); });
-}
-
-std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
-  return impl_->add_point(run, index, record, nullptr);
-}
-
-std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
-                                 const DeviceInfo& device) {
-  return impl_->add_point(run, index, record, &device);
-}
-
-std::int64_t RunStore::add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured) {
-  return impl_->write([&] { return impl_->extend_point(run, index, round, measured); });
-}
-
-void RunStore::finish_run(std::int64_t run, StoredRunState state) {
-  impl_->write_on_disk([&] {
-    impl_->set_state(run, state);
-    return run;
-  });
-  impl_->checkpoint();
-}
-
-void RunStore::reopen_run(std::int64_t run) {
-  impl_->write([&] {
-    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
-    const auto found = std::ranges::find(runs, run, &RunSummary::id);
-    if (found == runs.end() || found->integrity == RunIntegrity::damaged) {
-      throw FileError(Kind::damaged, "{}: run {} is damaged and cannot be continued", file().string(), run);
-    }
-    impl_->set_state(run, StoredRunState::running);
-    return run;
-  });
-  impl_->has_points = true;
-}
-
-std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs,
-                                                      const std::function<void()>& proceed) {
-  const auto add_all = [&] {
-    std::vector<std::int64_t> added;
-    for (const CompleteRun& run : runs) {
-      const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
-      for (std::size_t i = 0; i < run.points.size(); ++i) {
-        if (proceed) proceed();
-        impl_->insert_point(id, i, run.points[i]);
-      }
-      impl_->set_state(id, StoredRunState::complete);
-    }
-    return added;
-  };
-  std::vector<std::int64_t> ids = impl_->write_on_disk(add_all);
-  impl_->checkpoint();
-  return ids;
-}
-
-std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& environment,
-                                   std::span<const Ceiling> ceilings) {
-  std::string uid = impl_->write_on_disk([&] { return impl_->insert_ceilings(device, environment, ceilings); });
-  impl_->checkpoint();
-  return uid;
-}
-
-std::string RunStore::add_noise(const DeviceInfo& device, const Environment& environment,
-                                const analysis::RecordingNoise& noise) {
-  std::string uid = impl_->write_on_disk([&] { return impl_->insert_noise(device, environment, noise); });
-  impl_->checkpoint();
-  return uid;
-}
-
-std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
-  return impl_->write([&]() -> std::optional<std::int64_t> {
-    // As readers see them: what was added to a run that they skip, nobody would read.
-    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
-    const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
-      return run.device_uuid == header.device.uuid && run.plan_hash == header.plan_hash &&
-             run.state != StoredRunState::complete && run.integrity != RunIntegrity::damaged;
-    });
-    if (found == runs.rend()) return std::nullopt;
-    impl_->set_state(found->id, StoredRunState::running);
-    impl_->has_points = true;
-    return found->id;
-  });
-}
-
-std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
-  return impl_->read([&] {
-    SQLite::Statement& query = impl_->statement(
-        "SELECT plan_index FROM points WHERE run_id = ? AND disposition <> 'cancelled' ORDER BY plan_index");
-    query.bind(1, run);
-    std::vector<std::size_t> indices;
-    while (query.executeStep()) indices.push_back(static_cast<std::size_t>(query.getColumn(0).getInt64()));
-    return indices;
-  });
-}
-
-std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
-  return impl_->read([&] {
-    SQLite::Statement& query = impl_->statement(
-        "SELECT DISTINCT p.plan_index, p.disposition, d.uuid, t.round FROM points p LEFT JOIN devices d ON d.id = "
-        "p.device_id LEFT JOIN kernels k ON k.point_id = p.id LEFT JOIN timing_samples t ON t.kernel_id = k.id WHERE "
-        "p.run_id = ? AND p.disposition <> 'cancelled' ORDER BY p.plan_index, t.round");
-    query.bind(1, run);
-    std::vector<MeasuredRounds> points;
-    while (query.executeStep()) {
-      const auto index = static_cast<std::size_t>(query.getColumn(0).getInt64());
-      if (points.empty() || points.back().index != index) {
-        // A word that nobody knows is none of those after which a point is measured again.
-        const auto disposition = parse_disposition(query.getColumn(1).getString());
-        points.push_back({.index = index,
-                          .disposition = disposition ? *disposition : Disposition::crashed,
-                          .rounds = {},
-                          .device_uuid = query.getColumn(2).getString()});
-      }
-      if (!query.getColumn(3).isNull()) points.back().rounds.push_back(query.getColumn(3).getInt());
-    }
-    return points;
-  });
-}
-
-std::vector<RunSummary> RunStore::runs(bool deleted_too) const {
-  return impl_->read([&] { return impl_->read_runs(nullptr, deleted_too); });
-}
-
-std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
-                                          bool deleted_too) const {
-  std::vector<StoredPoint> points;
-  each_point(
-      runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
-      deleted_too);
-  return points;
-}
-
-void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
-                          const std::function<void(StoredPoint&&)>& visit, bool deleted_too) const {
-  impl_->read([&] {
-    begin();
-    SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points(impl_->point_ids(runs, after_id), visit, deleted_too);
-    snapshot.commit();
-    return true;
-  });
-}
-
-std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
-  return impl_->read([&] {
-    std::optional<StoredPoint> found;
-    SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points({&id, 1}, [&](StoredPoint&& point) { found = std::move(point); });
-    snapshot.commit();
-    return found;
-  });
-}
-
-std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool contents) const {
-  return impl_->read([&] {
-    std::vector<std::shared_ptr<const KernelStatement>> all;
-    const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->statement(std::string(sql)); };
-    const auto note = [&](std::int64_t id, const Message& why) {
-      impl_->note({make_message("statement {}", id), why});
-    };
-    for (auto& [id, row] : read_statements(select, contents, note)) {
-      if (row.statement) all.push_back(std::move(row.statement));
-    }
-    std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each->text, each->host_code); });
-    return all;
-  });
-}
-
-std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statement() const {
-  return impl_->read([&] {
-    std::map<std::string, std::vector<std::string>> all;
-    SQLite::Statement& query = impl_->statement(
-        "SELECT DISTINCT u.digest, p.algorithm FROM points p JOIN user_kernels u ON u.id = p.user_kernel_id ORDER BY "
-        "p.algorithm");
-    while (query.executeStep()) all[query.getColumn(0).getString()].push_back(query.getColumn(1).getString());
-    return all;
-  });
-}
-
-std::vector<StoredCeilings> RunStore::ceilings() const {
-  return impl_->read([&] { return impl_->read_ceilings(); });
-}
-
-std::vector<StoredNoise> RunStore::noise() const {
-  return impl_->read([&] { return impl_->read_noise(); });
-}
-
-std::vector<BadRow> RunStore::bad_rows() const {
-  std::vector<BadRow> rows;
-  rows.reserve(impl_->bad.size());
-  for (const auto& [where, row] : impl_->bad) rows.push_back(row);
-  return rows;
-}
-
-std::vector<std::string> RunStore::extras() const {
-  return impl_->extras;
-}
-
-std::vector<Message> RunStore::structural_damage() const {
-  return impl_->read([&] {
-    std::vector<Message> found;
-    constexpr std::size_t enough = 100;
-    SQLite::Statement integrity(*impl_->database, fmt::format("PRAGMA integrity_check({})", enough));
-    while (integrity.executeStep()) {
-      std::string words = without_heading(integrity.getColumn(0).getString());
-      if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
-    }
-    SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
-    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // by their table and that of what is gone
-    while (references.executeStep()) {
-      ++orphans[{references.getColumn(0).getString(), references.getColumn(2).getString()}];
-    }
-    for (const auto& [tables, rows] : orphans) {
-      const auto& [table, other] = tables;
-      if (rows == 1) {
-        found.push_back(make_message("1 row of {} lacks its row of {}", table, other));
-      } else {
-        found.push_back(make_message("{} rows of {} lack their row of {}", rows, table, other));
-      }
-    }
-    return found;
-  });
-}
-
-std::optional<std::string> RunStore::run_uid(std::int64_t run) const {
-  return impl_->read([&]() -> std::optional<std::string> {
-    SQLite::Statement& query = impl_->statement("SELECT uid FROM runs WHERE id = ?");
-    query.bind(1, run);
-    std::optional<std::string> uid;
-    while (query.executeStep()) uid = query.getColumn(0).getString();
-    return uid;
   });
 }
 

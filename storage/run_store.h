@@ -18,9 +18,48 @@
 #include "profiler/metrics/point.h"
 #include "profiler/plan/shards.h"
 #include "profiler/stats/recording_noise.h"
-#include "storage/run_words.h"
 
 namespace attnscope {
+
+// What a person says of a run, and how that is changed. Outside the checksum of the run.
+
+inline constexpr std::size_t longest_run_name = 200;  ///< bytes
+inline constexpr std::size_t longest_run_tag = 64;
+inline constexpr std::size_t longest_run_note = 16'384;
+inline constexpr std::size_t most_run_tags = 64;
+
+struct RunWords {
+  std::string name;               ///< empty: none
+  std::string note;               ///< of several lines
+  std::vector<std::string> tags;  ///< sorted, each once
+  bool hidden = false;            ///< a window does not draw it until it is asked to
+  bool deleted = false;           ///< not read any more; merging keeps it, a compact copy leaves it out
+
+  bool operator==(const RunWords&) const = default;
+};
+
+/// What is to be other; what is not named stays.
+struct RunEdit {
+  std::optional<std::string> name;  ///< empty: none from now on
+  std::optional<std::string> note;
+  std::vector<std::string> tag;
+  std::vector<std::string> untag;
+  std::optional<bool> hidden;
+  std::optional<bool> deleted;
+
+  bool operator==(const RunEdit&) const = default;
+};
+
+/// What is wrong with the words of an edit; empty when nothing is.
+[[nodiscard]] Message out_of_bounds(const RunEdit&);
+[[nodiscard]] RunWords edited(RunWords, const RunEdit&);
+
+/// A run whose words were changed.
+struct EditedRun {
+  std::int64_t run = 0;
+  std::string uid;
+  RunWords words;  ///< after the edit
+};
 
 struct RunHeader {
   DeviceInfo device;
@@ -230,5 +269,28 @@ class RunStore {
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 [[nodiscard]] Message title(StoredRunState);
+
+struct FileCheck {
+  std::size_t runs = 0;             ///< deleted ones as well, for an edit brings them back
+  std::size_t points = 0;           ///< that are as they should be
+  std::size_t unverified = 0;       ///< runs without a checksum
+  std::vector<BadRow> bad_rows;     ///< what the rows say
+  std::vector<Message> damage;      ///< of the file's structure, a sentence each
+  std::vector<std::string> extras;  ///< tables and views that are not ours: "table notes"
+
+  [[nodiscard]] bool ok() const { return bad_rows.empty() && damage.empty(); }
+};
+
+/// Reads all of the file. Throws FileError where it cannot be opened.
+[[nodiscard]] FileCheck check_file(const std::filesystem::path& file);
+
+/// Of the sets that hold a rate which times are predicted with (device_rates()) the newest of that GPU, else nullptr.
+/// Empty `uuid`: of any GPU of that name.
+[[nodiscard]] const StoredCeilings* newest_rates(std::span<const StoredCeilings>, const DeviceLimits&,
+                                                 std::string_view uuid = {});
+
+/// Makes what the file says of users' kernels known for reading (user::know_from_file()); one line about each that is
+/// not taken. Thread-safe.
+[[nodiscard]] std::vector<Message> known_statements(const RunStore&);
 
 }  // namespace attnscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is open: what its connection, its writing and its reading share. Opening and what is handed out stand in
-// run_store.cpp, rows that are written in run_writer.cpp, rows that are read in run_reader.cpp.
+// A file that is open: what its connection (run_store.cpp), its writing (run_writer.cpp, run_edits.cpp,
+// device_sets.cpp) and its reading (run_reader.cpp) share.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -22,26 +22,34 @@
 #include "kernels/messages/message.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
-#include "storage/new_database.h"
 #include "storage/points_reader.h"
+#include "storage/rows.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
 
-class Reader;
+struct DeviceSets;
 
-/// In a run's options: RunHeader::simulated_because.
-inline constexpr const char* simulated_because_key = "simulated_because";
-/// In a run's options: DeviceInfo::l2_from.
-inline constexpr const char* l2_from_key = "l2_from";
-/// In a run's options: DeviceInfo::rates_from.
-inline constexpr const char* rates_from_key = "rates_from";
-/// In a run's options: RunHeader::order_seed, of a run of several rounds.
-inline constexpr const char* order_seed_key = "order_seed";
+// Keys of a run's options beside those of MeasureOptions, and the members that they hold.
+inline constexpr const char* simulated_because_key = "simulated_because";  ///< RunHeader's
+inline constexpr const char* l2_from_key = "l2_from";                      ///< DeviceInfo's
+inline constexpr const char* rates_from_key = "rates_from";                ///< DeviceInfo's
+inline constexpr const char* order_seed_key = "order_seed";                ///< RunHeader's, of a run of several rounds
 /// What somebody stated of a GPU of their own and no column has: an object of keys of gpu_values().
 inline constexpr const char* stated_rates_key = "stated_rates";
 inline constexpr std::array<std::string_view, 4> stated_rates{"clock_ghz", "l2_bytes_per_clock",
                                                               "tensor_flop_per_clock", "exponentials_per_clock"};
+/// Calls f(key, member) for each member of MeasureOptions that JSON has a type for.
+template <class Options, class F>
+void each_option(Options& options, F&& f) {
+  f("counters", options.counters);
+  f("verify", options.verify);
+  f("extra_metrics", options.extra_metrics);
+  f("min_samples", options.min_samples);
+  f("max_samples", options.max_samples);
+  f("max_noise", options.max_noise);
+  f("seed", options.seed);
+}
 
 /// ISO 8601, UTC.
 [[nodiscard]] std::string now_utc();
@@ -80,7 +88,34 @@ struct RunStore::Impl {
   void open_for_collecting();
   void end_abandoned_runs();
   SQLite::Statement& statement(const std::string& sql);
-  std::int64_t scalar(SQLite::Statement& query);
+  /// The same, with these values in the places of its parameters.
+  template <class... Values>
+  SQLite::Statement& bound(const std::string& sql, const Values&... values) {
+    SQLite::Statement& prepared = statement(sql);
+    Binder out(prepared);
+    (out << ... << values);
+    return prepared;
+  }
+  /// How many rows it changed.
+  template <class... Values>
+  int execute(const std::string& sql, const Values&... values) {
+    return bound(sql, values...).exec();
+  }
+  /// The id of the row that it adds.
+  template <class... Values>
+  std::int64_t insert(const std::string& sql, const Values&... values) {
+    execute(sql, values...);
+    return database->getLastInsertRowid();
+  }
+  /// The first column of its first row; nothing where there is no row.
+  template <class... Values>
+  std::optional<std::int64_t> find(const std::string& sql, const Values&... values) {
+    SQLite::Statement& query = bound(sql, values...);
+    std::optional<std::int64_t> value;
+    if (query.executeStep()) value = query.getColumn(0).getInt64();
+    query.reset();
+    return value;
+  }
   /// Throws FileError if the file was removed or replaced: what was committed is then not in the file at its name.
   void require_in_place() const;
   /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
@@ -125,7 +160,8 @@ struct RunStore::Impl {
     }
   }
 
-  /// write(), and when it returns the disk has it: also where a reader keeps the log from being written back.
+  /// write(), and when it returns the disk has it: also where a reader keeps the log from being written back. Then
+  /// checkpoint().
   template <class Change>
   auto write_on_disk(Change&& change) {
     struct Waiting {
@@ -134,8 +170,13 @@ struct RunStore::Impl {
       Waiting(const Waiting&) = delete;
       Waiting& operator=(const Waiting&) = delete;
       ~Waiting() { impl.wait_for_disk(false); }
-    } waiting(*this);
-    return write(std::forward<Change>(change));
+    };
+    auto answer = [&] {
+      const Waiting waiting(*this);
+      return write(std::forward<Change>(change));
+    }();
+    checkpoint();
+    return answer;
   }
 
   template <class Change>
@@ -163,16 +204,11 @@ struct RunStore::Impl {
   /// What a round found of a kernel.
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
-  void add_launch(std::int64_t kernel, const LaunchRecord& launch);
   /// Of the row that says the same, which is added where there is none; contents that it lacks are added.
   std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const KernelStatement& statement);
   /// What readers would skip is never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);
-  /// A cancelled point gives way to the one that is measured now; with `any`, so does whatever is at its place.
-  void remove_replaced(std::int64_t run, std::size_t index, bool any);
-  /// Throws FileError where a run that goes on has points of the kernel by another statement.
-  void require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record);
   void add_other_gpus(std::int64_t point, const PointRecord& record);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
                             const DeviceInfo* device = nullptr);
@@ -182,8 +218,9 @@ struct RunStore::Impl {
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
   void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
-  std::string insert_ceilings(const DeviceInfo& device, const Environment& environment,
-                              std::span<const Ceiling> ceilings);
+  template <class AddRows, class... More>
+  std::string add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
+                      AddRows&& add_rows, const More&... more);
 
   // Rows that are read, in read().
   /// Of a run of the file; the content is hashed once per connection and checksum.
@@ -199,10 +236,8 @@ struct RunStore::Impl {
   std::vector<RunSummary> read_runs(KnownRuns* known, bool deleted_too = false);
   /// The columns words_columns() of a run; words that are damaged are noted, and as if there were none.
   RunWords read_words(Reader& in, std::int64_t run);
-  std::vector<StoredCeilings> read_ceilings();
-  std::string insert_noise(const DeviceInfo& device, const Environment& environment,
-                           const analysis::RecordingNoise& noise);
-  std::vector<StoredNoise> read_noise();
+  template <class Set, class ReadRest>
+  std::vector<Set> read_sets(const DeviceSets& tables, ReadRest&& read_rest);
   /// Notes that runs are missing.
   void note_missing_runs();
 };

@@ -19,8 +19,6 @@
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 #include "storage/checksum.h"
-#include "storage/point_rows.h"
-#include "storage/rows.h"
 #include "storage/run_store_impl.h"
 
 namespace attnscope {
@@ -45,31 +43,12 @@ std::string utf8(const std::string& text) {
   return json::parse(text_of(text)).get<std::string>();
 }
 
-json to_json(const MeasureOptions& options) {
-  json text{{"counters", options.counters},
-            {"verify", options.verify},
-            {"extra_metrics", options.extra_metrics},
-            {"min_samples", options.min_samples},
-            {"max_samples", options.max_samples},
-            {"max_noise", options.max_noise},
-            {"timeout_ms", options.timeout.count()},
-            {"seed", options.seed},
-            {"input_kind", to_string(options.input_kind)}};
-  return text;
-}
-
-Binder& operator<<(Binder& out, const DeviceLimits& limits) {
-  return out << limits.name << limits.compute_major << limits.compute_minor << limits.sm_count
-             << limits.max_threads_per_block << limits.max_threads_per_sm << limits.max_blocks_per_sm
-             << limits.registers_per_sm << limits.shared_bytes_per_block << limits.shared_bytes_per_sm
-             << limits.shared_bytes_reserved << limits.l2_bytes << limits.dram_bytes << limits.dram_bytes_per_second
-             << limits.l2_bytes_per_second << limits.tensor_flops;
-}
-
-void bind_environment(Binder& out, const Environment& environment) {
-  out << environment.app_version << environment.driver_version << environment.cuda_driver_api
-      << environment.nvrtc_version << environment.cupti_version << environment.nvml_version
-      << environment.operating_system;
+FileError another_statement(const std::filesystem::path& file, std::int64_t run, const std::string& algorithm,
+                            std::size_t index) {
+  return {Kind::other,
+          make_message("{}: run {} has points of another statement or source of {} than the one at place {}; without "
+                       "--resume all are measured anew",
+                       file.string(), run, algorithm, index)};
 }
 
 }  // namespace
@@ -92,104 +71,65 @@ PointRecord storable(PointRecord measured) {
 }
 
 std::int64_t RunStore::Impl::device_id(const DeviceInfo& device) {
-  SQLite::Statement& insert = statement(
-      fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT DO UPDATE SET "
-                  "ordinal = excluded.ordinal RETURNING id",
-                  limit_columns, placeholders(19)));
-  Binder(insert) << device.uuid << device.simulated << device.ordinal << device.limits;
-  return scalar(insert);
+  return *find(fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) VALUES ({1}) ON CONFLICT DO UPDATE SET "
+                           "ordinal = excluded.ordinal RETURNING id",
+                           limit_columns, placeholders(19)),
+               device.uuid, device.simulated, device.ordinal, limit_values(device.limits));
 }
 
 std::int64_t RunStore::Impl::environment_id(const Environment& environment) {
-  SQLite::Statement& insert =
-      statement(fmt::format("INSERT INTO environments ({0}) VALUES ({1}) ON CONFLICT ({0}) DO UPDATE SET app_version "
-                            "= excluded.app_version RETURNING id",
-                            environment_columns, placeholders(7)));
-  Binder out(insert);
-  bind_environment(out, environment);
-  return scalar(insert);
+  return *find(fmt::format("INSERT INTO environments ({0}) VALUES ({1}) ON CONFLICT ({0}) DO UPDATE SET app_version = "
+                           "excluded.app_version RETURNING id",
+                           environment_columns, placeholders(7)),
+               environment_values(environment));
 }
 
 std::int64_t RunStore::Impl::metric_id(const MetricValue& metric) {
-  SQLite::Statement& find = statement("SELECT id FROM metrics WHERE name = ? AND unit = ?");
-  Binder(find) << metric.name << metric.unit;
-  if (find.executeStep()) {
-    const std::int64_t id = find.getColumn(0).getInt64();
-    find.reset();
-    return id;
-  }
-  SQLite::Statement& insert = statement("INSERT INTO metrics (name, unit) VALUES (?, ?)");
-  Binder(insert) << metric.name << metric.unit;
-  insert.exec();
-  return database->getLastInsertRowid();
+  const auto known = find("SELECT id FROM metrics WHERE name = ? AND unit = ?", metric.name, metric.unit);
+  return known ? *known : insert("INSERT INTO metrics (name, unit) VALUES (?, ?)", metric.name, metric.unit);
 }
 
 std::int64_t RunStore::Impl::add_kernel(std::int64_t point, const KernelRecord& kernel) {
-  SQLite::Statement& insert =
-      statement("INSERT INTO kernels (point_id, name, occupancy_limiter, complete) VALUES (?, ?, ?, ?)");
-  Binder out(insert);
-  out << point << kernel.kernel << kernel.occupancy_limiter;
-  if (kernel.complete) {
-    out << *kernel.complete;
-  } else {
-    insert.bind(4);
+  const std::int64_t id =
+      insert("INSERT INTO kernels (point_id, name, occupancy_limiter, complete) VALUES (?, ?, ?, ?)", point,
+             kernel.kernel, kernel.occupancy_limiter, kernel.complete);
+  if (kernel.launch) {
+    const LaunchRecord& launch = *kernel.launch;
+    execute(fmt::format("INSERT INTO launches VALUES ({})", placeholders(12)), id, launch.kernel, launch.source_file,
+            launch.entry, json(launch.defines).dump(), launch.digest, launch.registers, launch.local_bytes,
+            launch.static_shared_bytes, launch.dynamic_shared_bytes, launch.threads, json(launch.grid).dump());
   }
-  insert.exec();
-  const std::int64_t id = database->getLastInsertRowid();
-  if (kernel.launch) add_launch(id, *kernel.launch);
   return id;
 }
 
 void RunStore::Impl::add_values(std::int64_t kernel, int round, const KernelRecord& values) {
   for (const MetricValue& metric : values.metrics) {
-    const std::int64_t name = metric_id(metric);
-    SQLite::Statement& value =
-        statement("INSERT INTO metric_values (kernel_id, metric_id, round, value, provenance) VALUES (?, ?, ?, ?, ?)");
-    Binder(value) << kernel << name << round << metric.value << to_string(metric.provenance);
-    value.exec();
+    execute("INSERT INTO metric_values (kernel_id, metric_id, round, value, provenance) VALUES (?, ?, ?, ?, ?)", kernel,
+            metric_id(metric), round, metric.value, to_string(metric.provenance));
   }
   if (values.samples_ns.empty()) return;
-  SQLite::Statement& samples = statement("INSERT INTO timing_samples (kernel_id, round, samples_ns) VALUES (?, ?, ?)");
-  Binder(samples) << kernel << round << json(values.samples_ns).dump();
-  samples.exec();
+  execute("INSERT INTO timing_samples (kernel_id, round, samples_ns) VALUES (?, ?, ?)", kernel, round,
+          json(values.samples_ns).dump());
 }
 
 void RunStore::Impl::add_clocks(std::int64_t point, int round, const ClockReading& clocks) {
-  SQLite::Statement& insert = statement("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  Binder(insert) << point << round << clocks.sm_clock_hz << clocks.memory_clock_hz << clocks.temperature_c
-                 << clocks.power_w << clocks.throttle_reasons << clocks.throttled;
-  insert.exec();
-}
-
-void RunStore::Impl::add_launch(std::int64_t kernel, const LaunchRecord& launch) {
-  SQLite::Statement& insert = statement(fmt::format("INSERT INTO launches VALUES ({})", placeholders(12)));
-  Binder(insert) << kernel << launch.kernel << launch.source_file << launch.entry << json(launch.defines).dump()
-                 << launch.digest << launch.registers << launch.local_bytes << launch.static_shared_bytes
-                 << launch.dynamic_shared_bytes << launch.threads << json(launch.grid).dump();
-  insert.exec();
+  execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", point, round, clock_values(clocks));
 }
 
 std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::string& algorithm,
                                           const KernelStatement& stated) {
-  SQLite::Statement& insert = statement(
-      "INSERT INTO user_kernels (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
-  Binder(insert) << digest << algorithm << stated.text << stated.host_code;
-  const bool is_new = insert.exec() == 1;
-  SQLite::Statement& find = statement("SELECT id FROM user_kernels WHERE digest = ?");
-  Binder(find) << digest;
-  const std::int64_t id = scalar(find);
+  const bool is_new =
+      execute(
+          "INSERT INTO user_kernels (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+          digest, algorithm, stated.text, stated.host_code) == 1;
+  const std::int64_t id = *find("SELECT id FROM user_kernels WHERE digest = ?", digest);
   for (const StatementSource& source : stated.sources) {
     if (!is_new && !source.content) continue;
-    SQLite::Statement& add = statement(
+    SQLite::Statement& add = bound(
         "INSERT INTO user_kernel_sources (user_kernel_id, name, digest, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT "
-        "DO "
-        "UPDATE SET content = excluded.content WHERE content IS NULL");
-    Binder(add) << id << source.name << source.digest;
-    if (source.content) {
-      add.bindNoCopy(4, source.content->data(), static_cast<int>(source.content->size()));
-    } else {
-      add.bind(4);
-    }
+        "DO UPDATE SET content = excluded.content WHERE content IS NULL",
+        id, source.name, source.digest);
+    if (source.content) add.bindNoCopy(4, source.content->data(), static_cast<int>(source.content->size()));
     add.exec();
   }
   return id;
@@ -208,7 +148,8 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   const Provenance provenance = header.imported           ? Provenance::imported
                                 : header.device.simulated ? Provenance::simulated
                                                           : Provenance::measured;
-  json options = to_json(header.options);
+  json options{{"timeout_ms", header.options.timeout.count()}, {"input_kind", to_string(header.options.input_kind)}};
+  each_option(header.options, [&](const char* key, const auto& value) { options[key] = value; });
   if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
   if (!header.device.l2_from.empty()) options[l2_from_key] = header.device.l2_from;
   if (!header.device.rates_from.empty()) options[rates_from_key] = header.device.rates_from;
@@ -218,55 +159,29 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
     for (const std::string_view key : stated_rates) stated[std::string(key)] = find_gpu_value(key)->get(limits);
     options[stated_rates_key] = std::move(stated);
   }
-  SQLite::Statement& insert = statement(
+  const std::int64_t run = insert(
       "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
-      "started_at, provenance, uid, rounds) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)");
-  Binder(insert) << device << environment << utf8(header.preset) << text_of(header.argv) << header.plan_hash
-                 << header.planned_points << text_of(options) << now_utc() << to_string(provenance)
-                 << (header.uid.empty() ? new_uid() : header.uid) << header.rounds;
-  insert.exec();
-  const std::int64_t run = database->getLastInsertRowid();
+      "started_at, provenance, uid, rounds) VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
+      device, environment, utf8(header.preset), text_of(header.argv), header.plan_hash, header.planned_points,
+      text_of(options), now_utc(), to_string(provenance), header.uid.empty() ? new_uid() : header.uid, header.rounds);
   if (!header.shard.whole()) {
-    SQLite::Statement& shard = statement("INSERT INTO run_shards (run_id, shard, shards) VALUES (?, ?, ?)");
-    Binder(shard) << run << header.shard.number << header.shard.count;
-    shard.exec();
+    execute("INSERT INTO run_shards (run_id, shard, shards) VALUES (?, ?, ?)", run, header.shard.number,
+            header.shard.count);
   }
   database->exec("UPDATE totals SET runs = runs + 1");
   return run;
 }
 
-void RunStore::Impl::remove_replaced(std::int64_t run, std::size_t index, bool any) {
-  SQLite::Statement& remove =
-      statement("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)");
-  Binder(remove) << run << index << any;
-  remove.exec();
-}
-
-void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record) {
-  if (!record.statement) return;
-  SQLite::Statement& other = statement(
-      "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
-      "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)");
-  Binder(other) << record.spec.algorithm << digest_of(*record.statement) << run;
-  if (!other.executeStep()) return;
-  throw FileError(Kind::other,
-                  "{}: run {} has points of another statement or source of {} than the one at place {}; without "
-                  "--resume all are measured anew",
-                  file.string(), run, record.spec.algorithm, index);
-}
-
 void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& record) {
   for (std::size_t i = 0; i < record.others.size(); ++i) {
     // Of the kind of the point's own, which gives its limits; its ordinal is not known.
-    SQLite::Statement& device = statement(fmt::format(
-        "INSERT INTO devices (uuid, simulated, ordinal, {0}) SELECT ?, simulated, 0, {0} FROM devices WHERE id = "
-        "(SELECT device_id FROM points WHERE id = ?) ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal RETURNING id",
-        limit_columns));
-    Binder(device) << record.others[i] << point;
-    const std::int64_t id = scalar(device);
-    SQLite::Statement& other = statement("INSERT INTO point_devices (point_id, rank, device_id) VALUES (?, ?, ?)");
-    Binder(other) << point << static_cast<std::int64_t>(i) + 1 << id;
-    other.exec();
+    const std::int64_t device = *find(
+        fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) SELECT ?, simulated, 0, {0} FROM devices "
+                    "WHERE id = (SELECT device_id FROM points WHERE id = ?) ON CONFLICT DO UPDATE SET ordinal = "
+                    "excluded.ordinal RETURNING id",
+                    limit_columns),
+        record.others[i], point);
+    execute("INSERT INTO point_devices (point_id, rank, device_id) VALUES (?, ?, ?)", point, i + 1, device);
   }
 }
 
@@ -275,11 +190,11 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   const PointRecord record = as_stored(given);
   require_storable(out_of_bounds(record));
   if (record.statement) require_storable(out_of_bounds(*record.statement));
-  SQLite::Statement& insert = statement(fmt::format(
+  SQLite::Statement& row = statement(fmt::format(
       "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, user_kernel_id) SELECT ?, ?, coalesce(?, "
       "device_id), {} FROM runs WHERE id = ?",
       point_columns(), placeholders(point_column_count() + 2)));
-  Binder out(insert);
+  Binder out(row);
   out << run << index << (device == nullptr ? std::nullopt : std::optional(known_devices.at(device->uuid)));
   bind_point(out, record);
   out << now_utc();
@@ -288,14 +203,10 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
     stated = statement_id(digest_of(*record.statement), record.spec.algorithm, *record.statement);
   }
   out << stated << run;
-  if (insert.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
+  if (row.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
   const std::int64_t point = database->getLastInsertRowid();
   for (const auto& [name, value] : record.spec.knobs) {
-    SQLite::Statement& knob = statement("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)");
-    Binder knob_out(knob);
-    knob_out << point << name;
-    std::visit([&](const auto& held) { knob_out << held; }, value);
-    knob.exec();
+    execute("INSERT INTO point_knobs (point_id, name, value) VALUES (?, ?, ?)", point, name, value);
   }
   add_other_gpus(point, record);
   std::unordered_map<std::string, std::int64_t> kernels;
@@ -311,8 +222,15 @@ std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, cons
                                        const DeviceInfo* device) {
   const std::int64_t point = write([&] {
     if (device != nullptr && !known_devices.contains(device->uuid)) known_devices[device->uuid] = device_id(*device);
-    remove_replaced(run, index, device != nullptr);
-    require_its_statement(run, index, record);
+    // A cancelled point gives way to the one that is measured now; with a device, so does whatever is at its place.
+    execute("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)", run, index,
+            device != nullptr);
+    const bool other_statement =
+        record.statement && find(
+                                "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
+                                "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)",
+                                record.spec.algorithm, digest_of(*record.statement), run);
+    if (other_statement) throw another_statement(file, run, record.spec.algorithm, index);
     return insert_point(run, index, record, device);
   });
   has_points = true;
@@ -323,16 +241,16 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   PointRecord measured = as_stored(given);
   require_storable(out_of_bounds(measured));
   require_storable(round_out_of_bounds(round));
-  SQLite::Statement& find = statement(
+  SQLite::Statement& place = bound(
       "SELECT p.id, u.digest FROM points p LEFT JOIN user_kernels u ON u.id = p.user_kernel_id WHERE p.run_id = ? AND "
-      "p.plan_index = ?");
-  Binder(find) << run << index;
+      "p.plan_index = ?",
+      run, index);
   std::optional<StoredPoint> before;
   std::optional<std::string> stated;  // by which digest
-  if (find.executeStep()) {
-    const std::int64_t id = find.getColumn(0).getInt64();
-    if (const SQLite::Column of = find.getColumn(1); !of.isNull()) stated = of.getString();
-    find.reset();
+  if (place.executeStep()) {
+    const std::int64_t id = place.getColumn(0).getInt64();
+    if (const SQLite::Column of = place.getColumn(1); !of.isNull()) stated = of.getString();
+    place.reset();
     read_points({&id, 1}, [&](StoredPoint&& point) { before = std::move(point); });
   }
   const auto has_round = [&] {
@@ -352,27 +270,21 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
 
   // A statement that neither says is no other: what it takes to know it may have failed.
   if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
-    throw FileError(Kind::other,
-                    "{}: run {} has points of another statement or source of {} than the one at place {}; without "
-                    "--resume all are measured anew",
-                    file.string(), run, before->record.spec.algorithm, index);
+    throw another_statement(file, run, before->record.spec.algorithm, index);
   }
 
   PointRecord record = before->record;
   const std::size_t kernels_before = record.kernels.size();
   attnscope::add_round(record, round, measured);
-  SQLite::Statement& update = statement(
-      "UPDATE points SET disposition = ?, reason = ?, reason_code = nullif(?, ''), wall_seconds = ? WHERE id = ?");
-  Binder(update) << to_string(record.disposition) << english_text(record.reason) << record.reason.id
-                 << record.wall_seconds << before->id;
-  update.exec();
+  execute("UPDATE points SET disposition = ?, reason = ?, reason_code = nullif(?, ''), wall_seconds = ? WHERE id = ?",
+          to_string(record.disposition), english_text(record.reason), record.reason.id, record.wall_seconds,
+          before->id);
   for (std::size_t i = kernels_before; i < record.kernels.size(); ++i) add_kernel(before->id, record.kernels[i]);
   const auto added = std::ranges::find(record.rounds, round, &RoundRecord::round);
   if (added == record.rounds.end()) return before->id;  // it left no values
   for (const KernelRecord& kernel : added->kernels) {
-    SQLite::Statement& named = statement("SELECT id FROM kernels WHERE point_id = ? AND name = ?");
-    Binder(named) << before->id << kernel.kernel;
-    add_values(scalar(named), round, kernel);
+    add_values(*find("SELECT id FROM kernels WHERE point_id = ? AND name = ?", before->id, kernel.kernel), round,
+               kernel);
   }
   if (added->clocks) add_clocks(before->id, round, *added->clocks);
   return before->id;
@@ -380,10 +292,78 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
 
 void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {
   const bool running = state == StoredRunState::running;
-  SQLite::Statement& update = statement("UPDATE runs SET state = ?, finished_at = ?, checksum = NULL WHERE id = ?");
-  Binder(update) << to_string(state) << (running ? std::nullopt : std::optional(now_utc())) << run;
-  if (update.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
+  const int changed = execute("UPDATE runs SET state = ?, finished_at = ?, checksum = NULL WHERE id = ?",
+                              to_string(state), running ? std::nullopt : std::optional(now_utc()), run);
+  if (changed != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
   if (!running) sign_run(*database, run);
+}
+
+std::int64_t RunStore::begin_run(const RunHeader& header) {
+  return impl_->write([&] { return impl_->insert_run(header); });
+}
+
+std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
+  return impl_->add_point(run, index, record, nullptr);
+}
+
+std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
+                                 const DeviceInfo& device) {
+  return impl_->add_point(run, index, record, &device);
+}
+
+std::int64_t RunStore::add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured) {
+  return impl_->write([&] { return impl_->extend_point(run, index, round, measured); });
+}
+
+void RunStore::finish_run(std::int64_t run, StoredRunState state) {
+  impl_->write_on_disk([&] {
+    impl_->set_state(run, state);
+    return run;
+  });
+}
+
+void RunStore::reopen_run(std::int64_t run) {
+  impl_->write([&] {
+    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
+    const auto found = std::ranges::find(runs, run, &RunSummary::id);
+    if (found == runs.end() || found->integrity == RunIntegrity::damaged) {
+      throw FileError(Kind::damaged, "{}: run {} is damaged and cannot be continued", file().string(), run);
+    }
+    impl_->set_state(run, StoredRunState::running);
+    return run;
+  });
+  impl_->has_points = true;
+}
+
+std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs,
+                                                      const std::function<void()>& proceed) {
+  return impl_->write_on_disk([&] {
+    std::vector<std::int64_t> added;
+    for (const CompleteRun& run : runs) {
+      const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
+      for (std::size_t i = 0; i < run.points.size(); ++i) {
+        if (proceed) proceed();
+        impl_->insert_point(id, i, run.points[i]);
+      }
+      impl_->set_state(id, StoredRunState::complete);
+    }
+    return added;
+  });
+}
+
+std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
+  return impl_->write([&]() -> std::optional<std::int64_t> {
+    // As readers see them: what was added to a run that they skip, nobody would read.
+    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
+    const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
+      return run.device_uuid == header.device.uuid && run.plan_hash == header.plan_hash &&
+             run.state != StoredRunState::complete && run.integrity != RunIntegrity::damaged;
+    });
+    if (found == runs.rend()) return std::nullopt;
+    impl_->set_state(found->id, StoredRunState::running);
+    impl_->has_points = true;
+    return found->id;
+  });
 }
 
 }  // namespace attnscope

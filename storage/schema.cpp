@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/schema.h"
-#include "profiler/files/output_file.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "profiler/files/output_file.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // check: whether files still are what was written.
-#include "storage/check.h"
+#include "storage/run_store.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -21,7 +21,7 @@
 #include "profiler/lesson/pictures.h"
 #include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
-#include "storage/measured_rates.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {

@@ -2,6 +2,7 @@
 // Fields of a table that is written, and how CSV and JSON have them. Internal to storage/exchange.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -44,3 +45,26 @@ inline constexpr std::string_view samples = "samples_ns";
 [[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
 
 }  // namespace attnscope::exchange
+
+/// What a table of one row a value has beside the fields of a point and the knobs.
+namespace attnscope::exchange::long_column {
+
+inline constexpr std::string_view run_uid = "run_uid";
+inline constexpr std::string_view plan_index = "plan_index";
+inline constexpr std::string_view device = "device";
+inline constexpr std::string_view disposition = "disposition";
+inline constexpr std::string_view throttled = "throttled";
+inline constexpr std::string_view kernel = "kernel";
+inline constexpr std::string_view metric = "metric";
+inline constexpr std::string_view value = "value";
+inline constexpr std::string_view unit = "unit";
+inline constexpr std::string_view provenance = "provenance";
+inline constexpr std::string_view q1 = "q1";
+inline constexpr std::string_view q3 = "q3";
+inline constexpr std::string_view samples = "samples";
+
+/// These differ between the rows of one point.
+inline constexpr std::array of_a_value{
+    kernel, metric, value, unit, provenance, q1, q3, samples, round_column::round, round_column::samples};
+
+}  // namespace attnscope::exchange::long_column

@@ -2,12 +2,12 @@
 #include "storage/exchange/columns.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
-#include "storage/exchange/long_columns.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -37,6 +37,29 @@ void visit_rows(const RunSummary& run, const StoredPoint& point, const std::func
 }
 
 }  // namespace
+
+Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
+  Selection selection{store.runs(), store.points(wanted)};
+  for (const std::int64_t id : wanted) {
+    const bool known =
+        std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
+    if (!known) {
+      throw FileError(FileError::Kind::other, "{} has no run {}; `attnscope info` lists its runs",
+                      store.file().string(), id);
+    }
+  }
+  if (!wanted.empty()) {
+    std::erase_if(selection.runs, [&](const RunSummary& run) {
+      return std::find(wanted.begin(), wanted.end(), run.id) == wanted.end();
+    });
+  }
+  return selection;
+}
+
+void keep_points(Selection& selection, std::span<const std::int64_t> ids) {
+  const std::unordered_set<std::int64_t> kept(ids.begin(), ids.end());
+  std::erase_if(selection.points, [&](const StoredPoint& point) { return !kept.contains(point.id); });
+}
 
 Cell Column::of(const Row& row) const {
   if (value != nullptr) return value(row);

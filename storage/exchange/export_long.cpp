@@ -14,8 +14,6 @@
 #include "profiler/metrics/point_facts.h"
 #include "storage/exchange/columns.h"
 #include "storage/exchange/export.h"
-#include "storage/exchange/long_columns.h"
-#include "storage/exchange/selection.h"
 
 namespace attnscope {
 

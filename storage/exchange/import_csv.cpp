@@ -20,7 +20,6 @@
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/long_columns.h"
 
 namespace attnscope::exchange {
 namespace {

@@ -21,7 +21,6 @@
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/long_columns.h"
 
 namespace attnscope::exchange {
 namespace {

@@ -26,7 +26,6 @@
 
 #include "cases.h"
 #include "damages.h"
-#include "storage/check.h"
 #include "storage/exchange/export.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"

@@ -9,10 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "storage/check.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
-#include "storage/measured_rates.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"

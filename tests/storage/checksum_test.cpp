@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "storage/check.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that would run something: refused with one line, before anything of them is read or run.
-#include "storage/hardening.h"
+#include "storage/database.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "profiler/plan/text.h"
-#include "storage/check.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 

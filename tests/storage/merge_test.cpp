@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "storage/check.h"
 #include "storage/checksum.h"
 #include "storage/exchange/export.h"
+#include "storage/run_store.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {

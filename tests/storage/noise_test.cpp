@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "storage/check.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"

@@ -14,7 +14,6 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/writers.h"
-#include "storage/check.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
 #include "storage/merge.h"

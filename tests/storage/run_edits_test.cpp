@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "storage/check.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"

@@ -13,7 +13,6 @@
 #include <map>
 #include <set>
 
-#include "storage/check.h"
 #include "storage/merge.h"
 #include "tests/storage/samples.h"
 

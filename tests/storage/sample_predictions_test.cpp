@@ -23,7 +23,6 @@
 #include "profiler/predict/prediction_error.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/predict/unit_use.h"
-#include "storage/measured_rates.h"
 #include "storage/run_store.h"
 #include "tests/sanitized.h"
 

@@ -14,8 +14,6 @@
 #include "kernels/user/new_kernel_files.h"
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
-#include "storage/check.h"
-#include "storage/known_statements.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"

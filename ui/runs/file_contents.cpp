@@ -9,7 +9,7 @@
 #include <numeric>
 #include <span>
 
-#include "storage/known_statements.h"
+#include "storage/run_store.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

@@ -16,7 +16,7 @@
 #include "profiler/lesson/lesson_files.h"
 #include "profiler/lesson/pictures.h"
 #include "profiler/lesson/texts.h"
-#include "storage/measured_rates.h"
+#include "storage/run_store.h"
 #include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"

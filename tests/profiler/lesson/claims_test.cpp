@@ -18,8 +18,8 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(Claims, AreHeldToPoints) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
@@ -148,7 +148,7 @@ TEST(Claims, AreHeldToWhatTheirSourceSpeaksOfAlone) {
   const Verdict open = rates(h200, {});
   EXPECT_EQ(open.outcome, Outcome::held);
   EXPECT_THAT(open.of.gpus, ElementsAre("NVIDIA H200"));
-  EXPECT_THAT(open.of.own, testing::UnorderedElementsAre("Naive", "FA1", "FA2"));
+  EXPECT_THAT(open.of.own, ::testing::UnorderedElementsAre("Naive", "FA1", "FA2"));
   EXPECT_THAT(open.of.others, IsEmpty());
   EXPECT_EQ(rates(h200, {{"source_gpu", "NVIDIA H200"}}).outcome, Outcome::held);
 
@@ -167,7 +167,7 @@ TEST(Claims, AreHeldToWhatTheirSourceSpeaksOfAlone) {
   const Verdict theirs = rates(of_two_gpus_and_another_program(false, true), {of_published});
   EXPECT_EQ(theirs.outcome, Outcome::held);
   EXPECT_THAT(theirs.of.own, IsEmpty());
-  EXPECT_THAT(theirs.of.others, testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
+  EXPECT_THAT(theirs.of.others, ::testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
   // What is exported here and imported again is this program's as before.
   fixtures::Points again;
   again.add(fixtures::memory_wall(), fixtures::run(Provenance::imported, "again"));
@@ -227,7 +227,7 @@ TEST(Claims, AnotherProgramsTimesMayBeCompared) {
                       {"source_kernel", "published"}});
   const Verdict verdict = judge(claim, evidence_of(table));
   EXPECT_EQ(verdict.outcome, Outcome::held) << verdict.because;
-  EXPECT_THAT(verdict.of.others, testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
+  EXPECT_THAT(verdict.of.others, ::testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
   // Our kernel is no series of another program.
   claim.entries.erase("source_kernel");
   claim.entries["to"].value = "fa2";

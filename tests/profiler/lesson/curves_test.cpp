@@ -90,7 +90,7 @@ TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
   EXPECT_EQ(failed.algorithm, "naive");
   EXPECT_EQ(failed.n, 16384);
   EXPECT_EQ(drawn.table.disposition(failed.row), Disposition::out_of_memory);
-  EXPECT_THAT(text(drawn.record(failed.row).reason), testing::HasSubstr("132 GiB"));
+  EXPECT_THAT(text(drawn.record(failed.row).reason), ::testing::HasSubstr("132 GiB"));
   EXPECT_FALSE(drawn_at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384));
 }
 

@@ -14,9 +14,9 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-using testing::DoubleNear;
-using testing::ElementsAre;
-using testing::Pointwise;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::Pointwise;
 
 const double e1 = std::exp(-1.0);
 const double e2 = std::exp(-2.0);

@@ -27,11 +27,11 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::vector<std::string> problem_lines(const LessonTexts& texts) {
   std::vector<std::string> lines;
@@ -102,14 +102,14 @@ TEST(LessonTexts, ABrokenFileNamesItsLineAndTheRestWorks) {
   const LessonTexts texts = load_lesson("en", more);
   EXPECT_THAT(
       problem_lines(texts),
-      testing::UnorderedElementsAre(
+      ::testing::UnorderedElementsAre(
           "en/step-1-ledger.md:6: there is no value 'nothing'",
-          testing::StartsWith("claims/own.md:3: 'nonsense' is no kind of test; there are versus, "),
+          ::testing::StartsWith("claims/own.md:3: 'nonsense' is no kind of test; there are versus, "),
           "claims/lacking.md:1: the front matter lacks 'from'", "claims/lacking.md:1: the front matter lacks 'to'",
           "claims/lacking.md:1: the front matter lacks 'metric'",
           "claims/lacking.md:1: the front matter lacks 'points'",
           "claims/other.md: nothing of it is in the language 'en'",
-          testing::StartsWith("notes.txt: none of LANG/words.md")));
+          ::testing::StartsWith("notes.txt: none of LANG/words.md")));
   ASSERT_EQ(texts.steps.size(), 8U);
   EXPECT_EQ(texts.steps.back().title, "Own");
   EXPECT_TRUE(load_lesson("fr").steps.empty());
@@ -293,10 +293,10 @@ TEST(LessonTexts, TellEveryErrorOfAFolder) {
       {"en/step-7-more.md", "---\ntitle: x\nslug: more\norder: 7\n---\n[[phlogiston]] of [[HBM]]\n"}};
   EXPECT_THAT(
       problem_lines(load_lesson("en", more)),
-      testing::UnorderedElementsAre(
-          testing::StartsWith("en/step-8-own.md:6:"), testing::StartsWith("en/step-8-own.md:8: there is no value"),
-          testing::StartsWith("en/step-8-own.md:12: a choice is"),
-          testing::StartsWith("en/step-8-own.md:16: '::sound'"), "en/step-9.md:1: the front matter lacks 'slug'",
+      ::testing::UnorderedElementsAre(
+          ::testing::StartsWith("en/step-8-own.md:6:"), ::testing::StartsWith("en/step-8-own.md:8: there is no value"),
+          ::testing::StartsWith("en/step-8-own.md:12: a choice is"),
+          ::testing::StartsWith("en/step-8-own.md:16: '::sound'"), "en/step-9.md:1: the front matter lacks 'slug'",
           "en/step-9.md:1: the front matter lacks 'order'", "en/step-9.md:4: the glossary has no term 'phlogiston'",
           "en/step-7-more.md:6: the glossary has no term 'phlogiston'"));
 }
@@ -307,7 +307,7 @@ TEST(LessonTexts, AFileThatIsAllWrongIsToldShortly) {
   const std::vector<TextFile> more{{"en/step-8-own.md", text}};
   const std::vector<std::string> told = problem_lines(load_lesson("en", more));
   ASSERT_EQ(told.size(), 21U);
-  EXPECT_THAT(told.front(), testing::StartsWith("en/step-8-own.md:6: '::x'"));
+  EXPECT_THAT(told.front(), ::testing::StartsWith("en/step-8-own.md:6: '::x'"));
   EXPECT_EQ(told.back(), "en/step-8-own.md: and 199980 more that is wrong");
 }
 

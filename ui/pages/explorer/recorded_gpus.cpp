@@ -6,7 +6,7 @@
 
 #include "kernels/model/ceilings.h"
 #include "kernels/model/gpu_values.h"
-#include "storage/measured_rates.h"
+#include "storage/run_store.h"
 
 namespace attnscope::ui {
 

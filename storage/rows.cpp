@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/point_rows.h"
+#include "storage/rows.h"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
-#include <string_view>
 
 namespace attnscope {
 namespace {
@@ -28,17 +26,6 @@ FieldValue read_value(Reader& in, FieldType type) {
 }
 
 }  // namespace
-
-std::string assignments(std::string_view columns) {
-  std::string text;
-  while (!columns.empty()) {
-    const std::size_t comma = columns.find(", ");
-    const std::string_view name = columns.substr(0, comma);
-    text += fmt::format("{}{} = excluded.{}", text.empty() ? "" : ", ", name, name);
-    columns.remove_prefix(comma == std::string_view::npos ? columns.size() : comma + 2);
-  }
-  return text;
-}
 
 std::string qualified(std::string_view table, std::string_view columns) {
   std::string text = fmt::format("{}.", table);
@@ -84,12 +71,9 @@ PointRecord read_point(Reader& in) {
   }
   record.disposition = word(parse_disposition(in.text()));
   record.reason.words = in.text();
-  record.reason.id = in.optional_text().value_or("");
+  record.reason.id = in.optional<std::string>().value_or("");
   record.provenance = word(parse_provenance(in.text()));
-  record.max_abs_error = in.optional_real();
-  record.error_bound = in.optional_real();
-  record.rms_error = in.optional_real();
-  record.wall_seconds = in.real();
+  in >> record.max_abs_error >> record.error_bound >> record.rms_error >> record.wall_seconds;
   return record;
 }
 
