@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/standard_streams.h"
+#include "app/program.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"

@@ -14,8 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "app/language.h"
-#include "app/standard_streams.h"
+#include "app/program.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/embedded.h"
 #include "messages/language.h"

@@ -5,13 +5,16 @@
 #include <spdlog/spdlog.h>
 
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
-#include "app/language.h"
+#include "app/program.h"
 #include "messages/embedded.h"
 #include "profiler/plan/text.h"
 #include "storage/merge.h"
@@ -124,6 +127,12 @@ ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
                                    rows.size(), where, why));
   }
   return code == ExitCode::ok ? ExitCode::partial : code;
+}
+
+void leave(ExitCode code) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(code));
 }
 
 std::string one_line(std::string text) {

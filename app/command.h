@@ -98,6 +98,10 @@ void require_there(const std::filesystem::path& place);
 /// Warns of rows that reading has skipped until now: how many, and the first; `partial` instead of `ok` if there are.
 [[nodiscard]] ExitCode with_skipped_rows(const RunStore& store, ExitCode code);
 
+/// Ends the process at once, with what was printed out: the driver's own exit handlers may wait for a kernel that never
+/// ends.
+[[noreturn]] void leave(ExitCode code);
+
 /// The text as one line, without anything that steers a terminal.
 [[nodiscard]] std::string one_line(std::string text);
 

@@ -11,6 +11,24 @@
 
 namespace attnscope {
 
+std::vector<Axis> parse_axes(const std::vector<std::string>& words) {
+  std::vector<Axis> axes;
+  for (const std::string& word : words) {
+    Result<Axis, Message> axis = parse_axis(word, known_algorithms());
+    if (!axis) throw CommandError(ExitCode::usage, axis.error());
+    axes.push_back(std::move(axis).value());
+  }
+  return axes;
+}
+
+void require_algorithms(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (known_algorithms().find(name) == nullptr) {
+      throw CommandError(ExitCode::usage, "unknown algorithm '{}'; `attnscope kernels` lists them", name);
+    }
+  }
+}
+
 SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : default_preset_(std::move(default_preset)) {
   std::string preset_help = "Named sweep:";
   for (const PresetInfo& preset : presets())
@@ -47,11 +65,7 @@ CacheState SweepOptions::cache() const {
 SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<bool()>& cancelled) const {
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
-  for (const std::string& text : axes_) {
-    Result<Axis, Message> axis = parse_axis(text, known_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, axis.error());
-    request.axes.push_back(std::move(axis).value());
-  }
+  request.axes = parse_axes(axes_);
   request.algorithms = algorithms_;
   request.cancelled = cancelled;
   request.cache = cache();

@@ -11,6 +11,11 @@
 
 namespace attnscope {
 
+/// The axes that these words name. Throws CommandError (usage).
+[[nodiscard]] std::vector<Axis> parse_axes(const std::vector<std::string>& words);
+/// Throws CommandError (usage) for a name that no algorithm has.
+void require_algorithms(const std::vector<std::string>& names);
+
 class SweepOptions {
  public:
   /// `default_preset` is taken when neither preset nor axis is given; empty: free axes.

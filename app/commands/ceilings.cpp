@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -104,12 +102,9 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   line.clear();
   if (!set) {
     if (!device.usable()) {
-      // The driver's own exit handlers may wait for a kernel that never ends.
       if (reporter != nullptr) reporter->report(DoneEvent{"failed", set.error().reason, 0, 0, 1});
-      std::cout.flush();
       fmt::print(stderr, "attnscope: {}\n", one_line(text(set.error().reason)));
-      std::fflush(nullptr);
-      std::_Exit(static_cast<int>(ExitCode::error));
+      leave(ExitCode::error);
     }
     throw CommandError(set.error().cancelled ? ExitCode::partial : ExitCode::error, set.error().reason);
   }

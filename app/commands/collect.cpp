@@ -22,7 +22,6 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/own_kernels.h"
-#include "app/point_fields.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "app/sweep_options.h"

@@ -28,6 +28,7 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/run_files.h"
+#include "app/sweep_options.h"
 #include "kernels/registry.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
@@ -129,13 +130,7 @@ std::string read(const std::string& file) {
 /// What ncu's table is about, from --algorithm and -a.
 std::optional<PointSpec> spec_of(const ImportOptions& options) {
   if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
-  std::vector<Axis> axes;
-  for (const std::string& text : options.axes) {
-    Result<Axis, Message> axis = parse_axis(text, known_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, axis.error());
-    axes.push_back(std::move(axis).value());
-  }
-  Result<PointSpec, Message> spec = make_spec(options.algorithm, axes, known_algorithms());
+  Result<PointSpec, Message> spec = make_spec(options.algorithm, parse_axes(options.axes), known_algorithms());
   if (!spec) throw CommandError(ExitCode::usage, spec.error());
   if (spec->algorithm.empty()) {
     throw CommandError(ExitCode::usage, "-a says what was computed, but not by what: give --algorithm NAME, any word");

@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/own_kernels.h"
+#include "app/sweep_options.h"
 #include "kernels/registry.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/units/spelling.h"
@@ -31,11 +30,7 @@ struct LaunchOptions {
 
 SweepRequest request_of(const LaunchOptions& options) {
   SweepRequest request;
-  for (const std::string& text : options.axes) {
-    Result<Axis, Message> axis = parse_axis(text, known_algorithms());
-    if (!axis) throw CommandError(ExitCode::usage, axis.error());
-    request.axes.push_back(std::move(axis).value());
-  }
+  request.axes = parse_axes(options.axes);
   request.cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold;
   return request;
 }
@@ -59,11 +54,8 @@ PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
   const Message why = make_message("{}: {}: {}", describe(record.spec), to_string(record.disposition), record.reason);
   const ExitCode code = record.disposition == Disposition::cancelled ? ExitCode::partial : ExitCode::error;
   if (device.usable()) throw CommandError(code, why);
-  // The driver's own exit handlers may wait for a kernel that never ends.
-  std::cout.flush();
   fmt::print(stderr, "attnscope: {}\n", one_line(text(why)));
-  std::fflush(nullptr);
-  std::_Exit(static_cast<int>(code));
+  leave(code);
 }
 
 ExitCode launch(const LaunchOptions& options) {

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+// model: what theory says of points; with --against, how far the simulated GPU's predictions are off.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <memory>
+#include <new>
+#include <set>
+#include <span>
+#include <vector>
 
 #include "app/chosen_rates.h"
 #include "app/command.h"
-#include "app/commands/model_against.h"
 #include "app/devices.h"
+#include "app/interrupt.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/point_fields.h"
 #include "app/sweep_options.h"
-#include "kernels/model/io_model.h"
-#include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
+#include "messages/terminal.h"
 #include "profiler/files/gpu_file.h"
+#include "profiler/measure/simulated_device.h"
+#include "profiler/plan/in_parallel.h"
+#include "profiler/plan/text.h"
+#include "profiler/predict/launch_table.h"
+#include "profiler/predict/prediction_error.h"
 #include "profiler/predict/sharing.h"
 #include "profiler/predict/speed_of_light.h"
+#include "profiler/predict/theory.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope {
@@ -29,83 +41,12 @@ struct ModelOptions {
   SweepOptions sweep;
   std::string gpu = "H200";
   bool print_gpu = false;
-  std::string ceilings;
-  std::vector<std::string> against;
-  bool launches = false;
-  std::string filter;
+  std::string ceilings;              ///< measured rates; empty: those of the files of `against`, else by table
+  std::vector<std::string> against;  ///< files with measured points
+  bool launches = false;             ///< a row for each launch, with what its time is predicted from
+  std::string filter;                ///< of the points of `against`
   Output output;
 };
-
-/// Every number of a point's theory; absent ones empty. The table for people shows the same in SI units.
-struct Theory {
-  std::string kernel;
-  std::string grid;
-  std::string block;
-  std::string reason;
-  std::optional<std::int64_t> shared_bytes;
-  bool feasible = false;
-  std::optional<Traffic> traffic;
-  std::optional<double> predicted_ns;
-  std::optional<LaunchTime> time;  ///< of one measured kernel
-  std::int64_t runs = 1;           ///< of several GPUs: how often it is launched by all of them
-  std::optional<ScheduleTimes> sharing = {};
-  std::int64_t link_bytes = 0;
-};
-
-std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
-  const AttentionModel model = known_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
-  if (model.refusal) {
-    return {{.kernel = "all",
-             .grid = {},
-             .block = {},
-             .reason = text(model.refusal->reason),
-             .shared_bytes = {},
-             .feasible = false,
-             .traffic = {},
-             .predicted_ns = {},
-             .time = {}}};
-  }
-  const auto extent = [](const std::array<std::uint32_t, 3>& size) {
-    return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
-  };
-  const std::vector<LaunchTime> times = predict_times(model, limits, rates);
-  const auto of_bytes = [&](const Traffic& t) { return model.states_bytes ? std::optional(t) : std::nullopt; };
-  const auto of_time = [&](double ns) { return model.predicts_time ? std::optional(ns) : std::nullopt; };
-  std::vector<Theory> rows;
-  const bool several = model.kernels.size() > 1 || several_launches(model.kernels);
-  if (several) {
-    rows.push_back({.kernel = "all",
-                    .grid = {},
-                    .block = {},
-                    .reason = {},
-                    .shared_bytes = {},
-                    .feasible = true,
-                    .traffic = of_bytes(model.traffic()),
-                    .predicted_ns = of_time(point_ns(model.schedule, times, rates)),
-                    .time = {}});
-    if (!model.schedule.empty()) {
-      rows.back().sharing = schedule_times(model.schedule, times, rates);
-      rows.back().link_bytes = model.schedule.link_bytes();
-    }
-  }
-  auto next = times.begin();
-  for (const KernelModel& kernel : model.kernels) {
-    rows.push_back({.kernel = several ? kernel.name : "all",
-                    .grid = extent(kernel.grid),
-                    .block = extent(kernel.block),
-                    .reason = kernel.setup ? "Runs before what is measured, in no sum." : "",
-                    .shared_bytes = kernel.dynamic_shared_bytes,
-                    .feasible = true,
-                    .traffic = of_bytes(kernel.traffic),
-                    .predicted_ns = {},
-                    .time = {}});
-    rows.back().runs = kernel.runs;
-    if (kernel.setup || !model.predicts_time) continue;
-    rows.back().time = *next++;
-    rows.back().predicted_ns = rows.back().time->ns;
-  }
-  return rows;
-}
 
 /// A time and what bounds it; for programs how busy each unit is, "L2 port" as "l2_port_pct".
 std::vector<TableColumn> time_columns(bool people) {
@@ -122,7 +63,7 @@ std::vector<TableColumn> time_columns(bool people) {
   return columns;
 }
 
-std::vector<std::string> time_texts(const Theory& row, bool people) {
+std::vector<std::string> time_texts(const analysis::Theory& row, bool people) {
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   if (!row.time) {
     std::vector<std::string> fields(time_columns(people).size());
@@ -142,7 +83,7 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
   return fields;
 }
 
-std::vector<std::string> sharing_texts(const Theory& row, bool people) {
+std::vector<std::string> sharing_texts(const analysis::Theory& row, bool people) {
   if (!row.sharing) return {fmt::to_string(row.runs), "", ""};
   const double exposed = row.sharing->exposed_ns;
   return {"", people ? text(Bytes(static_cast<double>(row.link_bytes))) : fmt::to_string(row.link_bytes),
@@ -197,7 +138,7 @@ ExitCode model(ModelOptions& options) {
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
     const std::int64_t memory_need = memory_need_bytes(point, limits, known_algorithms());
-    for (const Theory& row : theory_of(point, limits, rates)) {
+    for (const analysis::Theory& row : analysis::theory_of(point, limits, rates)) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
@@ -229,6 +170,161 @@ ExitCode model(ModelOptions& options) {
   return ExitCode::ok;
 }
 
+/// What was measured of the GPU of each run; nullptr where times are predicted by table.
+using RatesOfRuns = std::map<const RunSummary*, const StoredCeilings*>;
+
+/// By run, what was measured of the GPU; nullptr: by table. `of_file` keeps what is pointed to, where `file` is named.
+RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& file,
+                          std::vector<StoredCeilings>& of_file) {
+  std::map<std::string, const StoredCeilings*> by_name;
+  RatesOfRuns rates;
+  of_file.reserve(measured.points().size());  // so that none of them moves
+  for (const MeasuredPoints::Point& point : measured.points()) {
+    if (rates.contains(point.run)) continue;
+    const DeviceLimits& limits = point.run->limits;
+    if (file.empty()) {
+      rates[point.run] = newest_rates(measured.ceilings(), limits, point.device_uuid);
+    } else {
+      const auto [found, first] = by_name.try_emplace(limits.name, nullptr);
+      if (first) found->second = &of_file.emplace_back(rates_of_file(file, limits));
+      rates[point.run] = found->second;
+    }
+  }
+  return rates;
+}
+
+/// Of each GPU whose rates were measured one sentence; one for those that go by table.
+std::vector<Message> words_of(const RatesOfRuns& rates) {
+  std::map<std::string, Message> measured;
+  std::map<std::string, Message> by_table;
+  for (const auto& [run, set] : rates) {
+    if (set != nullptr) {
+      measured[set->uid] = rates_said(*set, run->limits);
+    } else {
+      by_table[run->device_name] =
+          make_message("Times by rates of datasheet and architecture of {}; --ceilings FILE takes measured ones.",
+                       printable(run->device_name));
+    }
+  }
+  std::vector<Message> words;
+  for (const auto* said : {&measured, &by_table}) {
+    for (const auto& [key, message] : *said) words.push_back(message);
+  }
+  return words;
+}
+
+/// One that cannot be played ends as others do that cannot be measured: with the reason.
+PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cancel) {
+  PointRecord failed;
+  failed.spec = spec;
+  try {
+    return device.measure(spec, MeasureOptions{}, cancel);
+  } catch (const std::bad_alloc&) {
+    failed.disposition = Disposition::out_of_memory;
+    failed.reason = make_reason("point.host_memory", "The host has no memory left.");
+  } catch (const std::exception& error) {
+    failed.disposition = Disposition::crashed;
+    failed.reason = Message::verbatim(one_line(error.what()));
+  }
+  return failed;
+}
+
+/// Each on the GPU it was measured on; those that a cancel left out have no kernels.
+std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RatesOfRuns& rates,
+                              const CancelToken& cancel) {
+  std::vector<PointRecord> predicted(points.size());
+  in_parallel(points.size(), cancel, [&] {
+    return [&, devices = std::map<const RunSummary*, std::unique_ptr<Device>>()](std::size_t i) mutable {
+      std::unique_ptr<Device>& device = devices[points[i].run];
+      if (!device) {
+        const StoredCeilings* measured = rates.at(points[i].run);
+        device = make_simulated_device(points[i].run->limits, known_algorithms(),
+                                       measured != nullptr ? measured_ceilings(*measured) : MeasuredCeilings{});
+      }
+      predicted[i] = play(points[i].record.spec, *device, cancel);
+    };
+  });
+  return predicted;
+}
+
+/// Of a point that could not be simulated, why.
+struct NotSimulated {
+  std::size_t points = 0;
+  std::string first;
+  std::string reason;  ///< of the first
+};
+
+std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
+  std::set<std::string> names;
+  for (const MeasuredPoints::Point* point : points) names.insert(printable(point->run->device_name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// With the GPUs in every row, as the tables in assets/samples have it.
+Table for_programs(Table table, const std::string& devices) {
+  table.columns.push_back({"devices"});
+  for (std::vector<std::string>& row : table.rows) row.push_back(devices);
+  return table;
+}
+
+/// The simulated GPU's predictions beside what was measured.
+ExitCode model_against(ModelOptions& options) {
+  Output& out = options.output;
+  const MeasuredPoints measured(options.against, options.filter);
+  const std::vector<MeasuredPoints::Point>& points = measured.points();
+  const CancelToken& cancel = cancel_on_signals();
+  std::vector<StoredCeilings> of_file;
+  const RatesOfRuns rates = rates_of_runs(measured, options.ceilings, of_file);
+  if (options.launches) {
+    std::vector<analysis::MeasuredOn> launched;
+    for (const MeasuredPoints::Point& point : points) {
+      const StoredCeilings* set = rates.at(point.run);
+      const DeviceLimits& limits = point.run->limits;
+      launched.push_back(
+          {&point.record, &limits, set != nullptr ? device_rates(limits, set->ceilings) : device_rates(limits)});
+    }
+    out.table(analysis::launch_table(launched, cancel), "attnscope-model-launches");
+    return cancel.cancelled() ? ExitCode::partial : measured.with_skipped(ExitCode::ok);
+  }
+  const std::vector<PointRecord> predicted = play(points, rates, cancel);
+  std::vector<analysis::PredictedPoint> pairs;
+  std::vector<const MeasuredPoints::Point*> played;
+  NotSimulated left;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const PointRecord& record = predicted[i];
+    if (record.disposition == Disposition::ok && !record.kernels.empty()) {
+      pairs.push_back({&points[i].record, &record, points[i].device_uuid, points[i].run->uid});
+      played.push_back(&points[i]);
+    } else if (record.disposition != Disposition::ok && record.disposition != Disposition::cancelled) {
+      if (left.points++ > 0) continue;
+      left.first = printable(describe(record.spec));
+      left.reason = printable(text(record.reason));
+    }
+  }
+  const std::string devices = names_of(played);
+  if (left.points > 0) {
+    spdlog::warn("{}", format_text("{} could not be played, first {}: {}", counted_points(left.points), left.first,
+                                   left.reason));
+  }
+  const Table table =
+      table_of(analysis::error_table(analysis::prediction_errors(pairs), out.for_people()), out.for_people());
+  if (out.for_people()) {
+    out.line(format_text("{} of {}, played on the simulated {}", counted_points(pairs.size()),
+                         printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
+    out.line(text(say::terminal::predicted_how{}));
+    for (const Message& said : words_of(rates)) out.line(text(said));
+    out.gap();
+    out.table(table);
+  } else {
+    out.table(for_programs(table, devices), "attnscope-model-against");
+  }
+  if (cancel.cancelled()) {
+    fmt::print(stderr, "{}\n",
+               format_text("cancelled: {} of {} were played", pairs.size(), counted_points(points.size())));
+    return ExitCode::partial;
+  }
+  return measured.with_skipped(ExitCode::ok);
+}
 }  // namespace
 
 Action add_model(CLI::App& command) {
@@ -257,14 +353,7 @@ Action add_model(CLI::App& command) {
   add_filter_option(command, options->filter)->needs(against);
   options->output.add_to(command);
   return [options] {
-    return options->output.run([&] {
-      if (options->against.empty()) return model(*options);
-      return model_against({.files = options->against,
-                            .filter = options->filter,
-                            .ceilings = options->ceilings,
-                            .launches = options->launches},
-                           options->output);
-    });
+    return options->output.run([&] { return options->against.empty() ? model(*options) : model_against(*options); });
   };
 }
 

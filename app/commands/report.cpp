@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/program.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"

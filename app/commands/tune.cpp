@@ -15,6 +15,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/sweep_options.h"
 #include "kernels/registry.h"
 #include "profiler/files/output_file.h"
 #include "storage/run_store.h"
@@ -46,11 +47,7 @@ TuneRequest request_of(const TuneOptions& options) {
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     if (options.algorithms.empty()) request.algorithms.emplace_back(algorithm->name());
   }
-  for (const std::string& name : request.algorithms) {
-    if (known_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, "unknown algorithm '{}'; `attnscope kernels` lists them", name);
-    }
-  }
+  require_algorithms(request.algorithms);
   for (const std::string& word : options.passes) {
     const auto pass = parse_pass(word);
     if (!pass) throw CommandError(ExitCode::usage, pass.error());

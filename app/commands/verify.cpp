@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/sweep_options.h"
 #include "kernels/registry.h"
 
 namespace attnscope {
@@ -108,11 +108,7 @@ struct Told {
 };
 
 ExitCode verify(VerifyOptions& options) {
-  for (const std::string& name : options.algorithms) {
-    if (known_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, "unknown algorithm '{}'; `attnscope kernels` lists them", name);
-    }
-  }
+  require_algorithms(options.algorithms);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
@@ -149,10 +145,8 @@ ExitCode verify(VerifyOptions& options) {
     code = ExitCode::error;
   }
   if (!device.usable()) {
-    // The driver's own exit handlers may wait for a kernel that never ends.
     options.output.finish();
-    std::fflush(nullptr);
-    std::_Exit(static_cast<int>(code));
+    leave(code);
   }
   return code;
 }

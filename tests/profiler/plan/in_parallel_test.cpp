@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/in_parallel.h"
+#include "profiler/plan/in_parallel.h"
 
 #include <gtest/gtest.h>
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// `attnscope model --against FILE --launches`: every measured launch with what its time is predicted from.
-#include "app/commands/model_against.h"
+#include "profiler/predict/launch_table.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "app/in_parallel.h"
-#include "app/point_fields.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
-#include "profiler/plan/text.h"
+#include "profiler/plan/in_parallel.h"
 #include "profiler/predict/prediction_error.h"
 #include "profiler/predict/unit_use.h"
 #include "profiler/simulator/traffic_simulation.h"
 
-namespace attnscope {
+namespace attnscope::analysis {
 namespace {
 
 using Numbers = std::vector<std::pair<std::string, double>>;
@@ -78,7 +79,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
 
 /// What `--why` counted of the launch, for tests/gpu/fit_use.py; 0 where nobody did.
 Numbers counted_of(const PointRecord& record, std::string_view kernel) {
-  const bool of_kernel = analysis::uses_are_of_kernel(record, kernel);
+  const bool of_kernel = uses_are_of_kernel(record, kernel);
   const auto of = [&](std::string_view metric) {
     const auto value = of_kernel ? evaluate(metric, record, kernel) : std::nullopt;
     return value ? value->value : 0;
@@ -107,10 +108,9 @@ struct LaunchRow {
   Numbers numbers;
 };
 
-std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredPoints::Point& point,
-                                   const StoredCeilings* measured, const CancelToken& cancel) {
-  const PointSpec& spec = point.record.spec;
-  const DeviceLimits& limits = point.run->limits;
+std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, const CancelToken& cancel) {
+  const PointSpec& spec = point.record->spec;
+  const DeviceLimits& limits = *point.limits;
   const Algorithm* algorithm = known_algorithms().find(spec.algorithm);
   if (algorithm == nullptr || algorithm->facts().foreign) return {};
   if (algorithm->refusal(spec.problem, spec.config(), limits)) return {};
@@ -125,14 +125,13 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredPoints::Poin
     launches.push_back(&launch);
     loads.push_back(launch_load(launch, limits, traffic.dram_read_bytes + traffic.dram_write_bytes));
   }
-  const DeviceRates rates = measured != nullptr ? device_rates(limits, measured->ceilings) : device_rates(limits);
-  const std::vector<LaunchTime> times = launch_times(loads, rates);
+  const std::vector<LaunchTime> times = launch_times(loads, point.rates);
   std::vector<LaunchRow> rows;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const KernelRecord* kernel = point.record.kernel(several_launches(plan.launches) ? launches[i]->name : "all");
+    const KernelRecord* kernel = point.record->kernel(several_launches(plan.launches) ? launches[i]->name : "all");
     const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
     if (!summary) continue;
-    const bool held_out = analysis::half_of(spec) == analysis::Half::held_out;
+    const bool held_out = half_of(spec) == Half::held_out;
     LaunchRow& row = rows.emplace_back();
     row.words = {fmt::to_string(index),
                  spec.algorithm,
@@ -144,34 +143,37 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredPoints::Poin
                  fmt::format("{}x{}", spec.tile.br, spec.tile.bc),
                  words_of(loads[i].work.order)};
     row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
-    append(row.numbers, numbers_of(loads[i], rates));
-    append(row.numbers, counted_of(point.record, kernel->kernel));
+    std::ranges::move(numbers_of(loads[i], point.rates), std::back_inserter(row.numbers));
+    std::ranges::move(counted_of(*point.record, kernel->kernel), std::back_inserter(row.numbers));
   }
   return rows;
 }
 
 }  // namespace
 
-Table launch_table(const MeasuredPoints& points, const RatesOfRuns& rates, const CancelToken& cancel) {
-  std::vector<std::vector<LaunchRow>> rows(points.points().size());
-  in_parallel(rows.size(), cancel, [&] {
-    return
-        [&](std::size_t i) { rows[i] = launch_rows(i, points.points()[i], rates.at(points.points()[i].run), cancel); };
-  });
-  Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}, {"order"}},
-              {}};
-  bool first = true;
-  for (std::vector<LaunchRow>& of_point : rows) {
-    for (LaunchRow& row : of_point) {
-      for (const auto& [name, value] : row.numbers) {
-        if (first) table.columns.push_back({name, true});
-        row.words.push_back(fmt::format("{:.12g}", value));
-      }
-      first = false;
-      table.rows.push_back(std::move(row.words));
-    }
+Table launch_table(std::span<const MeasuredOn> points, const CancelToken& cancel) {
+  std::vector<std::vector<LaunchRow>> of_points(points.size());
+  in_parallel(points.size(), cancel,
+              [&] { return [&](std::size_t i) { of_points[i] = launch_rows(i, points[i], cancel); }; });
+  std::vector<LaunchRow> rows;
+  for (std::vector<LaunchRow>& each : of_points) std::ranges::move(each, std::back_inserter(rows));
+  std::vector<std::string> names;
+  if (!rows.empty()) {
+    for (const auto& [name, value] : rows.front().numbers) names.push_back(name);
   }
-  return table;
+  constexpr std::array<const char*, 9> words{"point", "algorithm", "pass", "launch", "entry",
+                                             "half",  "problem",   "tile", "order"};
+  TableOf<LaunchRow> table(std::move(rows));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    table.add({.key = words[i], .title = words[i]}, [i](const LaunchRow& row) { return row.words[i]; });
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Column column{.key = names[i], .title = names[i], .kind = ColumnKind::number};
+    table.add(std::move(column), [i](const LaunchRow& row) {
+      return Cell{.text = fmt::format("{:.12g}", row.numbers[i].second), .number = row.numbers[i].second};
+    });
+  }
+  return std::move(table).take();
 }
 
-}  // namespace attnscope
+}  // namespace attnscope::analysis

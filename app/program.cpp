@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/language.h"
+#include "app/program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -10,6 +12,13 @@
 #include "messages/embedded.h"
 
 namespace attnscope {
+
+void occupy_standard_descriptors() {
+  // The lowest that is free is given out first, so after one that is above them nothing is left to take.
+  int taken = STDIN_FILENO;
+  while (taken >= STDIN_FILENO && taken <= STDERR_FILENO) taken = ::open("/", O_PATH);
+  if (taken > STDERR_FILENO) ::close(taken);
+}
 
 bool use_language(std::string_view language) {
   auto catalogue = Catalogue::parse(embedded_messages(language));

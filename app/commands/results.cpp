@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// law, paper, gpus: results of recorded points, as tables.
+//   law: the exponents of N, d and M by which counted bytes grow, beside those of the laws that algorithms state.
+//   paper: the numbers of the preset `paper` beside Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2).
+//   gpus: sequences that several GPUs share, beside one GPU that has all: what scales, and what links hide.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/loaded_points.h"
+#include "app/output.h"
+#include "app/own_kernels.h"
+#include "messages/law.h"
+#include "messages/paper_notes.h"
+#include "profiler/curves/law_exponents.h"
+#include "profiler/curves/law_table.h"
+#include "profiler/curves/paper_table.h"
+#include "profiler/files/recorded_samples.h"
+#include "profiler/plan/text.h"
+#include "profiler/predict/sharing_table.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+struct ResultOptions {
+  std::string file;                ///< of a command that takes one
+  std::vector<std::string> files;  ///< of one that takes several
+  std::string filter;
+  Output output;
+};
+
+void print_column_help(const analysis::Table& table, Output& out) {
+  for (const analysis::Column& column : table.columns) {
+    if (!column.help.empty()) out.line(fmt::format("{}: {}", column.title, column.help));
+  }
+}
+
+ExitCode law(ResultOptions& options) {
+  const std::vector<std::string> files = files_or_samples(options.files, law_samples());
+  const LoadedPoints loaded = load_points(files, options.filter);
+  const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
+  if (report.families.empty()) {
+    throw CommandError(ExitCode::error,
+                       "{} holds no sweep over two of N, d and M with tiles by the paper's rule; record one with "
+                       "`attnscope collect --preset law`",
+                       fmt::join(files, ", "));
+  }
+  Output& out = options.output;
+  if (!out.for_people()) {
+    out.table(analysis::law_data(loaded.table, report.families, loaded.files));
+    return loaded.code;
+  }
+  const analysis::Table table = analysis::law_table(loaded.table, report.families);
+  out.line(text(say::law::heading{}));
+  out.gap();
+  out.table(table);
+  out.gap();
+  print_column_help(table, out);
+  out.line(text(say::law::intervals{}));
+  if (report.others > 0)
+    out.line(format_text("Beside these, {} sweeps in which fewer than two of N, d and M vary: no trial of the law.",
+                         grouped(report.others)));
+  return loaded.code;
+}
+
+/// The newest complete run of the preset; none of imports, whose label may be the preset's name.
+RunSummary newest_run(const RunStore& store, const std::string& file) {
+  std::optional<RunSummary> newest;
+  for (RunSummary& run : store.runs()) {
+    if (run.provenance == Provenance::imported) continue;
+    if (run.preset != "paper" || run.state != StoredRunState::complete) continue;
+    if (!newest || run.started_at >= newest->started_at) newest = std::move(run);
+  }
+  if (!newest) {
+    throw CommandError(
+        ExitCode::error,
+        "{0} has no complete run of the preset paper; make one with `attnscope collect --preset paper -o {0}`", file);
+  }
+  return *std::move(newest);
+}
+
+analysis::PointTable points_of(const RunStore& store, const RunSummary& run) {
+  analysis::PointTableBuilder builder;
+  const auto begin = [&] {
+    builder = analysis::PointTableBuilder();
+    builder.add_run(analysis_run(run));
+  };
+  store.each_point({{run.id}}, 0, begin, [&](StoredPoint&& point) { builder.add(0, point.record); });
+  return std::move(builder).finish();
+}
+
+ExitCode paper(ResultOptions& options) {
+  const std::string file = file_or_sample(options.file);
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  know_kernels_of(store);
+  const RunSummary run = newest_run(store, file);
+  const analysis::PointTable table = points_of(store, run);
+  const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
+  const analysis::PaperTable compared = analysis::build_paper_table(table, rows);
+
+  Output& out = options.output;
+  out.line(
+      format_text("Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2), batch 64, 16 heads, N 1024, d 64; run {} "
+                  "on {} ({}), {}",
+                  run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
+  out.gap();
+  out.table(analysis::fig2_table(table, compared, out.for_people()));
+  const ExitCode code = with_skipped_rows(store, ExitCode::ok);
+  out.gap();
+  if (compared.left.empty())
+    out.line("No point of this run has the figure's workload with both passes: Fig. 2 left is missing.");
+  for (const analysis::Row row : compared.left_out) {
+    out.line(format_text("left out, not what Fig. 2 shows: {}", printable(describe(table.spec(row)))));
+  }
+  for (const analysis::Row row : rows) {
+    if (table.disposition(row) == Disposition::ok || std::ranges::count(compared.left_out, row) > 0) continue;
+    out.line(fmt::format("{}: {}: {}", printable(describe(table.spec(row))), text(title(table.disposition(row))),
+                         printable(text(table.reason(row)))));
+  }
+  const std::vector<Message> notes = analysis::fig2_notes(table, compared);
+  if (!notes.empty()) out.line(text(say::paper_notes::notes{}));
+  for (const Message& note : notes) out.line("- " + printable(text(note)));
+  return code;
+}
+
+ExitCode gpus(ResultOptions& options) {
+  const LoadedPoints loaded = load_points(options.files, options.filter);
+  std::vector<analysis::SharedPoint> points = analysis::shared_points(loaded.table);
+  if (points.empty()) {
+    throw CommandError(ExitCode::error, "no point of several GPUs is in {}: collect the preset gpus",
+                       fmt::join(options.files, ", "));
+  }
+  const analysis::Table table = analysis::sharing_table(loaded.table, std::move(points), options.output.for_people());
+  Output& out = options.output;
+  out.table(table);
+  if (!out.for_people()) return loaded.code;
+  out.gap();
+  print_column_help(table, out);
+  return loaded.code;
+}
+
+/// The options behind FILE, and the command.
+Action result_command(CLI::App& command, const std::shared_ptr<ResultOptions>& options,
+                      ExitCode (*print)(ResultOptions&)) {
+  add_kernel_option(command);
+  add_filter_option(command, options->filter);
+  options->output.add_to(command);
+  return [options, print] { return options->output.run([&] { return print(*options); }); };
+}
+
+}  // namespace
+
+Action add_law(CLI::App& command) {
+  auto options = std::make_shared<ResultOptions>();
+  command.add_option(
+      "FILE", options->files,
+      "An .attnscope file with a run of the preset law, or of others over N, d and M (default: the recorded "
+      "sample)");
+  return result_command(command, options, law);
+}
+
+Action add_paper(CLI::App& command) {
+  auto options = std::make_shared<ResultOptions>();
+  command.add_option("FILE", options->file,
+                     "An .attnscope file with a complete run of the preset paper (default: the recorded sample)");
+  return result_command(command, options, paper);
+}
+
+Action add_gpus(CLI::App& command) {
+  auto options = std::make_shared<ResultOptions>();
+  command.add_option("FILE", options->files, "An .attnscope file with points of several GPUs (preset gpus)")
+      ->required();
+  return result_command(command, options, gpus);
+}
+
+}  // namespace attnscope

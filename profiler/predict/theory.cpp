@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/theory.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "kernels/registry.h"
+
+namespace attnscope::analysis {
+
+std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
+  const AttentionModel model = known_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
+  if (model.refusal) {
+    return {{.kernel = "all", .reason = text(model.refusal->reason)}};
+  }
+  const auto extent = [](const std::array<std::uint32_t, 3>& size) {
+    return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
+  };
+  const std::vector<LaunchTime> times = predict_times(model, limits, rates);
+  const auto of_bytes = [&](const Traffic& t) { return model.states_bytes ? std::optional(t) : std::nullopt; };
+  const auto of_time = [&](double ns) { return model.predicts_time ? std::optional(ns) : std::nullopt; };
+  std::vector<Theory> rows;
+  const bool several = model.kernels.size() > 1 || several_launches(model.kernels);
+  if (several) {
+    rows.push_back({.kernel = "all",
+                    .feasible = true,
+                    .traffic = of_bytes(model.traffic()),
+                    .predicted_ns = of_time(point_ns(model.schedule, times, rates))});
+    if (!model.schedule.empty()) {
+      rows.back().sharing = schedule_times(model.schedule, times, rates);
+      rows.back().link_bytes = model.schedule.link_bytes();
+    }
+  }
+  auto next = times.begin();
+  for (const KernelModel& kernel : model.kernels) {
+    rows.push_back({.kernel = several ? kernel.name : "all",
+                    .grid = extent(kernel.grid),
+                    .block = extent(kernel.block),
+                    .reason = kernel.setup ? "Runs before what is measured, in no sum." : "",
+                    .shared_bytes = kernel.dynamic_shared_bytes,
+                    .feasible = true,
+                    .traffic = of_bytes(kernel.traffic)});
+    rows.back().runs = kernel.runs;
+    if (kernel.setup || !model.predicts_time) continue;
+    rows.back().time = *next++;
+    rows.back().predicted_ns = rows.back().time->ns;
+  }
+  return rows;
+}
+
+}  // namespace attnscope::analysis
