@@ -4,7 +4,7 @@
 # that it was built with. `cmake --install` leaves the bundle out.
 set(assets ${PROJECT_SOURCE_DIR}/assets)
 
-# The programs find the samples by where they lie themselves (storage/recorded_samples.h), here too.
+# The programs find the samples by where they lie themselves (profiler/files/recorded_samples.h), here too.
 install(DIRECTORY ${assets}/samples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attnscope/samples
         FILES_MATCHING PATTERN "*.attnscope")
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/attnscope)
