@@ -19,8 +19,9 @@
 
 namespace attnscope::analysis {
 
-/// How a cell is read beside others. `muted`: what nobody measured, or what is not judged.
-enum class Tone : std::uint8_t { plain, muted, better, worse };
+/// How a cell is read beside others. `muted`: what nobody measured, or what is not judged; `strong`: a sum, or what is
+/// chosen.
+enum class Tone : std::uint8_t { plain, muted, strong, better, worse };
 
 struct Cell {
   std::string text = {};              ///< empty: no value here

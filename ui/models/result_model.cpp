@@ -16,7 +16,7 @@ using analysis::ColumnKind;
 using analysis::Tone;
 
 bool is_bold(Tone tone) {
-  return tone == Tone::better || tone == Tone::worse;
+  return tone == Tone::strong || tone == Tone::better || tone == Tone::worse;
 }
 
 QVariant alignment_of(ColumnKind kind) {
@@ -73,6 +73,28 @@ void ResultModel::extend_table(TablePtr table, std::vector<Row> order) {
   set_order(std::move(order));
 }
 
+void ResultModel::update_table(TablePtr table) {
+  const auto has_keys = [&](const TablePtr& other) {
+    return std::ranges::equal(table->columns, other->columns, {}, &analysis::Column::key, &analysis::Column::key);
+  };
+  if (table->rows != table_->rows || !has_keys(table_)) return set_table(std::move(table));
+  const TablePtr before = std::exchange(table_, std::move(table));
+  for (int column = 0; column < columns(); ++column) {
+    const analysis::Column& was = before->columns[static_cast<std::size_t>(column)];
+    const analysis::Column& now = table_->columns[static_cast<std::size_t>(column)];
+    const auto tip = [](const analysis::Column& of, std::size_t row) { return of.tip ? of.tip(row) : std::string(); };
+    for (std::size_t row = 0; row < table_->rows; ++row) {
+      if (was.cell(row).text == now.cell(row).text && tip(was, row) == tip(now, row) &&
+          before->tone_of(was, row) == table_->tone_of(now, row)) {
+        continue;
+      }
+      const QModelIndex cell = index(row_of_line(static_cast<int>(row)), column);
+      emit dataChanged(cell, cell);
+    }
+    if (was.title != now.title) emit headerDataChanged(Qt::Horizontal, column, column);
+  }
+}
+
 int column_named(const analysis::Table& table, const QString& key) {
   const analysis::Column* found = table.find(key.toStdString());
   return found == nullptr ? -1 : static_cast<int>(found - table.columns.data());
@@ -116,7 +138,7 @@ QVariant ResultModel::cell(int line, int column, int role) const {
     }
     case Qt::ForegroundRole: {
       const Tone tone = table_->tone_of(shown, at);
-      if (tone == Tone::plain) return {};
+      if (tone == Tone::plain || tone == Tone::strong) return {};
       const PlotColors colors = plot_colors(QGuiApplication::palette());
       return tone == Tone::muted ? colors.muted : tone_color(tone, colors.dark);
     }

@@ -2,12 +2,14 @@
 // What analysis says of a user's kernel: what its statement says, and nothing that it does not.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "kernels/user/new_kernel_files.h"
 #include "kernels/user/user_kernel.h"
 #include "profiler/predict/exploration.h"
-#include "profiler/predict/explored_figures.h"
+#include "profiler/predict/explored_tables.h"
 #include "profiler/tilemap/tile_picture.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -46,23 +48,23 @@ TEST(OwnKernel, HasNoTimeAndWhatBytesItsLawHas) {
 TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
   const Exploration law = explored(true);
   const Exploration none = explored(false);
-  const std::vector<const Exploration*> both{&law, &none};
-  for (const ComparedFigure& row : compare(both)) {
-    if (row.figure->key == "time" || row.figure->key == "rate" || row.figure->key == "dram_bytes") {
-      EXPECT_FALSE(row.values[0].value) << row.figure->key;
-      EXPECT_FALSE(row.values[1].value) << row.figure->key;
-    }
-    if (row.figure->key == "l2_bytes") {
-      EXPECT_TRUE(row.values[0].value);
-      EXPECT_FALSE(row.values[1].value) << "it states no bytes";
-    }
-    if (row.figure->key == "blocks_per_sm" || row.figure->key == "occupancy") {
-      EXPECT_FALSE(row.values[1].value) << "it depends on registers, which nobody stated";
-    }
-    if (row.figure->key == "threads") {
-      EXPECT_TRUE(row.values[1].value);
-    }
+  const std::vector<ExploredColumn> both{{.title = {}, .help = {}, .exploration = &law},
+                                         {.title = {}, .help = {}, .exploration = &none}};
+  const Table table = figures_table(both, with_kernel(true));
+  // By the labels of their rows: whether it has a value with the law, and without.
+  const std::map<std::string, std::pair<bool, bool>> expected{
+      {"Time", {false, false}},         {"TFLOP/s", {false, false}},  {"DRAM", {false, false}},
+      {"SM↔L2", {true, false}},         {"Occupancy", {true, false}}, {"Blocks an SM", {true, false}},
+      {"Threads a block", {true, true}}};
+  std::size_t met = 0;
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const auto found = expected.find(table.columns[0].cell(row).text);
+    if (found == expected.end()) continue;
+    ++met;
+    EXPECT_EQ(table.columns[1].cell(row).number.has_value(), found->second.first) << found->first;
+    EXPECT_EQ(table.columns[2].cell(row).number.has_value(), found->second.second) << found->first;
   }
+  EXPECT_EQ(met, expected.size());
 }
 
 TEST(OwnKernel, APictureOfItsTilesHasNoOrder) {

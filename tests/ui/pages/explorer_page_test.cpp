@@ -24,10 +24,10 @@
 #include "profiler/predict/unit_use.h"
 #include "storage/run_store.h"
 #include "tests/ui/window_test.h"
+#include "ui/models/table_model.h"
+#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/figures_model.h"
-#include "ui/pages/explorer/fitted_table.h"
 #include "ui/pages/explorer/measuring_card.h"
 #include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/pages/explorer/unit_bars.h"
@@ -66,21 +66,24 @@ class ExplorerPageTest : public ::testing::Test {
     }
     ASSERT_FALSE(page.behind());
   }
-  [[nodiscard]] QString figure(const char* label, int column = 1) const {
-    const QAbstractItemModel& model = *page.figures()->model();
+  /// A cell by its column's key and what begins its row.
+  [[nodiscard]] static QString cell(const QAbstractItemModel& model, const char* label, const QString& key) {
     for (int row = 0; row < model.rowCount(); ++row) {
-      if (model.index(row, 0).data().toString() == QString::fromUtf8(label))
-        return model.index(row, column).data().toString();
+      if (model.index(row, 0).data().toString() == QString::fromUtf8(label)) return cell(model, row, key);
     }
-    return QStringLiteral("no such figure");
+    return QStringLiteral("no such row");
   }
-  [[nodiscard]] QString operand(const char* matrix, int column) const {
-    const QAbstractItemModel& model = *page.operands()->model();
-    for (int row = 0; row < model.rowCount(); ++row) {
-      if (model.index(row, 0).data().toString() == QString::fromUtf8(matrix))
-        return model.index(row, column).data().toString();
+  [[nodiscard]] static QString cell(const QAbstractItemModel& model, int row, const QString& key) {
+    for (int column = 0; column < model.columnCount(); ++column) {
+      if (model.headerData(column, Qt::Horizontal, copy_role) == key) return model.index(row, column).data().toString();
     }
-    return QStringLiteral("no such matrix");
+    return QStringLiteral("no such column");
+  }
+  [[nodiscard]] QString figure(const char* label, int configuration = 0) const {
+    return cell(*page.figures()->model(), label, QStringLiteral("configuration_%1").arg(configuration));
+  }
+  [[nodiscard]] QString operand(const char* matrix, const char* key) const {
+    return cell(*page.operands()->model(), matrix, QLatin1String(key));
   }
   [[nodiscard]] QAbstractButton* button(const char* name) const {
     return page.findChild<QAbstractButton*>(QString::fromLatin1(name));
@@ -180,9 +183,9 @@ TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
   EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
   EXPECT_EQ(page.grid()->picture()->q_tiles, 4096 / 64);
   // K passes by once for each of 64 query tiles: 16 heads of 4096 x 128 in two bytes.
-  EXPECT_EQ(operand("K", OperandsModel::loaded_column), qtext(Bytes(64.0 * 16 * 4096 * 128 * 2)));
-  EXPECT_EQ(operand("O", OperandsModel::stored_column), qtext(Bytes(16.0 * 4096 * 128 * 2)));
-  EXPECT_EQ(operand("O", OperandsModel::loaded_column), "–");
+  EXPECT_EQ(operand("K", "loaded"), qtext(Bytes(64.0 * 16 * 4096 * 128 * 2)));
+  EXPECT_EQ(operand("O", "stored"), qtext(Bytes(16.0 * 4096 * 128 * 2)));
+  EXPECT_EQ(operand("O", "loaded"), "–");
 }
 
 TEST_F(ExplorerPageTest, SquareProblemsStaySquareUntilTheyAreNot) {
@@ -285,11 +288,11 @@ TEST_F(ExplorerPageTest, PinsStandBesideWhatIsChosenNext) {
   const QAbstractItemModel& model = *page.figures()->model();
   ASSERT_EQ(model.columnCount(), 3);
   EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 128 × 64");
-  EXPECT_EQ(figure("Br", 1), "64") << "what differs between them is listed";
-  EXPECT_EQ(figure("Br", 2), "128");
-  EXPECT_TRUE(figure("SM↔L2", 2).endsWith("better")) << figure("SM↔L2", 2).toStdString();
-  EXPECT_TRUE(figure("Intensity, SM↔L2", 2).endsWith("better")) << "more of it is better";
-  EXPECT_EQ(figure("FLOPs, visible pairs", 2), figure("FLOPs, visible pairs", 1));
+  EXPECT_EQ(figure("Br", 0), "64") << "what differs between them is listed";
+  EXPECT_EQ(figure("Br", 1), "128");
+  EXPECT_TRUE(figure("SM↔L2", 1).endsWith("better")) << figure("SM↔L2", 1).toStdString();
+  EXPECT_TRUE(figure("Intensity, SM↔L2", 1).endsWith("better")) << "more of it is better";
+  EXPECT_EQ(figure("FLOPs, visible pairs", 1), figure("FLOPs, visible pairs", 0));
   for (int row = 0; row < model.rowCount(); ++row) {
     const QModelIndex cell = model.index(row, 2);
     const QVariant ink = cell.data(Qt::ForegroundRole);
@@ -658,8 +661,8 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
       EXPECT_EQ(page.unit_bars()->use_words(unit), QString::number(*use, 'f', 0) + "% counted");
     }
   }
-  [[nodiscard]] QString measured(int row, int column) const {
-    return page.measuring().table()->model()->index(row, column).data().toString();
+  [[nodiscard]] QString measured(const char* key) const {
+    return cell(*page.measuring().table()->model(), 0, QLatin1String(key));
   }
 
   QTemporaryDir folder;
@@ -680,10 +683,9 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(point.event.spec, spec);
   ASSERT_TRUE(point.theory);
   EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
-  EXPECT_EQ(measured(0, MeasuredModel::time_column), qtext(Nanoseconds(point.event.time_median_ns)) + " (simulated)");
-  EXPECT_EQ(measured(0, MeasuredModel::time_ratio_column),
-            QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
-  EXPECT_EQ(measured(0, MeasuredModel::l2_ratio_column), "1.000") << "the closed form is the simulation's, to the byte";
+  EXPECT_EQ(measured("time"), qtext(Nanoseconds(point.event.time_median_ns)) + " (simulated)");
+  EXPECT_EQ(measured("time_ratio"), QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
+  EXPECT_EQ(measured("l2_ratio"), "1.000") << "the closed form is the simulation's, to the byte";
   // The record that the file keeps stands with the terms; its use of units was not counted.
   const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
   ASSERT_NE(record, nullptr);
@@ -824,7 +826,7 @@ TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());
   EXPECT_EQ(page.measuring().measurer().points()[0].state, MeasuredPoint::State::refused);
-  EXPECT_EQ(measured(0, MeasuredModel::time_column), "not measured");
+  EXPECT_EQ(measured("time"), "not measured");
   EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
 }
 

@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/registry.h"
+#include "profiler/predict/explored_tables.h"
 #include "tests/ui/window_test.h"
-#include "ui/pages/explorer/card_words.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/explorer/choices.h"
-#include "ui/pages/explorer/figures_model.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
 #include "ui/plots/frame_plot.h"
@@ -61,23 +62,25 @@ TEST(FramePlot, IsDrawnAlsoWhereNobodySeesIt) {
   EXPECT_EQ(drawn.count(), 1);
 }
 
-TEST(FiguresModel, SaysWhichCellsAreOthers) {
+TEST(ResultModel, SaysWhichCellsAreOthers) {
   ExplorerChoices choices = default_choices();
   const Explored first = work_out(choices);
   ASSERT_TRUE(choose(choices, QStringLiteral("n_k"), QStringLiteral("8192")).ok());
   const Explored second = work_out(choices);
-  FiguresModel model;
-  const auto column = [](const Explored& explored) {
-    return FiguresModel::Column{.title = QStringLiteral("now"), .help = {}, .exploration = &explored.exploration};
+  ResultModel model;
+  const auto show = [&](const Explored& explored) {
+    const std::vector columns{
+        analysis::ExploredColumn{.title = "now", .help = {}, .exploration = &explored.exploration}};
+    model.update_table(std::make_shared<const analysis::Table>(analysis::figures_table(columns, known_algorithms())));
   };
-  model.set_columns({column(first)});
+  show(first);
   QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
   const QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
-  model.set_columns({column(first)});
+  show(first);
   EXPECT_EQ(changed.count(), 0) << "nothing is another";
   std::vector<QString> before;
   for (int row = 0; row < model.rowCount(); ++row) before.push_back(model.index(row, 1).data().toString());
-  model.set_columns({column(second)});
+  show(second);
   EXPECT_EQ(reset.count(), 0);
   std::set<int> said;
   for (const QList<QVariant>& signal : changed) {

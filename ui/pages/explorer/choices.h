@@ -17,6 +17,7 @@
 #include "profiler/predict/tile_rule.h"
 #include "profiler/tilemap/tile_picture.h"
 #include "storage/run_store.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 
@@ -78,5 +79,31 @@ struct WhatIfChoice {
 
 /// "FA2 128 × 64", for the heading of a column.
 [[nodiscard]] QString short_title(const ExplorerChoices& choices);
+
+// What open files tell of GPUs: limits of those in no table, and rates that were measured.
+
+/// Of a GPU that is in no table and that runs of open files were measured on: what was recorded of it. Null where there
+/// is none of that name, or what was recorded cannot be a GPU.
+[[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name);
+/// Of the tables, else recorded. False where it is neither; the choices then stay.
+bool take_device(ExplorerChoices& choices, const QString& name, const Workspace& workspace);
+/// As far as a kernel of ours takes the point, on that GPU; `known`: whether it is one, else it is on `otherwise`.
+[[nodiscard]] ExplorerChoices choices_of(const PointSpec& spec, const QString& gpu, const std::string& otherwise,
+                                         const Workspace& workspace, bool& known);
+/// Measured of such a GPU, in any open file; null where nobody measured one.
+[[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices,
+                                                             const Workspace& workspace);
+
+// What is said of a configuration.
+
+/// Whether it runs, how long and bound by what, or why it does not and what does.
+[[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
+/// Which tile the paper's rule picks of M, and why not a larger one; empty where the tile is chosen by hand.
+[[nodiscard]] QString rule_words(const Explored& explored);
+[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time);
+/// What the shares are of, and where the rates come from that they are worked out with.
+[[nodiscard]] QString rates_note(const Explored& explored);
+/// How far predictions of such points were off.
+[[nodiscard]] QString prediction_words(const Explored& explored);
 
 }  // namespace attnscope::ui

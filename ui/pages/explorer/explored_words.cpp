@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/explorer/explored_words.h"
+#include "ui/pages/explorer/choices.h"
 
 #include <string>
 #include <string_view>
@@ -7,15 +7,10 @@
 #include "messages/explorer_page.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/predict/sharing.h"
-#include "profiler/predict/unit_use.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-
-QString help_of(const ExplorerChoices& choices) {
-  return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
-}
 
 QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time) {
   if (!predicts_time) {  // its registers, and with them what limits it, are known once it is compiled
@@ -37,17 +32,6 @@ QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_ti
                                                   .limiter = limiter,
                                                   .all = kernel.blocks,
                                                   .waves = waves});
-}
-
-QString recorded_words(const RecordedPoints::Found& found) {
-  return qtext(say::explorer_page::recorded_nearest{.point = describe(found.spec),
-                                                    .time = text(Nanoseconds(found.ns.value_or(0))),
-                                                    .run = found.title.toStdString()});
-}
-
-QString counted_words(const PointRecord& record, const std::string& kernel) {
-  const auto bound = analysis::counted_bound(record, kernel);
-  return bound ? qtext(analysis::words_of(*bound)) : qtext(say::explorer_page::untimed{});
 }
 
 QString rates_note(const Explored& explored) {

@@ -10,12 +10,10 @@
 #include "messages/explorer.h"
 #include "messages/explorer_page.h"
 #include "messages/field.h"
-#include "ui/pages/explorer/card_layout.h"
-#include "ui/pages/explorer/card_words.h"
+#include "ui/models/result_model.h"
+#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/figures_model.h"
-#include "ui/pages/explorer/fitted_table.h"
 #include "ui/pages/explorer/measuring_card.h"
 #include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/text/format.h"
@@ -139,8 +137,8 @@ void ExplorerPage::build_cards() {
   on_chip_ = new OnChipMap();
   unit_bars_ = new UnitBars();
   grid_ = new TileGridView();
-  figures_ = new FiguresModel(this);
-  operands_ = new OperandsModel(this);
+  figures_ = new ResultModel(this);
+  operands_ = new ResultModel(this);
   figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
   measuring_ = new MeasuringCard(measurer_of(workspace_));
   operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));

@@ -18,14 +18,12 @@
 #include "messages/explorer_page.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/plan/fields.h"
-#include "ui/pages/explorer/card_layout.h"
-#include "ui/pages/explorer/card_words.h"
+#include "profiler/predict/explored_tables.h"
+#include "profiler/predict/unit_use.h"
+#include "ui/models/result_model.h"
+#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
-#include "ui/pages/explorer/explored_words.h"
-#include "ui/pages/explorer/figures_model.h"
-#include "ui/pages/explorer/fitted_table.h"
 #include "ui/pages/explorer/measuring_card.h"
-#include "ui/pages/explorer/recorded_gpus.h"
 #include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
@@ -396,13 +394,12 @@ void ExplorerPage::show_explored() {
   }
   show_kernel();
   show_figures();
-  operands_->set_exploration(&e);
+  operands_->update_table(std::make_shared<const analysis::Table>(analysis::operands_table(e)));
   operands_view_->fit();
   operands_view_->setVisible(!e.refusal);
-  set_words(no_operands_, qtext(say::explorer_page::no_operands{}));
-  no_operands_->setVisible(e.refusal.has_value());
+  show_words(no_operands_, e.refusal ? qtext(say::explorer_page::no_operands{}) : QString());
   show_grid();
-  show_errors();
+  set_words(errors_, prediction_words(*shown_));
   show_measured();
 }
 
@@ -413,39 +410,39 @@ void ExplorerPage::show_kernel() {
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
     unit_bars_->set_times({});
-    set_words(occupancy_, {});
-    occupancy_->hide();
-    of_kernel_->hide();
-    terms_note_->hide();
-    recorded_note_->hide();
+    for (QLabel* words : {occupancy_, of_kernel_, terms_note_, recorded_note_}) show_words(words, {});
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
   const bool several = e.kernels.size() > 1 || e.sharing;
-  of_kernel_->setVisible(several && e.predicts_time);
   const std::string whole = text(Nanoseconds(e.ns));
-  set_words(of_kernel_, e.sharing ? qtext(say::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
-                                  : qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
+  show_words(of_kernel_, !several || !e.predicts_time ? QString()
+                         : e.sharing ? qtext(say::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                                     : qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
   const PointRecord* record = measured_record();
   const std::string name = several ? kernel.name : "all";
   std::optional<UnitBars::Measured> measured;
   if (record != nullptr) measured = measured_of(*record, name, limits_of(shown_->choices));
-  std::optional<UnitBars::Times> times;
+  UnitBars::Times times{.measured = measured};
   if (e.predicts_time) {
-    times = {.ns = kernel.time.ns, .light = analysis::speed_of_light({&kernel.time, 1}), .measured = measured};
+    times.ns = kernel.time.ns;
+    times.light = analysis::speed_of_light({&kernel.time, 1});
+  }
+  unit_bars_->set_times(e.predicts_time || measured ? std::optional(times) : std::nullopt,
+                        qtext(say::explorer_page::untimed{}));
+  show_words(occupancy_, occupancy_words(kernel, e.predicts_time));
+  QString note;
+  if (e.predicts_time) {
+    note = rates_note(*shown_);
+    if (measured && record->provenance == Provenance::simulated) {
+      note.prepend(qtext(say::explorer_page::by_construction{}) + QLatin1Char(' '));
+    }
   } else if (measured) {
-    times = {.ns = 0, .light = {}, .measured = measured};
+    const auto bound = analysis::counted_bound(*record, name);
+    note = bound ? qtext(analysis::words_of(*bound)) : qtext(say::explorer_page::untimed{});
   }
-  unit_bars_->set_times(times, qtext(say::explorer_page::untimed{}));
-  set_words(occupancy_, occupancy_words(kernel, e.predicts_time));
-  occupancy_->show();
-  QString note = e.predicts_time ? rates_note(*shown_) : measured ? counted_words(*record, name) : QString();
-  if (e.predicts_time && measured && record->provenance == Provenance::simulated) {
-    note.prepend(qtext(say::explorer_page::by_construction{}) + QLatin1Char(' '));
-  }
-  set_words(terms_note_, note);
-  terms_note_->setVisible(!note.isEmpty());
+  show_words(terms_note_, note);
 }
 
 void ExplorerPage::show_recorded() {
@@ -460,8 +457,9 @@ const PointRecord* ExplorerPage::measured_record() {
   const auto found = recorded_.find(choices);
   of_file_ = found ? found->record : nullptr;
   if (found && of_file_ == nullptr && found->ns && found->spec != choices.point.spec) {
-    set_words(recorded_note_, recorded_words(*found));
-    recorded_note_->show();
+    show_words(recorded_note_, qtext(say::explorer_page::recorded_nearest{.point = describe(found->spec),
+                                                                          .time = text(Nanoseconds(*found->ns)),
+                                                                          .run = found->title.toStdString()}));
   }
   return of_file_.get();
 }
@@ -485,25 +483,23 @@ void ExplorerPage::show_verdict() {
   verdict_->setToolTip(plain_tip(verdict_->text()));
 }
 
-void ExplorerPage::show_errors() {
-  if (shown_ != nullptr) set_words(errors_, prediction_words(*shown_));
-}
-
 void ExplorerPage::show_figures() {
   if (shown_ == nullptr) return;
-  std::vector<FiguresModel::Column> columns{{.title = qtext(say::explorer_page::now{}),
-                                             .help = help_of(shown_->choices),
-                                             .exploration = &shown_->exploration}};
-  const bool own = !shown_->exploration.refusal && !shown_->exploration.predicts_time;
-  if (own) columns.front().measured = measured_record();
+  const analysis::Exploration& now = shown_->exploration;
+  const bool counted = !now.refusal && !now.predicts_time;
+  const auto column = [](const QString& title, const Explored& of) {
+    const std::string help =
+        text(say::explorer_page::column_help{.device = of.choices.device, .point = describe(of.choices.point.spec)});
+    return analysis::ExploredColumn{.title = title.toStdString(), .help = help, .exploration = &of.exploration};
+  };
+  std::vector columns{column(qtext(say::explorer_page::now{}), *shown_)};
+  columns.front().measured = counted ? measured_record() : nullptr;
   for (std::size_t i = 0; i < chosen_.pins.size(); ++i) {
     const Explored* pin = pinned(chosen_.pins[i]);
     if (pin == nullptr) continue;
-    columns.push_back({.title = QStringLiteral("%1 · %2").arg(pin_letter(i), short_title(pin->choices)),
-                       .help = help_of(pin->choices),
-                       .exploration = &pin->exploration});
+    columns.push_back(column(QStringLiteral("%1 · %2").arg(pin_letter(i), short_title(pin->choices)), *pin));
   }
-  figures_->set_columns(columns);
+  figures_->update_table(std::make_shared<const analysis::Table>(analysis::figures_table(columns, known_algorithms())));
   static_cast<CardLayout*>(card_area_->widget()->layout())
       ->set_column_width(columns.size() > 2   ? card_width_beside_pins
                          : columns.size() > 1 ? card_width_beside_one

@@ -23,11 +23,10 @@
 namespace attnscope::ui {
 
 class ChoiceEditors;
-class FiguresModel;
 class FittedTable;
+class ResultModel;
 class MeasuringCard;
 class OnChipMap;
-class OperandsModel;
 class TileGridView;
 
 class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
@@ -126,7 +125,6 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   [[nodiscard]] const PointRecord* measured_record();
   void show_figures();
   void show_verdict();
-  void show_errors();
   void show_grid();
   void show_pins();
   void show_measured();
@@ -170,8 +168,8 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   std::shared_ptr<const PointRecord> of_file_;
   QLabel* recorded_note_ = nullptr;
   TileGridView* grid_ = nullptr;
-  FiguresModel* figures_ = nullptr;
-  OperandsModel* operands_ = nullptr;
+  ResultModel* figures_ = nullptr;
+  ResultModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;

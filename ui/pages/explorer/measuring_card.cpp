@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/explorer/measuring_card.h"
 
+#include <fmt/format.h>
+
 #include <QSortFilterProxyModel>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "kernels/registry.h"
 #include "messages/explorer_page.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/unit_use.h"
-#include "ui/pages/explorer/card_words.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
@@ -20,6 +23,94 @@ namespace {
 constexpr int most_rows = 12;
 constexpr int usual_steps = 3;
 constexpr int most_steps = 8;
+
+/// A newer collector may say what this window has no word for.
+template <class Parsed>
+Message said(const Parsed& parsed, const std::string& word) {
+  return parsed.ok() ? title(*parsed) : Message::verbatim(word);
+}
+
+/// "1.20 ms (simulated)", or how it ended, or that it waits.
+QString outcome_words(const MeasuredPoint& point) {
+  switch (point.state) {
+    case MeasuredPoint::State::waiting:
+      return qtext(say::explorer_page::waiting{});
+    case MeasuredPoint::State::running:
+      return point.simulated ? qtext(say::explorer_page::simulating{}) : qtext(say::explorer_page::measuring{});
+    case MeasuredPoint::State::refused:
+      return qtext(say::explorer_page::not_measured{});
+    case MeasuredPoint::State::cancelled:
+      return qtext(say::explorer_page::cancelled{});
+    case MeasuredPoint::State::finished:
+      break;
+  }
+  if (point.event.time_median_ns > 0) {
+    return qtext(say::explorer_page::measured_time{
+        .time = text(Nanoseconds(point.event.time_median_ns)),
+        .provenance = said(parse_provenance(point.event.provenance), point.event.provenance)});
+  }
+  return qtext(said(parse_disposition(point.event.disposition), point.event.disposition));
+}
+
+/// What was measured, beside what was predicted of it: the latest last, so that none moves. Those of `shown` stand out.
+analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown) {
+  using analysis::Cell;
+  struct Line {
+    std::vector<Cell> cells;
+    std::string help;
+    bool shown = false;
+  };
+  // "1.04", measured over predicted; a dash where one of them is missing.
+  const auto ratio = [](double measured, double predicted) {
+    const double value = measured > 0 && predicted > 0 ? measured / predicted : 0;
+    return Cell{.text = value > 0 ? fmt::format("{:.3f}", value) : "–", .number = value};
+  };
+  std::vector<Line> lines;
+  lines.reserve(points.size());
+  for (auto point = points.rbegin(); point != points.rend(); ++point) {
+    const AttentionProblem& problem = point->choices.point.spec.problem;
+    const PointEvent& event = point->event;
+    const bool finished = point->state == MeasuredPoint::State::finished;
+    Line& line = lines.emplace_back();
+    line.shown = point->is_of(shown);
+    const auto add = [&](Cell cell) { line.cells.push_back(std::move(cell)); };
+    add({.text = short_title(point->choices).toStdString()});
+    add({.text = format_lengths(problem).toStdString(), .number = static_cast<double>(problem.n_k)});
+    add({.text = std::to_string(problem.d), .number = static_cast<double>(problem.d)});
+    add({.text = outcome_words(*point).toStdString(), .number = event.time_median_ns});
+    const analysis::Exploration* theory = finished && point->theory ? &*point->theory : nullptr;
+    add(theory ? ratio(event.time_median_ns, theory->ns) : Cell());
+    add(theory ? ratio(event.l2_sm_bytes, static_cast<double>(theory->traffic.total())) : Cell());
+    add(theory ? ratio(event.dram_settled_bytes, theory->dram_bytes) : Cell());
+    QStringList help{point->device, QString::fromStdString(describe(point->choices.point.spec)), point->why};
+    if (finished) help << qtext(event.reason);
+    if (finished && event.throttled) help << qtext(say::explorer_page::throttled{});
+    if (theory != nullptr && point->simulated) help << qtext(say::explorer_page::by_construction{});
+    help.removeAll(QString());
+    line.help = help.join(QLatin1Char('\n')).toStdString();
+  }
+  analysis::TableOf<Line> table(std::move(lines));
+  table.table().tone =
+      table.of([](const Line& line) { return line.shown ? analysis::Tone::strong : analysis::Tone::plain; });
+  const Message ratio_help = say::explorer_page::ratio_help{};
+  const std::array titles{std::pair("configuration", Message(say::explorer_page::configuration{})),
+                          std::pair("n", Message::verbatim("N")),
+                          std::pair("d", Message::verbatim("d")),
+                          std::pair("time", Message(say::explorer_page::outcome{})),
+                          std::pair("time_ratio", Message(say::explorer_page::time_ratio{})),
+                          std::pair("l2_ratio", Message(say::explorer_page::l2_ratio{})),
+                          std::pair("dram_ratio", Message(say::explorer_page::dram_ratio{}))};
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    constexpr std::size_t first_ratio = 4;
+    table.add({.key = titles[i].first,
+               .title = text(titles[i].second),
+               .kind = i == 0 ? analysis::ColumnKind::text : analysis::ColumnKind::number,
+               .help = i < first_ratio ? std::string() : text(ratio_help),
+               .tip = table.of([](const Line& line) { return line.help; })},
+              [i](const Line& line) { return line.cells[i]; });
+  }
+  return std::move(table).take();
+}
 
 }  // namespace
 
@@ -67,7 +158,7 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   state_->setTextFormat(Qt::PlainText);
   column->addWidget(bar);
   column->addWidget(state_);
-  model_ = new MeasuredModel(this);
+  model_ = new ResultModel(this);
   auto* order = new QSortFilterProxyModel(this);
   order->setSourceModel(model_);
   order->setSortRole(TableModel::sort_role);
@@ -178,7 +269,7 @@ void MeasuringCard::show_state() {
   map_->setEnabled(measurer_.mapped() != nullptr);
   set_words(state_, state_words());
   state_->setToolTip(plain_tip(state_words()));
-  model_->set_points(measurer_.points(), choices_);
+  model_->update_table(std::make_shared<const analysis::Table>(measured_table(measurer_.points(), choices_)));
   table_->setVisible(model_->rowCount() > 0);
   table_->fit();
   if (!table_->underMouse()) table_->scrollToBottom();

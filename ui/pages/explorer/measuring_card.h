@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "ui/pages/explorer/fitted_table.h"
-#include "ui/pages/explorer/measured_model.h"
+#include "ui/models/result_model.h"
+#include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/point_measurer.h"
 #include "ui/widgets/elided_label.h"
 
@@ -77,7 +77,7 @@ class MeasuringCard : public QWidget {
   QPushButton* cancel_ = nullptr;
   QPushButton* map_ = nullptr;
   ElidedLabel* state_ = nullptr;
-  MeasuredModel* model_ = nullptr;
+  ResultModel* model_ = nullptr;
   FittedTable* table_ = nullptr;
 };
 

@@ -13,6 +13,7 @@
 #include "messages/explorer_page.h"
 #include "profiler/points/point_table.h"
 #include "profiler/predict/unit_use.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

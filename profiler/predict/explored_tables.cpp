@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/explored_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "messages/common.h"
+#include "messages/explorer.h"
+#include "messages/explorer_help.h"
+#include "messages/explorer_page.h"
+#include "messages/metric.h"
+#include "messages/metric_help.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// One line of the table of figures.
+struct Figure {
+  std::string_view unit;  ///< as in the metrics table; "capacity": bytes of a memory; "flop"
+  Saying label = nullptr;
+  Saying help = nullptr;
+  Better better = Better::neither;
+  double (*value)(const Exploration&) = nullptr;  ///< pre: no refusal
+  /// What a device gave of the same; null: nothing is.
+  std::optional<MetricValue> (*measured)(const PointRecord&) = nullptr;
+  bool of_several_gpus = false;  ///< said of these alone
+};
+
+const ExploredKernel& main_kernel(const Exploration& e) {
+  return e.kernels[e.longest()];
+}
+
+/// What an SM holds of a kernel whose registers nobody stated is not known: 0.
+double on_an_sm(const Exploration& e, double value) {
+  return main_kernel(e).registers_per_thread > 0 ? value : 0;
+}
+
+template <const std::string_view& key>
+std::optional<MetricValue> measured(const PointRecord& point) {
+  return evaluate(key, point);
+}
+
+// One line a figure; clang-format would make five of each.
+// clang-format off
+constexpr std::array figures{
+    Figure{"ns", said<say::explorer::time>, said<say::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
+    Figure{"flop/s", said<say::explorer::rate>, said<say::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
+    Figure{"hertz", said<say::explorer::clock>, said<say::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
+    Figure{"byte", said<say::explorer::l2_bytes>, said<say::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
+    Figure{"byte", said<say::explorer::dram_bytes>, said<say::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
+    Figure{"byte", said<say::metric::link_bytes>, said<say::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
+    Figure{"ns", said<say::metric::gpu_exposed_ns>, said<say::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
+    Figure{"1", said<say::metric::gpu_imbalance>, said<say::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
+    Figure{"flop", said<say::explorer::flops>, said<say::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
+    Figure{"flop", said<say::explorer::tensor_flops>, said<say::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
+    Figure{"flop/byte", said<say::explorer::l2_intensity>, said<say::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
+    Figure{"flop/byte", said<say::explorer::dram_intensity>, said<say::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
+    Figure{"percent", said<say::explorer::occupancy>, said<say::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
+    Figure{"1", said<say::explorer::blocks_per_sm>, said<say::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
+    Figure{"1", said<say::explorer::waves>, said<say::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
+    Figure{"capacity", said<say::explorer::shared>, said<say::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
+    Figure{"register", said<say::explorer::registers>, said<say::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
+    Figure{"1", said<say::explorer::threads>, said<say::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
+};
+// clang-format on
+
+/// A cell, and how it is read beside the first one.
+struct JudgedCell {
+  Cell cell;
+  Tone tone = Tone::plain;
+};
+
+struct Line {
+  std::string label;
+  std::string help;
+  std::vector<JudgedCell> cells;
+};
+
+/// "+12%", "−8%", "×2.1": how far a value is from the first one.
+std::string distance(double ratio) {
+  constexpr double far = 2;
+  if (ratio >= far || ratio <= 1 / far) return fmt::format("×{}", number_text(ratio));
+  const double percent = 100 * (ratio - 1);
+  return fmt::format("{}{}%", percent < 0 ? "−" : "+", number_text(std::abs(percent), 2));
+}
+
+std::optional<double> value_of(const Figure& figure, const Exploration& e) {
+  if (e.refusal || (figure.of_several_gpus && e.point.spec.problem.gpus == 1)) return std::nullopt;
+  const double value = figure.value(e);
+  // Of a kernel that states no time or no bytes, these are 0.
+  return value == 0 && !e.predicts_time ? std::nullopt : std::optional(value);
+}
+
+JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::optional<double> first,
+                       bool one_problem) {
+  const std::optional<double> value = value_of(figure, *column.exploration);
+  if (!value) {
+    const auto counted =
+        figure.measured != nullptr && column.measured != nullptr ? figure.measured(*column.measured) : std::nullopt;
+    if (!counted) return {.cell = {.text = text(say::explorer_page::no_figure{})}};
+    return {
+        .cell = {.text = text(say::explorer_page::measured_figure{.value = value_text(counted->value, counted->unit),
+                                                                  .provenance = title(counted->provenance)})}};
+  }
+  JudgedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
+  constexpr double alike = 1e-12;  // what rounding alone makes of two equal sums
+  if (!first || *first == 0 || std::abs(*value - *first) <= alike * std::max(std::abs(*value), std::abs(*first))) {
+    return judged;
+  }
+  const std::string shown = std::exchange(judged.cell.text, {});
+  const std::string by = distance(*value / *first);
+  if (figure.better == Better::neither || !one_problem) {
+    judged.cell.text = fmt::format("{}  {}", shown, by);
+  } else if ((*value < *first) == (figure.better == Better::less)) {
+    judged.tone = Tone::better;
+    judged.cell.text = text(say::explorer_page::better{.value = shown, .by = by});
+  } else {
+    judged.tone = Tone::worse;
+    judged.cell.text = text(say::explorer_page::worse{.value = shown, .by = by});
+  }
+  return judged;
+}
+
+/// The fields and knobs in which the configurations differ, in the order of their tables; padding last.
+void add_choices(std::vector<Line>& lines, std::span<const ExploredColumn> columns, const Registry& registry) {
+  const auto add = [&](const Message& label, const auto& text_of) {
+    Line line{.label = text(label), .help = text(say::explorer_page::chosen_help{}), .cells = {}};
+    for (const ExploredColumn& column : columns) line.cells.push_back({.cell = {.text = text_of(*column.exploration)}});
+    const auto differs = [&](const JudgedCell& each) { return each.cell.text != line.cells.front().cell.text; };
+    if (std::ranges::any_of(line.cells, differs)) lines.push_back(std::move(line));
+  };
+  add(say::explorer::device{}, [](const Exploration& e) { return e.device; });
+  for (const Field& field : fields_and_knobs(point_fields(), registry.knobs())) {
+    add(field.label(), [&](const Exploration& e) {
+      std::string chosen = field_text(field, e.point.spec);
+      return chosen == "0" && registry.find_knob(field.name) != nullptr ? text(say::common::chosen{}) : chosen;
+    });
+  }
+  add(say::explorer::padding{}, [](const Exploration& e) { return std::to_string(e.point.padding_bytes); });
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  return bytes == 0 ? "–" : text(Bytes(bytes));
+}
+
+}  // namespace
+
+Table figures_table(std::span<const ExploredColumn> columns, const Registry& registry) {
+  std::vector<Line> lines;
+  add_choices(lines, columns, registry);
+  const auto one_gpu = [](const ExploredColumn& each) { return each.exploration->point.spec.problem.gpus == 1; };
+  for (const Figure& figure : figures) {
+    const Exploration& first = *columns.front().exploration;
+    Line line{.label = text(figure.label()), .help = text(figure.help()), .cells = {}};
+    for (const ExploredColumn& column : columns) {
+      line.cells.push_back(judged_cell(figure, column, value_of(figure, first),
+                                       column.exploration->point.spec.problem == first.point.spec.problem));
+    }
+    if (!figure.of_several_gpus || !std::ranges::all_of(columns, one_gpu)) lines.push_back(std::move(line));
+  }
+  TableOf<Line> table(std::move(lines));
+  const auto tip = table.of([](const Line& line) { return line.help; });
+  table.add({.key = "figure", .title = text(say::explorer_page::figure{}), .tip = tip},
+            [](const Line& line) { return line.label; });
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    table.add({.key = fmt::format("configuration_{}", i),
+               .title = columns[i].title,
+               .kind = ColumnKind::number,
+               .help = columns[i].help,
+               .tip = tip,
+               .tone = table.of([i](const Line& line) { return line.cells[i].tone; })},
+              [i](const Line& line) { return line.cells[i].cell; });
+  }
+  return std::move(table).take();
+}
+
+Table operands_table(const Exploration& e) {
+  struct Matrix {
+    std::array<std::string, 4> texts;
+    std::string help = {};
+    bool sum = false;
+  };
+  std::vector<Matrix> lines;
+  if (!e.refusal) {
+    for (const OperandTraffic& operand : e.operands) {
+      const double share = static_cast<double>(operand.traffic.total()) / static_cast<double>(e.traffic.total());
+      lines.push_back({.texts = {std::string(to_string(operand.tensor)), bytes_text(operand.traffic.l2_to_sm_bytes),
+                                 bytes_text(operand.traffic.sm_to_l2_bytes), fmt::format("{:.1f} %", 100 * share)}});
+    }
+    lines.push_back({.texts = {text(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
+                               bytes_text(e.traffic.sm_to_l2_bytes), text(Bytes(e.traffic.total()))},
+                     .help = text(say::explorer_page::l2_sum_help{}),
+                     .sum = true});
+    if (e.predicts_time) {
+      lines.push_back({.texts = {text(say::explorer_page::dram_estimated{}), {}, {}, text(Bytes(e.dram_bytes))},
+                       .help = text(say::explorer_page::dram_help{}),
+                       .sum = true});
+    }
+    lines.push_back({.texts = {text(say::explorer_page::compulsory{}), {}, {}, text(Bytes(e.compulsory_bytes))},
+                     .help = text(say::explorer_page::compulsory_help{})});
+  }
+  TableOf<Matrix> table(std::move(lines));
+  table.table().tone = table.of([](const Matrix& line) { return line.sum ? Tone::strong : Tone::plain; });
+  const auto tip = table.of([](const Matrix& line) { return line.help; });
+  const std::array titles{std::pair("matrix", Message(say::explorer_page::matrix{})),
+                          std::pair("loaded", Message(say::explorer_page::loaded{})),
+                          std::pair("stored", Message(say::explorer_page::stored{})),
+                          std::pair("share", Message(say::explorer_page::share{}))};
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    table.add({.key = titles[i].first,
+               .title = text(titles[i].second),
+               .kind = i == 0 ? ColumnKind::text : ColumnKind::number,
+               .tip = tip},
+              [i](const Matrix& line) { return line.texts.at(i); });
+  }
+  return std::move(table).take();
+}
+
+}  // namespace attnscope::analysis

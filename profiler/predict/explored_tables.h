@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of what the model says of configurations: the figures of several side by side, and the bytes of one by matrix.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "kernels/registry.h"
+#include "profiler/metrics/point.h"
+#include "profiler/points/table.h"
+#include "profiler/predict/exploration.h"
+
+namespace attnscope::analysis {
+
+/// A configuration beside others.
+struct ExploredColumn {
+  std::string title;
+  std::string help;
+  const Exploration* exploration = nullptr;
+  const PointRecord* measured = nullptr;  ///< stands where nothing is predicted; null: nothing was measured
+};
+
+/// First the choices in which the configurations differ, then a row for each figure. Each is compared with the first;
+/// better or worse only where both are of one problem. The columns are needed for the call alone.
+[[nodiscard]] Table figures_table(std::span<const ExploredColumn>, const Registry&);
+
+/// The bytes of each matrix between SM and L2, their sum, and what DRAM sees; no row where the configuration does not
+/// run.
+[[nodiscard]] Table operands_table(const Exploration&);
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/predict/explored_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+Exploration explored(const char* algorithm, int br, int bc, const char* mask = "full") {
+  PointSpec spec = fixtures::spec(algorithm, 4096, br, bc);
+  spec.problem.mask = *parse_mask(mask);
+  return explore({.spec = spec}, fixtures::h200(), built_in_algorithms());
+}
+
+Table figures(const std::vector<const Exploration*>& all) {
+  std::vector<ExploredColumn> columns;
+  for (const Exploration* each : all) columns.push_back({.title = "its name", .help = {}, .exploration = each});
+  return figures_table(columns, built_in_algorithms());
+}
+
+/// The row of a table that begins with these words; the number of rows where none does.
+std::size_t row(const Table& table, std::string_view label) {
+  std::size_t at = 0;
+  while (at < table.rows && table.columns[0].cell(at).text != label) ++at;
+  return at;
+}
+
+struct Shown {
+  std::string text;
+  std::optional<double> number;
+  Tone tone;
+};
+Shown shown(const Table& table, std::string_view label, std::size_t configuration) {
+  const std::size_t at = row(table, label);
+  EXPECT_LT(at, table.rows) << label;
+  const Column& column = table.columns.at(configuration + 1);
+  const Cell cell = column.cell(at);
+  return {cell.text, cell.number, table.tone_of(column, at)};
+}
+
+TEST(FiguresTable, ValuesAreTheExplorations) {
+  const Exploration e = explored("fa2", 128, 64);
+  const Table table = figures({&e});
+  EXPECT_EQ(table.rows, 15U) << "those of several GPUs are left out";
+  for (std::size_t i = 0; i < table.rows; ++i) EXPECT_GT(*table.columns[1].cell(i).number, 0) << i;
+  EXPECT_DOUBLE_EQ(*shown(table, "Time", 0).number, e.ns);
+  EXPECT_DOUBLE_EQ(*shown(table, "SM↔L2", 0).number, static_cast<double>(e.traffic.total()));
+}
+
+TEST(FiguresTable, GoodIsSaidOfEachFiguresOwnDirection) {
+  const Exploration tall = explored("fa2", 128, 64);
+  const Exploration low = explored("fa2", 64, 64);
+  const Table table = figures({&tall, &low});
+  EXPECT_TRUE(shown(table, "SM↔L2", 1).text.ends_with("worse")) << "more bytes";
+  EXPECT_EQ(shown(table, "SM↔L2", 1).tone, Tone::worse);
+  EXPECT_EQ(shown(table, "Intensity, SM↔L2", 1).tone, Tone::worse) << "less intensity";
+  EXPECT_EQ(shown(table, "FLOPs, visible pairs", 1).text, shown(table, "FLOPs, visible pairs", 0).text);
+  const Shown memory = shown(table, "Shared memory a block", 1);
+  EXPECT_EQ(memory.tone, Tone::plain) << "no end of it is the better one";
+  EXPECT_TRUE(memory.text.ends_with("%") || memory.text.find("×") != std::string::npos) << memory.text;
+  const Table other_way = figures({&low, &tall});
+  EXPECT_EQ(shown(other_way, "SM↔L2", 1).tone, Tone::better);
+  EXPECT_EQ(shown(other_way, "SM↔L2", 0).tone, Tone::plain);
+}
+
+TEST(FiguresTable, OfDifferentProblemsNoneIsBetter) {
+  const Exploration full = explored("fa2", 128, 64);
+  const Exploration causal = explored("fa2", 128, 64, "causal");
+  const Shown bytes = shown(figures({&full, &causal}), "SM↔L2", 1);
+  EXPECT_EQ(bytes.tone, Tone::plain);
+  EXPECT_NE(bytes.text.find("×0.5"), std::string::npos) << bytes.text;
+}
+
+TEST(FiguresTable, WhatDoesNotRunHasNoValues) {
+  const Exploration runs = explored("fa2", 128, 64);
+  const Exploration refused = explored("fa2", 512, 512);
+  ASSERT_TRUE(refused.refusal);
+  const Table table = figures({&runs, &refused, &runs});
+  EXPECT_EQ(shown(table, "Time", 1).text, "–");
+  EXPECT_EQ(shown(table, "Time", 2).text, shown(table, "Time", 0).text);
+  EXPECT_EQ(operands_table(refused).rows, 0U);
+}
+
+TEST(FiguresTable, BeginsWithTheFieldsKnobsAndDevicesThatDiffer) {
+  const Exploration a = explored("fa2", 128, 64);
+  Exploration b = explored("fa2", 64, 64, "causal");
+  b.point.spec.knobs.set("warps", std::int64_t{4});
+  b.point.padding_bytes = 4096;
+  const Table table = figures({&a, &b});
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"full", "causal"}, {"128", "64"}, {"chosen", "4"}, {"0", "4096"}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(table.columns[1].cell(i).text, expected[i].first) << i;
+    EXPECT_EQ(table.columns[2].cell(i).text, expected[i].second) << i;
+  }
+  EXPECT_EQ(row(table, "Time"), expected.size());
+}
+
+}  // namespace
+}  // namespace attnscope::analysis

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/explorer/cards.h"
+
+#include <QEvent>
+#include <QFrame>
+#include <QHeaderView>
+#include <QStyle>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace attnscope::ui {
+
+CardLayout::CardLayout(QWidget* parent, int column_width, int most_columns, int spacing)
+    : QLayout(parent), column_width_(column_width), most_columns_(most_columns) {
+  setSpacing(spacing);
+  setContentsMargins(0, 0, 0, 0);
+}
+
+CardLayout::~CardLayout() {
+  qDeleteAll(items_);
+}
+
+void CardLayout::set_column_width(int width) {
+  if (width == column_width_) return;
+  column_width_ = width;
+  invalidate();
+}
+
+int CardLayout::width_of_column(int width) const {
+  const int fitting = std::clamp((width + spacing()) / (column_width_ + spacing()), 1, most_columns_);
+  return (width - (fitting - 1) * spacing()) / fitting;
+}
+
+int CardLayout::height_of(const QLayoutItem& item, int width) const {
+  return item.hasHeightForWidth() ? item.heightForWidth(width) : item.sizeHint().height();
+}
+
+std::vector<CardLayout::Column> CardLayout::columns(int width) const {
+  const int each = width_of_column(width);
+  std::vector<Column> columns(static_cast<std::size_t>((width + spacing()) / (each + spacing())));
+  if (columns.empty()) columns.resize(1);
+  for (QLayoutItem* item : items_) {
+    if (item->isEmpty()) continue;
+    Column& shortest = *std::ranges::min_element(columns, {}, &Column::height);
+    shortest.height += height_of(*item, each) + (shortest.items.empty() ? 0 : spacing());
+    shortest.items.push_back(item);
+  }
+  return columns;
+}
+
+int CardLayout::heightForWidth(int width) const {
+  int most = 0;
+  for (const Column& column : columns(width)) most = std::max(most, column.height);
+  return most;
+}
+
+QSize CardLayout::minimumSize() const {
+  QSize size;
+  for (const QLayoutItem* item : items_) size = size.expandedTo(item->minimumSize());
+  return size;
+}
+
+void CardLayout::setGeometry(const QRect& rect) {
+  QLayout::setGeometry(rect);
+  const int each = width_of_column(rect.width());
+  int x = rect.x();
+  for (const Column& column : columns(rect.width())) {
+    const auto grows = [](const QLayoutItem* item) { return (item->expandingDirections() & Qt::Vertical) != 0; };
+    const auto growing = static_cast<int>(std::ranges::count_if(column.items, grows));
+    const int spare = growing > 0 ? std::max(0, rect.height() - column.height) / growing : 0;
+    int y = rect.y();
+    for (QLayoutItem* item : column.items) {
+      const int height = height_of(*item, each) + (grows(item) ? spare : 0);
+      item->setGeometry({x, y, each, height});
+      y += height + spacing();
+    }
+    x += each + spacing();
+  }
+}
+
+QWidget* card(const QString& title, const std::vector<QWidget*>& parts) {
+  auto* frame = new QFrame();
+  frame->setFrameShape(QFrame::StyledPanel);
+  frame->setBackgroundRole(QPalette::Base);
+  frame->setAutoFillBackground(true);
+  auto* column = new QVBoxLayout(frame);
+  column->setContentsMargins(10, 8, 10, 10);
+  column->setSpacing(6);
+  auto* heading = new CardWords(title, frame);
+  QFont bold = heading->font();
+  bold.setBold(true);
+  heading->setFont(bold);
+  column->addWidget(heading);
+  bool grows = false;
+  for (QWidget* part : parts) {
+    const bool expands = (part->sizePolicy().expandingDirections() & Qt::Vertical) != 0;
+    grows = grows || expands;
+    column->addWidget(part, expands ? 1 : 0);
+  }
+  QSizePolicy policy(QSizePolicy::Preferred, grows ? QSizePolicy::Expanding : QSizePolicy::Preferred);
+  policy.setHeightForWidth(true);
+  frame->setSizePolicy(policy);
+  return frame;
+}
+
+CardWords::CardWords(const QString& text, QWidget* parent) : QLabel(text, parent) {
+  setWordWrap(true);
+}
+
+int CardWords::heightForWidth(int width) const {
+  constexpr std::size_t most_widths = 6;
+  if (asked_.text != text() || asked_.font != font()) asked_ = {text(), font(), {}};
+  const auto known = std::ranges::find(asked_.heights, width, &std::pair<int, int>::first);
+  if (known != asked_.heights.end()) return known->second;
+  const int height = QLabel::heightForWidth(width);
+  if (asked_.heights.size() == most_widths) asked_.heights.erase(asked_.heights.begin());
+  asked_.heights.emplace_back(width, height);
+  return height;
+}
+
+QLabel* card_words(QWidget* parent, const QString& name) {
+  auto* label = new CardWords({}, parent);
+  label->setObjectName(name);
+  label->setTextFormat(Qt::PlainText);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+void set_words(QLabel* label, const QString& text) {
+  if (label->text() != text) label->setText(text);
+}
+
+void show_words(QLabel* label, const QString& text) {
+  set_words(label, text);
+  label->setVisible(!text.isEmpty());
+}
+
+FittedTable::FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent)
+    : PlainTable(model, name, parent) {
+  setFrameShape(QFrame::NoFrame);
+  setSelectionMode(QAbstractItemView::SingleSelection);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+}
+
+int FittedTable::width_of(const QFontMetrics& metrics, const QString& text) {
+  constexpr qsizetype most_texts = 2000;
+  if (widths_.size() > most_texts) widths_.clear();
+  const auto known = widths_.constFind(text);
+  return known != widths_.constEnd() ? *known : *widths_.insert(text, metrics.horizontalAdvance(text));
+}
+
+void FittedTable::fit() {
+  constexpr int room = 18;  // beside a text, with what a style adds
+  const int rows = model()->rowCount();
+  const int columns = model()->columnCount();
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  std::vector<int> widths;
+  int sum = 0;
+  for (int column = 0; column < columns; ++column) {
+    int widest = width_of(metrics, model()->headerData(column, Qt::Horizontal).toString());
+    for (int row = 0; row < rows; ++row) {
+      widest = std::max(widest, width_of(metrics, model()->index(row, column).data().toString()));
+    }
+    widths.push_back(widest + room);
+    sum += widths.back();
+  }
+  // Where the columns need more room than there is, the table scrolls; the texts stay whole.
+  const bool narrow = sum > width();
+  if (!narrow && columns > 0) widths[0] += width() - sum;
+  for (int column = 0; column < columns; ++column) {
+    horizontalHeader()->resizeSection(column, widths[static_cast<std::size_t>(column)]);
+  }
+  const int bar = narrow ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
+  const int row_heights = std::min(rows, most_rows_) * verticalHeader()->defaultSectionSize();
+  const int height = horizontalHeader()->sizeHint().height() + row_heights + bar + 2;
+  if (minimumHeight() != height) setFixedHeight(height);
+}
+
+void FittedTable::set_most_rows(int rows) {
+  most_rows_ = rows;
+  setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+}
+
+void FittedTable::resizeEvent(QResizeEvent* event) {
+  PlainTable::resizeEvent(event);
+  fit();
+}
+
+void FittedTable::changeEvent(QEvent* event) {
+  PlainTable::changeEvent(event);
+  if (event->type() != QEvent::FontChange) return;
+  widths_.clear();
+  fit();
+}
+
+}  // namespace attnscope::ui
