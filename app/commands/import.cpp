@@ -34,7 +34,6 @@
 #include "profiler/plan/sweep.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
-#include "storage/exchange/imported_columns.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -173,7 +172,6 @@ void leave_fitting(Import& import, const std::string& filter) {
   analysis::Row row = 0;
   for (ImportedDevice& device : import.devices) {
     std::erase_if(device.points, [&](const PointRecord&) { return !std::ranges::binary_search(rows, row++); });
-    device.count = device.points.size();
   }
   std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
 }
@@ -194,9 +192,9 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   std::size_t points = 0;
   std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // points and runs
   for (const ImportedDevice& device : import.devices) {
-    points += device.count;
+    points += device.points.size();
     auto& [its_points, its_runs] = by_device[device.info.limits.name];
-    its_points += device.count;
+    its_points += device.points.size();
     ++its_runs;
   }
   for (const auto& [name, counted] : by_device) {
@@ -226,11 +224,8 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
 }
 
 ExitCode run_import(ImportOptions& options) {
-  ImportRequest request{.device_name = options.device_name,
-                        .spec = spec_of(options),
-                        .ncu = options.ncu,
-                        .only_look = options.preview,
-                        .only_count = options.preview && options.filter.empty()};
+  ImportRequest request{
+      .device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu, .only_look = options.preview};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/exchange/columns.h"
+#include "storage/exchange/export_rows.h"
 
 namespace attnscope {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "storage/exchange/columns.h"
 #include "storage/exchange/export.h"
+#include "storage/exchange/export_rows.h"
 
 namespace attnscope {
 namespace {

@@ -12,8 +12,9 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
-#include "storage/exchange/columns.h"
+#include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
+#include "storage/exchange/export_rows.h"
 
 namespace attnscope {
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
+#include "messages/import_preview.h"
 #include "profiler/plan/text.h"
-#include "storage/exchange/import_formats.h"
+#include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope {
@@ -52,6 +54,22 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
     return Failure{make_message("a value in it is of another kind than is needed there: {}", why)};
   }
+}
+
+analysis::Table imported_column_table(std::vector<ImportedColumn> columns) {
+  analysis::TableOf<ImportedColumn> table(std::move(columns));
+  const auto add = [&](const char* key, const Message& title, std::string ImportedColumn::*part) {
+    table.add({.key = key, .title = text(title)}, [part](const ImportedColumn& each) { return printable(each.*part); });
+  };
+  add("column", say::import_preview::column{}, &ImportedColumn::name);
+  add("unit", say::import_preview::unit{}, &ImportedColumn::unit);
+  add("becomes", say::import_preview::becomes{}, &ImportedColumn::becomes);
+  add("title", say::import_preview::title{}, &ImportedColumn::title);
+  add("kept_in", say::import_preview::kept_in{}, &ImportedColumn::kept_in);
+  table.add({.key = "left_out", .title = text(say::import_preview::left_out{}), .kind = analysis::ColumnKind::sentence},
+            [](const ImportedColumn& each) { return each.left_out; });
+  add("example", say::import_preview::example{}, &ImportedColumn::example);
+  return std::move(table).take();
 }
 
 }  // namespace attnscope

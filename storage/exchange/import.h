@@ -15,6 +15,7 @@
 #include "kernels/registry.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
+#include "profiler/points/table.h"
 
 namespace attnscope {
 
@@ -27,7 +28,6 @@ enum class ImportFormat { json, csv, ncu };
 struct ImportedDevice {
   DeviceInfo info;  ///< limits as the file or the table of known GPUs has them, else only the name
   std::vector<PointRecord> points = {};
-  std::size_t count = 0;  ///< of the points: also where the request only counts them
 };
 
 /// A column of a file (a member of JSON's points, a metric of a long table, a counter of ncu's), and what it becomes.
@@ -66,11 +66,12 @@ struct ImportRequest {
   NcuSelection ncu = {};
   /// Whose knobs are columns.
   const Registry* registry = &known_algorithms();
-  bool only_look = false;  ///< at the columns: ncu's table needs no `spec` then
-  /// No point is kept: what is wrong with a point as a whole, not with a row, stays unknown.
-  bool only_count = false;
+  bool only_look = false;              ///< at the columns: ncu's table needs no `spec` then
   std::function<void()> proceed = {};  ///< called before each record: what it throws ends the import
 };
+
+/// What the columns of a file become, as a table: the command and the window show it.
+[[nodiscard]] analysis::Table imported_column_table(std::vector<ImportedColumn> columns);
 
 /// The error is one sentence with the line or the place in the document, and the column.
 ///

@@ -9,15 +9,13 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <unordered_map>
 #include <utility>
 
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
-#include "storage/exchange/cells.h"
+#include "storage/exchange/column_names.h"
 #include "storage/exchange/csv_reader.h"
-#include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
 
@@ -84,7 +82,7 @@ class DecimalCommas {
       if (word.find(',') != std::string::npos) with_commas_.insert(column);
     }
     if (has_points_ && !with_commas_.empty()) {
-      fail(place.at(Place::Part::column, column),
+      fail(place.at(place_part::column, column),
            make_message("'{}': the table has commas and points in its numbers: write one of them before decimals, and "
                         "nothing between thousands",
                         field));
@@ -163,8 +161,7 @@ void read_samples(ImportRow& row) {
 /// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
 class LongTableReader {
  public:
-  LongTableReader(const CsvLine& header, PointBuilder& builder, const ImportRequest& request)
-      : header_(header), builder_(builder), only_count_(request.only_count) {}
+  LongTableReader(const CsvLine& header, PointBuilder& builder) : header_(header), builder_(builder) {}
 
   void add(const CsvLine& line) {
     Point& point = point_of(line);
@@ -172,7 +169,7 @@ class LongTableReader {
     const std::string metric = field(line, long_column::metric);
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // of a point that has none
-    const auto at = [&](std::string_view column) { return line_place(line.number).at(Place::Part::column, column); };
+    const auto at = [&](std::string_view column) { return line_place(line.number).at(place_part::column, column); };
     if (metric.empty()) fail(at(long_column::metric), "there is a value of no metric");
     check_word(at(long_column::metric), "metric", metric);
     const auto value = number(text);
@@ -228,15 +225,9 @@ class LongTableReader {
         ImportRow row = of_point;
         if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
         read_samples(row);
-        if (only_count_) {
-          count(name, row);
-        } else {
-          builder_.add(row);
-        }
+        builder_.add(row);
       }
     }
-    points_.clear();
-    seen_.clear();
   }
 
  private:
@@ -257,30 +248,9 @@ class LongTableReader {
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
       if (!is_of_a_value(header_.fields[i])) said.push_back(line.fields[i]);
     }
-    if (only_count_) return counted(fmt::format("{}", fmt::join(said, "\n")));
     const auto [place, is_new] = place_of_.try_emplace(std::move(said), points_.size());
     if (is_new) points_.emplace_back();
     return points_[place->second];
-  }
-
-  /// A part of a row; others of the same row may stand further down.
-  void count(const std::pair<std::string, std::string>& name, const ImportRow& row) {
-    const std::size_t digest = std::hash<std::string>()(fmt::format("{} {} {}", at_hand_, name.first, name.second));
-    const auto [part, is_new] = counted_.try_emplace(digest, false);
-    const bool has_numbers = builder_.add(row, part->second);
-    if (!is_new && !part->second) builder_.take_back_empty_row();
-    part->second = part->second || has_numbers;
-  }
-
-  /// The point at hand, the only one that is held.
-  Point& counted(const std::string& said) {
-    const std::size_t digest = std::hash<std::string>()(said);
-    if (points_.empty() || digest != at_hand_) {
-      give();
-      at_hand_ = digest;
-      points_.emplace_back();
-    }
-    return points_.front();
   }
 
   ImportRow& row_of(Point& point, const CsvLine& line) {
@@ -303,10 +273,6 @@ class LongTableReader {
   std::map<std::vector<std::string>, std::size_t> place_of_;
   std::deque<Point> points_;                                ///< as the file has them
   std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
-  // Of what is only counted, digests.
-  bool only_count_;
-  std::size_t at_hand_ = 0;
-  std::unordered_map<std::size_t, bool> counted_;  ///< rows, and whether they have had a number
 };
 
 }  // namespace
@@ -327,7 +293,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   require_columns(header);
   PointBuilder builder(request);
   const std::vector<ColumnInUnit> columns = read_columns(header, is_long, *request.registry, builder);
-  LongTableReader table(header, builder, request);
+  LongTableReader table(header, builder);
   std::map<std::string, std::string, std::less<>> headings;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].name != header.fields[i]) headings[columns[i].name] = header.fields[i];

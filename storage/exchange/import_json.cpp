@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "storage/bounds.h"
-#include "storage/exchange/cells.h"
+#include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
-#include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
 
@@ -43,10 +42,10 @@ MetricValue metric_from(const Place& place, const std::string& name, const Json&
 }
 
 std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
-  if (!values.is_object()) fail(place.at(Place::Part::column, "metrics"), "it is no object");
+  if (!values.is_object()) fail(place.at(place_part::column, "metrics"), "it is no object");
   std::vector<MetricValue> metrics;
   for (const auto& [key, metric] : values.items()) {
-    metrics.push_back(metric_from(place.at(Place::Part::column, key), key, metric));
+    metrics.push_back(metric_from(place.at(place_part::column, key), key, metric));
   }
   return metrics;
 }
@@ -66,7 +65,7 @@ std::vector<double> samples_from(const Place& column, const Json& values) {
 
 /// What our own export says of each of several rounds.
 std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
-  const Place column = place.at(Place::Part::column, "rounds");
+  const Place column = place.at(place_part::column, "rounds");
   if (!values.is_array()) fail(column, "it is no array");
   std::vector<RoundRecord> rounds;
   rounds.reserve(values.size());
@@ -85,12 +84,12 @@ std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
       kernel.metrics = metrics_from(place, *metrics);
     }
     if (const auto samples = value.find("samples_ns"); samples != value.end()) {
-      kernel.samples_ns = samples_from(place.at(Place::Part::column, "samples_ns"), *samples);
+      kernel.samples_ns = samples_from(place.at(place_part::column, "samples_ns"), *samples);
     }
     const auto clock = value.find("sm_clock_hz");
     if (clock == value.end() || !clock->is_number()) continue;
     round.clocks.emplace().sm_clock_hz =
-        checked(place.at(Place::Part::column, "sm_clock_hz"), clock->get<double>()).value_or(0);
+        checked(place.at(place_part::column, "sm_clock_hz"), clock->get<double>()).value_or(0);
     round.clocks->throttled = value.value("throttled", Json()) == true;
   }
   std::ranges::sort(rounds, {}, &RoundRecord::round);
@@ -140,7 +139,7 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
     const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
     if (!whole || !(value >= 0 && value <= most)) {
-      fail(place.at(Place::Part::member, key), make_message("{} is absurd", found->dump()));
+      fail(place.at(place_part::member, key), make_message("{} is absurd", found->dump()));
     }
     member = static_cast<T>(value);
   };
@@ -154,8 +153,7 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
     const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
     if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
-      fail(place.at(Place::Part::member, "compute_capability"),
-           make_message("'{}' is not two numbers as in 9.0", text));
+      fail(place.at(place_part::member, "compute_capability"), make_message("'{}' is not two numbers as in 9.0", text));
     }
     limits.compute_major = static_cast<int>(major);
     limits.compute_minor = static_cast<int>(minor);
@@ -195,7 +193,7 @@ class PointStream {
     if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
       // Which of the two is meant nobody knows.
       if (inside_)
-        fail(Place{.of = Place::Of::point, .number = index_},
+        fail(Place{.whole = "points[{}]", .number = index_},
              make_message("'{}' is there twice", parsed.get<std::string>()));
       fail(make_message("'{}' is there twice", parsed.get<std::string>()));
     }
@@ -216,7 +214,7 @@ class PointStream {
   bool element(Json::parse_event_t event, const Json& parsed) {
     using Event = Json::parse_event_t;
     if (event == Event::object_start) return true;
-    const Place place{.of = Place::Of::point, .number = index_};
+    const Place place{.whole = "points[{}]", .number = index_};
     if (event != Event::object_end) fail(place, "it is no object");
     builder_.add(row_from(parsed, place, builder_));
     ++index_;
@@ -268,7 +266,7 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
   std::size_t place = 0;
   for (const Json& block : document["devices"]) {
-    const Place here{.of = Place::Of::device, .number = place++};
+    const Place here{.whole = "devices[{}]", .number = place++};
     if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
     for (ImportedDevice& device : import.devices) {
       if (device.info.limits.name == block["name"].get<std::string>()) {

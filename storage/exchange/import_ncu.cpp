@@ -1,19 +1,332 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nsight Compute's tables, as the raw page and the page of details have them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "storage/exchange/import_formats.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
+#include "storage/bounds.h"
+#include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/ncu_launches.h"
 
 namespace attnscope::exchange {
 namespace {
+
+/// What sections of the page of details call counters that the raw page names.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> section_names{{
+    {"Duration", "gpu__time_duration.sum"},
+    {"Registers Per Thread", "launch__registers_per_thread"},
+    {"Static Shared Memory Per Block", "launch__shared_mem_per_block_static"},
+    {"Dynamic Shared Memory Per Block", "launch__shared_mem_per_block_dynamic"},
+    {"Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+    {"Theoretical Occupancy", "sm__maximum_warps_per_active_cycle_pct"},
+}};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// ncu's number of a launch, a device or a process; nothing where the text is none.
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || end != text.data() + text.size() || id < 0) return std::nullopt;
+  return id;
+}
+
+struct NcuLaunch {
+  std::size_t line = 0;  ///< its first
+  std::int64_t id = 0;   ///< ncu's number of it
+  std::string kernel;    ///< as the table has it, with template arguments and parameters
+  std::string shape;     ///< grid and block, as the table has them; empty where it has none
+  std::string device;    ///< ncu's number of it, of the process
+  std::string compute_capability;
+  std::string process;  ///< its number in the system; empty where it has none
+  std::string process_name;
+  KernelRecord record = {};  ///< its numbers, as we keep them
+};
+
+bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
+  const auto is = [](const std::string& number, const std::optional<std::int64_t>& wanted) {
+    return !wanted || number_of(number) == wanted;
+  };
+  return launch.kernel.find(selection.kernel) != std::string::npos && launch.id >= selection.first_launch.value_or(0) &&
+         (!selection.last_launch || launch.id <= *selection.last_launch) && is(launch.device, selection.device) &&
+         is(launch.process, selection.process);
+}
+
+/// A number as ncu writes it, in groups of three digits: "1,048,576.5". Nothing for words ("n/a", "(128, 1, 1)").
+/// Throws for what looks like a number and is none, as "1.500,5".
+std::optional<double> ncu_number(const Place& place, std::string_view text) {
+  const bool looks_like_one = text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos &&
+                              text.find_first_of("0123456789") != std::string_view::npos &&
+                              text.find_first_of("eE") != 0;
+  if (!looks_like_one) return std::nullopt;
+  const auto wrong = [&] {
+    fail(place, make_message("'{}' is no number as ncu writes it in English, "
+                             "1,048,576.5; run ncu with LC_ALL=C",
+                             text));
+  };
+  std::string digits;
+  const std::size_t point = std::min(text.find_first_of(".eE"), text.size());
+  const std::string_view whole = text.substr(0, point);
+  if (text.substr(point).find(',') != std::string_view::npos) wrong();
+  const bool grouped = whole.find(',') != std::string_view::npos;
+  std::size_t group = 0;  // digits since the last comma
+  bool first_group = true;
+  for (const char c : whole) {
+    if (c != ',') {
+      digits += c;
+      group += is_digit(c) ? 1U : 0U;
+      continue;
+    }
+    if (first_group ? group < 1 || group > 3 : group != 3) wrong();
+    first_group = false;
+    group = 0;
+  }
+  if (grouped && group != 3) wrong();
+  digits += text.substr(point);
+  if (digits.starts_with('+')) digits.erase(0, 1);
+  const auto value = number(digits);
+  if (!value) wrong();
+  return value;
+}
+
+/// What launches are told apart by, which becomes no number.
+constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
+                                                      "CC", "Process ID", "Process Name"};
+
+/// Reads the launches that a selection leaves, and notes the table's columns.
+class LaunchReader {
+ public:
+  LaunchReader(std::string_view table, std::size_t line, const NcuSelection& selection, ColumnList& columns)
+      : lines_(table, line), selection_(selection), columns_(columns), header_(*lines_.next()) {}
+
+  std::vector<NcuLaunch> read() {
+    if (!column("Kernel Name")) fail(line_place(header_.number), "there is no column 'Kernel Name'");
+    if (column("Metric Name")) {
+      read_details();
+    } else {
+      read_raw();
+    }
+    finish();
+    if (count_ == 0) fail(line_place(lines_.line() - 1), "no launch stands below the header and the units");
+    require_nothing_below();
+    if (launches_.empty())
+      fail(
+          make_message("none of its {} launches is chosen by --kernel, "
+                       "--launches, --device and --process",
+                       count_));
+    return std::move(launches_);
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
+    const auto found = std::ranges::find(header_.fields, name);
+    if (found == header_.fields.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - header_.fields.begin());
+  }
+  [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
+    const auto at = column(name);
+    return at ? line.fields[*at] : std::string();
+  }
+
+  void note_column(const std::string& counter, const std::string& unit, const std::string& example) {
+    ImportedColumn& column = columns_[counter];
+    if (!column.example.empty()) return;
+    column.unit = unit;
+    column.example = example_of(example);
+    if (counter == "Kernel Name") column.becomes = "kernel";
+    if (std::ranges::find(of_a_launch, counter) != of_a_launch.end()) column.left_out = "tells launches apart";
+    if (counter.starts_with("device__attribute")) column.left_out = "says something of the GPU, not of a launch";
+    if (const Metric* metric = metric_of(counter)) columns_.keep(metric->key);
+  }
+
+  /// The next line that is a launch's; the table ends before one that is none, which the program printed. A page of
+  /// details has many lines a launch, under one number.
+  std::optional<CsvLine> next(bool details) {
+    std::optional<CsvLine> line = lines_.next();
+    const auto id = line ? number_of(line->fields.front()) : std::nullopt;
+    if (!id) return std::nullopt;
+    require_width(header_, *line);
+    if (launch_ && launch_->id == *id && details) return line;
+    finish();
+    ++count_;
+    launch_ = NcuLaunch{.line = line->number,
+                        .id = *id,
+                        .kernel = field(*line, "Kernel Name"),
+                        .shape = field(*line, "Grid Size") + " " + field(*line, "Block Size"),
+                        .device = field(*line, "Device"),
+                        .compute_capability = field(*line, "CC"),
+                        .process = field(*line, "Process ID"),
+                        .process_name = field(*line, "Process Name")};
+    if (launch_->kernel.empty()) {
+      fail(line_place(line->number).at(place_part::column, "Kernel Name"), "it is empty");
+    }
+    return line;
+  }
+
+  void finish() {
+    if (!launch_ || !chosen(selection_, *launch_)) return;
+    KernelRecord& kernel = launch_->record;
+    if (shared_) {
+      kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared_, "byte", Provenance::imported});
+    }
+    if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
+      fail(line_place(launch_->line), "no counter has a value");
+    }
+    launches_.push_back(std::move(*launch_));
+    launch_.reset();
+    shared_.reset();
+    counters_.clear();
+  }
+
+  /// A counter's value of the launch at hand; sections repeat what others have. `unit_place`: where its unit stands.
+  void take(const std::string& counter, double number, const std::string& stated, const Place& unit_place,
+            std::size_t line) {
+    if (!chosen(selection_, *launch_) || counter.starts_with("device__attribute")) return;
+    if (!counters_.insert(counter).second) return;
+    const Place place = line_place(line).at(place_part::counter, counter);
+    const auto [unit, scale] = base_unit(stated);
+    const auto value = checked(place, number * scale);
+    if (!value) return;
+    const auto require_unit = [&, &unit = unit](std::string_view wanted) {
+      if (unit != wanted) fail(unit_place, make_message("the unit is '{}', not one of {}", stated, wanted));
+    };
+    KernelRecord& kernel = launch_->record;
+    if (counter == "gpu__time_duration.sum") {
+      require_unit("ns");
+      require_possible(place, metric_key::time_median_ns, *value);
+      kernel.samples_ns = {*value};
+    } else if (counter == "launch__shared_mem_per_block_static" || counter == "launch__shared_mem_per_block_dynamic") {
+      require_unit("byte");
+      shared_ = shared_.value_or(0) + *value;
+    } else if (const Metric* metric = metric_of(counter)) {
+      require_unit(metric->unit);
+      require_possible(place, metric->key, *value * metric->scale);
+      kernel.metrics.push_back(
+          {std::string(metric->key), *value * metric->scale, std::string(metric->unit), Provenance::imported});
+    } else {
+      kernel.metrics.push_back({counter, *value, unit, Provenance::imported});
+    }
+  }
+
+  void read_raw() {
+    const std::optional<CsvLine> units = lines_.next();
+    if (!units) fail(line_place(header_.number), "no launch stands below the header and the units");
+    require_width(header_, *units);
+    if (!units->fields.front().empty()) fail(line_place(units->number), "the row of units is missing");
+    const std::vector<std::string>& counters = header_.fields;
+    while (const std::optional<CsvLine> line = next(false)) {
+      for (std::size_t i = 0; i < counters.size(); ++i) {
+        note_column(counters[i], units->fields[i], line->fields[i]);
+        if (!is_counter_name(counters[i])) continue;
+        const Place place = line_place(line->number).at(place_part::column, counters[i]);
+        const auto value = ncu_number(place, line->fields[i]);
+        const Place unit_place = line_place(units->number).at(place_part::column, counters[i]);
+        if (value) take(counters[i], *value, units->fields[i], unit_place, line->number);
+      }
+    }
+  }
+
+  void read_details() {
+    if (!column("Metric Value")) fail(line_place(header_.number), "there is no column 'Metric Value'");
+    while (const std::optional<CsvLine> line = next(true)) {
+      std::string counter = field(*line, "Metric Name");
+      const auto* named = std::ranges::find(section_names, counter, [](const auto& pair) { return pair.first; });
+      if (named != section_names.end()) counter = named->second;
+      if (counter.empty()) continue;  // a rule's words
+      const std::string unit = field(*line, "Metric Unit");
+      note_column(counter, unit, field(*line, "Metric Value"));
+      if (!is_counter_name(counter)) continue;  // what we have no counter for
+      const Place place = line_place(line->number).at(place_part::metric, counter);
+      const auto value = ncu_number(place, field(*line, "Metric Value"));
+      if (value) take(counter, *value, unit, place, line->number);
+    }
+  }
+
+  /// Where the table was cut in two, the rest would be lost without a word.
+  void require_nothing_below() {
+    std::size_t line = lines_.line();
+    for (std::string_view rest = lines_.rest(); !rest.empty(); ++line) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view text = rest.substr(0, end);
+      if (text.size() > 2 && text[0] == '"' && is_digit(text[1]) && text.find("\",\"") != std::string_view::npos) {
+        fail(line_place(line),
+             "a launch stands below the end of the table; "
+             "import each table by itself");
+      }
+      rest.remove_prefix(std::min(rest.size(), end + 1));
+    }
+  }
+
+  CsvReader lines_;
+  const NcuSelection& selection_;
+  ColumnList& columns_;
+  CsvLine header_;
+  std::size_t count_ = 0;            ///< of all launches
+  std::optional<NcuLaunch> launch_;  ///< at hand
+  std::set<std::string> counters_;   ///< that it has
+  std::optional<double> shared_;     ///< of its block, static and dynamic
+  std::vector<NcuLaunch> launches_;
+};
+
+/// Where the bracket that closes at `end` - 1 opens; npos where it does not.
+std::size_t opening(std::string_view text, char open, char close) {
+  int depth = 0;
+  for (std::size_t i = text.size(); i > 0; --i) {
+    if (text[i - 1] == close) ++depth;
+    if (text[i - 1] == open && --depth == 0) return i - 1;
+  }
+  return std::string_view::npos;
+}
+
+/// The place behind the last `separator` that stands in no brackets; 0 for none.
+std::size_t behind_last(std::string_view text, std::string_view separator) {
+  int depth = 0;
+  for (std::size_t i = text.size(); i > 0; --i) {
+    const char c = text[i - 1];
+    if (c == '>' || c == ')' || c == '}' || c == ']') ++depth;
+    if (c == '<' || c == '(' || c == '{' || c == '[') --depth;
+    if (depth == 0 && text.substr(i - 1).starts_with(separator)) return i - 1 + separator.size();
+  }
+  return 0;
+}
+
+/// "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)" is "softmax_warp_forward".
+std::string short_kernel_name(std::string_view text) {
+  std::string_view name = text;
+  const auto trim = [&] {
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  };
+  trim();
+  // Parameters, then template arguments. Where brackets do not match the text is no declaration: it stays whole.
+  for (const auto& [open, close] : {std::pair{'(', ')'}, std::pair{'<', '>'}}) {
+    if (name.empty() || name.back() != close) continue;
+    const std::size_t at = opening(name, open, close);
+    // "(anonymous namespace)" and "<unnamed>" name a place; a name stands before what is cut off.
+    if (at == std::string_view::npos || at == 0 || name[at - 1] == ':' || name[at - 1] == ' ') continue;
+    name = name.substr(0, at);
+    trim();
+  }
+  name.remove_prefix(behind_last(name, "::"));
+  name.remove_prefix(behind_last(name, " "));
+  if (name.empty()) name = text;
+  name = name.substr(0, longest_name);
+  return std::string(name.substr(0, first_invalid_utf8(name)));  // not a part of a character at the end
+}
 
 bool alike(const NcuLaunch& one, const NcuLaunch& other) {
   return one.kernel == other.kernel && one.shape == other.shape;
@@ -64,71 +377,20 @@ void require_one_place(std::span<const NcuLaunch> launches) {
     return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
   });
   if (processes)
-    fail(make_message(
-        "its launches are of several processes: {}; they are no samples of one another, choose one with --process",
-        *processes));
+    fail(
+        make_message("its launches are of several processes: {}; they are no "
+                     "samples of one another, choose one with --process",
+                     *processes));
   const auto devices = several(launches, [](const NcuLaunch& launch) {
     return launch.compute_capability.empty() ? launch.device
                                              : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
   });
   if (devices)
     fail(
-        make_message("its launches ran on several GPUs: {}, as ncu numbers them; they are no samples of one another, "
+        make_message("its launches ran on several GPUs: {}, as ncu numbers "
+                     "them; they are no samples of one another, "
                      "choose one with --device",
                      *devices));
-}
-
-/// One launch's numbers, as we keep them.
-KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& columns) {
-  KernelRecord kernel;
-  std::optional<double> shared;
-  for (const NcuValue& cell : launch.values) {
-    const NcuColumn& column = columns[cell.column];
-    if (column.counter.starts_with("device__attribute")) continue;  // of the GPU, not of the launch
-    const Place place = line_place(cell.line).at(Place::Part::counter, column.counter);
-    const auto [unit, scale] = base_unit(column.unit);
-    const auto value = checked(place, cell.value * scale);
-    if (!value) continue;
-    const auto require_unit = [&, &unit = unit](std::string_view wanted) {
-      if (unit != wanted) fail(column.place(), make_message("the unit is '{}', not one of {}", column.unit, wanted));
-    };
-    if (column.counter == "gpu__time_duration.sum") {
-      require_unit("ns");
-      require_possible(place, metric_key::time_median_ns, *value);
-      kernel.samples_ns = {*value};
-    } else if (column.counter == "launch__shared_mem_per_block_static" ||
-               column.counter == "launch__shared_mem_per_block_dynamic") {
-      require_unit("byte");
-      shared = shared.value_or(0) + *value;
-    } else if (const Metric* metric = metric_of(column.counter)) {
-      require_unit(metric->unit);
-      require_possible(place, metric->key, *value * metric->scale);
-      kernel.metrics.push_back(
-          {std::string(metric->key), *value * metric->scale, std::string(metric->unit), Provenance::imported});
-    } else {
-      kernel.metrics.push_back({column.counter, *value, unit, Provenance::imported});
-    }
-  }
-  if (shared) kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared, "byte", Provenance::imported});
-  if (kernel.metrics.empty() && kernel.samples_ns.empty()) fail(line_place(launch.line), "no counter has a value");
-  return kernel;
-}
-
-/// What launches are told apart by, which becomes no number.
-constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
-                                                      "CC", "Process ID", "Process Name"};
-
-void note_columns(const NcuTable& table, ColumnList& columns) {
-  for (const NcuColumn& each : table.columns) {
-    ImportedColumn& column = columns[each.counter];
-    if (!column.example.empty()) continue;
-    column.unit = each.unit;
-    column.example = example_of(each.example);
-    if (each.counter == "Kernel Name") column.becomes = "kernel";
-    if (std::ranges::find(of_a_launch, each.counter) != of_a_launch.end()) column.left_out = "tells launches apart";
-    if (each.counter.starts_with("device__attribute")) column.left_out = "says something of the GPU, not of a launch";
-    if (const Metric* metric = metric_of(each.counter)) columns.keep(metric->key);
-  }
 }
 
 double median(const std::vector<double>& values) {
@@ -166,7 +428,8 @@ std::vector<Message> notes_of(std::size_t launches, std::size_t length, const st
     }
   } else if (std::ranges::any_of(times, several)) {
     notes.push_back(
-        make_message("{} launches, which do not repeat as a whole, are one sample and add; --kernel, --launches and "
+        make_message("{} launches, which do not repeat as a whole, are one "
+                     "sample and add; --kernel, --launches and "
                      "--repeats choose others",
                      launches));
   }
@@ -190,14 +453,18 @@ std::size_t ncu_table(std::string_view text) {
 }
 
 Import import_ncu(std::string_view text, const ImportRequest& request) {
-  const NcuTable table = read_ncu_launches(text, request.ncu);
-  const std::vector<NcuLaunch>& launches = table.launches;
-  if (launches.empty())
-    fail(make_message("none of its {} launches is chosen by --kernel, --launches, --device and --process",
-                      table.left_out));
+  const std::size_t start = ncu_table(text);
+  if (start == std::string_view::npos) {
+    fail(
+        "there is no table of ncu's: no line begins with \"ID\"; write it "
+        "with `ncu --csv --page raw`");
+  }
+  const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
+  PointBuilder builder(request);
+  const std::vector<NcuLaunch> launches =
+      LaunchReader(text.substr(start), skipped + 1, request.ncu, builder.columns()).read();
   require_one_place(launches);
   const std::size_t length = sequence_of(launches, request.ncu);
-
   PointRecord point;
   point.spec.algorithm = "?";  // until somebody says it
   if (request.spec) point.spec = *request.spec;
@@ -207,7 +474,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     std::vector<KernelRecord> repetitions;
     for (std::size_t i = place; i < launches.size(); i += length) {
       if (request.proceed) request.proceed();
-      repetitions.push_back(record_of(launches[i], table.columns));
+      repetitions.push_back(launches[i].record);
     }
     KernelRecord kernel = joined(repetitions);
     if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
@@ -223,10 +490,8 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   std::string device = request.device_name;
   const std::string& capability = launches.front().compute_capability;
   if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
-  check_word({.of = Place::Of::table}, "device", device);
+  check_word({.whole = "the table"}, "device", device);
 
-  PointBuilder builder(request);
-  note_columns(table, builder.columns());
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   Import import = builder.take();
   import.notes = notes_of(launches.size(), length, times);

@@ -19,7 +19,7 @@
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/bounds.h"
-#include "storage/exchange/cells.h"
+#include "storage/exchange/column_names.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -366,7 +366,7 @@ Place ImportRow::at(std::string_view name) const {
   if (headings != nullptr) {
     if (const auto theirs = headings->find(name); theirs != headings->end()) name = theirs->second;
   }
-  return place.at(Place::Part::column, name);
+  return place.at(place_part::column, name);
 }
 
 bool is_known_column(std::string_view name, const Registry& registry) {
@@ -459,7 +459,7 @@ std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
   return std::move(columns_);
 }
 
-bool PointBuilder::add(const ImportRow& row, bool counted) {
+void PointBuilder::add(const ImportRow& row) {
   if (request_.proceed) request_.proceed();
   PointRecord point;
   point.spec = spec_of(row, registry());
@@ -480,28 +480,23 @@ bool PointBuilder::add(const ImportRow& row, bool counted) {
   check_word(row.place, "device", device);
 
   const std::optional<int> round = round_of(row);
-  if (counted) return true;
   const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
   if (silent && (round || point.disposition == Disposition::ok)) {
     ++import_.empty_rows;
-    return false;
+    return;
   }
   const std::string* uid = row.find(long_column::run_uid);
   ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), is_simulated(origin));
   std::vector<PointRecord>& points = of_device.points;
   Identity identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
                     row.text(long_column::plan_index), identity_text(point.spec)};
-  if (request_.only_count) {
-    count(of_device, identity, kernel.kernel, round.has_value());
-    return true;
-  }
   const auto [known, is_new] = latest_.try_emplace(std::move(identity), points.size());
   PointRecord* before = is_new ? nullptr : &points[known->second];
   if (round) {
     RoundRecord found{.round = *round, .kernels = {std::move(kernel)}, .clocks = point.clocks};
     if (before == nullptr) before = &points.emplace_back(std::move(point));
     before->rounds.push_back(std::move(found));
-    return true;
+    return;
   }
   if (before != nullptr && before->kernel(kernel.kernel) != nullptr) {
     ++repeated_;
@@ -519,24 +514,6 @@ bool PointBuilder::add(const ImportRow& row, bool counted) {
     before->rounds.push_back(std::move(given));
   }
   before->kernels.push_back(std::move(kernel));
-  return true;
-}
-
-void PointBuilder::count(ImportedDevice& device, const Identity& identity, std::string_view kernel, bool of_round) {
-  const std::hash<std::string> digest;
-  const auto& [place, name, index, asked] = identity;
-  const std::size_t point = digest(fmt::format("{}\n{}\n{}\n{}", place, name, index, asked));
-  auto [known, is_new] = times_.try_emplace(point, 0);
-  const auto add_kernel = [&, &times = known->second] {
-    return kernels_.insert(digest(fmt::format("{} {} {}", point, times, kernel))).second;
-  };
-  if (!of_round && !add_kernel()) {
-    ++repeated_;
-    ++known->second;
-    (void)add_kernel();
-    is_new = true;
-  }
-  if (is_new) ++device.count;
 }
 
 ImportedDevice& PointBuilder::device_of(const std::string& name, const std::string& run, bool simulated) {
@@ -553,7 +530,6 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
 
 Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
-    device.count = std::max(device.count, device.points.size());
     for (PointRecord& point : device.points) {
       if (request_.proceed) request_.proceed();
       const auto refuse = [&](Message why) {
@@ -578,7 +554,7 @@ Import PointBuilder::take() {
     const bool wide = std::ranges::count(wide_fields(), column.name, &WideField::name) > 0;
     if (wide && column.becomes.empty() && !column.example.empty()) ignore(column.name);
   }
-  std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.count == 0; });
+  std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {
     if (ignored_.empty()) fail("it holds no numbers: no row has a time, a metric or a counter");
     fail(

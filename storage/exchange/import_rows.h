@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "storage/exchange/import.h"
@@ -88,11 +86,8 @@ class PointBuilder {
   [[nodiscard]] const Registry& registry() const { return *request_.registry; }
 
   /// A row is a kernel of a point, or of one of its rounds. Rows that a file does not tell apart are one point's, but
-  /// for a kernel that comes again without a round: that is another point. `counted`: only what it says beside what an
-  /// earlier row of it said is looked at. Whether the row is kept: without a number it is left out.
-  bool add(const ImportRow& row, bool counted = false);
-  /// A row that was left out stands in parts, and another has a number.
-  void take_back_empty_row() { --import_.empty_rows; }
+  /// for a kernel that comes again without a round: that is another point. A row without a number is left out.
+  void add(const ImportRow& row);
   /// `run`: the file's name for the recording; of a device a run each.
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
   /// Notes a column that means nothing here.
@@ -104,9 +99,6 @@ class PointBuilder {
   /// What tells points apart: their device and run, their names in the file, all that they were asked for.
   using Identity = std::tuple<std::size_t, std::string, std::string, std::string>;
 
-  /// What add() does of a row of this kernel but keep it.
-  void count(ImportedDevice& device, const Identity& identity, std::string_view kernel, bool of_round);
-
   const ImportRequest& request_;
   Import import_;
   std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
@@ -114,9 +106,16 @@ class PointBuilder {
   ColumnList columns_;
   std::map<Identity, std::size_t> latest_;  ///< by place among their device's points
   std::size_t repeated_ = 0;                ///< rows that say a point again
-  // Of what is only counted, digests: how often each point came again, and the kernels of each time.
-  std::unordered_map<std::size_t, std::size_t> times_;
-  std::unordered_set<std::size_t> kernels_;
 };
+
+// A reader for each form of file. All throw Wrong.
+
+[[nodiscard]] Import import_json(std::string_view text, const ImportRequest&);
+/// One row a point and kernel, or one a value.
+[[nodiscard]] Import import_csv(std::string_view text, const ImportRequest&);
+/// Pre: the request says what was computed, or only looks.
+[[nodiscard]] Import import_ncu(std::string_view text, const ImportRequest&);
+/// The place of the table in ncu's output: its header begins with "ID". npos: none.
+[[nodiscard]] std::size_t ncu_table(std::string_view text);
 
 }  // namespace attnscope::exchange

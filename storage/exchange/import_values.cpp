@@ -32,33 +32,8 @@ constexpr std::array<std::pair<std::string_view, Unit>, 24> units{{
 
 }  // namespace
 
-Message Place::message() const {
-  const auto whole = [&]() -> Message {
-    switch (of) {
-      case Of::line:
-        return make_message("line {}", number);
-      case Of::point:
-        return Message::verbatim(fmt::format("points[{}]", number));
-      case Of::device:
-        return Message::verbatim(fmt::format("devices[{}]", number));
-      case Of::table:
-        return "the table";
-    }
-    return {};
-  };
-  switch (part) {
-    case Part::whole:
-      return whole();
-    case Part::column:
-      return make_message("{}, column '{}'", whole(), name);
-    case Part::counter:
-      return make_message("{}, {}", whole(), name);
-    case Part::metric:
-      return make_message("{}, metric '{}'", whole(), name);
-    case Part::member:
-      return make_message("{}, '{}'", whole(), name);
-  }
-  return {};
+std::string Place::text() const {
+  return fmt::format(fmt::runtime(whole), number) + fmt::format(fmt::runtime(part), name);
 }
 
 void fail(Message why) {
@@ -66,7 +41,7 @@ void fail(Message why) {
 }
 
 void fail(const Place& place, Message why) {
-  throw Wrong(make_message("{}: {}", place.message(), why));
+  throw Wrong(make_message("{}: {}", place.text(), why));
 }
 
 std::optional<double> number(std::string_view text) {

@@ -26,19 +26,23 @@ class Wrong : public std::runtime_error {
 
 /// Where in a file, for messages; words are made of it only when something is wrong there. Refers to `name`.
 struct Place {
-  enum class Of { line, point, device, table };  ///< points[n] and devices[n] of JSON; a table as a whole
-  enum class Part { whole, column, counter, metric, member };
-
-  Of of = Of::line;
+  const char* whole = "line {}";  ///< or "points[{}]", "devices[{}]"
   std::size_t number = 0;
-  Part part = Part::whole;
+  const char* part = "";  ///< of that: one of place_part
   std::string_view name = {};
 
-  [[nodiscard]] Place at(Part which, std::string_view called) const { return {of, number, which, called}; }
-  [[nodiscard]] Message message() const;
+  [[nodiscard]] Place at(const char* which, std::string_view called) const { return {whole, number, which, called}; }
+  /// "line 3, column 'd'".
+  [[nodiscard]] std::string text() const;
 };
+namespace place_part {
+inline constexpr const char* column = ", column '{}'";
+inline constexpr const char* counter = ", {}";
+inline constexpr const char* metric = ", metric '{}'";
+inline constexpr const char* member = ", '{}'";
+}  // namespace place_part
 [[nodiscard]] inline Place line_place(std::size_t number) {
-  return {.of = Place::Of::line, .number = number};
+  return {.number = number};
 }
 
 [[noreturn]] void fail(Message why);

@@ -24,7 +24,7 @@
 #include "messages/import_dialog.h"
 #include "profiler/files/output_file.h"
 #include "profiler/points/table.h"
-#include "storage/exchange/imported_columns.h"
+#include "storage/exchange/import.h"
 #include "ui/models/result_model.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"

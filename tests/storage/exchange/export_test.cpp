@@ -13,7 +13,7 @@
 
 #include "kernels/registry.h"
 #include "kernels/user/statement.h"
-#include "storage/exchange/cells.h"
+#include "storage/exchange/export_rows.h"
 #include "tests/storage/exchange/csv.h"
 #include "tests/storage/samples.h"
 

@@ -521,44 +521,6 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
   EXPECT_EQ(value_of(table.devices[0].points[0], metric_key::time_median_ns), 1.5e6);
 }
 
-TEST(Import, CountedPointsAreAsManyAsThoseThatAreRead) {
-  const std::string head = "algorithm,N,heads,d,run,round,kernel,";
-  const std::pair<std::string, ImportFormat> files[] = {
-      {head + "time_ns\na,64,1,64,1,,all,5\na,64,1,64,1,,part,3\na,64,1,64,1,,all,6\na,64,1,64,1,,part,6\n"
-              "a,128,1,64,1,0,all,5\na,128,1,64,1,1,all,5\na,128,1,64,1,,all,5\na,64,1,64,2,,all,1\na,9,1,64,2,,all,\n",
-       ImportFormat::csv},
-      // Rows of two points in turn.
-      {head + "metric,value\na,64,1,64,1,,all,time_ns,5\na,128,1,64,1,,all,time_ns,6\n"
-              "a,64,1,64,1,,all,dram_read_bytes,7\na,128,1,64,1,,part,time_ns,8\na,256,1,64,1,,all,time_ns,9\n",
-       ImportFormat::csv},
-      // A point whose first rows have no number.
-      {head + "metric,value\na,64,1,64,1,,all,max_abs_error,0\na,128,1,64,1,,all,time_ns,6\n"
-              "a,64,1,64,1,,all,time_ns,7\na,9,1,64,1,,all,max_abs_error,0\n",
-       ImportFormat::csv},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":5},{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":6}])",
-       ImportFormat::json},
-      {std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu},
-  };
-  for (const auto& [text, format] : files) {
-    const Import read = imported(text, format, {.only_look = true});
-    const Import counted = imported(text, format, {.only_look = true, .only_count = true});
-    ASSERT_EQ(counted.devices.size(), read.devices.size()) << text;
-    for (std::size_t i = 0; i < read.devices.size(); ++i) {
-      EXPECT_EQ(counted.devices[i].count, read.devices[i].points.size()) << text;
-      EXPECT_EQ(read.devices[i].count, read.devices[i].points.size()) << text;
-      EXPECT_EQ(counted.devices[i].points.empty(), format != ImportFormat::ncu) << text;
-    }
-    EXPECT_EQ(counted.empty_rows, read.empty_rows) << text;
-    ASSERT_EQ(counted.notes.size(), read.notes.size()) << text;
-    for (std::size_t i = 0; i < read.notes.size(); ++i) {
-      EXPECT_EQ(attnscope::text(counted.notes[i]), attnscope::text(read.notes[i]));
-    }
-    for (std::size_t i = 0; i < read.columns.size(); ++i) {
-      EXPECT_EQ(fate_of(counted, read.columns[i].name), fate_of(read, read.columns[i].name)) << text;
-    }
-  }
-}
-
 TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
   const std::string text = "algorithm,N,heads,d,time_ns\na,64,1,64,1\na,128,1,64,2\na,256,1,64,3\n";
   struct Stop {};

@@ -1,21 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an export is made of: runs and points, and the columns of exports with one row a point and kernel. Internal to
-// storage/exchange.
+// Rows of exports, one a point and kernel, and what their fields hold. Internal to storage/exchange.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "storage/exchange/cells.h"
+#include "kernels/model/knobs.h"
+#include "profiler/metrics/point.h"
+#include "profiler/plan/fields.h"
 #include "storage/run_store.h"
 
 namespace attnscope::exchange {
 
+/// What a field holds; monostate: there is no such value.
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
+
+/// None where the text is empty.
+[[nodiscard]] Cell text_cell(std::string_view text);
+/// None where there is no number, or one that is not finite.
+[[nodiscard]] Cell number_cell(const std::optional<double>& number);
+/// The field of a point.
+[[nodiscard]] Cell field_cell(const Field& field, const PointSpec& spec);
+[[nodiscard]] Cell knob_cell(const KnobValue& value);
+
+/// In the order taken, with spaces between them; of several rounds none, for they stand with their rounds.
+[[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
+
+/// A text as csv_text() has it, a number in its shortest form.
+[[nodiscard]] std::string csv_field(const Cell& cell);
+[[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
+
+/// The runs and points that an export is made of.
 struct Selection {
   std::vector<RunSummary> runs;
   std::vector<StoredPoint> points;

@@ -1,15 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/exchange/columns.h"
+#include "storage/exchange/export_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
+#include "profiler/units/csv.h"
+#include "storage/exchange/column_names.h"
 
 namespace attnscope::exchange {
+namespace {
+
+bool is_whole(double value) {
+  return value == std::trunc(value) && std::abs(value) < 9e15;
+}
+
+}  // namespace
+
+Cell text_cell(std::string_view text) {
+  return text.empty() ? Cell() : Cell(std::string(text));
+}
+
+Cell number_cell(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? Cell(*number) : Cell();
+}
+
+Cell field_cell(const Field& field, const PointSpec& spec) {
+  const FieldValue value = field.get(spec);
+  const auto* word = std::get_if<std::string>(&value);
+  return word != nullptr ? text_cell(*word) : std::visit([](const auto& held) { return Cell(held); }, value);
+}
+
+Cell knob_cell(const KnobValue& value) {
+  return std::visit([](const auto& held) { return Cell(held); }, value);
+}
+
+Cell samples_cell(const PointRecord& record, const KernelRecord& kernel) {
+  return record.rounds.empty() ? text_cell(fmt::format("{}", fmt::join(kernel.samples_ns, " "))) : Cell();
+}
+
+std::string csv_field(const Cell& cell) {
+  struct Writer {
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(const std::string& text) const { return csv_text(text); }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const {
+      return is_whole(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+    }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+  };
+  return std::visit(Writer{}, cell);
+}
+
+nlohmann::ordered_json json_value(const Cell& cell) {
+  using Json = nlohmann::ordered_json;
+  struct Writer {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(const std::string& value) const { return value; }
+    Json operator()(std::int64_t value) const { return value; }
+    Json operator()(double value) const {
+      return is_whole(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
+    }
+    Json operator()(bool value) const { return value; }
+  };
+  return std::visit(Writer{}, cell);
+}
+
+Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
+  Selection selection{store.runs(), store.points(wanted)};
+  for (const std::int64_t id : wanted) {
+    const bool known =
+        std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
+    if (!known) {
+      throw FileError(FileError::Kind::other, "{} has no run {}; `attnscope info` lists its runs",
+                         store.file().string(), id);
+    }
+  }
+  if (!wanted.empty()) {
+    std::erase_if(selection.runs, [&](const RunSummary& run) {
+      return std::find(wanted.begin(), wanted.end(), run.id) == wanted.end();
+    });
+  }
+  return selection;
+}
+
+void keep_points(Selection& selection, std::span<const std::int64_t> ids) {
+  const std::unordered_set<std::int64_t> kept(ids.begin(), ids.end());
+  std::erase_if(selection.points, [&](const StoredPoint& point) { return !kept.contains(point.id); });
+}
+
 namespace {
 
 Column of_field(const Field& field) {
@@ -37,29 +124,6 @@ void visit_rows(const RunSummary& run, const StoredPoint& point, const std::func
 }
 
 }  // namespace
-
-Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
-  Selection selection{store.runs(), store.points(wanted)};
-  for (const std::int64_t id : wanted) {
-    const bool known =
-        std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
-    if (!known) {
-      throw FileError(FileError::Kind::other, "{} has no run {}; `attnscope info` lists its runs",
-                      store.file().string(), id);
-    }
-  }
-  if (!wanted.empty()) {
-    std::erase_if(selection.runs, [&](const RunSummary& run) {
-      return std::find(wanted.begin(), wanted.end(), run.id) == wanted.end();
-    });
-  }
-  return selection;
-}
-
-void keep_points(Selection& selection, std::span<const std::int64_t> ids) {
-  const std::unordered_set<std::int64_t> kept(ids.begin(), ids.end());
-  std::erase_if(selection.points, [&](const StoredPoint& point) { return !kept.contains(point.id); });
-}
 
 Cell Column::of(const Row& row) const {
   if (value != nullptr) return value(row);
