@@ -23,7 +23,7 @@
 #include "profiler/curves/paper_table.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
-#include "profiler/predict/sharing_table.h"
+#include "profiler/predict/sharing.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -13,10 +13,7 @@
 namespace attnscope::user {
 namespace {
 
-bool is_unary(Expression::Op op) {
-  using Op = Expression::Op;
-  return op == Op::negative || op == Op::invert || op == Op::square_root;
-}
+constexpr const char* no_number = "it divides by zero, or a number is no whole one or too large";
 
 }  // namespace
 
@@ -26,7 +23,7 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : text_(text) { result_.text_ = text; }
 
   Result<Expression, Message> parse() {
-    choice();
+    (void)choice();
     if (error_.empty() && at_ < text_.size()) fail(make_message("'{}' does not belong there", text_.substr(at_, 1)));
     if (error_.empty()) return std::move(result_);
     return Failure{make_message("'{}', character {}: {}", std::string(text_), error_at_ + 1, error_)};
@@ -60,23 +57,26 @@ class ExpressionParser {
   void need(std::string_view sign) {
     if (!take(sign)) fail(make_message("'{}' is missing", sign));
   }
-  void add(Op op, std::int64_t value = 0) {
+  /// The index of the new node.
+  std::size_t add(Op op, std::array<std::size_t, 3> operands = {}, std::int64_t value = 0, double real = 0) {
     if (result_.nodes_.size() >= longest) fail("it is too long");
-    result_.nodes_.push_back({op, value});
+    result_.nodes_.push_back({op, operands, value, real});
+    return result_.nodes_.size() - 1;
   }
 
-  void choice() {
+  std::size_t choice() {
     if (++depth_ > deepest) fail("it is too long");
+    std::size_t first = 0;
     if (error_.empty()) {
-      binary(0);
+      first = binary(0);
       if (take("?")) {
-        choice();
+        const std::size_t then = choice();
         need(":");
-        choice();
-        add(Op::choose);
+        first = add(Op::choose, {first, then, choice()});
       }
     }
     --depth_;
+    return first;
   }
 
   /// The operator of this level that comes next; a longer sign goes before its beginning.
@@ -100,41 +100,27 @@ class ExpressionParser {
     return std::nullopt;
   }
 
-  void binary(std::size_t level) {
+  std::size_t binary(std::size_t level) {
     constexpr std::size_t of_operands = 5;
     if (level == of_operands) return operand();
-    binary(level + 1);
+    std::size_t first = binary(level + 1);
     while (error_.empty()) {
-      const std::size_t before = result_.nodes_.size();
       const std::optional<Operator> op = next_operator(level);
-      if (!op) return;
-      binary(level + 1);
-      if (op->swapped) {
-        std::rotate(result_.nodes_.begin() + static_cast<std::ptrdiff_t>(first_of(before)),
-                    result_.nodes_.begin() + static_cast<std::ptrdiff_t>(before), result_.nodes_.end());
-      }
-      add(op->op);
+      if (!op) break;
+      std::size_t second = binary(level + 1);
+      if (op->swapped) std::swap(first, second);
+      first = add(op->op, {first, second});
     }
+    return first;
   }
 
-  /// Where the operand that ends before `end` begins.
-  [[nodiscard]] std::size_t first_of(std::size_t end) const {
-    std::size_t missing = 1;
-    while (missing > 0 && end > 0) missing += operands(result_.nodes_[--end].op) - 1;
-    return end;
-  }
-  static std::size_t operands(Op op) {
-    if (op == Op::number || op == Op::fraction || op == Op::name) return 0;
-    if (is_unary(op)) return 1;
-    return op == Op::choose ? 3 : 2;
-  }
-
-  void operand() {
-    if (take("-")) return prefixed(Op::negative);
-    if (take("!")) return prefixed(Op::invert);
+  std::size_t operand() {
+    if (take("-")) return prefixed(Op::minus);
+    if (take("!")) return prefixed(Op::equal);
     if (take("(")) {
-      choice();
-      return need(")");
+      const std::size_t inner = choice();
+      need(")");
+      return inner;
     }
     skip_blanks();
     if (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') return number();
@@ -143,48 +129,54 @@ class ExpressionParser {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
     while (at_ < text_.size() && of_a_name(text_[at_])) ++at_;
-    if (at_ == begin) return fail("a number, a name or '(' is missing");
+    if (at_ == begin) {
+      fail("a number, a name or '(' is missing");
+      return 0;
+    }
     const std::string_view name = text_.substr(begin, at_ - begin);
     if (take("(")) return call(name);
     auto known = std::ranges::find(result_.names_, name);
     if (known == result_.names_.end()) known = result_.names_.emplace(known, name);
-    add(Op::name, known - result_.names_.begin());
+    return add(Op::name, {}, known - result_.names_.begin());
   }
-
-  void number() {
+  std::size_t number() {
     const char* const begin = text_.data() + at_;
     const char* const end = text_.data() + text_.size();
-    Expression::Node node;
-    const auto whole = std::from_chars(begin, end, node.value);
-    const auto real = std::from_chars(begin, end, node.real, std::chars_format::fixed);
-    if (whole.ec != std::errc() || real.ec != std::errc())
-      return fail("it divides by zero, or a number is no whole one or too large");
-    if (real.ptr != whole.ptr) node.op = Op::fraction;
-    at_ = static_cast<std::size_t>(real.ptr - text_.data());
-    add(node.op, node.value);
-    result_.nodes_.back().real = node.real;
+    std::int64_t value = 0;
+    double real = 0;
+    const auto whole = std::from_chars(begin, end, value);
+    const auto all = std::from_chars(begin, end, real, std::chars_format::fixed);
+    if (whole.ec != std::errc() || all.ec != std::errc()) fail(no_number);
+    at_ = static_cast<std::size_t>(all.ptr - text_.data());
+    return add(all.ptr != whole.ptr ? Op::fraction : Op::number, {}, value, real);
   }
-
-  void prefixed(Op op) {
-    if (++depth_ > deepest) return fail("it is too long");
-    operand();
+  /// -a is 0 - a, and !a is 0 == a.
+  std::size_t prefixed(Op op) {
+    if (++depth_ > deepest) {
+      fail("it is too long");
+      return 0;
+    }
+    const std::size_t zero = add(Op::number);
+    const std::size_t inner = operand();
     --depth_;
-    add(op);
+    return add(op, {zero, inner});
   }
-
-  void call(std::string_view name) {
+  std::size_t call(std::string_view name) {
     static const std::array<std::pair<std::string_view, Op>, 4> functions{
         {{"min", Op::least}, {"max", Op::most}, {"ceil_div", Op::ceil_divided}, {"sqrt", Op::square_root}}};
     const auto* const found = std::ranges::find(functions, name, &std::pair<std::string_view, Op>::first);
-    if (found == functions.end())
-      return fail(make_message("there is no function '{}'; known are min, max, ceil_div, sqrt", name));
-    choice();
-    if (operands(found->second) == 2) {
+    if (found == functions.end()) {
+      fail(make_message("there is no function '{}'; known are min, max, ceil_div, sqrt", name));
+      return 0;
+    }
+    const std::size_t first = choice();
+    std::size_t second = first;
+    if (found->second != Op::square_root) {
       need(",");
-      choice();
+      second = choice();
     }
     need(")");
-    add(found->second);
+    return add(found->second, {first, second});
   }
 
   std::string_view text_;
@@ -195,90 +187,12 @@ class ExpressionParser {
   Expression result_;
 };
 
-namespace {
-
-/// Nothing where the result is no number of the type.
+/// Nothing where the result is no number of the type. Of a square root `b` is `a`.
 template <class T>
-std::optional<T> of_two(bool (*overflows)(T, T, T*), T a, T b) {
+std::optional<T> Expression::result_of(Op op, T a, T b) {
   T result{};
-  if (overflows(a, b, &result)) return std::nullopt;
-  return result;
-}
-
-std::optional<std::int64_t> divided(std::int64_t a, std::int64_t b) {
-  if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return std::nullopt;
-  return a / b;
-}
-
-std::optional<std::int64_t> times(std::int64_t a, std::int64_t b) {
-  return of_two<std::int64_t>([](auto x, auto y, auto* r) { return __builtin_mul_overflow(x, y, r); }, a, b);
-}
-std::optional<std::int64_t> plus(std::int64_t a, std::int64_t b) {
-  return of_two<std::int64_t>([](auto x, auto y, auto* r) { return __builtin_add_overflow(x, y, r); }, a, b);
-}
-std::optional<std::int64_t> minus(std::int64_t a, std::int64_t b) {
-  return of_two<std::int64_t>([](auto x, auto y, auto* r) { return __builtin_sub_overflow(x, y, r); }, a, b);
-}
-std::optional<std::int64_t> remainder(std::int64_t a, std::int64_t b) {
-  if (!divided(a, b)) return std::nullopt;
-  return a % b;
-}
-std::optional<std::int64_t> ceil_divided(std::int64_t a, std::int64_t b) {
-  const auto whole = divided(a, b);
-  if (!whole) return std::nullopt;
-  return *whole + ((a % b != 0 && (a % b > 0) == (b > 0)) ? 1 : 0);
-}
-std::optional<std::int64_t> square_root(std::int64_t a) {
-  if (a < 0) return std::nullopt;
-  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(a)));
-  while (root > 0 && root > a / root) --root;
-  while (root + 1 <= a / (root + 1)) ++root;
-  return root;
-}
-
-std::optional<double> times(double a, double b) {
-  return a * b;
-}
-std::optional<double> plus(double a, double b) {
-  return a + b;
-}
-std::optional<double> minus(double a, double b) {
-  return a - b;
-}
-std::optional<double> divided(double a, double b) {
-  return a / b;
-}
-std::optional<double> remainder(double a, double b) {
-  return std::fmod(a, b);
-}
-std::optional<double> ceil_divided(double a, double b) {
-  return std::ceil(a / b);
-}
-std::optional<double> square_root(double a) {
-  return std::sqrt(a);
-}
-
-/// `a` is 0 where there is one operand.
-template <class T>
-std::optional<T> result_of(Expression::Op op, T a, T b) {
-  using Op = Expression::Op;
+  const bool divides = b != T{0} && !(std::is_integral_v<T> && b == T{-1} && a == std::numeric_limits<T>::min());
   switch (op) {
-    case Op::negative:
-      return minus(a, b);
-    case Op::invert:
-      return T(b == T{0});
-    case Op::square_root:
-      return square_root(b);
-    case Op::times:
-      return times(a, b);
-    case Op::over:
-      return divided(a, b);
-    case Op::remainder:
-      return remainder(a, b);
-    case Op::plus:
-      return plus(a, b);
-    case Op::minus:
-      return minus(a, b);
     case Op::less:
       return T(a < b);
     case Op::at_most:
@@ -288,67 +202,80 @@ std::optional<T> result_of(Expression::Op op, T a, T b) {
     case Op::unequal:
       return T(a != b);
     case Op::both:
-      return T(a != T{0} && b != T{0});
     case Op::either:
-      return T(a != T{0} || b != T{0});
+      return T(b != T{0});  // where the first decides, it has
     case Op::least:
       return std::min(a, b);
     case Op::most:
       return std::max(a, b);
-    case Op::ceil_divided:
-      return ceil_divided(a, b);
     default:
-      return std::nullopt;
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    const auto exact = [&](bool overflows) { return overflows ? std::nullopt : std::optional(result); };
+    if (op == Op::times) return exact(__builtin_mul_overflow(a, b, &result));
+    if (op == Op::plus) return exact(__builtin_add_overflow(a, b, &result));
+    if (op == Op::minus) return exact(__builtin_sub_overflow(a, b, &result));
+    if (op == Op::square_root) {
+      if (a < 0) return std::nullopt;
+      result = static_cast<T>(std::sqrt(static_cast<double>(a)));
+      while (result > 0 && result > a / result) --result;
+      while (result + 1 <= a / (result + 1)) ++result;
+      return result;
+    }
+    if (!divides) return std::nullopt;
+    if (op == Op::over) return a / b;
+    if (op == Op::remainder) return a % b;
+    return a / b + (a % b != 0 && (a % b > 0) == (b > 0) ? 1 : 0);
+  } else {
+    switch (op) {
+      case Op::times:
+        return a * b;
+      case Op::plus:
+        return a + b;
+      case Op::minus:
+        return a - b;
+      case Op::square_root:
+        return std::sqrt(a);
+      case Op::over:
+        return a / b;
+      case Op::remainder:
+        return std::fmod(a, b);
+      default:
+        return std::ceil(a / b);
+    }
   }
 }
 
-}  // namespace
+template <class T>
+std::optional<T> Expression::value_of(std::size_t at, const Variables& variables) const {
+  const Node& node = nodes_[at];
+  if (node.op == Op::number) return static_cast<T>(node.value);
+  if (node.op == Op::fraction) return std::is_integral_v<T> ? std::nullopt : std::optional(static_cast<T>(node.real));
+  if (node.op == Op::name) {
+    return static_cast<T>(variables.find(names_[static_cast<std::size_t>(node.value)])->second);
+  }
+  const auto operand = [&](std::size_t nth) { return value_of<T>(node.operands.at(nth), variables); };
+  // What has no value is an error only where it is asked for: of a choice one side is, of && and || perhaps the left.
+  const std::optional<T> first = operand(0);
+  if (!first) return std::nullopt;
+  if (node.op == Op::choose) return operand(*first != T{0} ? 1 : 2);
+  if (node.op == Op::both && *first == T{0}) return T{0};
+  if (node.op == Op::either && *first != T{0}) return T{1};
+  const std::optional<T> second = operand(1);
+  const std::optional<T> result = second ? result_of(node.op, *first, *second) : std::nullopt;
+  return result && std::isfinite(static_cast<double>(*result)) ? result : std::nullopt;
+}
 
 template <class T>
 Result<T, Message> Expression::evaluate(const Variables& variables) const {
   const auto no_value = [&](Message why) { return Failure{make_message("'{}' has no value: {}", text_, why)}; };
-  // What has no value is an error only where it is asked for: of a choice one side is, of && and || perhaps the left.
-  std::vector<std::optional<T>> stack;
-  const auto pop = [&] {
-    const std::optional<T> top = stack.back();
-    stack.pop_back();
-    return top;
-  };
-  for (const Node& node : nodes_) {
-    std::optional<T> value;
-    if (node.op == Op::number) {
-      value = static_cast<T>(node.value);
-    } else if (node.op == Op::fraction) {
-      if constexpr (std::is_floating_point_v<T>) value = node.real;
-    } else if (node.op == Op::name) {
-      const std::string& name = names_[static_cast<std::size_t>(node.value)];
-      const auto found = variables.find(name);
-      if (found == variables.end()) return no_value(make_message("nothing is known of '{}'", name));
-      value = static_cast<T>(found->second);
-    } else if (node.op == Op::choose) {
-      const std::optional<T> otherwise = pop();
-      const std::optional<T> then = pop();
-      if (const std::optional<T> chosen = pop()) value = *chosen != T{0} ? then : otherwise;
-    } else {
-      const std::optional<T> last = pop();
-      const std::optional<T> first = is_unary(node.op) ? T{0} : pop();
-      const bool decided =
-          first && ((node.op == Op::both && *first == T{0}) || (node.op == Op::either && *first != T{0}));
-      if (decided) {
-        value = T(node.op == Op::either);
-      } else if (first && last) {
-        value = result_of(node.op, *first, *last);
-      }
-    }
-    if (value && !std::isfinite(static_cast<double>(*value))) value.reset();
-    stack.push_back(value);
+  for (const std::string& name : names_) {
+    if (!variables.contains(name)) return no_value(make_message("nothing is known of '{}'", name));
   }
-  if (!stack.back()) {
-    const bool point = std::is_integral_v<T> && std::ranges::find(nodes_, Op::fraction, &Node::op) != nodes_.end();
-    return no_value(point ? "a number with a point is for a float argument"
-                          : "it divides by zero, or a number is no whole one or too large");
-  }
-  return *stack.back();
+  if (const std::optional<T> value = value_of<T>(nodes_.size() - 1, variables)) return *value;
+  const bool point = std::is_integral_v<T> && std::ranges::find(nodes_, Op::fraction, &Node::op) != nodes_.end();
+  return no_value(point ? "a number with a point is for a float argument" : no_number);
 }
 
 Result<Expression, Message> Expression::parse(std::string_view text) {

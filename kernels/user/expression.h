@@ -5,8 +5,11 @@
 // has no value; as real numbers (`real()`) `/` divides, and sqrt() is exact.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +24,26 @@ using Variables = std::map<std::string, std::int64_t, std::less<>>;
 
 class Expression {
  public:
-  /// A step of the program for a stack that a text becomes: its operands are on the stack.
+  /// The error says what is wrong and at which character. Names are looked up only when it is evaluated: names() has
+  /// them.
+  [[nodiscard]] static Result<Expression, Message> parse(std::string_view text);
+
+  /// In the order of their first appearance.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+  /// The error names what has no value: a division by zero, a number beyond 64 bits, an unknown name.
+  [[nodiscard]] Result<std::int64_t, Message> integer(const Variables&) const;
+  [[nodiscard]] Result<double, Message> real(const Variables&) const;
+  /// Throws Message, also where the integer is not within these bounds.
+  [[nodiscard]] std::int64_t within(const Variables&, std::int64_t least, std::int64_t most) const;
+
+ private:
+  friend class ExpressionParser;
   enum class Op : std::uint8_t {
     number,
     fraction,  ///< with a point
     name,
-    negative,
-    invert,
     square_root,
     times,
     over,
@@ -45,34 +61,23 @@ class Expression {
     ceil_divided,
     choose,
   };
-
-  /// The error says what is wrong and at which character. Names are looked up only when it is evaluated: names() has
-  /// them.
-  [[nodiscard]] static Result<Expression, Message> parse(std::string_view text);
-
-  /// In the order of their first appearance.
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
-  /// The error names what has no value: a division by zero, a number beyond 64 bits, an unknown name.
-  [[nodiscard]] Result<std::int64_t, Message> integer(const Variables&) const;
-  [[nodiscard]] Result<double, Message> real(const Variables&) const;
-  /// Throws Message, also where the integer is not within these bounds.
-  [[nodiscard]] std::int64_t within(const Variables&, std::int64_t least, std::int64_t most) const;
-
- private:
-  friend class ExpressionParser;
   struct Node {
     Op op = Op::number;
-    std::int64_t value = 0;  ///< a whole number, or the index of a name
-    double real = 0;         ///< a number
+    std::array<std::size_t, 3> operands{};  ///< indices of nodes
+    std::int64_t value = 0;                 ///< a whole number, or the index of a name
+    double real = 0;                        ///< a number
   };
   template <class T>
   [[nodiscard]] Result<T, Message> evaluate(const Variables&) const;
+  /// Nothing where it has no value. Pre: all names are known.
+  template <class T>
+  [[nodiscard]] std::optional<T> value_of(std::size_t node, const Variables&) const;
+  template <class T>
+  [[nodiscard]] static std::optional<T> result_of(Op, T a, T b);
 
   std::string text_;
   std::vector<std::string> names_;
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_;  ///< the last one is the whole
 };
 
 }  // namespace attnscope::user

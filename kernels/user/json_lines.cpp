@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,104 +36,85 @@ class NotingIterator {
   const char** last_;
 };
 
-class Builder {
+/// Takes the events of a parser: notes the line of each value, and refuses what a statement must not be by throwing
+/// Message.
+class LineNotes {
  public:
   /// `last`: the character that was read last.
-  explicit Builder(const char* const* last) : last_(last), counted_(*last) {}
+  explicit LineNotes(const char* const* last) : last_(last), counted_(*last) {}
 
-  // The interface nlohmann::json_sax.
-  bool null() { return put(nullptr); }
-  bool boolean(bool value) { return put(value); }
-  bool number_integer(Json::number_integer_t value) { return put(value); }
-  bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
-  bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value); }
-  bool string(std::string& value) {
-    return value.find('\0') == std::string::npos ? put(value) : fail("a character NUL cannot be in a statement");
+  void take(Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (event == Event::key) return take_key(parsed.get_ref<const std::string&>());
+    if (event == Event::object_end || event == Event::array_end) return open_.pop_back();
+    if (parsed.is_string()) refuse_nul(parsed.get_ref<const std::string&>());
+    std::string pointer;
+    if (!open_.empty()) {
+      Open& parent = open_.back();
+      pointer = parent.pointer + "/" + (parent.list ? std::to_string(parent.size++) : parent.key);
+    }
+    lines_.emplace(pointer, line());
+    if (event == Event::value) return;
+    constexpr std::size_t deepest = 32;
+    if (open_.size() >= deepest) fail("it has more than 32 levels");
+    open_.push_back({.pointer = std::move(pointer), .list = event == Event::array_start});
   }
-  bool binary(Json::binary_t& /*value*/) { return false; }
-  bool start_object(std::size_t /*size*/) { return start(Json::object()); }
-  bool start_array(std::size_t /*size*/) { return start(Json::array()); }
-  bool end_object() { return end(); }
-  bool end_array() { return end(); }
-  bool key(std::string& name) {
-    constexpr std::size_t most = 1000;
-    key_ = name;
-    if (name.find('\0') != std::string::npos) return fail("a character NUL cannot be in a statement");
-    if (open_.back().value->size() >= most) return fail(make_message("an object has more than {} members", most));
-    if (open_.back().value->contains(name)) return fail(make_message("'{}' stands there twice", name));
-    return true;
-  }
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::detail::exception& error) {
-    const std::string_view why = error.what();  // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
-    error_ = Message::verbatim(std::string(why.substr(why.find("] ") + 2)));
-    return false;
-  }
-
-  Result<JsonWithLines, Message> take() {
-    if (!error_.empty()) return Failure{error_};
-    return std::move(result_);
-  }
+  [[nodiscard]] std::map<std::string, std::size_t, std::less<>>& lines() { return lines_; }
 
  private:
+  /// A list or an object that is not at its end.
   struct Open {
-    Json* value;
     std::string pointer;
+    bool list = false;
+    std::size_t size = 0;
+    std::string key = {};
+    std::set<std::string> keys = {};
   };
 
+  void take_key(const std::string& name) {
+    constexpr std::size_t most = 1000;
+    Open& object = open_.back();
+    refuse_nul(name);
+    if (object.keys.size() >= most) fail(make_message("an object has more than {} members", most));
+    if (!object.keys.insert(name).second) fail(make_message("'{}' stands there twice", name));
+    object.key = name;
+  }
+  void refuse_nul(const std::string& text) {
+    if (text.find('\0') != std::string::npos) fail("a character NUL cannot be in a statement");
+  }
   /// A line's end is still on the line: a number is known to end by what follows.
   std::size_t line() {
     line_ += static_cast<std::size_t>(std::count(counted_, *last_, '\n'));
     counted_ = *last_;
     return line_;
   }
-  bool fail(Message why) {
-    error_ = make_message("line {}: {}", line(), why);
-    return false;
-  }
-  template <class T>
-  bool put(T&& value) {
-    if (open_.empty()) {
-      result_.json = std::forward<T>(value);
-      put_ = {&result_.json, ""};
-    } else {
-      Json& parent = *open_.back().value;
-      const std::string name = parent.is_array() ? std::to_string(parent.size()) : key_;
-      Json& member = parent.is_array() ? parent.emplace_back(std::forward<T>(value))
-                                       : parent.emplace(name, std::forward<T>(value)).first.value();
-      put_ = {&member, open_.back().pointer + "/" + name};
-    }
-    result_.lines.emplace(put_.pointer, line());
-    return true;
-  }
-  bool start(Json empty) {
-    constexpr std::size_t deepest = 32;
-    if (open_.size() >= deepest) return fail("it has more than 32 levels");
-    put(std::move(empty));
-    open_.push_back(put_);
-    return true;
-  }
-  bool end() {
-    open_.pop_back();
-    return true;
-  }
+  [[noreturn]] void fail(const Message& why) { throw make_message("line {}: {}", line(), why); }
 
   const char* const* last_;
   const char* counted_;
   std::size_t line_ = 1;
-  JsonWithLines result_;
+  std::map<std::string, std::size_t, std::less<>> lines_;
   std::vector<Open> open_;
-  Open put_{};  ///< what was put last
-  std::string key_;
-  Message error_;
 };
 
 }  // namespace
 
 Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text) {
   const char* last = text.data();
-  Builder builder(&last);
-  Json::sax_parse(NotingIterator(text.data(), &last), NotingIterator(text.data() + text.size(), &last), &builder);
-  return builder.take();
+  LineNotes notes(&last);
+  try {
+    Json json = Json::parse(NotingIterator(text.data(), &last), NotingIterator(text.data() + text.size(), &last),
+                            [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
+                              notes.take(event, parsed);
+                              return true;
+                            });
+    return JsonWithLines{.json = std::move(json), .lines = std::move(notes.lines())};
+  } catch (const Message& why) {
+    return Failure{why};
+  } catch (const Json::exception& error) {
+    const std::string_view why = error.what();  // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
+    return Failure{Message::verbatim(std::string(why.substr(why.find("] ") + 2)))};
+  }
 }
 
 }  // namespace attnscope::user

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "kernels/user/new_kernel_files.h"
 #include "kernels/user/statement.h"
 
 namespace attnscope::user {

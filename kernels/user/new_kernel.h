@@ -3,12 +3,22 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 
 namespace attnscope::user {
+
+/// The files of a new kernel, as they travel in the program: assets/own-kernel/.
+struct NewKernelFile {
+  std::string_view path;  ///< "@NAME@" in it, and in the text, stands for the kernel's name
+  std::string_view text;
+};
+
+[[nodiscard]] std::span<const NewKernelFile> new_kernel_files();
 
 /// Writes `parent`/`name`, which must not be there; the statement's path. The error is one line.
 [[nodiscard]] Result<std::filesystem::path, Message> write_new_kernel(const std::string& name,

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/predict/sharing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/facet.h"
+#include "messages/field.h"
+#include "messages/metric.h"
 #include "messages/sharing.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/points/facets.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::analysis {
@@ -81,6 +87,90 @@ Message link_words(const LinkRate& link, bool measured) {
   const std::string latency = text(Nanoseconds(link.latency_ns));
   return measured ? Message(say::sharing::link_measured{.rate = rate, .latency = latency})
                   : Message(say::sharing::link_assumed{.rate = rate, .latency = latency});
+}
+
+namespace {
+
+/// Without length, GPUs, order and tile, which have columns of their own.
+std::string problem_of(const SharedPoint& point) {
+  const AttentionProblem& p = point.spec.problem;
+  const std::string heads =
+      p.heads_q == p.heads_kv ? fmt::format("{}", p.heads_q) : fmt::format("{}/{}", p.heads_q, p.heads_kv);
+  const std::string warm = point.spec.cache == CacheState::warm ? " L2 warm" : "";
+  return fmt::format("{} {} batch {} heads {} d {}{}", to_string(p.dtype), mask_text(p.mask), p.batch, heads, p.d,
+                     warm);
+}
+
+}  // namespace
+
+Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, bool people) {
+  using Point = SharedPoint;
+  constexpr ColumnKind number = ColumnKind::number;
+  TableOf<Point> table(std::move(shared));
+  const auto add = [&](Column column, auto value_of, auto text_of) {
+    column.kind = number;
+    table.add(std::move(column), [value_of, text_of, people](const Point& point) {
+      const std::optional<double> value = value_of(point);
+      if (!value) return Cell{};
+      return Cell{.text = people ? text_of(*value) : raw_text(value), .number = value, .row = point.row};
+    });
+  };
+  // Under a title that is shorter than the metric's own.
+  const auto metric = [&](std::string_view key, const Message& title) {
+    const Metric& known = *find_metric(key);
+    add(
+        {.key = std::string(key), .title = text(title), .help = text(known.help())},
+        [&points, &known](const Point& point) { return points.values(known.key).at(point.row); },
+        [&known](double value) { return value_text(value, known.unit); });
+  };
+  const auto whole = [](double value) { return fmt::format("{:.0f}", value); };
+  table.add({.key = "algorithm", .title = text(say::field::algorithm{})},
+            [&points](const Point& point) { return short_title(points.algorithms(), point.spec.algorithm); });
+  table.add({.key = "problem", .title = text(say::sharing::problem{})}, problem_of);
+  table.add({.key = "gpu_order", .title = text(say::field::gpu_order{})},
+            [](const Point& point) { return to_string(point.spec.problem.gpu_order); });
+  table.add({.key = "tile", .title = text(say::facet::tile{})},
+            [](const Point& point) { return describe(point.spec.config()); });
+  add(
+      {.key = "gpus", .title = text(say::field::gpus{})}, [](const Point& point) { return point.spec.problem.gpus; },
+      whole);
+  add(
+      {.key = "N", .title = "N"}, [](const Point& point) { return static_cast<double>(point.spec.problem.n_k); },
+      whole);
+  add(
+      {.key = "time_ns", .title = text(say::sharing::time{})}, [](const Point& point) { return point.ns; },
+      [](double ns) { return text(Nanoseconds(ns)); });
+  add(
+      {.key = "efficiency", .title = text(say::sharing::efficiency{}), .help = text(say::sharing::efficiency_help{})},
+      [](const Point& point) { return point.efficiency; }, [](double value) { return fmt::format("{:.3f}", value); });
+  metric(metric_key::gpu_attention_ns, say::sharing::attention{});
+  metric(metric_key::gpu_combine_ns, say::sharing::joining{});
+  metric(metric_key::gpu_exposed_ns, say::sharing::exposed{});
+  metric(metric_key::gpu_copies_ns, say::sharing::copies{});
+  add(
+      {.key = "hidden", .title = text(say::sharing::hidden{}), .help = text(say::sharing::hidden_help{})},
+      [](const Point& point) { return point.hidden; }, [](double value) { return text(Share(value)); });
+  metric(metric_key::link_bytes, say::metric::link_bytes{});
+  metric(metric_key::model_link_bytes, say::metric::model_link_bytes{});
+  metric(metric_key::gpu_imbalance, say::sharing::imbalance{});
+  add(
+      {.key = "attention_rate", .title = text(say::sharing::attention_rate{})},
+      [](const Point& point) { return point.attention_rate; },
+      [](double value) { return text(FlopsPerSecond(value)); });
+  add(
+      {.key = "link_rate", .title = text(say::sharing::link_rate{})},
+      [](const Point& point) { return point.link_rate; }, [](double value) { return text(BytesPerSecond(value)); });
+  add(
+      {.key = "tokens", .title = text(say::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
+  add(
+      {.key = "hides_from", .title = text(say::sharing::hides_from{}), .help = text(say::sharing::hides_from_help{})},
+      [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });
+  table.add({.key = "provenance", .title = text(say::sharing::provenance{})},
+            [&points](const Point& point) { return title(points.points().origin(point.row)); });
+  table.add({.key = "run", .title = text(say::sharing::run{})}, [&points](const Point& point) {
+    return fmt::format("{} · {}", points.run(point.row).title, device_title(points, points.run_index(point.row)));
+  });
+  return std::move(table).take();
 }
 
 }  // namespace attnscope::analysis

@@ -8,6 +8,7 @@
 
 #include "kernels/model/schedule.h"
 #include "profiler/points/point_table.h"
+#include "profiler/points/table.h"
 
 namespace attnscope::analysis {
 
@@ -31,5 +32,8 @@ struct SharedPoint {
 [[nodiscard]] std::vector<SharedPoint> shared_points(const PointTable&);
 /// By which rate a prediction's copies go, and whether that was measured.
 [[nodiscard]] Message link_words(const LinkRate&, bool measured);
+
+/// Programs read numbers in base units. The points' table has to outlive it.
+[[nodiscard]] Table sharing_table(const PointTable&, std::vector<SharedPoint>, bool people = true);
 
 }  // namespace attnscope::analysis

@@ -13,7 +13,7 @@
 #include "messages/report.h"
 #include "profiler/curves/law_table.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/predict/sharing_table.h"
+#include "profiler/predict/sharing.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
 #include "profiler/roofline/roofline.h"

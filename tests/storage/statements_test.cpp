@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "kernels/user/new_kernel_files.h"
+#include "kernels/user/new_kernel.h"
 #include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 #include "storage/merge.h"

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "kernels/user/new_kernel_files.h"
+#include "kernels/user/new_kernel.h"
 #include "statement_text.h"
 
 namespace attnscope::user {

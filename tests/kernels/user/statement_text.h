@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/user/new_kernel_files.h"
+#include "kernels/user/new_kernel.h"
 
 namespace attnscope::user {
 

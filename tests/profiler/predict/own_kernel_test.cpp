@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/user/new_kernel_files.h"
+#include "kernels/user/new_kernel.h"
 #include "kernels/user/user_kernel.h"
 #include "profiler/predict/exploration.h"
 #include "profiler/predict/explored_tables.h"

@@ -6,7 +6,6 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
-#include "profiler/predict/sharing_table.h"
 
 namespace attnscope::analysis {
 namespace {
