@@ -309,26 +309,6 @@ std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, con
   return nullptr;
 }
 
-bool take_device(ExplorerChoices& choices, const QString& name, const Workspace& workspace) {
-  if (choose(choices, QStringLiteral("device"), name).ok()) return true;
-  const std::shared_ptr<const DeviceLimits> recorded = recorded_gpu(workspace, name.toStdString());
-  if (recorded == nullptr) return false;
-  choices.device = recorded->name;
-  choices.own = recorded;
-  return true;
-}
-
-ExplorerChoices choices_of(const PointSpec& spec, const QString& gpu, const std::string& otherwise,
-                           const Workspace& workspace, bool& known) {
-  // By way of their texts: a point of a file may hold what none of ours takes.
-  const ExplorerChoices point{.point = {.spec = spec}, .device = otherwise};
-  ExplorerChoices choices = default_choices();
-  choices.device = point.device;
-  take_json(to_json(point), choices);
-  known = take_device(choices, gpu, workspace);
-  return choices;
-}
-
 std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices, const Workspace& workspace) {
   std::vector<StoredCeilings> sets;
   for (const FileCeilings& each : workspace.ceilings()) sets.push_back(each.set);

@@ -91,9 +91,12 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
       recorded_(workspace, [this] { show_recorded(); }),
       explored_(explore_aside,
                 [this](const std::shared_ptr<const Explored>& explored) {
-                  // Before it is told: nobody is to think that all was there.
-                  if (!explored->exploration.refusal) pictured_.ask(explored->choices, always_aside);
                   take(explored);
+                  const PointSpec& spec = explored->choices.point.spec;
+                  if (!explored->exploration.refusal) {
+                    const bool quick = analysis::is_quick_picture(spec.problem, spec.tile);
+                    pictured_.ask(explored->choices, quick ? 0 : always_aside);
+                  }
                 }),
       pictured_(
           [](const ExplorerChoices& choices, const Outdated& outdated) {
@@ -191,10 +194,21 @@ QString ExplorerPage::open_gpu(const QString& file) {
 
 bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const {
   const auto opened = std::ranges::find(opened_gpus_, name.toStdString(), [](const auto& gpu) { return gpu->name; });
-  if (opened == opened_gpus_.end()) return take_device(choices, name, workspace_);
-  choices.device = (*opened)->name;
-  choices.own = *opened;
+  if (opened == opened_gpus_.end() && choose(choices, QStringLiteral("device"), name).ok()) return true;
+  const auto own = opened != opened_gpus_.end() ? *opened : recorded_gpu(workspace_, name.toStdString());
+  if (own == nullptr) return false;
+  choices.device = own->name;
+  choices.own = own;
   return true;
+}
+
+bool ExplorerPage::take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const {
+  // By way of their texts: a point of a file may hold what none of ours takes.
+  const QJsonObject point = to_json({.point = {.spec = spec}, .device = chosen_.choices.device});
+  choices = default_choices();
+  choices.device = chosen_.choices.device;
+  take_json(point, choices);
+  return take_gpu(choices, gpu);
 }
 
 void ExplorerPage::show_measured() {
@@ -254,16 +268,15 @@ std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
 
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
-  bool known = false;
-  next.choices = choices_of(spec, gpu, chosen_.choices.device, workspace_, known);
+  const bool known = take_point(next.choices, spec, gpu);
   change(std::move(next), qtext(say::explorer_page::did_show{}));
   return known;
 }
 
 bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
-  bool known = false;
-  ExplorerChoices pinned = choices_of(spec, gpu, chosen_.choices.device, workspace_, known);
+  ExplorerChoices pinned;
+  const bool known = take_point(pinned, spec, gpu);
   if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
   if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
   next.pins.push_back(std::move(pinned));
@@ -344,21 +357,13 @@ void ExplorerPage::work_out_chosen() {
   editors_->show_choices(choices);
   show_pins();
   know_pins();
-  if (analysis::is_quick(choices.point.spec.problem)) {
-    take(std::make_shared<const Explored>(work_out(choices)));
-    const Explored& explored = *shown_;
-    if (explored.exploration.refusal) return;
-    if (analysis::is_quick_picture(explored.choices.point.spec.problem, explored.choices.point.spec.tile)) {
-      grid_->set_picture(std::make_shared<const analysis::TilePicture>(*picture_of(explored.choices)));
-    } else {
-      pictured_.ask(explored.choices, always_aside);
-    }
-    return;
+  const bool quick = analysis::is_quick(choices.point.spec.problem);
+  if (!quick) {
+    set_words(verdict_, qtext(say::explorer_page::working_out{}));
+    grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
   }
-  set_words(verdict_, qtext(say::explorer_page::working_out{}));
-  grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
-  explored_.ask(choices, always_aside);
-  show_measured();
+  explored_.ask(choices, quick ? 0 : always_aside);
+  if (!quick) show_measured();
 }
 
 void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
@@ -533,9 +538,9 @@ void ExplorerPage::know_pins() {
                                 [&](const auto& pin) { return known->asked == pin || known->choices == pin; });
   });
   for (const ExplorerChoices& pin : chosen_.pins) {
-    if (pinned(pin) != nullptr) continue;
-    if (!analysis::is_quick(pin.point.spec.problem)) return explored_pin_.ask(pin, always_aside);
-    known_pins_.push_back(std::make_shared<const Explored>(work_out(pin)));
+    if (pinned(pin) == nullptr) {
+      return explored_pin_.ask(pin, analysis::is_quick(pin.point.spec.problem) ? 0 : always_aside);
+    }
   }
 }
 

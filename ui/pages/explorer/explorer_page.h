@@ -103,8 +103,10 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   /// Those that files made known since, with their knobs.
   void take_new_kernels();
   void choose_gpu_file();
-  /// Takes the GPU of an opened file or of a recorded run. False if there is none of that name.
+  /// Takes the GPU of an opened file, of the table, or of a recorded run. False if there is none of that name.
   bool take_gpu(ExplorerChoices& choices, const QString& name) const;
+  /// As far as a kernel of ours takes the point. False if the GPU is none that is known: then it is on the chosen one.
+  bool take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
   void follow_measuring();
   void fit_editors();
   void build_cards();

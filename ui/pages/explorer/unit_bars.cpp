@@ -48,47 +48,38 @@ void UnitBars::set_times(const std::optional<Times>& times, const QString& why) 
 void UnitBars::build_lines() {
   lines_.clear();
   if (!times_) return;
-  if (times_->ns <= 0) return build_measured_lines();
+  const bool predicts = times_->ns > 0;
+  const Measured* measured = times_->measured ? &*times_->measured : nullptr;
+  const auto add_total = [&](const QString& title, double ns) {
+    lines_.push_back({.title = title, .ns = ns, .words = qtext(Nanoseconds(ns))});
+  };
+  if (predicts) add_total(qtext(say::explorer_page::predicted{}), times_->ns);
+  if (measured != nullptr) add_total(measured->provenance, measured->ns);
   const analysis::SpeedOfLight& light = times_->light;
-  lines_.push_back(
-      {.title = qtext(say::explorer_page::predicted{}), .ns = times_->ns, .words = qtext(Nanoseconds(times_->ns))});
-  if (times_->measured) {
-    lines_.push_back({.title = times_->measured->provenance,
-                      .ns = times_->measured->ns,
-                      .words = qtext(Nanoseconds(times_->measured->ns))});
-  }
+  const double most = measured != nullptr ? *std::ranges::max_element(measured->shares) : 0;
   for (const GpuUnit unit : gpu_units) {
-    lines_.push_back(
-        {.title = qtext(analysis::title_of(unit)),
-         .ns = light.of(unit) * times_->ns,
-         .words = percent_words(light.of(unit)),
-         .counted = times_->measured ? times_->measured->uses.at(static_cast<std::size_t>(unit)) : QString(),
-         .bound = light.bound() == unit,
-         .unit = true});
+    const auto place = static_cast<std::size_t>(unit);
+    const QString use = measured != nullptr ? measured->uses.at(place) : QString();
+    Line& line = lines_.emplace_back(Line{.title = qtext(analysis::title_of(unit)), .unit = true});
+    if (predicts) {
+      line.ns = light.of(unit) * times_->ns;
+      line.words = percent_words(light.of(unit));
+      line.counted = use;
+      line.bound = light.bound() == unit;
+    } else if (measured != nullptr) {
+      const double share = measured->shares.at(place);
+      line.ns = share * measured->ns;
+      line.words = use.isEmpty() ? qtext(say::explorer_page::no_figure{}) : use;
+      line.bound = share >= analysis::busy_share && share == most;
+    }
   }
+  if (!predicts) return;
   const auto add = [&](const QString& title, double share, bool bound) {
     lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
   };
   add(qtext(say::explorer_page::launch{}), light.launch, false);
   add(qtext(say::explorer_page::idle{}), light.idle, light.starved());
   add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && !light.starved());
-}
-
-void UnitBars::build_measured_lines() {
-  if (!times_->measured) return;
-  const Measured& measured = *times_->measured;
-  lines_.push_back({.title = measured.provenance, .ns = measured.ns, .words = qtext(Nanoseconds(measured.ns))});
-  const double most = *std::ranges::max_element(measured.shares);
-  for (const GpuUnit unit : gpu_units) {
-    const auto place = static_cast<std::size_t>(unit);
-    const double share = measured.shares.at(place);
-    const QString& use = measured.uses.at(place);
-    lines_.push_back({.title = qtext(analysis::title_of(unit)),
-                      .ns = share * measured.ns,
-                      .words = use.isEmpty() ? qtext(say::explorer_page::no_figure{}) : use,
-                      .bound = share >= analysis::busy_share && share == most,
-                      .unit = true});
-  }
 }
 
 std::size_t UnitBars::place_of(GpuUnit unit) const {

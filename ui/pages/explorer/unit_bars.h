@@ -54,14 +54,12 @@ class UnitBars : public QWidget {
   struct Line {
     QString title;
     double ns = 0;
-    QString words;
+    QString words{};
     QString counted{};
     bool bound = false;
     bool unit = false;
   };
   void build_lines();
-  /// Those of what was measured, where nothing is predicted.
-  void build_measured_lines();
   [[nodiscard]] QRectF row(std::size_t place) const;
   [[nodiscard]] QRectF bar_of(std::size_t place) const;
   [[nodiscard]] std::size_t place_of(GpuUnit unit) const;
