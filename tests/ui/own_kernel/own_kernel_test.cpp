@@ -22,12 +22,12 @@
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/points/points_table_model.h"
 #include "ui/panels/collect_form.h"
 #include "ui/text/format.h"
-#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {
@@ -329,14 +329,14 @@ TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
 }
 
 TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
-  EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::shared).contains("counted without registers"));
-  EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::registers).contains("not stated"));
+  EXPECT_TRUE(page().on_chip()->drawn(OnChipPlace::shared).heading.contains("counted without registers"));
+  EXPECT_TRUE(page().on_chip()->drawn(OnChipPlace::registers).heading.contains("not stated"));
   EXPECT_EQ(figure("Occupancy"), "–") << "it depends on registers";
   EXPECT_EQ(figure("Blocks an SM"), "–");
   EXPECT_EQ(figure("Threads a block"), "256");
   choose("algorithm", "fa2");
   EXPECT_NE(figure("Occupancy"), "–");
-  EXPECT_FALSE(page().on_chip()->heading(OnChipPlace::shared).contains("registers"));
+  EXPECT_FALSE(page().on_chip()->drawn(OnChipPlace::shared).heading.contains("registers"));
 }
 
 TEST_F(OwnKernelWindow, ASavedStatementIsLoadedAgain) {

@@ -29,11 +29,11 @@
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {
@@ -85,6 +85,11 @@ class ExplorerPageTest : public ::testing::Test {
   [[nodiscard]] QString operand(const char* matrix, const char* key) const {
     return cell(*page.operands()->model(), matrix, QLatin1String(key));
   }
+  [[nodiscard]] QStringList legend(OnChipPlace place) const {
+    QStringList entries;
+    for (const OnChipMap::Drawn::Span& span : page.on_chip()->drawn(place).spans) entries << span.words;
+    return entries;
+  }
   [[nodiscard]] QAbstractButton* button(const char* name) const {
     return page.findChild<QAbstractButton*>(QString::fromLatin1(name));
   }
@@ -100,30 +105,29 @@ TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
   const analysis::ExploredKernel& kernel = exploration().kernels[0];
   for (const OnChipPlace place : {OnChipPlace::shared, OnChipPlace::registers}) {
     const analysis::MemoryMap& map = place == OnChipPlace::shared ? kernel.shared : kernel.registers;
-    const QRectF sm = page.on_chip()->sm_rect(place);
-    double end = sm.x();
-    for (const OnChipMap::DrawnSpan& span : page.on_chip()->block_spans(place)) {
+    const OnChipMap::Drawn drawn = page.on_chip()->drawn(place);
+    double end = drawn.sm.x();
+    for (const OnChipMap::Drawn::Span& span : drawn.spans) {
       EXPECT_NEAR(span.rect.x(), end, 1e-6) << span.span.name;
-      EXPECT_NEAR(span.rect.width() / sm.width(),
+      EXPECT_NEAR(span.rect.width() / drawn.sm.width(),
                   static_cast<double>(span.span.bytes) / static_cast<double>(map.block_bytes), 1e-9)
           << span.span.name;
       end = span.rect.right();
     }
-    EXPECT_NEAR(end, sm.right(), 1e-6) << "the spans are the block";
-    const auto blocks = page.on_chip()->block_rects(place);
-    ASSERT_EQ(static_cast<int>(blocks.size()), map.blocks);
-    EXPECT_NEAR(blocks[0].width() / sm.width(),
+    EXPECT_NEAR(end, drawn.sm.right(), 1e-6) << "the spans are the block";
+    ASSERT_EQ(static_cast<int>(drawn.blocks.size()), map.blocks);
+    EXPECT_NEAR(drawn.blocks[0].width() / drawn.sm.width(),
                 static_cast<double>(map.block_bytes) / static_cast<double>(map.sm_bytes), 1e-9);
-    EXPECT_NEAR(page.on_chip()->free_rect(place).width() / sm.width(),
+    EXPECT_NEAR((drawn.sm.right() - drawn.blocks.back().right()) / drawn.sm.width(),
                 static_cast<double>(map.free_bytes()) / static_cast<double>(map.sm_bytes), 1e-6);
   }
-  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::shared).contains("Q 32 KiB"));
-  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("O 64 KiB"));
-  EXPECT_TRUE(page.on_chip()->heading(OnChipPlace::shared).endsWith("of 228 KiB"));
+  EXPECT_TRUE(legend(OnChipPlace::shared).contains("Q 32 KiB"));
+  EXPECT_TRUE(legend(OnChipPlace::registers).contains("O 64 KiB"));
+  EXPECT_TRUE(page.on_chip()->drawn(OnChipPlace::shared).heading.endsWith("of 228 KiB"));
   // What is drawn is what is said: a pixel in the middle of K.
   page.on_chip()->resize(400, page.on_chip()->heightForWidth(400));
   const QImage image = page.on_chip()->grab().toImage();
-  const auto spans = page.on_chip()->block_spans(OnChipPlace::shared);
+  const auto spans = page.on_chip()->drawn(OnChipPlace::shared).spans;
   ASSERT_EQ(spans[1].span.name, "K");
   EXPECT_EQ(image.pixelColor((spans[1].rect.topLeft() + QPointF(4, 4)).toPoint()), spans[1].color);
 }
@@ -276,7 +280,7 @@ TEST_F(ExplorerPageTest, PaddingTakesBlocksAway) {
   type("padding", 96);
   EXPECT_GT(before, 1);
   EXPECT_EQ(exploration().kernels[0].occupancy.blocks_per_sm, 1);
-  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::shared).contains("Padding 96 KiB"));
+  EXPECT_TRUE(legend(OnChipPlace::shared).contains("Padding 96 KiB"));
 }
 
 TEST_F(ExplorerPageTest, PinsStandBesideWhatIsChosenNext) {
@@ -588,8 +592,8 @@ TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
   kernel->setCurrentIndex(0);
   emit kernel->activated(0);
   EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
-  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("S 64 KiB") ||
-              page.on_chip()->legend(OnChipPlace::registers)[0].startsWith("S "));
+  EXPECT_TRUE(legend(OnChipPlace::registers).contains("S 64 KiB") ||
+              legend(OnChipPlace::registers)[0].startsWith("S "));
   const auto* of = page.findChild<QLabel*>("of-kernel");
   EXPECT_EQ(of->text(), "Of qk; all launches together take " + qtext(Nanoseconds(exploration().ns)) + ".");
   EXPECT_FALSE(of->isHidden());

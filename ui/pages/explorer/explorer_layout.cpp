@@ -15,11 +15,11 @@
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 

@@ -24,12 +24,12 @@
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
-#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {
