@@ -83,20 +83,20 @@ class FoundKernels {
     }
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const Read* const known = read(texts[i]);
+      const bool stated = known != nullptr && !known->name.empty();
+      std::vector<std::string> names;
+      if (!stated || named[known->name] > 1 || is_another(known->name, texts[i])) names = algorithms_of(i);
+      if (stated && names.empty()) names.push_back(known->name);
+      for (const std::string& name : names) take_named(name, texts[i], stated);
       if (known == nullptr) {
-        for (const std::string& name : algorithms_of(i)) take_other(name, texts[i]);
-        if (cut_.insert(file).second) say_that_it_is_cut();
-      } else if (known->name.empty()) {
-        std::vector<std::string> names = algorithms_of(i);
-        for (const std::string& name : names) take_other(name, texts[i]);
+        say(
+            make_message("{} has statements beyond the {} and {} MiB of all files that are taken: the laws of their "
+                         "kernels are not known",
+                         file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
+      } else if (!stated && !names.empty()) {
         constexpr std::size_t most_named = 3;
-        if (names.size() > most_named) names.resize(most_named);
-        if (!names.empty()) refuse(texts[i], fmt::format("{}", fmt::join(names, ", ")), known->wrong);
-      } else {
-        const std::vector<std::string> names =
-            named[known->name] > 1 || is_another(known->name, texts[i]) ? algorithms_of(i) : std::vector<std::string>();
-        if (names.empty()) take_stated(known->name, texts[i]);
-        for (const std::string& name : names) take_stated(name, texts[i]);
+        names.resize(std::min(names.size(), most_named));
+        refuse(fmt::format("{}", fmt::join(names, ", ")), known->wrong);
       }
     }
     add_all();
@@ -148,8 +148,8 @@ class FoundKernels {
     const Algorithm* const known = known_algorithms().find(name);
     if (known == nullptr || known->facts().for_reading) return false;
     const auto* given = dynamic_cast<const UserKernel*>(known);
-    if (given != nullptr && given->text() != text && differing_.insert(name).second) {
-      lines_.emplace_back(
+    if (given != nullptr && given->text() != text) {
+      say(
           make_message("{} has points of kernel {} that were measured under another statement than the one that is "
                        "loaded, whose law is drawn on them",
                        file_.string(), name));
@@ -157,64 +157,39 @@ class FoundKernels {
     return true;
   }
 
-  void take_stated(const std::string& name, std::string_view text) {
+  /// Points of the kernel of that name are of this text; not `stated`: nothing is known of it.
+  void take_named(const std::string& name, std::string_view text, bool stated) {
     if (is_given(name, text)) return;
-    const auto [first, is_new] = met_.try_emplace(name, Stated{.text = std::string(text), .file = file_});
-    if (is_new) {
-      next_[name] = kernel_of(name, text);
-    } else if (first->second.text != text) {
-      const bool known = without_law(first->first, first->second);
-      if (known) return;
-      next_[name] = kernel_of(name, text)->without_law();
-      say_otherwise(name, first->second.file);
+    const auto met = met_.find(name);
+    if (met == met_.end()) {
+      if (stated || !full_) met_[name] = {.text = std::string(text), .file = file_, .has_law = stated};
+      if (stated) next_[name] = kernel_of(name, text);
+      return;
     }
-  }
-
-  /// Points of the kernel of that name are of a statement of which nothing is known.
-  void take_other(const std::string& name, std::string_view text) {
-    if (is_given(name, text)) return;
-    const auto first = met_.find(name);
-    if (first != met_.end()) {
-      if (first->second.text != text) (void)without_law(name, first->second);
-    } else if (!full_) {
-      met_.emplace(name, Stated{.text = std::string(text), .file = file_, .has_law = false});
-    }
-  }
-
-  /// Whether there is such a kernel. Whoever found it before goes on to find it.
-  bool without_law(const std::string& name, Stated& first) {
+    Stated& first = met->second;
+    if (first.text == text) return;
     const auto next = next_.find(name);
     const auto* const kernel =
         next != next_.end() ? next->second.get() : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
-    if (kernel != nullptr && std::exchange(first.has_law, false)) {
-      auto lawless = kernel->without_law();
-      next_[name] = std::move(lawless);
-      say_otherwise(name, first.file);
+    // Whoever found it before goes on to find it.
+    if (kernel != nullptr ? std::exchange(first.has_law, false) : stated) {
+      next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
+      say(first.file == file_
+              ? make_message("{} states kernel {} in two ways, so that its law is not known: give yours with --kernel",
+                             file_.string(), name)
+              : make_message(
+                    "{} states kernel {} otherwise than {}, so that its law is not known: give yours with --kernel",
+                    file_.string(), name, first.file.string()));
     }
-    return kernel != nullptr;
   }
 
-  void say_otherwise(const std::string& kernel, const std::filesystem::path& other) {
-    if (other == file_) {
-      lines_.emplace_back(
-          make_message("{} states kernel {} in two ways, so that its law is not known: give yours with --kernel",
-                       other.string(), kernel));
-    } else {
-      lines_.emplace_back(
-          make_message("{} states kernel {} otherwise than {}, so that its law is not known: give yours with --kernel",
-                       file_.string(), kernel, other.string()));
-    }
+  void refuse(const std::string& kernels, const Message& why) {
+    say(make_message("{}: a statement that it has of {} is not taken, so that no law is known: {}", file_.string(),
+                     kernels, why));
   }
-  void say_that_it_is_cut() {
-    lines_.emplace_back(
-        make_message("{} has statements beyond the {} and {} MiB of all files that are taken: the laws of their "
-                     "kernels are not known",
-                     file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
-  }
-  void refuse(std::string_view text, const std::string& kernels, const Message& why) {
-    if (!refused_.emplace(text).second) return;
-    lines_.emplace_back(make_message("{}: a statement that it has of {} is not taken, so that no law is known: {}",
-                                     file_.string(), kernels, why));
+  /// Once.
+  void say(Message line) {
+    if (said_.insert(attnscope::text(line)).second) lines_.push_back(std::move(line));
   }
 
   /// All that is new at once: each registry that this process works with stays.
@@ -229,7 +204,7 @@ class FoundKernels {
     if (names.empty()) return;
     const std::vector<std::string> wrong = add_known_algorithms(std::move(kernels));
     for (std::size_t i = 0; i < wrong.size(); ++i) {
-      if (!wrong[i].empty()) refuse(met_.at(names[i]).text, names[i], Message::verbatim(wrong[i]));
+      if (!wrong[i].empty()) refuse(names[i], Message::verbatim(wrong[i]));
     }
   }
 
@@ -238,9 +213,7 @@ class FoundKernels {
   std::size_t bytes_ = 0;
   bool full_ = false;
   std::map<std::string, Stated, std::less<>> met_;  // by name
-  std::set<std::string, std::less<>> refused_;      // texts
-  std::set<std::string, std::less<>> differing_;    // names
-  std::set<std::filesystem::path> cut_;             // files
+  std::set<std::string> said_;                      // lines
   std::filesystem::path file_;                      // what is being read, and so are the next
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
   std::vector<Message> lines_;
