@@ -3,12 +3,8 @@
 
 #include <QScopedValueRollback>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <string_view>
-#include <tuple>
+#include <variant>
 
 #include "messages/explorer_page.h"
 #include "profiler/points/point_table.h"
@@ -23,41 +19,25 @@ double octaves(std::int64_t a, std::int64_t b) {
   return a > 0 && b > 0 ? std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b))) : a == b ? 0 : 1;
 }
 
-/// What two points may differ by, and how far that sets them apart.
-struct Distance {
-  std::vector<std::string_view> fields;  ///< that it is worked out of; empty: knobs
-  double (*apart)(const PointSpec&, const PointSpec&);
-};
-
-/// Sides of a tile weigh least: what differs in the problem itself is farther away.
-const std::vector<Distance>& distances() {
-  static constexpr double of_problem = 4;
-  static constexpr double of_words = 16;
-  static constexpr auto differ = [](bool same) { return same ? 0 : of_words; };
-  static const std::vector<Distance> all{
-      {{"br"}, [](const PointSpec& a, const PointSpec& b) { return octaves(a.tile.br, b.tile.br); }},
-      {{"bc"}, [](const PointSpec& a, const PointSpec& b) { return octaves(a.tile.bc, b.tile.bc); }},
-      {{}, [](const PointSpec& a, const PointSpec& b) { return a.knobs == b.knobs ? 0.0 : 1.0; }},
-      {{"n_q"}, [](const auto& a, const auto& b) { return of_problem * octaves(a.problem.n_q, b.problem.n_q); }},
-      {{"n_k"}, [](const auto& a, const auto& b) { return of_problem * octaves(a.problem.n_k, b.problem.n_k); }},
-      {{"d"}, [](const auto& a, const auto& b) { return of_problem * octaves(a.problem.d, b.problem.d); }},
-      {{"batch", "heads_q"},
-       [](const PointSpec& a, const PointSpec& b) {
-         return of_problem * octaves(a.problem.heads_q * a.problem.batch, b.problem.heads_q * b.problem.batch);
-       }},
-      {{"batch", "heads_kv"},
-       [](const PointSpec& a, const PointSpec& b) {
-         return of_problem * octaves(a.problem.heads_kv * a.problem.batch, b.problem.heads_kv * b.problem.batch);
-       }},
-      {{"mask"}, [](const auto& a, const auto& b) { return differ(a.problem.mask == b.problem.mask); }},
-      {{"dtype"}, [](const auto& a, const auto& b) { return differ(a.problem.dtype == b.problem.dtype); }},
-      {{"dropout"}, [](const auto& a, const auto& b) { return differ(a.problem.dropout == b.problem.dropout); }},
-      {{"page"}, [](const auto& a, const auto& b) { return differ(a.problem.page == b.problem.page); }},
-      {{"deterministic"},
-       [](const auto& a, const auto& b) { return differ(a.problem.deterministic == b.problem.deterministic); }},
-      {{"cache"}, [](const auto& a, const auto& b) { return differ(a.cache == b.cache); }},
-  };
-  return all;
+/// Adds to each row's distance how far its value of a field is from the point's. Sides of a tile weigh least: what
+/// differs in the problem itself is farther away.
+void add_distances(const analysis::FieldColumn& column, const PointSpec& spec, const std::vector<Row>& rows,
+                   std::vector<double>& apart) {
+  constexpr double of_problem = 4;
+  constexpr double of_words = 16;
+  const Field& field = column.field();
+  const FieldValue asked = field.get(spec);
+  std::optional<std::uint64_t> key;
+  double distance = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (column.key(rows[i]) != key) {  // neighbours mostly agree
+      key = column.key(rows[i]);
+      distance = field.type == FieldType::integer ? (field.role == FieldRole::tile ? 1 : of_problem) *
+                                                        octaves(column.number(rows[i]), std::get<std::int64_t>(asked))
+                                                  : (column.value(rows[i]) == asked ? 0 : of_words);
+    }
+    apart[i] += distance;
+  }
 }
 
 struct Use {
@@ -108,40 +88,16 @@ RecordedPoints::RecordedPoints(const Workspace& workspace, const std::function<v
 
 RecordedPoints::CandidatesPtr RecordedPoints::candidates_of(const Ask& ask, const Outdated& outdated) {
   const analysis::PointTable& table = ask.points->table();
-  const analysis::PointColumns& columns = table.points();
-  const auto found = std::make_shared<Candidates>(Candidates{.of = ask, .rows = {}, .parts = {}});
+  const auto found = std::make_shared<Candidates>(Candidates{.of = ask, .rows = {}});
   std::vector<bool> of_gpu;
   for (const analysis::Run& run : table.runs()) {
     of_gpu.push_back(run.provenance == Provenance::measured && same_gpu(run.device_name, ask.device));
   }
-  const analysis::FieldColumn& pass = columns.field("pass");
-  const std::string asked_pass(to_string(ask.pass));
-  std::map<std::uint64_t, bool> of_pass;
-  for (Row row = 0; row < table.size(); ++row) {
-    if (!of_gpu[table.run_index(row)] || table.disposition(row) != Disposition::ok) continue;
-    if (table.algorithm(row) != ask.algorithm) continue;
-    const auto [known, first] = of_pass.try_emplace(pass.key(row));
-    if (first) known->second = attnscope::to_string(pass.value(row)) == asked_pass;
-    if (known->second) found->rows.push_back(row);
-  }
-  for (const Distance& distance : distances()) {
-    if (outdated()) break;
-    std::vector<const analysis::FieldColumn*> fields;
-    for (const std::string_view name : distance.fields) fields.push_back(&columns.field(name));
-    std::map<std::array<std::uint64_t, 2>, std::uint32_t> codes;
-    auto last = codes.end();
-    Candidates::Part& part = found->parts.emplace_back();
-    part.codes.reserve(found->rows.size());
-    for (const Row row : found->rows) {
-      std::array<std::uint64_t, 2> key{};
-      for (std::size_t i = 0; i < fields.size(); ++i) key.at(i) = fields[i]->key(row);
-      if (fields.empty()) key[0] = columns.knobs().code(row);
-      if (last == codes.end() || last->first != key) {  // neighbours mostly agree
-        bool first = false;
-        std::tie(last, first) = codes.try_emplace(key, static_cast<std::uint32_t>(part.values.size()));
-        if (first) part.values.push_back(columns.spec(row, distance.fields));
-      }
-      part.codes.push_back(last->second);
+  const analysis::FieldColumn& pass = table.points().field("pass");
+  for (Row row = 0; row < table.size() && !outdated(); ++row) {
+    if (of_gpu[table.run_index(row)] && table.disposition(row) == Disposition::ok &&
+        table.algorithm(row) == ask.algorithm && pass.word(row) == to_string(ask.pass)) {
+      found->rows.push_back(row);
     }
   }
   return found;
@@ -166,28 +122,21 @@ std::optional<RecordedPoints::Found> RecordedPoints::find(const ExplorerChoices&
   const Candidates* of = candidates(spec, choices.device);
   if (of == nullptr) return std::nullopt;
   const PointSet& points = *of->of.points;
+  const analysis::PointColumns& columns = points.table().points();
   std::vector<double> apart(of->rows.size(), 0);
-  for (std::size_t part = 0; part < of->parts.size(); ++part) {
-    std::vector<double> of_value;
-    for (const PointSpec& value : of->parts[part].values) of_value.push_back(distances()[part].apart(spec, value));
-    for (std::size_t i = 0; i < apart.size(); ++i) apart[i] += of_value[of->parts[part].codes[i]];
+  for (const analysis::FieldColumn& column : columns.fields()) add_distances(column, spec, of->rows, apart);
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    if (columns.knobs()[of->rows[i]] != spec.knobs) apart[i] += 1;
   }
-  // Of equal ones the one that was recorded last; the very point before any other.
-  std::optional<Row> nearest;
-  bool is_it = false;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = apart.size(); i-- > 0 && !is_it;) {
-    if (apart[i] > 0 && apart[i] >= least) continue;
-    is_it = apart[i] == 0 && points.table().spec(of->rows[i]) == spec;
-    if (is_it || apart[i] < least) nearest = of->rows[i];
-    least = std::min(least, apart[i]);
-  }
-  if (!nearest) return std::nullopt;
-  const ShownPoint point = points[*nearest];
+  // Of equally near ones the one that was recorded last.
+  const auto nearest = std::min_element(apart.rbegin(), apart.rend());
+  if (nearest == apart.rend()) return std::nullopt;
+  const Row row = of->rows[static_cast<std::size_t>(apart.rend() - nearest) - 1];
+  const ShownPoint point = points[row];
   Found found{.record = nullptr, .spec = point.spec, .title = point.run->title, .ns = {}};
-  found.ns = points.table().values(metric_key::time_median_ns).at(*nearest);
+  found.ns = points.table().values(metric_key::time_median_ns).at(row);
   // A file is read for the very point alone: the window waits for it.
-  if (is_it) found.record = records_.read(point).record;
+  if (*nearest == 0 && point.spec == spec) found.record = records_.read(point).record;
   return found;
 }
 

@@ -40,7 +40,8 @@ class RecordedPoints {
     candidates_.reset();
     asked_ = {};
   }
-  /// Of one algorithm and pass; the nearest by the ratios of tile, lengths, heads and d. Nothing where no open file has
+  /// Of one algorithm and pass; the nearest by the ratios of tile, lengths, heads and d, and by how many other fields
+  /// differ. Nothing where no open file has
   /// one, or its file cannot be read now.
   [[nodiscard]] std::optional<Found> find(const ExplorerChoices& choices);
   [[nodiscard]] LiveWork& work() { return work_; }
@@ -54,16 +55,10 @@ class RecordedPoints {
 
     [[nodiscard]] bool operator==(const Ask&) const = default;
   };
-  /// The rows that may be found, and their values by what sets points apart: of each the place among the different
-  /// ones.
+  /// The rows that may be found.
   struct Candidates {
-    struct Part {
-      std::vector<PointSpec> values;  ///< with the fields that it is about alone
-      std::vector<std::uint32_t> codes;
-    };
     Ask of;
     std::vector<Row> rows;
-    std::vector<Part> parts;
   };
   using CandidatesPtr = std::shared_ptr<const Candidates>;
   [[nodiscard]] static CandidatesPtr candidates_of(const Ask& ask, const Outdated& outdated);
