@@ -15,6 +15,7 @@
 #include "profiler/metrics/rounds.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import_values.h"
+#include "tests/storage/exchange/tables.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -23,18 +24,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
-
-Import imported(std::string_view text, ImportFormat format, const ImportRequest& request = {}) {
-  Result<Import, Message> result = import_points(text, format, request);
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : attnscope::text(result.error()));
-  return result.ok() ? std::move(result).value() : Import{};
-}
-
-std::string error_of(std::string_view text, ImportFormat format, const ImportRequest& request = {}) {
-  const Result<Import, Message> result = import_points(text, format, request);
-  EXPECT_FALSE(result.ok()) << text;
-  return result.ok() ? "" : attnscope::text(result.error());
-}
 
 double value_of(const PointRecord& point, std::string_view key, std::string_view kernel = "all") {
   const auto metric = evaluate(key, point, kernel);
@@ -149,9 +138,9 @@ TEST(ImportCsv, AReasonIsATextAndItsCode) {
 }
 
 TEST(ImportJson, DeepNestingIsAnError) {
-  EXPECT_THAT(error_of(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
-                           std::string(100'000, ']') + "}]",
-                       ImportFormat::json),
+  EXPECT_THAT(import_error(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
+                               std::string(100'000, ']') + "}]",
+                           ImportFormat::json),
               HasSubstr("it is nested more than 16 deep"));
 }
 
@@ -188,7 +177,7 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
       {header + "\"a\"b,64,1,1,64,full,5\n", "line 2, column 1: something follows the closing quote"},
       {header + "a,64,1,1,64,full,5\n\xff", "line 3: byte 1 is no UTF-8 text"},
   };
-  for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text, ImportFormat::csv), HasSubstr(says)) << text;
+  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text, ImportFormat::csv), HasSubstr(says)) << text;
 }
 
 TEST(ImportJson, ReadsADocumentOrABareArray) {
@@ -244,7 +233,7 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
       {devices(R"("compute_capability":"9")"), "devices[0], 'compute_capability': '9' is not two numbers"},
       {devices(R"("compute_capability":"99999999999.0")"), "devices[0], 'compute_capability'"},
   };
-  for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text, ImportFormat::json), HasSubstr(says)) << text;
+  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text, ImportFormat::json), HasSubstr(says)) << text;
 }
 
 /// What a stored file exports comes back, all of it imported.
@@ -447,19 +436,19 @@ TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
 
 TEST(ImportCsv, CommasAreOfNumbersThatNeedNotBeWhole) {
   const std::string head = "algorithm;N;heads;d;kernel;time_us\n";
-  EXPECT_THAT(error_of(head + "x;16,000;16;64;qk;1,5\n", ImportFormat::csv), HasSubstr("column 'N'"));
+  EXPECT_THAT(import_error(head + "x;16,000;16;64;qk;1,5\n", ImportFormat::csv), HasSubstr("column 'N'"));
   const Import words = imported(head + "x;1024;16;64;128,64;1,5\n", ImportFormat::csv);
   EXPECT_NE(words.devices.at(0).points.at(0).kernel("128,64"), nullptr);
-  EXPECT_THAT(error_of(head + "x;1024;16;64;qk;1.234\ny;1024;16;64;qk;987,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error(head + "x;1024;16;64;qk;1.234\ny;1024;16;64;qk;987,5\n", ImportFormat::csv),
               HasSubstr("line 3, column 'time_us': '987,5': the table has commas and points"));
-  EXPECT_THAT(error_of("algorithm;N;heads;d;time_us;tflops\nx;64;1;64;1.234;0,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm;N;heads;d;time_us;tflops\nx;64;1;64;1.234;0,5\n", ImportFormat::csv),
               HasSubstr("column 'tflops': '0,5': the table has commas and points"));
   const Import rows =
       imported("algorithm;N;heads;d;kernel;metric;value\nx;64;1;64;128,64;time_ns;1,5\n", ImportFormat::csv);
   const KernelRecord* kernel = rows.devices.at(0).points.at(0).kernel("128,64");
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(kernel->samples_ns, std::vector{1.5});
-  EXPECT_THAT(error_of("algorithm\tN\theads\td\ttime_ms\nx\t64\t1\t64\t1,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm\tN\theads\td\ttime_ms\nx\t64\t1\t64\t1,5\n", ImportFormat::csv),
               HasSubstr("column 'time_ms': '1,5' is not a number here: write a point"));
 }
 
@@ -470,7 +459,7 @@ TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
   EXPECT_EQ(value_of(point, metric_key::time_median_ns), 1.6e6);
   EXPECT_EQ(value_of(point, metric_key::time_q1_ns), 1.5e6);
   EXPECT_EQ(value_of(point, metric_key::time_q3_ns), 1.7e6);
-  EXPECT_THAT(error_of("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n", ImportFormat::csv),
               HasSubstr("column 'time_median_us': it says 99 µs, where the row's other time gives 1.50 ms"));
 }
 
@@ -598,8 +587,8 @@ TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
       {header + std::string(ncu_units) + "\"0\",\"7\"\n", "line 3: 2 fields below a header of 21"},
   };
   for (const auto& [text, says] : cases)
-    EXPECT_THAT(error_of(text, ImportFormat::ncu, request), HasSubstr(says)) << text;
-  EXPECT_THAT(error_of(header + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu),
+    EXPECT_THAT(import_error(text, ImportFormat::ncu, request), HasSubstr(says)) << text;
+  EXPECT_THAT(import_error(header + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu),
               HasSubstr("give --algorithm"));
 }
 
@@ -690,7 +679,7 @@ TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
   EXPECT_THAT(ncu(text, {.kernel = "<2>", .repeats = 1}).devices[0].points[0].kernel("all")->samples_ns,
               ElementsAre(7));
   const auto error = [&](const NcuSelection& selection) {
-    return error_of(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
+    return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
   };
   EXPECT_EQ(error({.kernel = "bwd"}),
             "none of its 5 launches is chosen by --kernel, --launches, --device and --process");
@@ -703,7 +692,7 @@ TEST(ImportNcu, LaunchesOfTwoGpusOrProcessesAreNoSamplesOfOneAnother) {
       "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n"
       "\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
   const auto error = [](const std::string& text, const NcuSelection& selection) {
-    return error_of(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
+    return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
   };
   const auto samples = [](const std::string& text, const NcuSelection& selection) {
     return ncu(text, selection).devices.at(0).points.at(0).kernel("all")->samples_ns;
@@ -748,7 +737,7 @@ TEST(ImportNcu, ReadsThePageOfDetails) {
 
 TEST(ImportNcu, NumbersAreWhatTheySay) {
   const auto error = [](const std::string& time) {
-    return error_of(raw_table({{"fwd", time}}), ImportFormat::ncu, {.spec = flash_spec()});
+    return import_error(raw_table({{"fwd", time}}), ImportFormat::ncu, {.spec = flash_spec()});
   };
   for (const char* wrong : {"1.500,5", "1,50", "1500,000", ",500", "1,", "1.5.0", "1-2", "1,000,00"}) {
     EXPECT_THAT(error(wrong),
@@ -763,10 +752,10 @@ TEST(ImportNcu, NumbersAreWhatTheySay) {
   const std::string occupancy =
       "\"ID\",\"Kernel "
       "Name\",\"sm__warps_active.avg.pct_of_peak_sustained_active\"\n\"\",\"\",\"%\"\n\"0\",\"f\",\"101\"\n";
-  EXPECT_THAT(error_of(occupancy, ImportFormat::ncu, {.spec = flash_spec()}),
+  EXPECT_THAT(import_error(occupancy, ImportFormat::ncu, {.spec = flash_spec()}),
               HasSubstr("an occupancy of 101% is impossible"));
   for (const char* column : {"achieved_occupancy_pct", "theoretical_occupancy_pct"}) {
-    EXPECT_THAT(error_of(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column), ImportFormat::csv),
+    EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column), ImportFormat::csv),
                 HasSubstr("an occupancy of 101% is impossible"));
   }
 }
@@ -774,26 +763,27 @@ TEST(ImportNcu, NumbersAreWhatTheySay) {
 TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {
   const std::string table = raw_table({{"fwd", "1"}});
   EXPECT_EQ(ncu(table + "==PROF== Disconnected\nbye, world\n").devices.size(), 1U);
-  EXPECT_THAT(
-      error_of(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu, {.spec = flash_spec()}),
-      HasSubstr("line 5: a launch stands below the end of the table"));
+  EXPECT_THAT(import_error(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu,
+                           {.spec = flash_spec()}),
+              HasSubstr("line 5: a launch stands below the end of the table"));
 }
 
 TEST(ImportCsv, AHeaderIsBounded) {
   std::string header = "algorithm,N,heads,d,time_ns";
   for (int i = 0; i < 5000; ++i) header += fmt::format(",x{}", i);
-  EXPECT_EQ(error_of(header + "\n", ImportFormat::csv), "line 1: there are more than 4096 columns");
-  EXPECT_THAT(error_of(std::string(2000, 'x') + ",N\n", ImportFormat::csv),
+  EXPECT_EQ(import_error(header + "\n", ImportFormat::csv), "line 1: there are more than 4096 columns");
+  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n", ImportFormat::csv),
               HasSubstr("a column's name has 2000 bytes"));
-  EXPECT_THAT(
-      error_of("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n", ImportFormat::csv),
-      HasSubstr("line 2, column 5: the field has more than 2^20 bytes"));
+  EXPECT_THAT(import_error("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n",
+                           ImportFormat::csv),
+              HasSubstr("line 2, column 5: the field has more than 2^20 bytes"));
 }
 
 TEST(ImportCsv, WhatTheoryWouldNotEndOnIsRefused) {
-  EXPECT_THAT(error_of("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n", ImportFormat::csv),
-              HasSubstr("batch 500000000000000 is absurd: at most 1048576"));
-  EXPECT_THAT(error_of("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n", ImportFormat::csv),
+  EXPECT_THAT(
+      import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n", ImportFormat::csv),
+      HasSubstr("batch 500000000000000 is absurd: at most 1048576"));
+  EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n", ImportFormat::csv),
               HasSubstr("key lengths are for a batch of at most 2^16, not 1000000"));
 }
 
@@ -806,12 +796,12 @@ TEST(ImportJson, PointsAreTakenOneByOneWhereverTheyStand) {
     ASSERT_EQ(import.devices.size(), 1U) << text;
     EXPECT_EQ(import.devices[0].points.size(), 2U) << text;
   }
-  EXPECT_THAT(error_of("[" + point + ",[1]]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
-  EXPECT_THAT(error_of("[" + point + ",7]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
-  EXPECT_THAT(error_of(std::string(100'000, '['), ImportFormat::json), HasSubstr("points[0]: it is no object"));
-  EXPECT_THAT(error_of(R"({"x":)" + std::string(100'000, '['), ImportFormat::json),
+  EXPECT_THAT(import_error("[" + point + ",[1]]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
+  EXPECT_THAT(import_error("[" + point + ",7]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
+  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasSubstr("points[0]: it is no object"));
+  EXPECT_THAT(import_error(R"({"x":)" + std::string(100'000, '['), ImportFormat::json),
               HasSubstr("nested more than 16 deep"));
-  EXPECT_THAT(error_of("{\"points\":[", ImportFormat::json), HasSubstr("it is no JSON: parse error at line 1"));
+  EXPECT_THAT(import_error("{\"points\":[", ImportFormat::json), HasSubstr("it is no JSON: parse error at line 1"));
 }
 
 }  // namespace

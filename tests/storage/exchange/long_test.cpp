@@ -14,8 +14,7 @@
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "storage/exchange/export.h"
-#include "storage/exchange/import.h"
-#include "tests/storage/exchange/csv.h"
+#include "tests/storage/exchange/tables.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -24,7 +23,7 @@ namespace {
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
-using Line = std::map<std::string, std::string>;
+using Line = NamedFields;
 
 class LongExport : public ::testing::Test {
  protected:
@@ -39,16 +38,7 @@ class LongExport : public ::testing::Test {
     return out.str();
   }
 
-  std::vector<Line> lines() {
-    const auto rows = parse_csv(text());
-    std::vector<Line> named;
-    for (std::size_t row = 1; row < rows.size(); ++row) {
-      EXPECT_EQ(rows[row].size(), rows[0].size());
-      auto& fields = named.emplace_back();
-      for (std::size_t i = 0; i < rows[row].size(); ++i) fields[rows[0][i]] = rows[row][i];
-    }
-    return named;
-  }
+  std::vector<Line> lines() { return named_rows(text()); }
 
   /// The one line of that value.
   static Line line_of(const std::vector<Line>& lines, const std::string& kernel, const std::string& metric,
@@ -185,13 +175,7 @@ TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {
   std::ostringstream wide;
   export_csv(store_, {}, wide);
   std::map<std::string, std::string> provenance_of;
-  const auto table = parse_csv(wide.str());
-  const auto column = [&](const char* name) {
-    return static_cast<std::size_t>(std::ranges::find(table[0], name) - table[0].begin());
-  };
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    provenance_of[table[i][column("kernel")]] = table[i][column("provenance")];
-  }
+  for (const Line& line : named_rows(wide.str())) provenance_of[line.at("kernel")] = line.at("provenance");
   EXPECT_EQ(provenance_of["all"], "extrapolated");
   EXPECT_EQ(provenance_of["qk"], "simulated");
   EXPECT_EQ(provenance_of["softmax"], "extrapolated");
@@ -246,18 +230,6 @@ TEST_F(LongExport, NamesKeepWhatTheyHold) {
   EXPECT_EQ(rows[1].size(), rows[0].size());
   EXPECT_NE(std::ranges::find(rows[0], hostile), rows[0].end());
   EXPECT_EQ(rows[1][0], hostile);
-}
-
-Import imported(std::string_view text) {
-  Result<Import, Message> result = import_points(text, ImportFormat::csv, {});
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : attnscope::text(result.error()));
-  return result.ok() ? std::move(result).value() : Import{};
-}
-
-std::string error_of(std::string_view text) {
-  const Result<Import, Message> result = import_points(text, ImportFormat::csv, {});
-  EXPECT_FALSE(result.ok()) << text;
-  return result.ok() ? "" : attnscope::text(result.error());
 }
 
 void expect_same(const PointRecord& point, const PointRecord& other) {
@@ -362,7 +334,7 @@ TEST(ImportLong, EveryErrorNamesTheLine) {
        "line 2, column 'metric': the metric holds control characters; give it a plain name"},
       {head + "x,64,1,64,registers,,\n", "it holds no numbers"},
   };
-  for (const auto& [text, says] : cases) EXPECT_THAT(error_of(text), HasSubstr(says)) << text;
+  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text), HasSubstr(says)) << text;
 }
 
 }  // namespace
