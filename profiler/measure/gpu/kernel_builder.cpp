@@ -15,7 +15,6 @@
 #include "profiler/files/file_system.h"
 #include "profiler/measure/gpu/driver/cubin_cache.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
-#include "profiler/measure/gpu/user/kernel_parameters.h"
 #include "profiler/measure/gpu/user/own_source.h"
 
 namespace attnscope {

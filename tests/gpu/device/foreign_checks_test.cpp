@@ -11,7 +11,7 @@
 #include "kernels/registry.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/guarded_buffer.h"
-#include "profiler/measure/gpu/user/late_work.h"
+#include "profiler/measure/gpu/user/library_kernel.h"
 #include "tests/gpu/restated.h"
 
 namespace attnscope {

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "profiler/measure/gpu/kernel_builder.h"
-#include "profiler/measure/gpu/user/kernel_parameters.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::gpu {

@@ -10,7 +10,7 @@
 
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
-#include "profiler/measure/gpu/user/late_work.h"
+#include "profiler/measure/gpu/user/library_kernel.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/spelling.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/user/kernel_parameters.h"
+#include "profiler/measure/gpu/user/own_source.h"
 
 #include <elf.h>
 

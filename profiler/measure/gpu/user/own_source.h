@@ -2,12 +2,15 @@
 // A user's source as it lies in files: its text, and what identifies it with all that it includes.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,5 +59,14 @@ class OwnSources {
   mutable std::map<std::shared_ptr<const OwnSource>, Known> known_;
   mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const KernelStatement>> statements_;
 };
+
+// What a compiled kernel takes, so that a statement's arguments can be compared with it before anything is launched.
+
+/// Bytes of each parameter of an entry in a cubin (its section .nv.info.ENTRY) or in PTX; nothing where the image does
+/// not say it, or is none. Images are untrusted.
+[[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view image, std::string_view entry);
+
+/// Why a launch's arguments are not what its kernel takes; empty when they are, or nothing is known.
+[[nodiscard]] Message wrong_arguments(const KernelLaunch& launch, std::string_view image);
 
 }  // namespace attnscope::gpu
