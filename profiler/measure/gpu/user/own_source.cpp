@@ -2,7 +2,6 @@
 #include "profiler/measure/gpu/user/own_source.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <fstream>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
 
@@ -35,56 +35,6 @@ std::optional<std::string> text_of(const fs::path& file, std::uintmax_t most) {
   text << in.rdbuf();
   if (!in) return std::nullopt;
   return std::move(text).str();
-}
-
-/// Where a literal that begins at `at` ends: of characters, or raw.
-std::size_t end_of_literal(std::string_view text, std::size_t at) {
-  if (at > 0 && text[at - 1] == 'R' && text[at] == '"') {
-    const std::size_t open = std::min(text.find('(', at), text.size());
-    const std::string close = fmt::format("){}\"", text.substr(at + 1, open - at - 1));
-    const std::size_t end = text.find(close, open);
-    return end == std::string_view::npos ? text.size() : end + close.size();
-  }
-  for (std::size_t i = at + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == text[at] || text[i] == '\n') {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-/// As a preprocessor sees it: lines joined, a blank for each comment.
-std::string without_comments(std::string text) {
-  for (const std::string_view joint : {"\\\r\n", "\\\n"}) {
-    std::string joined;
-    std::size_t from = 0;
-    for (std::size_t at = text.find(joint); at != std::string::npos; at = text.find(joint, from)) {
-      joined.append(text, from, at - from);
-      from = at + joint.size();
-    }
-    text = joined.append(text, from);
-  }
-  std::string plain;
-  const std::string_view view = text;
-  for (std::size_t i = 0; i < view.size();) {
-    const bool separator = view[i] == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(view[i - 1])) != 0;
-    if (view.substr(i, 2) == "//") {
-      i = std::min(view.find('\n', i), view.size());
-    } else if (view.substr(i, 2) == "/*") {
-      const std::size_t end = view.find("*/", i + 2);
-      i = end == std::string_view::npos ? view.size() : end + 2;
-      plain += ' ';
-    } else if ((view[i] == '"' || view[i] == '\'') && !separator) {
-      const std::size_t end = end_of_literal(view, i);
-      plain.append(view, i, end - i);
-      i = end;
-    } else {
-      plain += view[i++];
-    }
-  }
-  return plain;
 }
 
 struct Include {

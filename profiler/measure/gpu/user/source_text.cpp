@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,21 +17,44 @@
 namespace attnscope::gpu {
 namespace {
 
-bool is_blank_character(char c) {
-  return std::isspace(static_cast<unsigned char>(c)) != 0;
-}
-
-/// Lines that end in a backslash go on.
-std::string joined_lines(std::string_view text) {
-  std::string joined;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text.substr(i).starts_with("\\\n")) {
+/// Where a literal that begins at `at` ends: of characters, or raw.
+std::size_t end_of_literal(std::string_view text, std::size_t at) {
+  if (at > 0 && text[at - 1] == 'R' && text[at] == '"') {
+    const std::size_t open = std::min(text.find('(', at), text.size());
+    const std::string close = fmt::format("){}\"", text.substr(at + 1, open - at - 1));
+    const std::size_t end = text.find(close, open);
+    return end == std::string_view::npos ? text.size() : end + close.size();
+  }
+  for (std::size_t i = at + 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
       ++i;
-    } else {
-      joined += text[i];
+    } else if (text[i] == text[at] || text[i] == '\n') {
+      return i + 1;
     }
   }
-  return joined;
+  return text.size();
+}
+
+bool begins_literal(std::string_view text, std::size_t at) {
+  const bool digits = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0;  // 1'000
+  return text[at] == '"' || (text[at] == '\'' && !digits);
+}
+
+/// Blanks outside literals as one, and none at the ends.
+std::string with_single_blanks(std::string_view line) {
+  std::string words;
+  bool blank = false;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = begins_literal(line, at) ? end_of_literal(line, at) : at + 1;
+    const bool is_blank = std::isspace(static_cast<unsigned char>(line[at])) != 0;
+    if (!is_blank) {
+      if (blank && !words.empty()) words += ' ';
+      words.append(line, at, end - at);
+    }
+    blank = is_blank;
+    at = end;
+  }
+  return words;
 }
 
 class CompiledText {
@@ -50,7 +75,16 @@ class CompiledText {
       return;
     }
     met_.push_back({std::string(path), conditions_ > 0});
-    scan(joined_lines(source->text));
+    std::istringstream lines(without_comments(std::string(source->text)));
+    for (std::string each; std::getline(lines, each);) {
+      const std::string words = with_single_blanks(each);
+      if (words.starts_with('#')) {
+        directive(words);
+      } else if (!words.empty()) {
+        if (!text_.empty() && text_.back() != '\n') text_ += ' ';
+        text_ += words;
+      }
+    }
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
@@ -63,51 +97,6 @@ class CompiledText {
   void line(std::string_view text) {
     if (!text_.empty() && text_.back() != '\n') text_ += '\n';
     text_.append(text).push_back('\n');
-  }
-
-  /// Where what begins at `at` ends: a comment or a quoted text; `at` itself where neither does.
-  static std::size_t end_of(std::string_view text, std::size_t at) {
-    const std::string_view rest = text.substr(at);
-    if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
-    if (rest.starts_with("/*")) return std::min(text.find("*/", at + 2), text.size() - 2) + 2;
-    const bool digits = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0;  // 1'000
-    if (text[at] != '"' && (text[at] != '\'' || digits)) return at;
-    std::size_t end = at + 1;
-    while (end < text.size() && text[end] != text[at]) end += text[end] == '\\' ? 2U : 1U;
-    return std::min(end + 1, text.size());
-  }
-
-  void scan(const std::string& text) {
-    std::string of_line;
-    bool blank = true;
-    const auto end_directive = [&] {
-      directive(of_line);
-      of_line.clear();
-      blank = false;
-    };
-    bool in_directive = false;
-    bool line_begins = true;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = end_of(text, at);
-      const bool comment = end > at && text[at] == '/';
-      if (comment || is_blank_character(text[at])) {
-        const bool new_line = text[at] == '\n';
-        if (new_line && in_directive) end_directive();
-        in_directive = in_directive && !new_line;
-        line_begins = line_begins || new_line;
-        blank = true;
-        at = std::max(end, at + 1);
-        continue;
-      }
-      if (line_begins && text[at] == '#') in_directive = true;
-      line_begins = false;
-      std::string& out = in_directive ? of_line : text_;
-      if (blank && !out.empty() && out.back() != '\n') out += ' ';
-      blank = false;
-      out.append(text, at, std::max(end, at + 1) - at);
-      at = std::max(end, at + 1);
-    }
-    if (in_directive) end_directive();
   }
 
   void directive(std::string_view text) {
@@ -129,6 +118,36 @@ class CompiledText {
 };
 
 }  // namespace
+
+std::string without_comments(std::string text) {
+  for (const std::string_view joint : {"\\\r\n", "\\\n"}) {
+    std::string joined;
+    std::size_t from = 0;
+    for (std::size_t at = text.find(joint); at != std::string::npos; at = text.find(joint, from)) {
+      joined.append(text, from, at - from);
+      from = at + joint.size();
+    }
+    text = joined.append(text, from);
+  }
+  std::string plain;
+  const std::string_view view = text;
+  for (std::size_t i = 0; i < view.size();) {
+    if (view.substr(i, 2) == "//") {
+      i = std::min(view.find('\n', i), view.size());
+    } else if (view.substr(i, 2) == "/*") {
+      const std::size_t end = view.find("*/", i + 2);
+      i = end == std::string_view::npos ? view.size() : end + 2;
+      plain += ' ';
+    } else if (begins_literal(view, i)) {
+      const std::size_t end = end_of_literal(view, i);
+      plain.append(view, i, end - i);
+      i = end;
+    } else {
+      plain += view[i++];
+    }
+  }
+  return plain;
+}
 
 std::string compiled_text(std::string_view file, std::span<const EmbeddedSource> sources) {
   CompiledText text(sources);

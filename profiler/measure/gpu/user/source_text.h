@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a kernel's source decides what the compiler makes of it.
+// Sources as a preprocessor sees them: what identifies a kernel that is built in.
 #pragma once
 
 #include <span>
@@ -9,6 +9,9 @@
 #include "kernels/embedded_sources.h"
 
 namespace attnscope::gpu {
+
+/// As a preprocessor sees it: lines joined, a blank for each comment.
+[[nodiscard]] std::string without_comments(std::string text);
 
 /// The source as the compiler reads it: includes in their place, without comments, blanks as one. Equal texts are equal
 /// programs; a comment, a line break, the name of a file or the header that holds a text change nothing, as long as the
