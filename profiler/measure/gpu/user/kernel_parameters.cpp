@@ -12,6 +12,8 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/measure/gpu/user/source_text.h"
+
 namespace attnscope::gpu {
 namespace {
 
@@ -71,22 +73,6 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
 
 constexpr std::string_view ptx_blanks = " \t\r\n\f\v";
 
-/// Without comments, of which a parameter list may have some.
-std::string plain_ptx(std::string_view ptx) {
-  std::string plain;
-  for (std::size_t i = 0; i < ptx.size();) {
-    const bool line = ptx.substr(i, 2) == "//";
-    if (line || ptx.substr(i, 2) == "/*") {
-      const std::size_t end = ptx.find(line ? "\n" : "*/", i + 2);
-      i = end == std::string_view::npos ? ptx.size() : end + (line ? 0 : 2);
-      plain += ' ';
-    } else {
-      plain += ptx[i++];
-    }
-  }
-  return plain;
-}
-
 /// ".param .u64 .ptr .global q" or ".param .align 64 .b8 map[128]".
 std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
   const auto number = [](std::string_view digits) -> std::optional<std::size_t> {
@@ -110,7 +96,7 @@ std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
 }
 
 std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::string_view entry) {
-  const std::string plain = plain_ptx(image);
+  const std::string plain = without_comments(std::string(image));  // a parameter list may have some
   std::string_view text = plain;
   const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(ptx_blanks), text.size())); };
   constexpr std::string_view directive = ".entry";
