@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/export_rows.h"
 
@@ -20,23 +22,18 @@ using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson device_block(const RunSummary& run) {
   const DeviceLimits& limits = run.limits;
-  return {{"uuid", run.device_uuid},
-          {"name", limits.name},
-          {"simulated", run.simulated},
-          {"compute_capability", fmt::format("{}.{}", limits.compute_major, limits.compute_minor)},
-          {"sm_count", limits.sm_count},
-          {"max_threads_per_block", limits.max_threads_per_block},
-          {"max_threads_per_sm", limits.max_threads_per_sm},
-          {"max_blocks_per_sm", limits.max_blocks_per_sm},
-          {"registers_per_sm", limits.registers_per_sm},
-          {"shared_bytes_per_block", limits.shared_bytes_per_block},
-          {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
-          {"shared_bytes_reserved", limits.shared_bytes_reserved},
-          {"l2_bytes", limits.l2_bytes},
-          {"dram_bytes", limits.dram_bytes},
-          {"dram_bytes_per_second", json_value(Cell(limits.dram_bytes_per_second))},
-          {"l2_bytes_per_second", json_value(Cell(limits.l2_bytes_per_second))},
-          {"tensor_flops", json_value(Cell(limits.tensor_flops))}};
+  OrderedJson block{{"uuid", run.device_uuid},
+                    {"name", limits.name},
+                    {"simulated", run.simulated},
+                    {"compute_capability", fmt::format("{}.{}", limits.compute_major, limits.compute_minor)}};
+  for_each_limit(limits, [&](const char* name, auto value) {
+    if constexpr (std::is_integral_v<decltype(value)>) {
+      block[name] = value;
+    } else {
+      block[name] = json_value(Cell(value));
+    }
+  });
+  return block;
 }
 
 OrderedJson environment_block(const Environment& environment) {

@@ -158,19 +158,7 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     limits.compute_major = static_cast<int>(major);
     limits.compute_minor = static_cast<int>(minor);
   }
-  read("sm_count", limits.sm_count);
-  read("max_threads_per_block", limits.max_threads_per_block);
-  read("max_threads_per_sm", limits.max_threads_per_sm);
-  read("max_blocks_per_sm", limits.max_blocks_per_sm);
-  read("registers_per_sm", limits.registers_per_sm);
-  read("shared_bytes_per_block", limits.shared_bytes_per_block);
-  read("shared_bytes_per_sm", limits.shared_bytes_per_sm);
-  read("shared_bytes_reserved", limits.shared_bytes_reserved);
-  read("l2_bytes", limits.l2_bytes);
-  read("dram_bytes", limits.dram_bytes);
-  read("dram_bytes_per_second", limits.dram_bytes_per_second);
-  read("l2_bytes_per_second", limits.l2_bytes_per_second);
-  read("tensor_flops", limits.tensor_flops);
+  for_each_limit(limits, read);
   return limits;
 }
 
