@@ -141,7 +141,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
 
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
-  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
+  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::take_new_rates);
   connect(&workspace_, &Workspace::points_changed, this, [this] { recorded_.forget(); });
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
   keep_choices();
@@ -328,15 +328,7 @@ void ExplorerPage::apply(const State& state) {
   QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
 }
 
-std::shared_ptr<const StoredCeilings> ExplorerPage::known_rates_of(const ExplorerChoices& choices) {
-  // With its memories multiplied a GPU has another name, and of its own rates those that nobody multiplied.
-  const auto [known, first] = rates_.try_emplace(limits_of(choices).name);
-  if (first) known->second = rates_of(choices, workspace_);
-  return known->second;
-}
-
-void ExplorerPage::forget_rates() {
-  rates_.clear();
+void ExplorerPage::take_new_rates() {
   known_pins_.clear();
   apply(State(chosen_));
 }
@@ -344,8 +336,8 @@ void ExplorerPage::forget_rates() {
 void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
-  chosen_.choices.rates = known_rates_of(chosen_.choices);
-  for (ExplorerChoices& pin : chosen_.pins) pin.rates = known_rates_of(pin);
+  chosen_.choices.rates = rates_of(chosen_.choices, workspace_);
+  for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin, workspace_);
   const ExplorerChoices& choices = chosen_.choices;
   take_new_kernels();
   {

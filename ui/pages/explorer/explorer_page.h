@@ -10,7 +10,6 @@
 #include <QToolButton>
 #include <QUndoStack>
 #include <array>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -114,9 +113,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void work_out_chosen();
-  /// Measured of such a GPU, in any open file; null where nobody measured one.
-  [[nodiscard]] std::shared_ptr<const StoredCeilings> known_rates_of(const ExplorerChoices& choices);
-  void forget_rates();
+  void take_new_rates();
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
@@ -138,7 +135,6 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   static constexpr int most_columns = 3;
   class Change;
   Workspace& workspace_;
-  std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
   std::vector<std::shared_ptr<const DeviceLimits>> opened_gpus_;
   State chosen_;
   std::shared_ptr<const Explored> shown_;
