@@ -179,12 +179,13 @@ class Parser {
       tile.wrong(make_message("more than {} tiles; state fewer values of br or bc", most_tiles));
   }
 
-  /// Of what expressions are to know: fields of a point, and what axes call them, have a meaning.
-  void check_new_name(const std::string& name, const Value& value) const {
+  /// Of what expressions are to know: fields of a point, and what axes call them, have a meaning. `knob`: so have
+  /// columns of exports.
+  void check_new_name(const std::string& name, const Value& value, bool knob = false) const {
     static constexpr std::array fields{"algorithm",     "dtype",  "pass",   "mask",         "dropout", "page",
                                        "deterministic", "tile",   "cache",  "gpus",         "n",       "m",
                                        "gpu_order",     "kernel", "raster", "blocks_per_sm"};
-    const bool taken = std::ranges::find(fields, name) != fields.end();
+    const bool taken = std::ranges::find(fields, name) != fields.end() || (knob && is_column(name));
     if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
       value.wrong(make_message(
           "'{}' cannot be a name here: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
@@ -192,7 +193,6 @@ class Parser {
     }
   }
 
-  /// Columns of exports have names, too, which a knob's may not be.
   static bool is_column(std::string_view name) {
     static constexpr std::array words{"device",
                                       "disposition",
@@ -227,11 +227,7 @@ class Parser {
   }
 
   void knob(const std::string& name, const Value& value) {
-    check_new_name(name, value);
-    if (is_column(name))
-      value.wrong(make_message(
-          "'{}' cannot be a name here: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
-          name));
+    check_new_name(name, value, true);
     value.object({"values", "means"});
     KnobStatement knob{.name = name, .meaning = value.at("means").text(), .values = {}};
     for (const Value& each : value.at("values").list()) knob.values.push_back(each.number(1, 1 << 20));
