@@ -81,7 +81,7 @@ Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
         std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
     if (!known) {
       throw FileError(FileError::Kind::other, "{} has no run {}; `attnscope info` lists its runs",
-                         store.file().string(), id);
+                      store.file().string(), id);
     }
   }
   if (!wanted.empty()) {
