@@ -206,15 +206,24 @@ enum class PaperColumn { standard, flash };
 
 /// What a sweep of a kind takes in without being told. An algorithm is in the groups that it states.
 enum class Group {
-  prefill,          ///< self-attention against N
-  tile_maps,        ///< maps of Br x Bc
-  paper,            ///< Fig. 2 left of the FlashAttention paper
-  paper_blocks,     ///< Fig. 2 middle: the forward pass against the block size
-  law,              ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
-  decoding,         ///< one query against a K/V cache
-  linear,           ///< linear attention against N, beside what grows as N²
-  linear_law,       ///< its law: like `law`
-  shared_sequence,  ///< of several GPUs, against how many they are
+  prefill,       ///< self-attention against N
+  tile_maps,     ///< maps of Br x Bc
+  paper,         ///< Fig. 2 left of the FlashAttention paper
+  paper_blocks,  ///< Fig. 2 middle: the forward pass against the block size
+  law,           ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
+  decoding,      ///< one query against a K/V cache
+};
+
+/// Axes that are multiplied out together, in the notation of the command line.
+struct StatedGrid {
+  std::vector<std::string_view> axes;
+  std::vector<std::string> beside = {};  ///< algorithms that are measured beside the one that states it
+};
+/// A preset that an algorithm states.
+struct StatedPreset {
+  std::string_view name;
+  Message description;
+  std::vector<StatedGrid> grids;
 };
 
 struct Facts;
@@ -245,6 +254,7 @@ struct Facts {
   bool decodes = false;
   std::optional<PaperColumn> paper_column = {};
   std::vector<Group> groups = {};
+  std::vector<StatedPreset> presets = {};                  ///< of its own, for what no group has
   std::vector<DType> dtypes = {DType::fp16, DType::bf16};  ///< that there are kernels for
   std::vector<int> head_dims = {};                         ///< d that the kernels are written for, ascending
   std::vector<int> br = {};  ///< sides of tiles that there are, ascending; none: refusal() alone knows
@@ -258,6 +268,8 @@ struct Facts {
   bool states_bytes = true;  ///< model() and plan() say what it moves; else their traffic is 0 and means nothing
 
   [[nodiscard]] bool in(Group group) const;
+  /// Whether several GPUs compute it together.
+  [[nodiscard]] bool shares_sequence() const { return link_bytes != nullptr; }
   /// Of fwd+bwd the backward pass's, which moves more.
   [[nodiscard]] TileSide traffic_side(Pass pass) const { return pass == Pass::fwd ? forward_side : backward_side; }
 };

@@ -163,7 +163,7 @@ class FlashAttention2 final : public TwoPassAlgorithm {
              .forward_side = TileSide::br,
              .backward_side = TileSide::bc,
              .paper_column = PaperColumn::flash,
-             .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law, Group::linear},
+             .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law},
              .head_dims = supported_head_dims<fa2::supported_head_dim>(),
              .knobs = {raster_knob(), warps_knob()}}) {}
 

@@ -10,7 +10,6 @@
 #include "kernels/linattn/linattn_programs.h"
 #include "kernels/linattn/linattn_shape.h"
 #include "messages/load_order.h"
-#include "messages/tile_meaning.h"
 
 namespace attnscope {
 namespace {
@@ -91,10 +90,10 @@ std::vector<KernelModel> models(const ChunkGrid& grid) {
   const std::int64_t state = (p.d + 1) * p.d;
   std::vector<KernelModel> all;
   if (grid.states() > 0) {
-    all.push_back(
-        kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
-                     {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
-                     {.steps_ahead = 1, .why = say::load_order::next_keys{}}, states_work(grid), states_timing));
+    all.push_back(kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid),
+                               states_flops(grid),
+                               {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
+                               {.steps_ahead = 1, .why = say::linattn::next_keys{}}, states_work(grid), states_timing));
   }
   const HeadSums sums = sums_of(grid);
   std::vector<OnChipPart> parts{in_shared("Q", tile.br * p.d * element)};
@@ -124,14 +123,21 @@ class LinearAttention final : public Algorithm {
                    .title = "Linear attention",
                    .short_title = "Linear",
                    .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
-                   .tile_meaning = say::tile_meaning::chunks{},
+                   .tile_meaning = say::linattn::tile_meaning{},
                    .law = law_of_rows,
                    .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
                    .flops = linear_flops,
                    .flops_per_exponential = linear_flops_per_exponential,
                    .reference = "linear",
                    .forward_side = TileSide::bc,
-                   .groups = {Group::linear, Group::linear_law},
+                   .presets = {{.name = "linear",
+                                .description = say::linattn::preset{},
+                                .grids = {{.axes = {"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[full,causal]"},
+                                           .beside = {"naive", "fa2"}},
+                                          // From M = 4 d^2 on the rule's tiles have d rows, and what they read of
+                                          // states is N d, whatever M is.
+                                          {.axes = {"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]",
+                                                    "M=[65536,90112,114688]"}}}}},
                    .head_dims = supported_head_dims<linattn::supported_head_dim>()}) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {

@@ -32,16 +32,16 @@ class StatesProgram final : public TileProgram {
     if (in_chunk + keys < grid_.chunk()) return;
     // What is stored is a rounded copy: the sums go on from where they are.
     const bool last = step == steps(block) - 1;
-    out.push_back({Tensor::kv_state, Access::store, block * grid_.states() + chunk, 0, p.d + 1, 0, p.d, element,
-                   Phase::store_kv_state, last ? kv_ : no_part});
+    out.push_back({kv_state, Access::store, block * grid_.states() + chunk, 0, p.d + 1, 0, p.d, element, store_kv_state,
+                   last ? kv_ : no_part});
   }
 
   void compute(std::int64_t /*block*/, std::int64_t step, std::vector<Computation>& out) const override {
     const AttentionProblem& p = grid_.problem();
     const int accumulator = accumulator_bytes(p.dtype);
     const OnChipParts keys = parts_of({k_, v_});
-    if (step == 0) out.push_back({Phase::clear_kv_state, kv_, {}, {}, p.d + 1, p.d, accumulator});
-    out.push_back({Phase::add_to_kv_state, kv_, keys, keys, p.d + 1, p.d, accumulator});
+    if (step == 0) out.push_back({clear_kv_state, kv_, {}, {}, p.d + 1, p.d, accumulator});
+    out.push_back({add_to_kv_state, kv_, keys, keys, p.d + 1, p.d, accumulator});
   }
 
  private:
@@ -86,7 +86,7 @@ class OutputsProgram final : public TileProgram {
       out.push_back({Tensor::q, Access::load, instance, row, grid_.rows(tile), 0, p.d, element, Phase::load_q, q_});
       if (grid_.kept(tile) == 0) return;
       const std::int64_t state = head * states_ + grid_.kept(tile) / grid_.chunk() - 1;
-      out.push_back({Tensor::kv_state, Access::load, state, 0, p.d + 1, 0, p.d, element, Phase::load_kv_state, kv_});
+      out.push_back({kv_state, Access::load, state, 0, p.d + 1, 0, p.d, element, load_kv_state, kv_});
     } else {
       const std::int64_t key = grid_.kept(tile) + (step - 1) * grid_.step();
       const std::int64_t keys = keys_of(tile, step);
@@ -105,20 +105,19 @@ class OutputsProgram final : public TileProgram {
     const OnChipParts q = parts_of({q_});
     if (step == 0) {
       out.push_back({Phase::clear_o, o_, none, none, rows, p.d, accumulator});
-      out.push_back({Phase::clear_row_sums, l_, none, none, rows, 1, fp32_bytes});
+      out.push_back({clear_row_sums, l_, none, none, rows, 1, fp32_bytes});
       if (grid_.kept(tile) > 0) {
         const OnChipParts state = parts_of({kv_});
-        out.push_back(
-            {Phase::values_of_kv_state, o_, q | state, state | (last == 1 ? q : none), rows, p.d, accumulator});
+        out.push_back({values_of_kv_state, o_, q | state, state | (last == 1 ? q : none), rows, p.d, accumulator});
       }
     } else if (step < last) {
       const OnChipParts weights = parts_of({p_});
       const OnChipParts values = weights | parts_of({v_});
       const OnChipParts k = parts_of({k_});
       const std::int64_t keys = keys_of(tile, step);
-      out.push_back({Phase::feature_products, p_, q | k, k | (step == last - 1 ? q : none), rows, keys,
-                     bytes_per_element(p.dtype)});
-      out.push_back({Phase::row_sums, l_, weights, none, rows, 1, fp32_bytes});
+      out.push_back(
+          {feature_products, p_, q | k, k | (step == last - 1 ? q : none), rows, keys, bytes_per_element(p.dtype)});
+      out.push_back({row_sums, l_, weights, none, rows, 1, fp32_bytes});
       out.push_back({Phase::values, o_, values, values, rows, p.d, accumulator});
     }
     if (step == last) {
@@ -194,9 +193,7 @@ std::vector<OperandTraffic> states_traffic(const ChunkGrid& grid) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t states = p.kv_instances() * grid.states();
   const Traffic keys{.l2_to_sm_bytes = states * grid.chunk() * p.d * element};
-  return {{Tensor::k, keys},
-          {Tensor::v, keys},
-          {Tensor::kv_state, {.sm_to_l2_bytes = states * state_elements(p) * element}}};
+  return {{Tensor::k, keys}, {Tensor::v, keys}, {kv_state, {.sm_to_l2_bytes = states * state_elements(p) * element}}};
 }
 
 /// Q once where it sees any key, a state for each tile that starts from one, the keys beside it; O once.
@@ -208,7 +205,7 @@ std::vector<OperandTraffic> outputs_traffic(const ChunkGrid& grid, const HeadSum
   return {{Tensor::q, {.l2_to_sm_bytes = sums.rows * row}},
           {Tensor::k, keys},
           {Tensor::v, keys},
-          {Tensor::kv_state, {.l2_to_sm_bytes = p.instances() * sums.state_tiles * state_elements(p) * element}},
+          {kv_state, {.l2_to_sm_bytes = p.instances() * sums.state_tiles * state_elements(p) * element}},
           {Tensor::o, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 

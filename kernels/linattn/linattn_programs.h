@@ -13,9 +13,23 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
+#include "kernels/model/phase.h"
 #include "kernels/model/tile_program.h"
+#include "messages/linattn.h"
 
 namespace attnscope::linattn {
+
+/// The sum of phi(K)^T V that is kept of the keys before a chunk, with the sum z of phi(K) as its last row.
+inline const Tensor kv_state = own_tensor("KV");
+// The lines of the algorithm that no other one has.
+inline const Phase load_kv_state = own_phase(say::linattn::load_kv_state{});
+inline const Phase clear_kv_state = own_phase(say::linattn::clear_kv_state{});
+inline const Phase add_to_kv_state = own_phase(say::linattn::add_to_kv_state{});
+inline const Phase clear_row_sums = own_phase(say::linattn::clear_row_sums{});
+inline const Phase values_of_kv_state = own_phase(say::linattn::values_of_kv_state{});
+inline const Phase feature_products = own_phase(say::linattn::feature_products{}, true);
+inline const Phase row_sums = own_phase(say::linattn::row_sums{});
+inline const Phase store_kv_state = own_phase(say::linattn::store_kv_state{});
 
 /// One head cut into row tiles and chunks of keys: what both launches' programs and closed forms have in common. All
 /// heads are alike.

@@ -10,8 +10,7 @@
 namespace attnscope {
 
 /// A mask and dropout belong to the line that makes P, the softmax's scale to S, and to dQ and dK where they are
-/// stored. m is a row's running maximum, l its running sum. Linear attention's lines speak of KV, the sum of
-/// phi(K)^T V over keys, and of z, that of phi(K).
+/// stored. m is a row's running maximum, l its running sum. A line that one algorithm alone has is an own_phase().
 enum class Phase : std::uint8_t {
   unstated,
 
@@ -33,7 +32,6 @@ enum class Phase : std::uint8_t {
   load_partial,     ///< O and LSE of a split
   load_block_table,
   load_key_length,
-  load_kv_state,
   load_scales,
 
   // On chip, forward.
@@ -49,13 +47,7 @@ enum class Phase : std::uint8_t {
   merge,           ///< of warps that each worked on a share of the keys
   row_statistics,  ///< of whole rows
   softmax,
-  combine,  ///< of the splits
-  clear_kv_state,
-  add_to_kv_state,
-  clear_row_sums,
-  values_of_kv_state,
-  feature_products,  ///< linear attention's P
-  row_sums,
+  combine,   ///< of the splits
   quantise,  ///< to 8 bits, rotated first where the rows are
 
   // On chip, backward.
@@ -87,14 +79,14 @@ enum class Phase : std::uint8_t {
   add_dq,
   store_dk,
   store_dv,
-  store_dkv,  ///< a dK tile with its dV tile
-  store_kv_state,
+  store_dkv,      ///< a dK tile with its dV tile
   store_operand,  ///< of 8 bits
   store_scale,
 };
-inline constexpr int phase_count = static_cast<int>(Phase::store_scale) + 1;
+/// Another line, for a constant of the algorithm's folder: its words, and whether queries meet keys there.
+[[nodiscard]] Phase own_phase(Message words, bool makes_pairs = false);
 
-/// For a lesson: "load Q", "S = QK^T", "O += PV".
+/// For a lesson: "load Q", "S = QK^T", "O += PV". Empty for a line that is none.
 [[nodiscard]] Message message_of(Phase);
 /// Whether queries meet keys there: S, P or dP of a tile comes of it.
 [[nodiscard]] bool makes_pairs(Phase);

@@ -2,75 +2,37 @@
 #include "kernels/model/tile_program.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "kernels/model/integer.h"
 
 namespace attnscope {
 
+namespace {
+
+std::vector<std::string_view>& tensor_names() {
+  static std::vector<std::string_view> names{
+      "Q",           "K",           "V",           "O",   "S",   "P",   "O_acc",    "l",        "m",       "LSE",
+      "dO",          "dQ",          "dK",          "dV",  "D",   "dP",  "dS",       "dQ_acc",   "O_part",  "LSE_part",
+      "block table", "key lengths", "tiles taken", "Q16", "K16", "V16", "Q scales", "K scales", "V scales"};
+  return names;
+}
+
+}  // namespace
+
+std::size_t tensor_count() {
+  return tensor_names().size();
+}
+
+Tensor own_tensor(std::string_view name) {
+  if (tensor_count() == most_tensors) throw std::length_error("more matrices than most_tensors");
+  tensor_names().push_back(name);
+  return static_cast<Tensor>(tensor_count() - 1);
+}
+
 std::string_view to_string(Tensor tensor) {
-  switch (tensor) {
-    case Tensor::q:
-      return "Q";
-    case Tensor::k:
-      return "K";
-    case Tensor::v:
-      return "V";
-    case Tensor::o:
-      return "O";
-    case Tensor::s:
-      return "S";
-    case Tensor::p:
-      return "P";
-    case Tensor::o_acc:
-      return "O_acc";
-    case Tensor::l:
-      return "l";
-    case Tensor::m:
-      return "m";
-    case Tensor::lse:
-      return "LSE";
-    case Tensor::dout:
-      return "dO";
-    case Tensor::dq:
-      return "dQ";
-    case Tensor::dk:
-      return "dK";
-    case Tensor::dv:
-      return "dV";
-    case Tensor::delta:
-      return "D";
-    case Tensor::dp:
-      return "dP";
-    case Tensor::ds:
-      return "dS";
-    case Tensor::dq_acc:
-      return "dQ_acc";
-    case Tensor::o_part:
-      return "O_part";
-    case Tensor::lse_part:
-      return "LSE_part";
-    case Tensor::block_table:
-      return "block table";
-    case Tensor::key_lengths:
-      return "key lengths";
-    case Tensor::taken:
-      return "tiles taken";
-    case Tensor::kv_state:
-      return "KV";
-    case Tensor::q16:
-      return "Q16";
-    case Tensor::k16:
-      return "K16";
-    case Tensor::v16:
-      return "V16";
-    case Tensor::q_scales:
-      return "Q scales";
-    case Tensor::k_scales:
-      return "K scales";
-    case Tensor::v_scales:
-      return "V scales";
-  }
-  return "?";
+  const auto place = static_cast<std::size_t>(tensor);
+  return place < tensor_count() ? tensor_names()[place] : "?";
 }
 
 namespace {

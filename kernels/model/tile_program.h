@@ -18,9 +18,7 @@ namespace attnscope {
 /// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator, `m` and `l` its running
 /// row maximum and row sum; `delta` is D = rowsum(dO o O), `dq_acc` the fp32 accumulator of dQ; `o_part` and `lse_part`
 /// are the partial results of split-KV, `block_table` the pages of a paged cache, `key_lengths` those of a mask,
-/// `taken` the
-/// counter from which blocks take row tiles, `kv_state` the sum of phi(K)^T V that linear attention keeps of the keys
-/// before a chunk, with the sum z of phi(K) as its last row.
+/// `taken` the counter from which blocks take row tiles. A matrix that one algorithm alone has is an own_tensor().
 enum class Tensor : std::uint8_t {
   q,
   k,
@@ -45,7 +43,6 @@ enum class Tensor : std::uint8_t {
   block_table,
   key_lengths,
   taken,
-  kv_state,
   q16,  ///< what Q, K and V of 8 bits are made of
   k16,
   v16,
@@ -53,7 +50,11 @@ enum class Tensor : std::uint8_t {
   k_scales,
   v_scales
 };
-inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::v_scales) + 1;
+/// The enumerators and the matrices of own_tensor() are below it.
+inline constexpr std::size_t most_tensors = 48;
+[[nodiscard]] std::size_t tensor_count();
+/// Another matrix, for a constant of the algorithm's folder: `name` outlives it.
+[[nodiscard]] Tensor own_tensor(std::string_view name);
 [[nodiscard]] std::string_view to_string(Tensor);
 
 /// `reduce` adds to what is there, in L2 (red.global.add): for the SM it is a store. Measured on an H200, sm_to_l2

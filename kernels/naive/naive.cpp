@@ -379,7 +379,7 @@ class NaiveAttention final : public Algorithm {
                    .tile_meaning = say::tile_meaning::gemm{},
                    .law = scores_law,
                    .paper_column = PaperColumn::standard,
-                   .groups = {Group::prefill, Group::paper, Group::decoding, Group::linear},
+                   .groups = {Group::prefill, Group::paper, Group::decoding},
                    .head_dims = supported_head_dims<naive::supported_head_dim>(),
                    .knobs = {raster_knob()}}) {}
 

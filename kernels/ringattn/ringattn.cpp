@@ -12,6 +12,7 @@
 #include "kernels/ringattn/ringattn_combine.h"
 #include "kernels/ringattn/ringattn_plan.h"
 #include "kernels/tile_table.h"
+#include "messages/ringattn.h"
 
 namespace attnscope {
 
@@ -28,6 +29,7 @@ struct Scheme {
   std::string source;
   std::int64_t (*link_bytes)(const AttentionProblem&);  ///< of all GPUs together, closed
   bool copies_while_computing;
+  std::vector<StatedPreset> presets;
   /// Why the GPUs cannot share the problem so.
   std::optional<Refusal> (*refusal)(const AttentionProblem&, std::string_view name);
   /// The problems that its launches of attention solve, each once.
@@ -108,7 +110,8 @@ class SharedSequence final : public Algorithm {
     facts.power_law.reset();
     facts.paper_column.reset();
     facts.backward_side = TileSide::none;
-    facts.groups = {Group::shared_sequence};
+    facts.groups.clear();
+    facts.presets = scheme.presets;
     facts.dtypes = {DType::fp16, DType::bf16};
     facts.knobs = {raster_knob(), stages_knob()};
     return facts;
@@ -471,6 +474,17 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
   }
 }
 
+/// Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
+StatedPreset all_schemes() {
+  const std::vector<std::string> others{"allgather", "ulysses"};
+  return {
+      .name = "gpus",
+      .description = say::ringattn::preset{},
+      .grids = {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}, others},
+                {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]", "mask=causal"}, others},
+                {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=zigzag"}, others}}};
+}
+
 }  // namespace
 }  // namespace ringattn
 
@@ -478,28 +492,46 @@ using ringattn::SharedSequence;
 
 std::unique_ptr<const Algorithm> make_ring() {
   return std::make_unique<SharedSequence>(
-      ringattn::Scheme{"ring", "Ring attention", "Ring",
+      ringattn::Scheme{"ring",
+                       "Ring attention",
+                       "Ring",
                        "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
                        "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
-                       ringattn::ring_link_bytes, true, ringattn::refuse_ring, ringattn::ring_parts,
+                       ringattn::ring_link_bytes,
+                       true,
+                       {ringattn::all_schemes()},
+                       ringattn::refuse_ring,
+                       ringattn::ring_parts,
                        ringattn::add_ring},
       make_fa3());
 }
 
 std::unique_ptr<const Algorithm> make_allgather() {
   return std::make_unique<SharedSequence>(
-      ringattn::Scheme{"allgather", "All-gather attention", "All-gather",
+      ringattn::Scheme{"allgather",
+                       "All-gather attention",
+                       "All-gather",
                        "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
-                       ringattn::ring_link_bytes, false, ringattn::refuse_all_gather, ringattn::all_gather_parts,
+                       ringattn::ring_link_bytes,
+                       false,
+                       {},
+                       ringattn::refuse_all_gather,
+                       ringattn::all_gather_parts,
                        ringattn::add_all_gather},
       make_fa3());
 }
 
 std::unique_ptr<const Algorithm> make_ulysses() {
   return std::make_unique<SharedSequence>(
-      ringattn::Scheme{"ulysses", "All-to-all attention (Ulysses)", "Ulysses",
+      ringattn::Scheme{"ulysses",
+                       "All-to-all attention (Ulysses)",
+                       "Ulysses",
                        "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3",
-                       ringattn::ulysses_link_bytes, false, ringattn::refuse_ulysses, ringattn::ulysses_parts,
+                       ringattn::ulysses_link_bytes,
+                       false,
+                       {},
+                       ringattn::refuse_ulysses,
+                       ringattn::ulysses_parts,
                        ringattn::add_ulysses},
       make_fa3());
 }

@@ -453,7 +453,7 @@ class Parser {
 
   void of_tensor(const std::string& name, const Value& value, LaunchStatement& launch) const {
     std::vector<std::string_view> known;
-    for (std::size_t i = 0; i < tensor_count; ++i) {
+    for (std::size_t i = 0; i < tensor_count(); ++i) {
       known.push_back(to_string(static_cast<Tensor>(i)));
       if (known.back() != name) continue;
       value.object({"load", "store"});

@@ -230,7 +230,7 @@ Message ceiling_name(const Asked& asked) {
 
 Message tensor_name(const Asked& asked) {
   Words known;
-  for (std::size_t i = 0; i < tensor_count; ++i) known.emplace_back(to_string(static_cast<Tensor>(i)));
+  for (std::size_t i = 0; i < tensor_count(); ++i) known.emplace_back(to_string(static_cast<Tensor>(i)));
   return one_of(asked.value, known);
 }
 

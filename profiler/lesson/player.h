@@ -30,7 +30,7 @@ struct PlayerOptions {
 
 /// Bytes until some moment.
 struct Tally {
-  std::array<Traffic, tensor_count> by_tensor{};  ///< SM<->L2
+  std::array<Traffic, most_tensors> by_tensor{};  ///< SM<->L2
   std::int64_t l2_hit_bytes = 0;                  ///< of the loads: found in L2
   std::int64_t dram_read_bytes = 0;
   /// What made room for others, and after the last step of a launch what it left dirty: settled, as counters are read.

@@ -104,7 +104,7 @@ class CaseTable {
     for (const Algorithm* algorithm : algorithms_) {
       const std::vector<int>& dims = algorithm->facts().head_dims;
       // On one GPU these are another algorithm.
-      if (problem.gpus == 1 && algorithm->facts().in(Group::shared_sequence)) continue;
+      if (problem.gpus == 1 && algorithm->facts().shares_sequence()) continue;
       if (std::ranges::find(dims, problem.d) == dims.end()) continue;
       for (const Config& config : configs_of(*algorithm, problem, limits_)) {
         const auto refusal = algorithm->refusal(problem, config, limits_);

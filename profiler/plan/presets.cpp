@@ -2,6 +2,7 @@
 #include "profiler/plan/presets.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "messages/preset.h"
 
@@ -13,8 +14,8 @@ struct Preset {
   std::vector<Grid> grids;
 };
 
-const std::vector<Preset>& preset_table() {
-  static const std::vector<Preset> table{
+std::vector<Preset> all_presets() {
+  std::vector<Preset> table{
       {{"quick", say::preset::quick{}},
        {{{"d=[64,128]", "heads=64", "N[pow2]=[8:12]"}, Group::prefill},
         {{"d=64", "heads=64", "N=4096", "br=[32,64,128,256]", "bc=[32,64,128,256]"}, Group::tile_maps}}},
@@ -41,19 +42,22 @@ const std::vector<Preset>& preset_table() {
       // 224 KiB of 16-bit elements.
       {{"law", say::preset::law{}},
        {{{"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]", "M=[8192,16384,32768,65536,114688]"}, Group::law}}},
-      // A preset of its own: an unfinished run of another one goes on only while that plans the same points. naive's S
-      // and P at N 16384 are 16 GiB each. From M = 4 d^2 on the rule's tiles have d rows, and what they read of states
-      // is N d, whatever M is.
-      {{"linear", say::preset::linear{}},
-       {{{"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[full,causal]"}, Group::linear},
-        {{"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]", "M=[65536,90112,114688]"}, Group::linear_law}}},
-      // Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
-      {{"gpus", say::preset::gpus{}},
-       {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}, Group::shared_sequence},
-        {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]", "mask=causal"}, Group::shared_sequence},
-        {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=zigzag"},
-         Group::shared_sequence}}},
   };
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    for (const StatedPreset& stated : algorithm->facts().presets) {
+      Preset& preset = table.emplace_back(Preset{{stated.name, stated.description}, {}});
+      for (const StatedGrid& grid : stated.grids) {
+        std::vector<std::string> algorithms = grid.beside;
+        algorithms.push_back(algorithm->name());
+        preset.grids.push_back({.axes = grid.axes, .algorithms = std::move(algorithms)});
+      }
+    }
+  }
+  return table;
+}
+
+const std::vector<Preset>& preset_table() {
+  static const std::vector<Preset> table = all_presets();
   return table;
 }
 

@@ -2,6 +2,7 @@
 // Named sweeps.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,17 +15,21 @@
 namespace attnscope {
 
 struct PresetInfo {
-  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law
+  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law, and the algorithms' own
   Message description;
 };
 [[nodiscard]] std::span<const PresetInfo> presets();
 
-/// Axes that are multiplied out together, for the algorithms of one group.
+/// Axes that are multiplied out together.
 struct Grid {
-  std::vector<std::string_view> axes = {};  ///< in parse_axis's notation
-  std::optional<Group> group = {};          ///< none: every algorithm
+  std::vector<std::string_view> axes = {};   ///< in parse_axis's notation
+  std::optional<Group> group = {};           ///< the algorithms of a group
+  std::vector<std::string> algorithms = {};  ///< or these; neither: every algorithm
 
-  [[nodiscard]] bool takes(const Algorithm& algorithm) const { return !group || algorithm.facts().in(*group); }
+  [[nodiscard]] bool takes(const Algorithm& algorithm) const {
+    if (!algorithms.empty()) return std::ranges::find(algorithms, algorithm.name()) != algorithms.end();
+    return !group || algorithm.facts().in(*group);
+  }
 };
 
 /// The grids of a preset; empty for an unknown name.

@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t max_granule_bytes = 16'384;
-constexpr std::size_t tensor_kinds = tensor_count;
+constexpr std::size_t tensor_kinds = most_tensors;
 
 /// How one tensor's matrices are cut into granules of row_cells x col_cells cells. A cell is what the accesses have in
 /// common: its edges are edges of tiles.

@@ -112,7 +112,7 @@ TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
     const auto bytes = [&](const AttentionProblem& p, int extent) {
       return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
-    const bool has_tiles = a->facts().in(Group::tile_maps) || a->facts().in(Group::shared_sequence);
+    const bool has_tiles = a->facts().in(Group::tile_maps) || a->facts().shares_sequence();
     EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, has_tiles) << a->name();
     const Law law = a->law(square, TileShape{.br = 64, .bc = 64}, h200());
     EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64) / (law.bytes(16384) / law.bytes(4096)), 1, 0.03) << a->name();

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/linattn/linattn_programs.h"
 #include "kernels/model/attention.h"
 #include "kernels/model/tile_program.h"
 #include "kernels/oracle/float16.h"
@@ -150,7 +151,7 @@ class BlockInterpreter {
       return 0;  // nothing was added, or of rows that see no key
     }
     const OnChipTile& tile = value(from);
-    const bool by_place = a.tensor == Tensor::o_part || a.tensor == Tensor::kv_state;
+    const bool by_place = a.tensor == Tensor::o_part || a.tensor == linattn::kv_state;
     const std::size_t row = by_place ? static_cast<std::size_t>(r) : row_of(tile, a, r);
     const std::int64_t col = a.col + c - tile.first_col;
     if (row >= tile.height() || col >= tile.cols) return 0;  // padding of a whole tile, of a row
@@ -228,49 +229,41 @@ class BlockInterpreter {
 
   /// A line of linear attention; false for another.
   bool play_linear(const Computation& computation) {
-    switch (computation.phase) {
-      case Phase::clear_kv_state: {
-        std::vector<RowId> rows;
-        for (std::int64_t row = 0; row <= p_.d; ++row) rows.push_back({-1, row});
-        tiles_[Tensor::kv_state] = OnChipTile(rows, 0, p_.d);
-        return true;
-      }
-      case Phase::add_to_kv_state: {
-        OnChipTile& state = tiles_.at(Tensor::kv_state);
-        const OnChipTile k = features(value(Tensor::k));
-        for (std::size_t key = 0; key < k.height(); ++key) {
-          for (std::size_t r = 0; r < k.width(); ++r) {
-            for (std::size_t c = 0; c < k.width(); ++c) state.at(r, c) += k.at(key, r) * value(Tensor::v).at(key, c);
-            state.at(k.width(), r) += k.at(key, r);
-          }
+    const Phase phase = computation.phase;
+    if (phase == linattn::clear_kv_state) {
+      std::vector<RowId> rows;
+      for (std::int64_t row = 0; row <= p_.d; ++row) rows.push_back({-1, row});
+      tiles_[linattn::kv_state] = OnChipTile(rows, 0, p_.d);
+    } else if (phase == linattn::add_to_kv_state) {
+      OnChipTile& state = tiles_.at(linattn::kv_state);
+      const OnChipTile k = features(value(Tensor::k));
+      for (std::size_t key = 0; key < k.height(); ++key) {
+        for (std::size_t r = 0; r < k.width(); ++r) {
+          for (std::size_t c = 0; c < k.width(); ++c) state.at(r, c) += k.at(key, r) * value(Tensor::v).at(key, c);
+          state.at(k.width(), r) += k.at(key, r);
         }
-        return true;
       }
-      case Phase::clear_row_sums:
-        tiles_[Tensor::l] = OnChipTile(query_rows(computation.rows), 0, 1);
-        return true;
-      case Phase::values_of_kv_state: {
-        const OnChipTile q = features(value(Tensor::q));
-        const OnChipTile& state = value(Tensor::kv_state);
-        for (std::size_t r = 0; r < q.height(); ++r) {
-          for (std::size_t i = 0; i < q.width(); ++i) {
-            for (std::size_t c = 0; c < q.width(); ++c) tiles_.at(Tensor::o).at(r, c) += q.at(r, i) * state.at(i, c);
-            tiles_.at(Tensor::l).at(r, 0) += q.at(r, i) * state.at(q.width(), i);
-          }
+    } else if (phase == linattn::clear_row_sums) {
+      tiles_[Tensor::l] = OnChipTile(query_rows(computation.rows), 0, 1);
+    } else if (phase == linattn::values_of_kv_state) {
+      const OnChipTile q = features(value(Tensor::q));
+      const OnChipTile& state = value(linattn::kv_state);
+      for (std::size_t r = 0; r < q.height(); ++r) {
+        for (std::size_t i = 0; i < q.width(); ++i) {
+          for (std::size_t c = 0; c < q.width(); ++c) tiles_.at(Tensor::o).at(r, c) += q.at(r, i) * state.at(i, c);
+          tiles_.at(Tensor::l).at(r, 0) += q.at(r, i) * state.at(q.width(), i);
         }
-        return true;
       }
-      case Phase::feature_products:
-        tiles_[Tensor::p] = product(features(value(Tensor::q)), features(value(Tensor::k)));
-        each_row(
-            Tensor::p, [](std::size_t, double& p) { p = p == minus_infinity ? 0 : p; }, true);
-        return true;
-      case Phase::row_sums:
-        each_row(Tensor::p, [&](std::size_t r, double& p) { tiles_.at(Tensor::l).at(r, 0) += p; });
-        return true;
-      default:
-        return false;
+    } else if (phase == linattn::feature_products) {
+      tiles_[Tensor::p] = product(features(value(Tensor::q)), features(value(Tensor::k)));
+      each_row(
+          Tensor::p, [](std::size_t, double& p) { p = p == minus_infinity ? 0 : p; }, true);
+    } else if (phase == linattn::row_sums) {
+      each_row(Tensor::p, [&](std::size_t r, double& p) { tiles_.at(Tensor::l).at(r, 0) += p; });
+    } else {
+      return false;
     }
+    return true;
   }
 
   /// elu(x) + 1.

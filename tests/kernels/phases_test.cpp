@@ -78,12 +78,13 @@ void for_each_launch(const Check& check) {
 
 TEST(Phases, HaveWordsOfTheirOwn) {
   std::set<std::string> words;
-  for (int i = 0; i < phase_count; ++i) {
+  for (int i = 0; !message_of(static_cast<Phase>(i)).empty(); ++i) {
     const std::string word = to_string(static_cast<Phase>(i));
-    EXPECT_FALSE(word.empty());
     EXPECT_TRUE(words.insert(word).second) << word;
   }
   EXPECT_EQ(to_string(Phase::scores), "S = QK^T");
+  EXPECT_EQ(to_string(Phase::store_scale), "store its scale");
+  EXPECT_TRUE(words.contains("load KV and z")) << "a line of an algorithm's own";
 }
 
 struct MatrixPhases {
@@ -117,8 +118,8 @@ const std::vector<MatrixPhases>& matrix_phases() {
       {Tensor::key_lengths, Access::load, {Phase::load_key_length}, {""}},
       {Tensor::taken, Access::load, {Phase::take_tile}, {""}},
       {Tensor::taken, Access::reduce, {Phase::take_tile}, {""}},
-      {Tensor::kv_state, Access::load, {Phase::load_kv_state}, {"KV"}},
-      {Tensor::kv_state, Access::store, {Phase::store_kv_state}, {"KV", ""}},
+      {linattn::kv_state, Access::load, {linattn::load_kv_state}, {"KV"}},
+      {linattn::kv_state, Access::store, {linattn::store_kv_state}, {"KV", ""}},
       {Tensor::q16, Access::load, {Phase::load_q}, {""}},
       {Tensor::k16, Access::load, {Phase::load_k}, {""}},
       {Tensor::v16, Access::load, {Phase::load_v}, {""}},
@@ -154,7 +155,7 @@ const std::vector<MatrixPhases>& matrix_phases() {
 /// Where matrices pass through without a name: rows alone, what is cleared, zeros of what sees no key, dQ where it
 /// takes the registers of S and dP, copies of a state that goes on, a key length, and the number of a row tile.
 bool may_pass_through(const std::string& kernel, const TileAccess& a) {
-  if (a.phase == Phase::store_kv_state) return true;
+  if (a.phase == linattn::store_kv_state) return true;
   if (kernel.starts_with("quantise") || kernel == "transpose V") return true;
   if (kernel == "dot" || kernel == "convert" || kernel == "combine") return true;
   if (a.phase == Phase::clear_state || a.phase == Phase::clear_dq) return true;

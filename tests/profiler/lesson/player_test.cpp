@@ -65,7 +65,7 @@ TEST(TilePlayer, EndsAtTheClosedFormOfEveryAlgorithmMaskAndPass) {
     algorithms.insert(each.algorithm->name());
     passes.insert(each.problem.pass);
   }
-  const auto of_one_gpu = [](const Algorithm* each) { return !each->facts().in(Group::shared_sequence); };
+  const auto of_one_gpu = [](const Algorithm* each) { return !each->facts().shares_sequence(); };
   EXPECT_EQ(std::ssize(algorithms), std::ranges::count_if(built_in_algorithms().algorithms(), of_one_gpu));
   EXPECT_EQ(passes.size(), 3U);
 }

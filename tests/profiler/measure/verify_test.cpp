@@ -67,7 +67,7 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
     }
     if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;   // one for decoding alone
-    if (algorithm->facts().in(Group::shared_sequence)) continue;  // of two GPUs, see below
+    if (algorithm->facts().shares_sequence()) continue;  // of two GPUs, see below
     EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
     EXPECT_EQ(dtypes.size(), algorithm->facts().dtypes.size());
     EXPECT_EQ(kinds.size(), input_kinds().size());
@@ -84,7 +84,7 @@ TEST(VerifyCases, HaveTwoGpusShareASequenceInEveryOrderThatThereIs) {
   for (const VerifyCase& one : table()) {
     const Algorithm& algorithm = *built_in_algorithms().find(one.spec.algorithm);
     const AttentionProblem& p = one.spec.problem;
-    ASSERT_EQ(p.gpus, algorithm.facts().in(Group::shared_sequence) ? 2 : 1) << describe(one.spec);
+    ASSERT_EQ(p.gpus, algorithm.facts().shares_sequence() ? 2 : 1) << describe(one.spec);
     if (p.gpus == 2) orders[one.spec.algorithm].insert({p.gpu_order, p.mask == Mask::causal});
   }
   EXPECT_EQ(orders["ring"].size(), 6U);
