@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "kernels/growth_laws.h"
 
@@ -34,6 +35,13 @@ AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& c
   add_kernels(model, problem, config, device);
   model.working_set_bytes = working_set_bytes(problem, config, device);
   return model;
+}
+
+void Algorithm::add_kernels(AttentionModel& model, const AttentionProblem& problem, const Config& config,
+                            const DeviceLimits& device) const {
+  AttentionPlan made = plan(problem, config, device);
+  for (KernelLaunch& launch : made.launches) model.kernels.push_back(std::move(launch));
+  model.schedule = std::move(made.schedule);
 }
 
 Law Algorithm::law(const AttentionProblem& like, const Config& config, const DeviceLimits& limits) const {

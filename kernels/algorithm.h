@@ -322,14 +322,9 @@ class Algorithm {
                                                         const DeviceLimits&) const;
 
  protected:
-  /// The kernels of model(). Pre: refusal() is empty there.
-  [[nodiscard]] virtual std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
-                                                         const DeviceLimits&) const = 0;
-  /// kernels(), and of several GPUs the schedule. Pre: refusal() is empty there.
-  virtual void add_kernels(AttentionModel& model, const AttentionProblem& problem, const Config& config,
-                           const DeviceLimits& device) const {
-    model.kernels = kernels(problem, config, device);
-  }
+  /// The kernels of model(), and of several GPUs the schedule: those of plan() unless the algorithm has them without
+  /// its tile programs. Pre: refusal() is empty there.
+  virtual void add_kernels(AttentionModel&, const AttentionProblem&, const Config&, const DeviceLimits&) const;
 
  private:
   Facts facts_;

@@ -382,13 +382,12 @@ std::optional<Refusal> TwoPassAlgorithm::refusal(const AttentionProblem& p, cons
   return refuse_forward_pass(p, config, device);
 }
 
-std::vector<KernelModel> TwoPassAlgorithm::kernels(const AttentionProblem& p, const Config& config,
-                                                   const DeviceLimits& device) const {
-  std::vector<KernelModel> all = forward_kernels(forward_problem(p), forward_config(p, config, device), device);
-  if (p.pass == Pass::fwd) return all;
-  for (KernelModel& kernel : all) kernel.setup = p.pass == Pass::bwd;
-  std::ranges::move(backward_kernels(p, config, device), std::back_inserter(all));
-  return all;
+void TwoPassAlgorithm::add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const {
+  model.kernels = forward_kernels(forward_problem(p), forward_config(p, config, device), device);
+  if (p.pass == Pass::fwd) return;
+  for (KernelModel& kernel : model.kernels) kernel.setup = p.pass == Pass::bwd;
+  std::ranges::move(backward_kernels(p, config, device), std::back_inserter(model.kernels));
 }
 
 std::vector<BufferSpec> TwoPassAlgorithm::buffers(const AttentionProblem& p, const Config& config,

@@ -158,8 +158,7 @@ class TwoPassAlgorithm : public Algorithm {
                                                 const DeviceLimits&) const final;
 
  protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
-                                                 const DeviceLimits&) const final;
+  void add_kernels(AttentionModel&, const AttentionProblem&, const Config&, const DeviceLimits&) const final;
   /// Why the forward pass of a problem with a backward pass cannot run.
   [[nodiscard]] std::optional<Refusal> refuse_forward_pass(const AttentionProblem&, const Config&,
                                                            const DeviceLimits&) const;

@@ -207,7 +207,7 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t empty = p.instances() * ceil_div(p.n_q, tile.br) - counts.q_tiles_touched;
-  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv().key_rows_touched;
+  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv(grids.column_runs()).key_rows_touched;
   const std::int64_t rounds_of_tile = ceil_div(tile.bc, execution.chunk_columns);
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
           .order = forward_order(p, raster_of(config), rows, rounds_of_tile),

@@ -81,19 +81,24 @@ KernelNeeds outputs_needs(const ChunkGrid& grid) {
 }
 
 /// "states", where a tile starts from one, and "outputs".
-std::vector<KernelModel> models(const ChunkGrid& grid) {
+std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) {
   const AttentionProblem& p = grid.problem();
   const TileShape& tile = grid.tile();
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t keys = grid.step() * p.d * element;
   const std::int64_t state = (p.d + 1) * p.d;
-  std::vector<KernelModel> all;
+  std::vector<KernelLaunch> all;
   if (grid.states() > 0) {
-    all.push_back(kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid),
-                               states_flops(grid),
-                               {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
-                               {.steps_ahead = 1, .why = say::linattn::next_keys{}}, states_work(grid), states_timing));
+    KernelModel model =
+        kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
+                     {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
+                     {.steps_ahead = 1, .why = say::linattn::next_keys{}}, states_work(grid), states_timing);
+    auto program = states_program(grid, model.on_chip);
+    all.emplace_back(std::move(model),
+                     KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
+                                  kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"}, p, config)},
+                     kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}), std::move(program));
   }
   const HeadSums sums = sums_of(grid);
   std::vector<OnChipPart> parts{in_shared("Q", tile.br * p.d * element)};
@@ -105,9 +110,14 @@ std::vector<KernelModel> models(const ChunkGrid& grid) {
   if (grid.causal()) parts.push_back(in_registers("P", tile.br * grid.step() * element));
   parts.push_back(in_registers("O", tile.br * p.d * accumulator));
   parts.push_back(in_registers("l", std::int64_t{tile.br} * fp32_bytes));
-  all.push_back(kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid),
-                             outputs_traffic(grid, sums), outputs_flops(grid, sums), std::move(parts),
-                             {.why = say::load_order::both_first{}}, outputs_work(grid, sums), outputs_timing));
+  auto program = outputs_program(grid, parts);
+  all.emplace_back(kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid),
+                                outputs_traffic(grid, sums), outputs_flops(grid, sums), std::move(parts),
+                                {.why = say::load_order::both_first{}}, outputs_work(grid, sums), outputs_timing),
+                   KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
+                                kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"}, p, config)},
+                   kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
+                   std::move(program));
   return all;
 }
 
@@ -175,37 +185,7 @@ class LinearAttention final : public Algorithm {
 
   [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
                                    const DeviceLimits& device) const override {
-    const ChunkGrid grid(p, config.tile);
-    const auto defines = [&](std::initializer_list<std::string_view> names) {
-      return kernel_defines(names, p, config);
-    };
-    AttentionPlan plan;
-    plan.buffers = buffers(p, config, device);
-    for (KernelModel& model : models(grid)) {
-      if (model.name == "states") {
-        auto program = states_program(grid, model.on_chip);
-        plan.launches.emplace_back(std::move(model),
-                                   KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
-                                                defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"})},
-                                   kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}),
-                                   std::move(program));
-      } else {
-        auto program = outputs_program(grid, model.on_chip);
-        plan.launches.emplace_back(
-            std::move(model),
-            KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
-                         defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"})},
-            kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
-            std::move(program));
-      }
-    }
-    return plan;
-  }
-
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& /*device*/) const override {
-    return models(ChunkGrid(p, config.tile));
+    return {.buffers = buffers(p, config, device), .launches = launches(ChunkGrid(p, config.tile), config)};
   }
 };
 

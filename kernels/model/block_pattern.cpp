@@ -32,10 +32,6 @@ void transpose(std::array<std::uint64_t, word_bits>& square) {
 BlockPattern::Lines::Lines(std::int64_t lines, std::int64_t length)
     : words_(ceil_div(length, word_bits)), bits_(static_cast<std::size_t>(lines * words_)) {}
 
-void BlockPattern::Lines::set(std::int64_t line, std::int64_t at) {
-  bits_[static_cast<std::size_t>(line * words_ + at / word_bits)] |= std::uint64_t{1} << (at % word_bits);
-}
-
 bool BlockPattern::Lines::get(std::int64_t line, std::int64_t at) const {
   return (bits_[static_cast<std::size_t>(line * words_ + at / word_bits)] >> (at % word_bits) & 1U) != 0;
 }
@@ -50,13 +46,6 @@ std::int64_t BlockPattern::Lines::count(std::int64_t line, std::int64_t first, s
     at += taken;
   }
   return count;
-}
-
-void BlockPattern::Lines::set_all(std::int64_t line, std::int64_t length) {
-  for (std::int64_t at = 0; at < length; at += word_bits) {
-    const std::int64_t taken = std::min(word_bits, length - at);
-    set_word(line, at / word_bits, taken == word_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << taken) - 1);
-  }
 }
 
 void BlockPattern::Lines::set_word(std::int64_t line, std::int64_t word, std::uint64_t bits) {
@@ -80,51 +69,7 @@ std::int64_t BlockPattern::Lines::nth(std::int64_t line, std::int64_t first, std
 
 BlockPattern::BlockPattern(const Mask& mask, std::int64_t rows, std::int64_t columns)
     : rows_(rows), columns_(columns), by_row_(rows, columns), by_column_(columns, rows) {
-  // Square by square, 2^26 of them would take a second.
-  switch (mask.blocks) {
-    case Mask::Blocks::butterfly:
-      set_butterfly();
-      break;
-    case Mask::Blocks::stride:
-      set_stride(mask.block_parameter);
-      break;
-    case Mask::Blocks::random:
-    case Mask::Blocks::none:
-      set_random(mask);
-      break;
-  }
-}
-
-void BlockPattern::set(std::int64_t row, std::int64_t column) {
-  if (row < 0 || row >= rows_ || column < 0 || column >= columns_) return;
-  by_row_.set(row, column);
-  by_column_.set(column, row);
-}
-
-void BlockPattern::set_butterfly() {
-  for (std::int64_t i = 0; i < rows_; ++i) {
-    set(i, i);
-    for (std::int64_t distance = 1; distance < std::max(rows_, columns_); distance *= 2) {
-      set(i, i - distance);
-      set(i, i + distance);
-    }
-  }
-}
-
-void BlockPattern::set_stride(std::int64_t stride) {
-  Lines row(1, columns_);
-  for (std::int64_t j = stride - 1; j < columns_; j += stride) {
-    row.set(0, j);
-    by_column_.set_all(j, rows_);
-  }
-  for (std::int64_t i = 0; i < rows_; ++i) {
-    for (std::int64_t word = 0; word * word_bits < columns_; ++word) by_row_.set_word(i, word, row.word(0, word));
-    set(i, i);
-    set(i, i - 1);
-  }
-}
-
-void BlockPattern::set_random(const Mask& mask) {
+  // Word by word: square by square, 2^26 of them would take a second.
   for (std::int64_t i = 0; i < rows_; ++i) {
     for (std::int64_t j = 0; j < columns_; j += word_bits) {
       std::uint64_t bits = 0;

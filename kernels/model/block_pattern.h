@@ -32,8 +32,6 @@ class BlockPattern {
   class Lines {
    public:
     Lines(std::int64_t lines, std::int64_t length);
-    void set(std::int64_t line, std::int64_t at);
-    void set_all(std::int64_t line, std::int64_t length);
     /// 64 squares from 64 x `word` on.
     void set_word(std::int64_t line, std::int64_t word, std::uint64_t bits);
     [[nodiscard]] std::uint64_t word(std::int64_t line, std::int64_t word) const;
@@ -45,11 +43,6 @@ class BlockPattern {
     std::int64_t words_;  ///< of a line
     std::vector<std::uint64_t> bits_;
   };
-
-  void set(std::int64_t row, std::int64_t column);
-  void set_butterfly();
-  void set_stride(std::int64_t stride);
-  void set_random(const Mask&);
 
   std::int64_t rows_;
   std::int64_t columns_;

@@ -89,13 +89,9 @@ class TileGrid {
   /// How many Q tiles see the K tiles. O(Tc), or less.
   [[nodiscard]] std::vector<TileRun> column_runs() const;
 
-  /// O(Tr), under a block mask too, whose squares are counted a word at a time.
-  [[nodiscard]] TileCounts counts() const { return counts(row_runs()); }
-  /// With row_runs() at hand.
+  /// Of row_runs(). O(Tr), under a block mask too, whose squares are counted a word at a time.
   [[nodiscard]] TileCounts counts(std::span<const TileRun> rows) const;
-  /// O(Tc).
-  [[nodiscard]] ColumnCounts columns() const { return columns(column_runs()); }
-  /// With column_runs() at hand.
+  /// Of column_runs(). O(Tc).
   [[nodiscard]] ColumnCounts columns(std::span<const TileRun> columns) const;
 
  private:
@@ -145,11 +141,9 @@ class BatchGrid {
   /// TileGrid::row_runs() and column_runs() by batch entry, one where they are equal.
   [[nodiscard]] std::vector<std::vector<TileRun>> row_runs() const;
   [[nodiscard]] std::vector<std::vector<TileRun>> column_runs() const;
-  /// Sums over all query heads' instances.
-  [[nodiscard]] TileCounts counts() const { return counts(row_runs()); }
+  /// Sums over all query heads' instances, of row_runs().
   [[nodiscard]] TileCounts counts(std::span<const std::vector<TileRun>> rows) const;
-  /// Sums over all K/V heads' instances.
-  [[nodiscard]] ColumnCounts columns_kv() const { return columns_kv(column_runs()); }
+  /// Sums over all K/V heads' instances, of column_runs().
   [[nodiscard]] ColumnCounts columns_kv(std::span<const std::vector<TileRun>> columns) const;
 
  private:

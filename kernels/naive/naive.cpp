@@ -132,69 +132,125 @@ float dropout_factor(const AttentionProblem& p) {
   return 256.0F / static_cast<float>(dropout_keep(p));
 }
 
-/// The words of a product's three matrices on chip.
-struct ProductNames {
-  const char* left;
-  const char* right;
-  const char* out;
+/// A launch of a product: its words, its matrices, their words on chip and their buffers. out = factor left right.
+struct ProductLaunch {
+  const char* name;
+  const Product& product;
+  std::array<const char*, 3> on_chip;
+  std::array<const char*, 3> buffers;
+  float factor = 1;
+  bool left_drops = false;  ///< it is P, whose signs say what dropout drops
 };
 
-/// Makes the models of one problem and tile.
-class Models {
+/// Makes the launches of one problem and configuration.
+class Launches {
  public:
-  Models(const AttentionProblem& problem, const TileShape& tile)
+  Launches(const AttentionProblem& problem, const Config& config)
       : p_(problem),
-        tile_(tile),
+        config_(config),
+        tile_(config.tile),
         // A mask spares the products nothing: S is whole.
         product_flops_(2.0 * static_cast<double>(problem.d) *
                        static_cast<double>(problem.instances() * problem.n_q * problem.n_k)) {}
 
-  [[nodiscard]] KernelModel qk(std::string name, const Product& product, const ProductNames& names) const {
+  /// The right matrix transposed; `out` has 16 bits.
+  [[nodiscard]] KernelLaunch qk(const ProductLaunch& of) const {
     const TileGrid grid = whole_grid(p_, tile_);
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
-    return kernel_model(
-        std::move(name), grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
-        naive::qk_traffic(p_, tile_, product), product_flops_,
-        {in_shared(names.left, tile_.br * p_.d * element_), in_shared(names.right, tile_.bc * p_.d * element_),
-         in_registers(names.out, tile_.br * columns * accumulator_)},
-        {.why = say::load_order::both_first{}}, qk_work(grid, columns), qk_timing);
+    return product(of, "qk", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_.instances(),
+                   kernel_model(of.name, grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
+                                naive::qk_traffic(p_, tile_, of.product), product_flops_,
+                                {in_shared(of.on_chip[0], tile_.br * p_.d * element_),
+                                 in_shared(of.on_chip[1], tile_.bc * p_.d * element_),
+                                 in_registers(of.on_chip[2], tile_.br * columns * accumulator_)},
+                                {.why = say::load_order::both_first{}}, qk_work(grid, columns), qk_timing),
+                   naive::qk_program(p_, config_, of.product));
   }
 
-  /// `name` is its kernel's, too.
-  [[nodiscard]] KernelModel rows(std::string name, std::string_view kernel, const RowWork& work) const {
-    const std::int64_t held = naive::long_rows(p_.n_k, work.pieces) ? naive::long_row_step : naive::row_stride(p_.n_k);
-    const std::int64_t bytes =
-        naive::rows_per_block(p_, work) * std::min<std::int64_t>(held, naive::row_stride(p_.n_k)) * element_;
-    std::vector<OnChipPart> parts;
-    for (const Tensor in : work.in) parts.push_back(in_registers(on_chip_name(in), bytes));
-    return kernel_model(std::move(name), row_blocks(p_, work), row_needs(kernel, p_, work),
-                        naive::row_traffic(p_, work), 0, std::move(parts), {.why = say::load_order::shared_rows{}},
-                        rows_work(work), work.computes == Phase::softmax ? softmax_timing : ds_timing);
-  }
-
-  [[nodiscard]] KernelModel pv(std::string name, const Product& product, const ProductNames& names) const {
+  [[nodiscard]] KernelLaunch pv(const ProductLaunch& of) const {
     const int d = static_cast<int>(p_.d);
     const int stages = naive::pv_stages(tile_.br, d, element_);
-    return kernel_model(
-        std::move(name), p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_),
-        naive::pv_traffic(p_, tile_, product), product_flops_,
-        {in_shared(names.left, std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
-         in_shared(names.right, std::int64_t{stages} * naive::pv_step * d * element_, stages),
-         in_registers(names.out, std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
-        through_ring(stages), pv_work(), pv_timing);
+    return product(
+        of, "pv", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p_.instances(),
+        kernel_model(of.name, p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_),
+                     naive::pv_traffic(p_, tile_, of.product), product_flops_,
+                     {in_shared(of.on_chip[0], std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
+                      in_shared(of.on_chip[1], std::int64_t{stages} * naive::pv_step * d * element_, stages),
+                      in_registers(of.on_chip[2],
+                                   std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
+                     through_ring(stages), pv_work(), pv_timing),
+        naive::pv_program(p_, config_, of.product));
   }
 
-  [[nodiscard]] KernelModel tn(std::string name, const Product& product, const ProductNames& names) const {
+  /// The left matrix transposed.
+  [[nodiscard]] KernelLaunch tn(const ProductLaunch& of) const {
     constexpr std::int64_t stages = naive::tn_stages;
-    return kernel_model(std::move(name), p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
-                        naive::tn_traffic(p_, tile_, product), product_flops_,
-                        {in_shared(names.left, stages * naive::tn_step * tile_.bc * element_, stages),
-                         in_shared(names.right, stages * naive::tn_step * p_.d * element_, stages),
-                         in_registers(names.out, tile_.bc * p_.d * accumulator_)},
-                        through_ring(naive::tn_stages), tn_work(), tn_timing);
+    return product(of, "tn", {"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
+                   p_.kv_instances(),
+                   kernel_model(of.name, p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
+                                naive::tn_traffic(p_, tile_, of.product), product_flops_,
+                                {in_shared(of.on_chip[0], stages * naive::tn_step * tile_.bc * element_, stages),
+                                 in_shared(of.on_chip[1], stages * naive::tn_step * p_.d * element_, stages),
+                                 in_registers(of.on_chip[2], tile_.bc * p_.d * accumulator_)},
+                                through_ring(naive::tn_stages), tn_work(), tn_timing),
+                   naive::tn_program(p_, config_, of.product));
+  }
+
+  [[nodiscard]] KernelLaunch softmax_rows() const {
+    std::vector<Argument> arguments = kernel_arguments({"s", "p"}, {p_.instances(), p_.n_q, p_.n_k, stride_});
+    append_row_warps(arguments, softmax);
+    append_mask_arguments(arguments, p_);
+    return rows("softmax", "naive softmax", softmax, {"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, std::move(arguments));
+  }
+
+  /// dS over dP.
+  [[nodiscard]] KernelLaunch ds_rows() const {
+    std::vector<Argument> arguments = kernel_arguments({"p", "s", "s"}, {p_.instances(), p_.n_q, stride_});
+    append_row_warps(arguments, ds);
+    arguments.emplace_back(dropout_factor(p_));
+    return rows("ds", "naive ds", ds, {"ATTN_BF16", "ATTN_DROPOUT"}, std::move(arguments));
   }
 
  private:
+  /// Kernel `kernel` lives in naive/naive_<kernel>.cuh as attn_naive_<kernel>.
+  static KernelSource source(const std::string& kernel, std::vector<std::string> defines) {
+    return {"naive/naive_" + kernel + ".cuh", "attn_naive_" + kernel, std::move(defines)};
+  }
+
+  [[nodiscard]] KernelLaunch product(const ProductLaunch& of, const char* kernel,
+                                     std::initializer_list<std::string_view> macros, std::int64_t instances,
+                                     KernelModel model, naive::ProgramPointer program) const {
+    AttentionProblem told = p_;
+    if (!of.left_drops) told.dropout = 0;
+    std::vector<Argument> arguments = kernel_arguments({of.buffers[0], of.buffers[1], of.buffers[2]},
+                                                       {instances, group_size(p_), p_.n_q, p_.n_k, stride_});
+    arguments.emplace_back(of.factor);
+    return {std::move(model), source(kernel, kernel_defines(macros, told, config_)), std::move(arguments),
+            std::move(program)};
+  }
+
+  /// `needs` is the name of what the kernel asks of a device.
+  [[nodiscard]] KernelLaunch rows(const std::string& name, std::string_view needs, const RowWork& work,
+                                  std::initializer_list<std::string_view> macros,
+                                  std::vector<Argument> arguments) const {
+    const bool long_row = naive::long_rows(p_.n_k, work.pieces);
+    const std::int64_t held = std::min<std::int64_t>(long_row ? naive::long_row_step : stride_, stride_);
+    std::vector<OnChipPart> parts;
+    for (const Tensor in : work.in) {
+      parts.push_back(in_registers(on_chip_name(in), naive::rows_per_block(p_, work) * held * element_));
+    }
+    return {kernel_model(name, row_blocks(p_, work), row_needs(needs, p_, work), naive::row_traffic(p_, work), 0,
+                         std::move(parts), {.why = say::load_order::shared_rows{}}, rows_work(work),
+                         work.computes == Phase::softmax ? softmax_timing : ds_timing),
+            source(long_row ? name + "_long" : name, kernel_defines(macros, p_, config_)), std::move(arguments),
+            naive::row_program(p_, work)};
+  }
+
+  void append_row_warps(std::vector<Argument>& arguments, const RowWork& work) const {
+    if (naive::long_rows(p_.n_k, work.pieces)) return;
+    arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, work.pieces)});
+  }
+
   [[nodiscard]] double elements(std::int64_t rows, std::int64_t columns) const {
     return static_cast<double>(rows) * static_cast<double>(columns) * element_;
   }
@@ -264,108 +320,34 @@ class Models {
   }
 
   AttentionProblem p_;
+  Config config_;
   TileShape tile_;
+  std::int64_t stride_ = naive::row_stride(p_.n_k);
   int element_ = bytes_per_element(p_.dtype);
   int accumulator_ = accumulator_bytes(p_.dtype);
   double product_flops_;
 };
 
-/// The models of all launches, in stream order.
-std::vector<KernelModel> models(const AttentionProblem& p, const TileShape& tile) {
-  const Models make(p, tile);
-  std::vector<KernelModel> all{make.qk("qk", naive::scores_product, {"Q", "K", "S"}),
-                               make.rows("softmax", "naive softmax", softmax),
-                               make.pv("pv", naive::values_product, {"P", "V", "O"})};
+/// In stream order.
+std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& config) {
+  const Launches make(p, config);
+  const float scale = score_scale(p);
+  const float kept = dropout_factor(p);
+  std::vector<KernelLaunch> all;
+  all.push_back(make.qk({"qk", naive::scores_product, {"Q", "K", "S"}, {"q", "k", "s"}, scale}));
+  all.push_back(make.softmax_rows());
+  all.push_back(make.pv({"pv", naive::values_product, {"P", "V", "O"}, {"p", "v", "o"}, kept, true}));
   if (p.pass == Pass::fwd) return all;
-  for (KernelModel& forward : all) forward.setup = p.pass == Pass::bwd;
-  all.push_back(make.tn("dv", naive::dv_product, {"P", "dO", "dV"}));
-  all.push_back(make.qk("dp", naive::dp_product, {"dO", "V", "dP"}));
-  all.push_back(make.rows("ds", "naive ds", ds));
-  all.push_back(make.pv("dq", naive::dq_product, {"dS", "K", "dQ"}));
-  all.push_back(make.tn("dk", naive::dk_product, {"dS", "Q", "dK"}));
+  for (KernelLaunch& forward : all) forward.setup = p.pass == Pass::bwd;
+  // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
+  // row by row, and so both live where S was.
+  all.push_back(make.tn({"dv", naive::dv_product, {"P", "dO", "dV"}, {"p", "dout", "dv"}, kept, true}));
+  all.push_back(make.qk({"dp", naive::dp_product, {"dO", "V", "dP"}, {"dout", "v", "s"}}));
+  all.push_back(make.ds_rows());
+  all.push_back(make.pv({"dq", naive::dq_product, {"dS", "K", "dQ"}, {"s", "k", "dq"}, scale}));
+  all.push_back(make.tn({"dk", naive::dk_product, {"dS", "Q", "dK"}, {"s", "q", "dk"}, scale}));
   return all;
 }
-
-/// Makes the launches of one problem and tile, each from its model.
-class Launches {
- public:
-  Launches(const AttentionProblem& problem, const Config& config)
-      : p_(problem), config_(config), stride_(naive::row_stride(problem.n_k)) {}
-
-  /// out = scale left right^T, 16 bits.
-  [[nodiscard]] KernelLaunch qk(KernelModel model, const Product& product,
-                                std::initializer_list<std::string_view> buffers, float scale) const {
-    std::vector<Argument> arguments =
-        kernel_arguments(buffers, {p_.instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
-    arguments.emplace_back(scale);
-    return {
-        std::move(model),
-        source("qk", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, config_)),
-        std::move(arguments), naive::qk_program(p_, config_, product)};
-  }
-
-  [[nodiscard]] KernelLaunch softmax_rows(KernelModel model) const {
-    const bool long_row = naive::long_rows(p_.n_k, softmax.pieces);
-    std::vector<Argument> arguments = kernel_arguments({"s", "p"}, {p_.instances(), p_.n_q, p_.n_k, stride_});
-    if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, softmax.pieces)});
-    append_mask_arguments(arguments, p_);
-    return {std::move(model),
-            source(long_row ? "softmax_long" : "softmax",
-                   kernel_defines({"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, p_, config_)),
-            std::move(arguments), naive::row_program(p_, softmax)};
-  }
-
-  /// dS over dP.
-  [[nodiscard]] KernelLaunch ds_rows(KernelModel model, std::string_view buffer) const {
-    const bool long_row = naive::long_rows(p_.n_k, ds.pieces);
-    std::vector<Argument> arguments = kernel_arguments({"p", buffer, buffer}, {p_.instances(), p_.n_q, stride_});
-    if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, ds.pieces)});
-    arguments.emplace_back(dropout_factor(p_));
-    return {std::move(model),
-            source(long_row ? "ds_long" : "ds", kernel_defines({"ATTN_BF16", "ATTN_DROPOUT"}, p_, config_)),
-            std::move(arguments), naive::row_program(p_, ds)};
-  }
-
-  /// out = scale left right; `left_drops`: it is P, whose signs say what dropout drops.
-  [[nodiscard]] KernelLaunch pv(KernelModel model, const Product& product,
-                                std::initializer_list<std::string_view> buffers, bool left_drops, float scale) const {
-    std::vector<Argument> arguments =
-        kernel_arguments(buffers, {p_.instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
-    arguments.emplace_back(scale);
-    return {std::move(model),
-            source("pv", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                                        dropping(left_drops), config_)),
-            std::move(arguments), naive::pv_program(p_, config_, product)};
-  }
-
-  /// out = scale left^T right.
-  [[nodiscard]] KernelLaunch tn(KernelModel model, const Product& product,
-                                std::initializer_list<std::string_view> buffers, bool left_drops, float scale) const {
-    std::vector<Argument> arguments =
-        kernel_arguments(buffers, {p_.kv_instances(), group_size(p_), p_.n_q, p_.n_k, stride_});
-    arguments.emplace_back(scale);
-    return {std::move(model),
-            source("tn", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                                        dropping(left_drops), config_)),
-            std::move(arguments), naive::tn_program(p_, config_, product)};
-  }
-
- private:
-  /// Kernel `kernel` lives in naive/naive_<kernel>.cuh as attn_naive_<kernel>.
-  static KernelSource source(const std::string& kernel, std::vector<std::string> defines) {
-    return {"naive/naive_" + kernel + ".cuh", "attn_naive_" + kernel, std::move(defines)};
-  }
-
-  [[nodiscard]] AttentionProblem dropping(bool drops) const {
-    AttentionProblem p = p_;
-    if (!drops) p.dropout = 0;
-    return p;
-  }
-
-  AttentionProblem p_;
-  Config config_;
-  std::int64_t stride_;
-};
 
 /// Standard attention: S = Q K^T, P = softmax(mask(S)) and O = P V as three kernels, S and P whole in global memory;
 /// backward dV, dP, dS, dQ and dK as five, P, dP and dS whole there.
@@ -431,32 +413,7 @@ class NaiveAttention final : public Algorithm {
 
   [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
                                    const DeviceLimits& device) const override {
-    const float scale = score_scale(p);
-    const float kept = dropout_factor(p);
-    AttentionPlan plan;
-    plan.buffers = buffers(p, config, device);
-
-    const Launches make(p, config);
-    std::vector<KernelModel> model = models(p, config.tile);
-    plan.launches.push_back(make.qk(model[0], naive::scores_product, {"q", "k", "s"}, scale));
-    plan.launches.push_back(make.softmax_rows(model[1]));
-    plan.launches.push_back(make.pv(model[2], naive::values_product, {"p", "v", "o"}, true, kept));
-    if (p.pass == Pass::fwd) return plan;
-
-    // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
-    // row by row, and so both live where S was.
-    plan.launches.push_back(make.tn(model[3], naive::dv_product, {"p", "dout", "dv"}, true, kept));
-    plan.launches.push_back(make.qk(model[4], naive::dp_product, {"dout", "v", "s"}, 1.0F));
-    plan.launches.push_back(make.ds_rows(model[5], "s"));
-    plan.launches.push_back(make.pv(model[6], naive::dq_product, {"s", "k", "dq"}, false, scale));
-    plan.launches.push_back(make.tn(model[7], naive::dk_product, {"s", "q", "dk"}, false, scale));
-    return plan;
-  }
-
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& /*device*/) const override {
-    return models(p, config.tile);
+    return {.buffers = buffers(p, config, device), .launches = launches(p, config)};
   }
 };
 

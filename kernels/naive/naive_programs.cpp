@@ -76,23 +76,37 @@ Phase store_of(Tensor tensor) {
   }
 }
 
-/// What a product computes from the tiles that a step has loaded: rows x cols of `out`.
-Computation product_step(const AttentionProblem& p, const Product& product, std::int64_t rows, std::int64_t cols) {
-  const OnChipParts operands = parts_of({left_part, right_part});
-  return {product.computes, out_part, operands, operands, rows, cols, accumulator_bytes(p.dtype)};
-}
-
-/// One block for each Br x Bc tile of S (or dP): loads the Q and the K tile (dO, V), stores the S tile with its padding
-/// columns.
-class QkProgram final : public TileProgram {
+/// What the programs of the three kernels of products have in common.
+class ProductProgram : public TileProgram {
  public:
-  QkProgram(const AttentionProblem& problem, const Config& config, const Product& product)
+  ProductProgram(const AttentionProblem& problem, const Config& config, const Product& product)
       : p_(problem),
         tile_(config.tile),
         raster_(raster_of(config)),
         product_(product),
         grid_(whole_grid(problem, config.tile)),
         stride_(row_stride(problem.n_k)) {}
+
+ protected:
+  /// What is computed from the tiles that a step has loaded: rows x cols of `out`.
+  [[nodiscard]] Computation product_step(std::int64_t rows, std::int64_t cols) const {
+    const OnChipParts operands = parts_of({left_part, right_part});
+    return {product_.computes, out_part, operands, operands, rows, cols, accumulator_bytes(p_.dtype)};
+  }
+
+  AttentionProblem p_;
+  TileShape tile_;
+  Raster raster_;
+  Product product_;
+  TileGrid grid_;
+  std::int64_t stride_;
+};
+
+/// One block for each Br x Bc tile of S (or dP): loads the Q and the K tile (dO, V), stores the S tile with its padding
+/// columns.
+class QkProgram final : public ProductProgram {
+ public:
+  using ProductProgram::ProductProgram;
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.q_tiles() * grid_.k_tiles() * p_.instances(); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
@@ -118,7 +132,7 @@ class QkProgram final : public TileProgram {
 
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     const auto [i, j, instance] = place(block);
-    if (step == 0) out.push_back(product_step(p_, product_, grid_.q_rows(i), grid_.k_rows(j)));
+    if (step == 0) out.push_back(product_step(grid_.q_rows(i), grid_.k_rows(j)));
   }
 
  private:
@@ -131,13 +145,6 @@ class QkProgram final : public TileProgram {
     const auto [tile, instance] = place_of(block, raster_, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
     return {.q_tile = tile % grid_.q_tiles(), .k_tile = tile / grid_.q_tiles(), .instance = instance};
   }
-
-  AttentionProblem p_;
-  TileShape tile_;
-  Raster raster_;
-  Product product_;
-  TileGrid grid_;
-  std::int64_t stride_;
 };
 
 /// A block takes a few rows: loads them whole, stores them whole. A row that does not fit on chip has a block of its
@@ -217,16 +224,9 @@ class RowProgram final : public TileProgram {
 
 /// One block for each Br x d tile of O (or dQ): walks along P (dS) in steps of pv_step columns, loading as many rows of
 /// V (K) with each.
-class PvProgram final : public TileProgram {
+class PvProgram final : public ProductProgram {
  public:
-  PvProgram(const AttentionProblem& problem, const Config& config, const Product& product)
-      : p_(problem),
-        tile_(config.tile),
-        raster_(raster_of(config)),
-        product_(product),
-        grid_(whole_grid(problem, config.tile)),
-        stride_(row_stride(problem.n_k)),
-        loads_(ceil_div(problem.n_k, pv_step)) {}
+  using ProductProgram::ProductProgram;
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.q_tiles() * p_.instances(); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return loads_ + 1; }
@@ -255,35 +255,21 @@ class PvProgram final : public TileProgram {
     const std::int64_t sums = pv_column_warps(tile_.br, static_cast<int>(p_.d));
     const std::int64_t rows = grid_.q_rows(place_of(block, raster_, grid_.q_tiles(), p_.instances()).tile) * sums;
     if (step < loads_) {
-      out.push_back(product_step(p_, product_, rows, p_.d));
+      out.push_back(product_step(rows, p_.d));
     } else if (sums > 1) {
       out.push_back({Phase::merge, out_part, {}, {}, rows, p_.d, accumulator_bytes(p_.dtype)});
     }
   }
 
  private:
-  AttentionProblem p_;
-  TileShape tile_;
-  Raster raster_;
-  Product product_;
-  TileGrid grid_;
-  std::int64_t stride_;
-  std::int64_t loads_;
+  const std::int64_t loads_ = ceil_div(p_.n_k, pv_step);
 };
 
 /// One block for each Bc x d tile of dV (or dK): walks down P (dS) in steps of tn_step query rows, loading as many rows
 /// of dO (Q) with each; the rows of a K/V head's query heads follow one another.
-class TnProgram final : public TileProgram {
+class TnProgram final : public ProductProgram {
  public:
-  TnProgram(const AttentionProblem& problem, const Config& config, const Product& product)
-      : p_(problem),
-        tile_(config.tile),
-        raster_(raster_of(config)),
-        product_(product),
-        grid_(whole_grid(problem, config.tile)),
-        stride_(row_stride(problem.n_k)),
-        rows_(group_size(problem) * problem.n_q),
-        loads_(ceil_div(rows_, tn_step)) {}
+  using ProductProgram::ProductProgram;
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.k_tiles() * p_.kv_instances(); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return loads_ + 1; }
@@ -315,18 +301,12 @@ class TnProgram final : public TileProgram {
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     if (step == loads_) return;
     const std::int64_t j = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances()).tile;
-    out.push_back(product_step(p_, product_, grid_.k_rows(j), p_.d));
+    out.push_back(product_step(grid_.k_rows(j), p_.d));
   }
 
  private:
-  AttentionProblem p_;
-  TileShape tile_;
-  Raster raster_;
-  Product product_;
-  TileGrid grid_;
-  std::int64_t stride_;
-  std::int64_t rows_;
-  std::int64_t loads_;
+  const std::int64_t rows_ = group_size(p_) * p_.n_q;
+  const std::int64_t loads_ = ceil_div(rows_, tn_step);
 };
 
 }  // namespace

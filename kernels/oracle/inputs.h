@@ -63,4 +63,9 @@ class InputGenerator {
   std::vector<std::uint16_t> pools_[4];  ///< Q, K, V, dO; empty where the kind has a formula instead
 };
 
+/// Dropout's random bytes as the judge draws them, Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1,
+/// 2, 3, SC11), written apart from the kernels': of entry (row, key) of P of query head `instance`, 0 to 255. It is
+/// kept where that is below dropout_keep().
+[[nodiscard]] int dropout_draw(std::int64_t instance, std::int64_t row, std::int64_t key);
+
 }  // namespace attnscope

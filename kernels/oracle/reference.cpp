@@ -14,8 +14,8 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/oracle/dropout.h"
 #include "kernels/oracle/float16.h"
+#include "kernels/oracle/inputs.h"
 
 namespace attnscope {
 namespace {

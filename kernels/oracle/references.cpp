@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/oracle/linear_reference.h"
-
 namespace attnscope {
+
+Reference reference_linear_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
+
 namespace {
 
 constexpr std::array known_references{ReferenceKind{"softmax", reference_attention},

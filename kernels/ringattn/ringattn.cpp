@@ -85,20 +85,6 @@ class SharedSequence final : public Algorithm {
                                      "N {} is no multiple of the {} pieces that the GPUs share.", p.n_k, pieces));
   }
 
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem& p, const Config& config,
-                                                 const DeviceLimits& device) const override {
-    AttentionModel model;
-    add_kernels(model, p, config, device);
-    return std::move(model.kernels);
-  }
-  void add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
-                   const DeviceLimits& device) const override {
-    AttentionPlan made = plan(p, config, device);
-    for (KernelLaunch& launch : made.launches) model.kernels.push_back(std::move(launch));
-    model.schedule = std::move(made.schedule);
-  }
-
  private:
   static Facts facts_of(const Scheme& scheme, Facts facts) {
     facts.name = scheme.name;

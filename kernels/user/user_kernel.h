@@ -29,10 +29,13 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] const std::string& text() const { return statement_.launches.front().source->statement; }
 
  protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
-                                                 const DeviceLimits&) const override;
+  void add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
+                   const DeviceLimits& device) const override {
+    model.kernels = kernels(p, config, device);
+  }
 
  private:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// The launches of the problem's pass, forward first. Throws Message where none is to be measured.
   [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&, const Variables&) const;
   [[nodiscard]] std::optional<Refusal> refuse_problem(const AttentionProblem&, const Config&) const;

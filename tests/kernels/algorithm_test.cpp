@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <bit>
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +20,6 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/device/quantise_shape.h"
 #include "kernels/embedded_sources.h"
-#include "kernels/fa2/fa2_shape.h"
 #include "kernels/growth_laws.h"
 #include "kernels/model/io_model.h"
 #include "tests/kernels/programs.h"
@@ -287,22 +285,6 @@ TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
   }
 }
 
-TEST(Plan, ARasterThatAnAlgorithmHasNotIsRefusedByName) {
-  AttentionProblem p{.n_q = 8, .n_k = 64, .d = 64};
-  const Tiling tile{.br = 16, .bc = 32, .raster = Raster::heads_fastest};
-  const auto reason = [&](std::string_view name) {
-    const auto refused = algorithm(name).refusal(p, tile, h200());
-    return refused ? text(refused->reason) : "";
-  };
-  EXPECT_EQ(reason("splitkv"), "splitkv has no knob 'raster'; it has splits, stages.");
-  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
-    p.pass = pass;
-    EXPECT_EQ(reason("fa1"), "fa1 has no knob 'raster', nor any other.");
-    EXPECT_EQ(reason("fa2"), "");
-    EXPECT_EQ(reason("naive"), "");
-  }
-}
-
 TEST(Plan, DefinesSayTheConfiguration) {
   const AttentionProblem p{.dtype = DType::bf16, .mask = Mask::causal, .n_q = 64, .n_k = 64, .d = 128};
   const Tiling tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
@@ -387,82 +369,6 @@ TEST(Plan, MatrixFlopsAndRegisters) {
   EXPECT_DOUBLE_EQ(algorithm("naive").plan(causal, {}, h200()).launches[0].matrix_flops * 2, forward_flops(square));
 }
 
-TEST(Refusal, EachCauseWithItsFigures) {
-  struct Case {
-    const char* name;
-    std::int64_t d;
-    Tiling tile;
-    Refusal::Cause cause;
-    const char* reason;
-  };
-  for (const auto& [name, d, tile, cause, reason] : {
-           Case{"fa2", 72, {}, Refusal::Cause::shape, "d 72 is not supported; supported: 16, 32, 48, 64, 80,"},
-           Case{"fa2", 64, {.br = 24}, Refusal::Cause::shape, "Br must be a positive multiple of 16, not 24."},
-           Case{"fa1", 64, {.bc = 0}, Refusal::Cause::shape, "Bc must be a positive multiple of 16, not 0."},
-           Case{"fa1", 64, {.bc = -16}, Refusal::Cause::shape, "Bc must be a positive multiple of 16, not -16."},
-           Case{"fa2",
-                256,
-                {.br = 1024},
-                Refusal::Cause::threads,
-                "fa2 fwd needs 2,048 threads a block; NVIDIA H200 has 1,024."},
-           Case{"fa2",
-                256,
-                {.br = 512, .bc = 16},
-                Refusal::Cause::registers,
-                "registers a thread; with 1,024 threads a block, the register file of an SM of NVIDIA H200 leaves 64 "
-                "for each."},
-           Case{"fa2",
-                128,
-                {.br = 128, .bc = 512},
-                Refusal::Cause::shared_memory,
-                "fa2 fwd needs 294,912 bytes of shared memory a block; NVIDIA H200 has 232,448."},
-           Case{"naive",
-                256,
-                {.br = 128, .bc = 512},
-                Refusal::Cause::shared_memory,
-                "naive qk needs 327,680 bytes of shared memory a block; NVIDIA H200 has 232,448."},
-       }) {
-    const AttentionProblem p{.n_q = 512, .n_k = 512, .d = d};
-    const auto refused = algorithm(name).refusal(p, tile, h200());
-    ASSERT_TRUE(refused.has_value()) << reason;
-    EXPECT_EQ(to_string(refused->cause), to_string(cause)) << refused->reason;
-    EXPECT_THAT(text(refused->reason), HasSubstr(reason));
-  }
-}
-
-/// The kernels choose their chunk widths by the same limit, so the two must agree on what a block has.
-TEST(Refusal, RegisterLimitIsTheShapes) {
-  for (const int d : {64, 128, 256}) {
-    for (int br = 16; br <= 1024; br += 16) {
-      const auto refused = algorithm("fa2").refusal({.d = d}, TileShape{.br = br, .bc = 16}, h200());
-      if (refused && refused->cause == Refusal::Cause::threads) continue;
-      const bool by_registers = refused && refused->cause == Refusal::Cause::registers;
-      EXPECT_EQ(by_registers, fa2::register_estimate(br, 16, d) > fa2::register_limit(br, d))
-          << "Br " << br << " d " << d;
-    }
-  }
-}
-
-TEST(Refusal, WhatNoTileCanMend) {
-  DeviceLimits volta = h200();
-  volta.name = "V100";
-  volta.compute_major = 7;
-  const auto architecture = algorithm("fa2").refusal(square, {}, volta);
-  ASSERT_TRUE(architecture.has_value());
-  EXPECT_EQ(architecture->cause, Refusal::Cause::architecture);
-  EXPECT_EQ(text(architecture->reason), "the kernels need compute capability 8.0 or newer; V100 has 7.0.");
-
-  const auto impossible = algorithm("fa1").refusal({.n_q = 0}, {}, h200());
-  ASSERT_TRUE(impossible.has_value());
-  EXPECT_EQ(text(impossible->reason), "n_q must be at least 1, not 0.");
-
-  const std::int64_t many = 1 << 20;
-  const auto grid =
-      algorithm("fa2").refusal({.batch = many, .n_q = many, .n_k = 16}, TileShape{.br = 16, .bc = 16}, h200());
-  ASSERT_TRUE(grid.has_value());
-  EXPECT_THAT(text(grid->reason), HasSubstr("thread blocks is 68,719,476,736, over 2,147,483,647"));
-}
-
 TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
   const auto tile = [](std::string_view name, std::int64_t n, std::int64_t d) {
     AttentionProblem p = square;
@@ -511,13 +417,7 @@ TEST(Fa2, IsTheSameKernelOnEveryGpu) {
 TEST(Fa2, WarpsAreTheTilesChoice) {
   const Algorithm& fa2 = algorithm("fa2");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
-  const auto reason = [&](int warps, int stages) {
-    const auto refused = fa2.refusal(p, Tiling{.br = 128, .bc = 64, .warps = warps, .stages = stages}, h200());
-    EXPECT_TRUE(!refused || refused->cause == Refusal::Cause::shape);
-    return refused ? text(refused->reason) : std::string();
-  };
   const auto launch = [&](int warps) {
-    EXPECT_EQ(reason(warps, 0), "");
     return fa2.plan(p, Tiling{.br = 128, .bc = 64, .warps = warps}, h200()).launches.front();
   };
   // What the kernel does of itself is the same kernel; else one macro more, and another geometry.
@@ -525,10 +425,6 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   EXPECT_EQ(launch(0).block[0], 128U);
   EXPECT_EQ(launch(8).block[0], 256U);
   EXPECT_EQ(launch(8).source.defines.back(), "ATTN_WARPS=8");
-  EXPECT_EQ(reason(3, 0), "fa2 fwd takes 16 or 32 query rows a warp: Br 128 has no tile of 3 warps.");
-  EXPECT_EQ(reason(0, 2), "fa2 has no knob 'stages'; it has raster, warps.");
-  EXPECT_EQ(text(algorithm("fa1").refusal(p, Tiling{.br = 128, .bc = 64, .warps = 4}, h200())->reason),
-            "fa1 has no knob 'warps', nor any other.");
 }
 
 TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRowTile) {
@@ -602,72 +498,6 @@ TEST(Fa3, StagesAreTheTilesChoice) {
   EXPECT_EQ(launch(3).source.defines.back(), "ATTN_STAGES=3");
   EXPECT_EQ(launch(3).dynamic_shared_bytes, 2 * 64 * (128 + 6 * 64 + 128) + 96 + 64);
   EXPECT_EQ(launch(1).source.defines.back(), "ATTN_STAGES=1");
-}
-
-TEST(Fa3, RefusesByNameWhatItLacks) {
-  const Algorithm& fa3 = algorithm("fa3");
-  AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
-  const auto refused = [&](const Tiling& tile, const DeviceLimits& gpu) {
-    const auto found = fa3.refusal(p, tile, gpu);
-    return found ? std::string(to_string(found->cause)) + ": " + text(found->reason) : "";
-  };
-  const DeviceLimits& a100 = *find_gpu("a100");
-  EXPECT_EQ(refused({.br = 128, .bc = 128}, h200()), "");
-  EXPECT_EQ(refused({.br = 48, .bc = 64}, h200()),
-            "shape: fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not 48.");
-  EXPECT_EQ(refused({.br = 64, .bc = 272}, h200()), "shape: Bc is 272, over 256: fa3 fwd has no wider product.");
-  EXPECT_EQ(refused({.br = 128, .bc = 64, .stages = 4}, h200()),
-            "shape: stages is 4, over 3: fa3 fwd has no longer ring.");
-  EXPECT_EQ(refused({.br = 128, .bc = 64, .warps = 8}, h200()),
-            "shape: fa3 has no knob 'warps'; it has raster, stages, rotation, quantising.");
-  EXPECT_EQ(refused({.br = 192, .bc = 96}, h200()),
-            "registers: fa3 fwd needs about 164 registers a thread that multiplies at 192x96 and d 128; Br 192 leaves "
-            "160.");
-  EXPECT_EQ(refused({.br = 128, .bc = 144, .stages = 3}, h200()),
-            "shared memory: fa3 fwd needs 254,112 bytes of shared memory a block; NVIDIA H200 has 232,448.");
-  EXPECT_EQ(refused({.br = 128, .bc = 128}, a100),
-            "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA A100 80GB has 8.0.");
-  EXPECT_EQ(refused({.br = 128, .bc = 128}, *find_gpu("b200")),
-            "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA B200 has 10.0.");
-
-  p.pass = Pass::bwd;
-  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "");
-  EXPECT_EQ(refused({.br = 128, .bc = 128}, h200()), "shape: fa3 bwd has the tile 64x128 at d 128, not 128x128.");
-  EXPECT_EQ(refused({.br = 64, .bc = 128, .raster = Raster::heads_fastest}, h200()),
-            "shape: fa3 bwd has no knob 'raster'.");
-  EXPECT_EQ(refused({.br = 64, .bc = 128}, a100),
-            "architecture: fa3 needs compute capability 9.0 (wgmma); NVIDIA A100 80GB has 8.0.");
-  p.dropout = 0.1;
-  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no dropout.");
-  p.dropout = 0;
-  p.mask = parse_mask("blocks:128:butterfly").value();
-  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no block mask.");
-  p.mask = Mask::none;
-  p.d = 80;
-  EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no d 80; it has 64 and 128.");
-}
-
-TEST(Fa3, RefusesByNameWhatItLacksWith8Bits) {
-  AttentionProblem p{.dtype = DType::fp8, .n_q = 512, .n_k = 512, .d = 128};
-  const auto refused = [&](const char* name, const Config& config) {
-    const auto found = algorithm(name).refusal(p, config, h200());
-    return found ? text(found->reason) : "";
-  };
-  const TileShape tile{.br = 128, .bc = 128};
-  EXPECT_EQ(refused("fa3", tile), "");
-  EXPECT_EQ(refused("fa2", tile), "fa2 has no kernels for fp8; it has fp16, bf16.");
-  EXPECT_EQ(refused("fa3", TileShape{.br = 64, .bc = 128}), "fa3 fp8 takes tiles of 128x128 alone, not 64x128.");
-  p.d = 96;
-  EXPECT_EQ(refused("fa3", tile), "fa3 fp8 has no d 96; it has 64, 128.");
-  p.d = 128;
-  p.dropout = 0.1;
-  EXPECT_EQ(refused("fa3", tile), "fa3 fp8 has no dropout.");
-  p.dropout = 0;
-  p.pass = Pass::bwd;
-  EXPECT_EQ(refused("fa3", tile), "fa3 fp8 has no backward pass.");
-  p = {.n_q = 512, .n_k = 512, .d = 128};
-  EXPECT_EQ(refused("fa3", {tile, {{knob::rotation, std::string(knob::hadamard)}}}),
-            "The knob rotation is for fp8 alone.");
 }
 
 TEST(ScaleExponent, LeavesTheLargestMagnitudeInRange) {
@@ -747,8 +577,6 @@ TEST(DefaultTile, DividesTheBlocksOfABlockMask) {
   p.mask = parse_mask("blocks:128:butterfly").value();
   EXPECT_EQ(describe(algorithm("fa2").default_config(p, h200())), "128x64");
   EXPECT_EQ(describe(algorithm("fa3").default_config(p, h200())), "128x128");
-  EXPECT_THAT(text(algorithm("fa2").refusal(p, Tiling{.br = 192, .bc = 128}, h200())->reason),
-              HasSubstr("Br 192 does not divide the mask's blocks of 128."));
 }
 
 TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {

@@ -23,7 +23,6 @@ namespace {
 using test::h200;
 using test::label;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const std::vector<const Algorithm*>& flash() {
   static const std::vector<const Algorithm*> both{built_in_algorithms().find("fa1"), built_in_algorithms().find("fa2")};
@@ -198,25 +197,6 @@ TEST(Backward, PlansOfTheThreePasses) {
     for (const KernelLaunch& launch : both.launches) flops += launch.matrix_flops;
     EXPECT_DOUBLE_EQ(flops, pass_flops(p));
   }
-}
-
-TEST(Backward, Refusals) {
-  AttentionProblem p{.pass = Pass::bwd, .n_q = 512, .n_k = 512, .d = 128};
-  const auto reason = [&](const char* name, const Tiling& tile) {
-    const auto refused = built_in_algorithms().find(name)->refusal(p, tile, h200());
-    return refused ? text(refused->reason) : std::string();
-  };
-  EXPECT_EQ(reason("fa2", Tiling{.br = 64, .bc = 128}), "");
-  EXPECT_THAT(reason("fa2", Tiling{.br = 64, .bc = 256}), HasSubstr("fa2 bwd needs about"));
-  EXPECT_THAT(reason("fa1", Tiling{.br = 64, .bc = 256}), HasSubstr("fa1 bwd needs about"));
-  EXPECT_THAT(reason("fa2", Tiling{.br = 256, .bc = 128}), HasSubstr("fa2 bwd needs"));
-  EXPECT_THAT(reason("fa2", Tiling{.br = 64, .bc = 128, .warps = 4}), HasSubstr("fa2 bwd has no knob 'warps'"));
-  // A tile for both passes must suit both.
-  p.pass = Pass::fwd_bwd;
-  EXPECT_EQ(reason("fa2", Tiling{.br = 64, .bc = 128}), "");
-  EXPECT_THAT(reason("fa1", Tiling{.br = 64, .bc = 224}), HasSubstr("fa1 bwd needs about"));
-  p.pass = Pass::fwd;
-  EXPECT_EQ(reason("fa1", Tiling{.br = 64, .bc = 224}), "");
 }
 
 TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/oracle/float16.h"
-#include "kernels/oracle/linear_reference.h"
+#include "kernels/oracle/references.h"
 #include "kernels/registry.h"
 #include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/programs.h"
@@ -74,27 +74,6 @@ TEST(LinearAttention, BytesGrowAsNAndDWhateverM) {
   EXPECT_NEAR(bytes(8192, 128, {128, 64}) / bytes(8192, 64, {64, 64}), 2, 0.02);
   EXPECT_EQ(linear_attention().law(heads_of(4096, 64), TileShape{}, h200()).text, "N·d");
   EXPECT_EQ(linear_attention().facts().power_law->exponents, (std::array{1, 1, 0}));
-}
-
-TEST(LinearAttention, RefusesByNameWhatItLacks) {
-  const auto refused = [](AttentionProblem p, const TileShape& tile = {64, 64}) {
-    const auto found = linear_attention().refusal(p, tile, h200());
-    return found ? text(found->reason) : std::string();
-  };
-  AttentionProblem p = heads_of(512, 64);
-  EXPECT_EQ(refused(p), "");
-  p.pass = Pass::bwd;
-  EXPECT_EQ(refused(p), "linattn has no backward pass.");
-  p.pass = Pass::fwd;
-  p.mask = test::mask_of("window:64:0");
-  EXPECT_EQ(refused(p), "linattn has no sliding window.");
-  p.mask = test::mask_of("lengths:ramp");
-  EXPECT_EQ(refused(p), "linattn has no key lengths.");
-  p.mask = Mask::none;
-  p.dropout = 0.5;
-  EXPECT_EQ(refused(p), "linattn has no dropout.");
-  EXPECT_THAT(refused(heads_of(512, 256)), ::testing::HasSubstr("d 256 is not supported"));
-  EXPECT_THAT(refused(heads_of(512, 64), {1024, 64}), ::testing::HasSubstr("threads a block"));
 }
 
 TEST(LinearAttention, ScaledStatesAreMeans) {
@@ -216,7 +195,7 @@ TEST(LinearAttention, ItsArithmeticIsWithinTheJudgesBound) {
         for (const InputKind kind : input_kinds()) {
           const AttentionInputs inputs = make_inputs(p, kind, 11);
           const Reference reference =
-              reference_linear_attention(p, matrices_of(p, inputs), {.rows = all_rows(p), .threads = 1});
+              find_reference("linear")->of(p, matrices_of(p, inputs), {.rows = all_rows(p), .threads = 1});
           for (const TileShape& tile : {TileShape{16, 32}, TileShape{48, 80}, TileShape{128, 128}}) {
             const CheckResult found = check(reference, {.o = Emulated(p, tile, inputs).outputs()});
             EXPECT_TRUE(found.pass) << describe(p) << " " << to_string(kind) << " " << describe(tile) << ": "

@@ -25,7 +25,6 @@ namespace {
 using test::h200;
 using test::mask_of;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
 const Algorithm& naive_attention = *built_in_algorithms().find("naive");
@@ -277,35 +276,6 @@ TEST(Naive, ArgumentsAreTheKernelsParameters) {
     EXPECT_EQ(launch(plan, "softmax").source.entry, n_k == 203 ? "attn_naive_softmax" : "attn_naive_softmax_long");
     EXPECT_EQ(launch(plan, "ds").source.entry, n_k == 203 ? "attn_naive_ds" : "attn_naive_ds_long");
   }
-}
-
-TEST(Naive, RefusesByName) {
-  const auto reason = [](const AttentionProblem& p, const Tiling& tile = {}) {
-    const auto refused = naive_attention.refusal(p, tile, h200());
-    return refused ? text(refused->reason) : std::string();
-  };
-  const AttentionProblem all{.pass = Pass::fwd_bwd,
-                             .mask = mask_of("window:9:4+lengths:ramp+blocks:48:butterfly"),
-                             .batch = 2,
-                             .heads_q = 6,
-                             .heads_kv = 2,
-                             .n_q = 113,
-                             .n_k = 203,
-                             .dropout = 0.5};
-  EXPECT_EQ(reason(all, Tiling{.br = 128, .bc = 64}), "")
-      << "no tile is skipped, so the blocks need not hold whole ones";
-  AttentionProblem paged = all;
-  paged.mask = Mask::none;
-  paged.page = 16;
-  EXPECT_THAT(reason(paged), HasSubstr("naive has no paged K/V"));
-  EXPECT_EQ(reason(all, Tiling{.splits = 2}), "naive has no knob 'splits'; it has raster.");
-  EXPECT_EQ(reason({.n_q = 1, .n_k = 1 << 20, .d = 128}), "") << "rows of any length";
-  // dV's tile is Bc x d: only the backward pass needs its registers.
-  AttentionProblem wide{.n_q = 256, .n_k = 256, .d = 128};
-  const Tiling tile{.br = 16, .bc = 384};
-  EXPECT_EQ(reason(wide, tile), "");
-  wide.pass = Pass::bwd;
-  EXPECT_THAT(reason(wide, tile), HasSubstr("naive tn needs about"));
 }
 
 TEST(Naive, DecodingTakesATileOfFewRows) {

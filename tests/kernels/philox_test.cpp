@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/philox_shape.h"
 #include "kernels/model/attention.h"
-#include "kernels/oracle/dropout.h"
+#include "kernels/oracle/inputs.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,6 @@ namespace {
 
 using test::h200;
 using test::sanitized;
-using ::testing::HasSubstr;
 
 struct Case {
   std::string algorithm;
@@ -171,28 +170,6 @@ TEST(SharedSequence, ARingHidesItsCopiesAndAnAllGatherNone) {
   EXPECT_DOUBLE_EQ(slow.exposed_ns, 3 * 20);
   const ScheduleTimes gather = times_of("allgather", 40);
   EXPECT_DOUBLE_EQ(gather.exposed_ns, 3 * 80);
-}
-
-TEST(SharedSequence, WhatCannotBeSharedIsRefusedInWords) {
-  AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
-  p.gpus = 4;
-  const auto why = [&](std::string_view name) {
-    const Algorithm& algorithm = *built_in_algorithms().find(name);
-    const auto refused = algorithm.refusal(p, algorithm.default_config(p, h200()), h200());
-    return refused ? text(refused->reason) : std::string();
-  };
-  EXPECT_EQ(why("ring"), "");
-  EXPECT_THAT(why("fa2"), HasSubstr("attention across GPUs"));
-  EXPECT_THAT(why("ulysses"), HasSubstr("as many K/V heads: there are 2"));
-  p.gpu_order = GpuOrder::striped;
-  EXPECT_THAT(why("allgather"), HasSubstr("striped"));
-  p.n_q = p.n_k = 1023;
-  EXPECT_THAT(why("ring"), HasSubstr("no multiple of the 4 pieces"));
-  p.n_q = 1024;
-  p.n_k = 2048;
-  EXPECT_THAT(why("ring"), HasSubstr("differ"));
-  p.gpus = most_gpus + 1;
-  EXPECT_THAT(why("ring"), HasSubstr("1 to 64 GPUs"));
 }
 
 }  // namespace

@@ -28,7 +28,6 @@ namespace {
 using test::h200;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const Algorithm& splitkv_algorithm() {
   return *built_in_algorithms().find("splitkv");
@@ -196,26 +195,6 @@ TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
   // 16 blocks of 4096 keys of each head read the head and their own once more.
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{17LL * 2 * 65'536 * 256, 2LL * 65'536 * 128 + 2 * 32}));
   EXPECT_EQ(plan.quantised, (Quantisation{.keys = 65'536, .weights = false}));
-
-  const auto refused = [&](const DeviceLimits& device) {
-    const auto found = splitkv_algorithm().refusal(p, tile, device);
-    return found ? text(found->reason) : "";
-  };
-  DeviceLimits older = h200();
-  older.compute_major = 8;
-  older.compute_minor = 6;
-  EXPECT_EQ(refused(h200()), "");
-  EXPECT_THAT(refused(older), HasSubstr("8.9"));
-  older.compute_minor = 9;
-  EXPECT_EQ(refused(older), "");
-  p.n_k = (1 << 22) + 1;
-  EXPECT_THAT(refused(h200()), HasSubstr("splitkv fp8 makes its cache anew for each point"));
-  p.n_k = 1000;
-  p.pass = Pass::bwd;
-  EXPECT_EQ(refused(h200()), "splitkv has no backward pass.");
-  p.pass = Pass::fwd;
-  p.d = 80;
-  EXPECT_EQ(refused(h200()), "splitkv fp8 has no d 80; it has 32, 64, 96, ..., 256.");
 }
 
 TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
@@ -303,47 +282,6 @@ TEST(SplitKv, TheCombineStartsEarlyWhereAGpuCan) {
     EXPECT_FALSE(plan.launches[0].starts_early);
     EXPECT_EQ(plan.launches[1].starts_early, early) << gpu;
   }
-}
-
-TEST(SplitKv, RefusalsByName) {
-  const AttentionProblem good{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
-  const auto reason = [](const AttentionProblem& p, const Tiling& tile) {
-    const auto refused = splitkv_algorithm().refusal(p, tile, h200());
-    return refused ? std::string(to_string(refused->cause)) + ": " + text(refused->reason) : std::string();
-  };
-  const Tiling tile{.br = 16, .bc = 64};
-  EXPECT_EQ(reason(good, tile), "");
-  AttentionProblem p = good;
-  p.n_q = 9;
-  EXPECT_THAT(reason(p, Tiling{.br = 64, .bc = 64}),
-              HasSubstr("heads_q / heads_kv x n_q is 72, over 64: splitkv decodes, with all queries of a K/V head"));
-  p.n_q = 4;
-  EXPECT_THAT(reason(p, tile), HasSubstr("Br 16 is too small for the 32 query rows that share a K/V head."));
-  EXPECT_THAT(reason(good, Tiling{.br = 80, .bc = 64}), HasSubstr("Br is 80, over 64"));
-  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 528}), HasSubstr("Bc is 528, over 512"));
-  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .stages = 9}), HasSubstr("stages is 9, over 8"));
-  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .splits = -1}),
-              HasSubstr("splits must be a whole number from 0 (the algorithm's choice) to 4096, not '-1'"));
-  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .warps = 4}),
-              HasSubstr("splitkv has no knob 'warps'; it has splits, stages."));
-  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 512}), HasSubstr("splitkv partial needs 26"));
-  EXPECT_THAT(reason(good, Tiling{.br = 16, .bc = 64, .splits = 4096}), "");
-  p = good;
-  p.heads_kv = p.heads_q = 1 << 20;
-  EXPECT_THAT(reason(p, Tiling{.br = 16, .bc = 64, .splits = 4096}), HasSubstr("thread blocks is 4,294,967,296"));
-  p = good;
-  p.pass = Pass::bwd;
-  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no backward pass."));
-  p = good;
-  p.dropout = 0.1;
-  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no dropout."));
-  p = good;
-  p.mask.left = 10;
-  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no sliding window."));
-  p.mask = Mask::none;
-  p.mask.blocks = Mask::Blocks::butterfly;
-  p.mask.block_size = 64;
-  EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no block mask."));
 }
 
 TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {

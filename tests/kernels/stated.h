@@ -26,12 +26,6 @@ class Stated final : public Algorithm {
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override {
     throw std::logic_error("not asked");
   }
-
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
-                                                 const DeviceLimits&) const override {
-    throw std::logic_error("not asked");
-  }
 };
 
 }  // namespace attnscope::test

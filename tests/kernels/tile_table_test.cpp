@@ -2,8 +2,8 @@
 #include "kernels/tile_table.h"
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
-#include "tests/kernels/clustered.h"
 #include "tests/kernels/programs.h"
+#include "tests/kernels/restated.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(TileTable, ParsesAndPrintsTheSame) {
 }
 
 TEST(TileTable, AKnobThatAnAlgorithmStatesIsAColumn) {
-  const Registry registry = attnscope::testing::registry_with_knobs();
+  const Registry registry = test::registry_with_knobs();
   TileChoice choice{.algorithm = "clustered", .arch = "9.0", .d = 64, .n = 512, .config = {{128, 64}}, .reason = "so"};
   choice.config.knobs = {{"cluster", 4}};
   const std::string written = format_tile_table(std::vector{choice}, registry);

@@ -27,6 +27,10 @@ TEST(Integer, CeilDivAndRoundUp) {
   EXPECT_EQ(round_up(17, 16), 32);
 }
 
+std::int64_t tiles_of(const TileGrid& grid) {
+  return grid.counts(grid.row_runs()).tiles;
+}
+
 TEST(TileGrid, FullMaskSeesEverything) {
   const TileGrid grid({.n_q = 130, .n_k = 100}, {.br = 64, .bc = 32});
   EXPECT_EQ(grid.q_tiles(), 3);
@@ -35,9 +39,9 @@ TEST(TileGrid, FullMaskSeesEverything) {
   EXPECT_EQ(grid.k_rows(3), 4);
   EXPECT_EQ(grid.k_tiles_seen(0), 4);
   EXPECT_EQ(grid.q_begin(3), 0);
-  EXPECT_EQ(grid.counts().tiles, 12);
-  EXPECT_EQ(grid.counts().key_rows_seen, 300);
-  EXPECT_EQ(grid.counts().query_rows_seen, 520);
+  EXPECT_EQ(tiles_of(grid), 12);
+  EXPECT_EQ(grid.counts(grid.row_runs()).key_rows_seen, 300);
+  EXPECT_EQ(grid.counts(grid.row_runs()).query_rows_seen, 520);
 }
 
 TEST(TileGrid, CausalByHand) {
@@ -48,8 +52,8 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(square.k_tiles_seen(2), 2);
   EXPECT_EQ(square.k_tiles_seen(3), 2);
   EXPECT_EQ(square.q_begin(1), 2);
-  EXPECT_EQ(square.counts().tiles, 6);
-  EXPECT_EQ(square.counts().key_rows_seen, 6 * 128);
+  EXPECT_EQ(tiles_of(square), 6);
+  EXPECT_EQ(square.counts(square.row_runs()).key_rows_seen, 6 * 128);
 
   // 5 queries, 2 keys: queries 0..2 see none.
   const TileGrid tall({.mask = Mask::causal, .n_q = 5, .n_k = 2}, {.br = 1, .bc = 1});
@@ -127,12 +131,12 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     keys += grid.k_rows(j);
   }
   ASSERT_EQ(keys, length) << label;
-  ASSERT_EQ(grid.counts().tiles, tiles) << label;
-  ASSERT_EQ(grid.counts().key_rows_seen, key_rows) << label;
-  ASSERT_EQ(grid.counts().query_rows_seen, query_rows) << label;
-  ASSERT_EQ(grid.counts().query_rows_touched, queries_touched) << label;
-  ASSERT_EQ(grid.columns().key_rows_touched, keys_touched) << label;
-  ASSERT_EQ(grid.columns().k_tiles_touched, tiles_touched) << label;
+  ASSERT_EQ(tiles_of(grid), tiles) << label;
+  ASSERT_EQ(grid.counts(grid.row_runs()).key_rows_seen, key_rows) << label;
+  ASSERT_EQ(grid.counts(grid.row_runs()).query_rows_seen, query_rows) << label;
+  ASSERT_EQ(grid.counts(grid.row_runs()).query_rows_touched, queries_touched) << label;
+  ASSERT_EQ(grid.columns(grid.column_runs()).key_rows_touched, keys_touched) << label;
+  ASSERT_EQ(grid.columns(grid.column_runs()).k_tiles_touched, tiles_touched) << label;
   ASSERT_EQ(each_of(grid.row_runs()), row_sizes) << label;
   ASSERT_EQ(each_of(grid.column_runs()), column_sizes) << label;
 }
@@ -232,25 +236,26 @@ TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
     ColumnCounts columns;
     for (std::int64_t i = 0; i < p.instances(); ++i) {
       const TileGrid grid(p, tile, i / 6);
-      sum.tiles += grid.counts().tiles;
-      sum.query_rows_touched += grid.counts().query_rows_touched;
-      sum.key_rows_seen += grid.counts().key_rows_seen;
-      sum.query_rows_seen += grid.counts().query_rows_seen;
-      sum.q_tiles_touched += grid.counts().q_tiles_touched;
+      sum.tiles += tiles_of(grid);
+      sum.query_rows_touched += grid.counts(grid.row_runs()).query_rows_touched;
+      sum.key_rows_seen += grid.counts(grid.row_runs()).key_rows_seen;
+      sum.query_rows_seen += grid.counts(grid.row_runs()).query_rows_seen;
+      sum.q_tiles_touched += grid.counts(grid.row_runs()).q_tiles_touched;
     }
     for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
-      const ColumnCounts of_head = TileGrid(p, tile, i / 2).columns();
+      const TileGrid grid(p, tile, i / 2);
+      const ColumnCounts of_head = grid.columns(grid.column_runs());
       columns.k_tiles_touched += of_head.k_tiles_touched;
       columns.key_rows_touched += of_head.key_rows_touched;
     }
-    EXPECT_EQ(batch.counts(), sum) << text;
-    EXPECT_EQ(batch.columns_kv(), columns) << text;
+    EXPECT_EQ(batch.counts(batch.row_runs()), sum) << text;
+    EXPECT_EQ(batch.columns_kv(batch.column_runs()), columns) << text;
     for (std::int64_t i = 0; i < p.instances(); ++i) {
-      EXPECT_EQ(batch.of(i).counts().tiles, TileGrid(p, tile, i / 6).counts().tiles) << text << ' ' << i;
+      EXPECT_EQ(tiles_of(batch.of(i)), tiles_of(TileGrid(p, tile, i / 6))) << text << ' ' << i;
       EXPECT_EQ(batch.of(i).k_end(1), TileGrid(p, tile, i / 6).k_end(1)) << text << ' ' << i;
     }
     for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
-      EXPECT_EQ(batch.of_kv(i).counts().tiles, TileGrid(p, tile, i / 2).counts().tiles) << text << ' ' << i;
+      EXPECT_EQ(tiles_of(batch.of_kv(i)), tiles_of(TileGrid(p, tile, i / 2))) << text << ' ' << i;
     }
   }
 }

@@ -3,6 +3,7 @@
 // model_test.cpp; that they compute attention: phases_test.cpp.
 #include "kernels/model/tile_program.h"
 #include "kernels/common_knobs.h"
+#include "kernels/linattn/linattn_programs.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,7 @@ struct Extent {
 
 Extent extent_of(Tensor tensor, const AttentionProblem& p) {
   const std::int64_t padded = (p.n_k + 15) / 16 * 16;
+  if (tensor == linattn::kv_state) return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // no more than one a key
   switch (tensor) {
     case Tensor::q:
       return {p.instances(), p.n_q, p.d, bytes_per_element(p.dtype)};
@@ -47,47 +49,34 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
       return {p.kv_instances(), p.n_k, p.d, bytes_per_element(p.dtype)};
     case Tensor::s:
     case Tensor::p:
+    case Tensor::dp:
+    case Tensor::ds:
       return {p.instances(), p.n_q, padded, 2};
     case Tensor::o_acc:
+    case Tensor::dq_acc:
       return {p.instances(), p.n_q, p.d, 4};
     case Tensor::l:
     case Tensor::m:
     case Tensor::lse:
+    case Tensor::delta:
       return {p.instances(), p.n_q, 1, 4};
     case Tensor::dk:
     case Tensor::dv:
+    case Tensor::k16:
+    case Tensor::v16:
       return {p.kv_instances(), p.n_k, p.d, 2};
-    case Tensor::dp:
-    case Tensor::ds:
-      return {p.instances(), p.n_q, padded, 2};
-    case Tensor::dq_acc:
-      return {p.instances(), p.n_q, p.d, 4};
-    case Tensor::delta:
-      return {p.instances(), p.n_q, 1, 4};
-    case Tensor::kv_state:
-      return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // no more than one a key
     case Tensor::taken:
       return {1, 1, 1, 32};
     case Tensor::key_lengths:
       return {1, (p.batch + 7) / 8, 1, 32};
-    case Tensor::k16:
-    case Tensor::v16:
-      return {p.kv_instances(), p.n_k, p.d, 2};
     case Tensor::q_scales:
       return {p.instances(), (p.n_q + 63) / 64, 1, 32};
     case Tensor::k_scales:
     case Tensor::v_scales:
       return {p.kv_instances(), (p.n_k + 127) / 128, 1, 32};
-    case Tensor::o_part:
-    case Tensor::lse_part:
-    case Tensor::block_table:
-    case Tensor::dout:
-    case Tensor::dq:
-    case Tensor::q16:
-    case Tensor::o:
-      break;
+    default:
+      return {p.instances(), p.n_q, p.d, 2};
   }
-  return {p.instances(), p.n_q, p.d, 2};
 }
 
 void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/oracle/linear_reference.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {
 }
 
 Reference linear(const AttentionProblem& p, const AttentionInputs& inputs, std::vector<RowId> rows, unsigned threads) {
-  return reference_linear_attention(p, matrices_of(p, inputs), {.rows = std::move(rows), .threads = threads});
+  return find_reference("linear")->of(p, matrices_of(p, inputs), {.rows = std::move(rows), .threads = threads});
 }
 
 TEST(References, AreFoundByName) {

@@ -3,7 +3,7 @@
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
-#include "tests/kernels/clustered.h"
+#include "tests/kernels/restated.h"
 #include "tests/kernels/tiling.h"
 
 #include <fmt/format.h>
@@ -213,16 +213,16 @@ TEST(Tune, OtherWarpsOfALeaderAreTried) {
 }
 
 TEST(Tune, TriesWhatAKnobStates) {
-  const testing::Fa2WithKnobs parted("parted",
-                                     {{.name = "parts",
-                                       .label = Message::verbatim("Parts"),
-                                       .meaning = Message::verbatim("Of a head"),
-                                       .largest = 64,
-                                       .around =
-                                           [](std::int64_t own) {
-                                             return std::vector<std::int64_t>{0, own, 2 * own};
-                                           }}},
-                                     {{"parts", std::int64_t{6}}});
+  const test::Fa2WithKnobs parted("parted",
+                                  {{.name = "parts",
+                                    .label = Message::verbatim("Parts"),
+                                    .meaning = Message::verbatim("Of a head"),
+                                    .largest = 64,
+                                    .around =
+                                        [](std::int64_t own) {
+                                          return std::vector<std::int64_t>{0, own, 2 * own};
+                                        }}},
+                                  {{"parts", std::int64_t{6}}});
   const auto candidates = tune_candidates(parted, {.n_q = 4096, .n_k = 4096, .d = 64}, *find_gpu("h200"));
   std::set<std::int64_t> of_one_tile;
   for (const Config& config : candidates) {

@@ -7,7 +7,7 @@
 
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
-#include "tests/kernels/clustered.h"
+#include "tests/kernels/restated.h"
 #include "tests/ui/fixtures.h"
 #include "ui/models/runs_model.h"
 #include "ui/pages/points/points_table_model.h"
@@ -175,7 +175,7 @@ TEST(PointsTableModel, EveryFieldIsInTheDetails) {
 }
 
 TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
-  const Registry registry = attnscope::testing::registry_with_knobs();
+  const Registry registry = attnscope::test::registry_with_knobs();
   PointsTableModel model(registry);
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));

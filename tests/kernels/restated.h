@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A built-in algorithm that states other facts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/registry.h"
+
+namespace attnscope::test {
+
+/// Keeps a reference to the algorithm.
+class Restated : public Algorithm {
+ public:
+  Restated(const Algorithm& of, Facts facts) : Algorithm(std::move(facts)), of_(of) {}
+  /// Under another name, and as a user's where it is to be judged like one.
+  Restated(const Algorithm& of, std::string name, bool foreign)
+      : Restated(of, stated(of.facts(), std::move(name), foreign)) {}
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return of_.working_set_bytes(p, known(config), device);
+  }
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    return of_.default_config(p, device);
+  }
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return of_.refusal(p, known(config), device);
+  }
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    return of_.plan(p, known(config), device);
+  }
+
+ protected:
+  static Facts stated(Facts facts, std::string name, bool foreign) {
+    facts.name = std::move(name);
+    facts.foreign = foreign;
+    return facts;
+  }
+  /// What the algorithm is told of a configuration.
+  [[nodiscard]] virtual Config known(const Config& config) const { return config; }
+
+ private:
+  const Algorithm& of_;
+};
+
+/// FA2 with other knobs, which change nothing else, and what it takes of them by itself: what states them has to find
+/// them everywhere with nothing else changed.
+class Fa2WithKnobs : public Restated {
+ public:
+  Fa2WithKnobs(const std::string& name, std::vector<Knob> knobs, Knobs own = {})
+      : Restated(*built_in_algorithms().find("fa2"), with_knobs(name, std::move(knobs))), own_(std::move(own)) {}
+
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    return {Restated::default_config(p, device).tile, own_};
+  }
+
+ protected:
+  [[nodiscard]] Config known(const Config& config) const override { return config.tile; }
+
+ private:
+  static Facts with_knobs(const std::string& name, std::vector<Knob> knobs) {
+    Facts facts = stated(built_in_algorithms().find("fa2")->facts(), name, false);
+    facts.knobs = std::move(knobs);
+    return facts;
+  }
+
+  Knobs own_;
+};
+
+/// The only algorithm of it has a number and a word.
+inline Registry registry_with_knobs() {
+  Registry registry;
+  registry.add(std::make_unique<Fa2WithKnobs>(
+      "clustered", std::vector<Knob>{{.name = "cluster",
+                                      .label = Message::verbatim("Cluster"),
+                                      .meaning = Message::verbatim("Blocks that share loads."),
+                                      .largest = 16},
+                                     {.name = "order",
+                                      .label = Message::verbatim("Order"),
+                                      .meaning = Message::verbatim("Which way."),
+                                      .words = {"up", "down"}}}));
+  return registry;
+}
+
+}  // namespace attnscope::test
