@@ -152,20 +152,19 @@ key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& 
 class FlashAttention2 final : public TwoPassAlgorithm {
  public:
   FlashAttention2()
-      : TwoPassAlgorithm(
-            {.name = "fa2",
-             .title = "FlashAttention-2",
-             .short_title = "FA2",
-             .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
-             .tile_meaning = say::tile_meaning::query_tiles{},
-             .law = tile_law,
-             .power_law = theorem_2(),
-             .forward_side = TileSide::br,
-             .backward_side = TileSide::bc,
-             .paper_column = PaperColumn::flash,
-             .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law},
-             .head_dims = supported_head_dims<fa2::supported_head_dim>(),
-             .knobs = {raster_knob(), warps_knob()}}) {}
+      : TwoPassAlgorithm({.name = "fa2",
+                          .title = "FlashAttention-2",
+                          .short_title = "FA2",
+                          .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
+                          .tile_meaning = say::tile_meaning::query_tiles{},
+                          .law = tile_law,
+                          .power_law = theorem_2(),
+                          .forward_side = TileSide::br,
+                          .backward_side = TileSide::bc,
+                          .paper_column = PaperColumn::flash,
+                          .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law},
+                          .head_dims = supported_head_dims<fa2::supported_head_dim>(),
+                          .knobs = {raster_knob(), warps_knob()}}) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };

@@ -66,8 +66,8 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       rasters.insert(tiling_of(one.spec.config()).raster);
       if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
     }
-    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;   // one for decoding alone
-    if (algorithm->facts().shares_sequence()) continue;  // of two GPUs, see below
+    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // one for decoding alone
+    if (algorithm->facts().shares_sequence()) continue;          // of two GPUs, see below
     EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
     EXPECT_EQ(dtypes.size(), algorithm->facts().dtypes.size());
     EXPECT_EQ(kinds.size(), input_kinds().size());
