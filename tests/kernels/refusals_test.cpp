@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -28,27 +29,27 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-std::int64_t number(std::string_view text) {
+std::int64_t whole_number(std::string_view text) {
   std::int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
 /// One head of 512 queries and keys in 128 dimensions, and what "d=64 mask=causal" changes of it.
-AttentionProblem problem_of(const std::string& changes) {
+AttentionProblem refused_problem(const std::string& changes) {
   AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
   for (const std::string& word : words_of(changes)) {
     const std::string name = word.substr(0, word.find('='));
     const std::string value = word.substr(name.size() + 1);
-    if (name == "n") p.n_q = p.n_k = number(value);
-    if (name == "n_q") p.n_q = number(value);
-    if (name == "n_k") p.n_k = number(value);
-    if (name == "d") p.d = number(value);
-    if (name == "batch") p.batch = number(value);
-    if (name == "heads") p.heads_q = p.heads_kv = number(value);
-    if (name == "heads_q") p.heads_q = number(value);
-    if (name == "page") p.page = number(value);
-    if (name == "gpus") p.gpus = static_cast<int>(number(value));
+    if (name == "n") p.n_q = p.n_k = whole_number(value);
+    if (name == "n_q") p.n_q = whole_number(value);
+    if (name == "n_k") p.n_k = whole_number(value);
+    if (name == "d") p.d = whole_number(value);
+    if (name == "batch") p.batch = whole_number(value);
+    if (name == "heads") p.heads_q = p.heads_kv = whole_number(value);
+    if (name == "heads_q") p.heads_q = whole_number(value);
+    if (name == "page") p.page = whole_number(value);
+    if (name == "gpus") p.gpus = static_cast<int>(whole_number(value));
     if (name == "gpu_order") p.gpu_order = parse_gpu_order(value).value();
     if (name == "dtype") p.dtype = parse_dtype(value).value();
     if (name == "pass") p.pass = parse_pass(value).value();
@@ -59,21 +60,21 @@ AttentionProblem problem_of(const std::string& changes) {
 }
 
 /// "64x128 warps=8 raster=heads_fastest"
-Config config_of(const std::string& text) {
+Config refused_config(const std::string& text) {
   std::vector<std::string> words = words_of(text);
   const std::size_t cross = words.front().find('x');
-  Config config(TileShape{.br = static_cast<int>(number(words.front().substr(0, cross))),
-                          .bc = static_cast<int>(number(words.front().substr(cross + 1)))});
+  Config config(TileShape{.br = static_cast<int>(whole_number(words.front().substr(0, cross))),
+                          .bc = static_cast<int>(whole_number(words.front().substr(cross + 1)))});
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const std::string value = words[i].substr(equals + 1);
     const bool is_number = value.find_first_not_of("-0123456789") == std::string::npos;
-    config.knobs.set(words[i].substr(0, equals), is_number ? KnobValue(number(value)) : KnobValue(value));
+    config.knobs.set(words[i].substr(0, equals), is_number ? KnobValue(whole_number(value)) : KnobValue(value));
   }
   return config;
 }
 
-struct Case {
+struct RefusalCase {
   const char* algorithm;
   const char* problem;
   const char* config;
@@ -81,8 +82,8 @@ struct Case {
   const char* gpu = "h200";
 };
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all{
+const std::vector<RefusalCase>& refusal_cases() {
+  static const std::vector<RefusalCase> all{
       {"fa2", "d=72", "64x64", "shape: d 72 is not supported; supported: 16, 32, 48, 64, 80,"},
       {"fa2", "d=64", "24x64", "shape: Br must be a positive multiple of 16, not 24."},
       {"fa1", "d=64", "64x0", "shape: Bc must be a positive multiple of 16, not 0."},
@@ -206,15 +207,16 @@ const std::vector<Case>& cases() {
 }
 
 TEST(Refusal, EachCauseByNameWithItsFigures) {
-  for (const Case& each : cases()) {
+  for (const RefusalCase& each : refusal_cases()) {
     SCOPED_TRACE(std::string(each.algorithm) + " " + each.problem + " " + each.config + " " + each.gpu);
     DeviceLimits gpu = *find_gpu(each.gpu == std::string_view("volta") ? "h200" : each.gpu);
     if (each.gpu == std::string_view("volta")) {
       gpu.name = "V100";
       gpu.compute_major = 7;
     }
-    const auto refused =
-        built_in_algorithms().find(each.algorithm)->refusal(problem_of(each.problem), config_of(each.config), gpu);
+    const auto refused = built_in_algorithms()
+                             .find(each.algorithm)
+                             ->refusal(refused_problem(each.problem), refused_config(each.config), gpu);
     const std::string told = refused ? std::string(to_string(refused->cause)) + ": " + text(refused->reason) : "";
     if (*each.refusal == '\0') {
       EXPECT_EQ(told, "");
