@@ -9,12 +9,15 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "app/own_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/point_query.h"
+#include "storage/compared_runs.h"
 
 namespace attnscope {
 
@@ -45,62 +48,54 @@ std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysi
   return rows;
 }
 
-analysis::Run analysis_run(const RunSummary& run) {
-  return {.device_id = run.device_uuid,
-          .device_name = run.device_name,
-          .title = fmt::format("{} ({})", run.id, run.words.name.empty() ? run.preset : run.words.name),
-          .label = {},
-          .started_at = run.started_at,
-          .provenance = run.provenance,
-          .limits = run.limits,
-          .name = run.words.name,
-          .tags = run.words.tags};
+std::vector<std::int64_t> LoadedPoints::ids() const {
+  std::vector<std::int64_t> all;
+  for (const analysis::Row row : table.rows()) all.push_back(table.points().id(row));
+  return all;
 }
 
 LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter) {
   LoadedPoints loaded;
+  analysis::PointTableBuilder builder;
   std::vector<analysis::Run> runs;
-  std::vector<std::pair<analysis::RunIndex, PointRecord>> points;
+  struct OfRun {
+    std::int64_t id = 0;
+    analysis::PointColumns points = analysis::PointColumns();
+  };
+  std::vector<OfRun> points;  // by run
   for (const std::string& file : files) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     know_kernels_of(store);
-    std::vector<std::pair<std::int64_t, analysis::RunIndex>> places;
+    const std::size_t first = runs.size();
     for (const RunSummary& run : store.runs()) {
-      places.emplace_back(run.id, static_cast<analysis::RunIndex>(runs.size()));
+      points.push_back({.id = run.id});
       runs.push_back(analysis_run(run));
       loaded.files.push_back(file);
     }
-    const std::size_t before = points.size();
+    const std::span<OfRun> of_file = std::span(points).subspan(first);
     const auto begin = [&] {
-      points.erase(points.begin() + static_cast<std::ptrdiff_t>(before), points.end());
-      loaded.ids.resize(before);
+      for (OfRun& run : of_file) run.points = analysis::PointColumns();
     };
     store.each_point({}, 0, begin, [&](StoredPoint&& point) {
-      const auto place = std::ranges::find(places, point.run_id, [](const auto& entry) { return entry.first; });
-      if (place == places.end()) return;
-      points.emplace_back(place->second, std::move(point.record));
-      loaded.ids.push_back(point.id);
+      const auto run = std::ranges::find(of_file, point.run_id, &OfRun::id);
+      if (run != of_file.end()) run->points.add(point.record, point.index, point.id);
     });
     std::ranges::move(store.ceilings(), std::back_inserter(loaded.ceilings));
     loaded.code = with_skipped_rows(store, loaded.code);
   }
-  const auto add_runs = [&](analysis::PointTableBuilder& builder) {
-    for (const analysis::Run& run : runs) builder.add_run(run);
-  };
-  analysis::PointTableBuilder builder;
-  add_runs(builder);
-  for (const auto& [run, record] : points) builder.add(run, record);
+  analysis::name_devices(runs);
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    std::vector<analysis::Row> rows(points[run].points.size());
+    std::iota(rows.begin(), rows.end(), analysis::Row{0});
+    builder.add(builder.add_run(std::move(runs[run])), points[run].points, rows);
+  }
   loaded.table = std::move(builder).finish();
   if (filter.empty()) return loaded;
-  analysis::PointTableBuilder some;
-  add_runs(some);
-  std::vector<std::int64_t> ids;
-  for (const analysis::Row row : rows_that_fit(filter, loaded.table)) {
-    some.add(points[row].first, points[row].second);
-    ids.push_back(loaded.ids[row]);
-  }
-  loaded.table = std::move(some).finish();
-  loaded.ids = std::move(ids);
+  analysis::SomeRows some = analysis::some_rows(loaded.table, rows_that_fit(filter, loaded.table));
+  std::vector<std::string> left;
+  for (const analysis::RunIndex run : some.runs) left.push_back(loaded.files[run]);
+  loaded.files = std::move(left);
+  loaded.table = std::move(some.table);
   return loaded;
 }
 

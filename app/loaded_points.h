@@ -33,12 +33,12 @@ CLI::Option* add_filter_option(CLI::App& command, std::string& words);
 struct LoadedPoints {
   analysis::PointTable table;
   std::vector<std::string> files;        ///< by run
-  std::vector<std::int64_t> ids;         ///< by row: what its file knows the point by
   std::vector<StoredCeilings> ceilings;  ///< of all files
   ExitCode code = ExitCode::ok;          ///< partial where rows were skipped, which was said
+
+  /// By row: what its file knows the point by.
+  [[nodiscard]] std::vector<std::int64_t> ids() const;
 };
-/// What tables of points know of a run.
-[[nodiscard]] analysis::Run analysis_run(const RunSummary&);
 
 /// `filter`: only the points that fit these words. Throws FileError and CommandError.
 [[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {});

@@ -57,6 +57,21 @@ void set_rounds(const RunSummary& run, analysis::Run& row) {
   row.planned_points *= 2;
 }
 
+analysis::Run analysis_run(const RunSummary& run) {
+  analysis::Run row{.device_id = run.device_uuid,
+                    .device_name = run.device_name,
+                    .title = fmt::format("{} ({})", run.id, run.words.name.empty() ? run.preset : run.words.name),
+                    .label = {},
+                    .started_at = run.started_at,
+                    .provenance = run.provenance,
+                    .limits = run.limits,
+                    .l2_from = run.l2_from,
+                    .name = run.words.name,
+                    .tags = run.words.tags};
+  set_rounds(run, row);
+  return row;
+}
+
 std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary& run, std::span<const StoredNoise> sets) {
   const std::optional<double> begun = seconds_of(run.started_at);
   if (!begun || run.provenance != Provenance::measured) return nullptr;

@@ -32,6 +32,8 @@ inline constexpr std::string_view other_program_preset = "other program";
 
 /// Sets what the order of the points in each round comes of, where that is known, and whose rounds it shares.
 void set_rounds(const RunSummary&, analysis::Run&);
+/// A run as tables of points have it, with its rounds, under its id and what it is called.
+[[nodiscard]] analysis::Run analysis_run(const RunSummary&);
 
 /// What repeated recordings tell of this one: those of its GPU and driver within a day of it, the nearest in time. Null
 /// where there are none.

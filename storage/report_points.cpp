@@ -15,16 +15,11 @@ namespace attnscope {
 namespace {
 
 analysis::Run run_of(const RunSummary& run, bool several_files, const std::string& file) {
-  const std::string title =
+  analysis::Run row = analysis_run(run);
+  row.title =
       several_files ? fmt::format("{} {} ({})", file, run.id, run.preset) : fmt::format("{} ({})", run.id, run.preset);
-  return {.device_id = run.device_uuid,
-          .device_name = run.device_name,
-          .title = title,
-          .label = run.provenance == Provenance::imported ? run.preset : std::string(),
-          .started_at = run.started_at,
-          .provenance = run.provenance,
-          .limits = run.limits,
-          .l2_from = run.l2_from};
+  if (run.provenance == Provenance::imported) row.label = run.preset;
+  return row;
 }
 
 report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
@@ -82,9 +77,7 @@ class ReportReader {
       const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, source.file.string()) : run.uid;
       const auto [known, first] = by_uid_.try_emplace(uid);
       if (first) {
-        analysis::Run row = run_of(run, several_files_, name);
-        set_rounds(run, row);
-        known->second = builder_.add_run(std::move(row));
+        known->second = builder_.add_run(run_of(run, several_files_, name));
         summaries_.push_back(run);
         points_.input.runs.push_back(facts_of(run, name));
       }
@@ -223,29 +216,20 @@ ReportPoints read_report_points(const std::vector<ReportSource>& sources, const 
 }
 
 ReportPoints only_rows(ReportPoints points, std::span<const analysis::Row> rows, std::string filter) {
-  const analysis::PointTable& all = points.input.table;
-  std::set<analysis::RunIndex> kept;
-  for (const analysis::Row row : rows) kept.insert(all.run_index(row));
-  analysis::PointTableBuilder builder(all.algorithms());
+  analysis::SomeRows some = analysis::some_rows(points.input.table, rows);
   std::map<analysis::RunIndex, analysis::RunIndex> now;
   std::vector<report::RunFacts> runs;
-  for (const analysis::RunIndex run : kept) {
-    now[run] = builder.add_run(all.runs()[run]);
+  for (const analysis::RunIndex run : some.runs) {
+    now[run] = static_cast<analysis::RunIndex>(runs.size());
     runs.push_back(std::move(points.input.runs[run]));
   }
   std::vector<report::PointFacts> facts;
-  for (auto first = rows.begin(); first != rows.end();) {
-    const analysis::RunIndex run = all.run_index(*first);
-    const auto last = std::find_if(first, rows.end(), [&](analysis::Row row) { return all.run_index(row) != run; });
-    builder.add(now[run], all.points(), {first, last});
-    first = last;
-  }
   for (const analysis::Row row : rows) facts.push_back(std::move(points.input.points[row]));
-  std::erase_if(points.places, [&](const auto& place) { return !kept.contains(place.second); });
+  std::erase_if(points.places, [&](const auto& place) { return !now.contains(place.second); });
   for (auto& [place, run] : points.places) run = now[run];
-  points.input.filtered_from = all.size();
+  points.input.filtered_from = points.input.table.size();
   points.input.filter = std::move(filter);
-  points.input.table = std::move(builder).finish();
+  points.input.table = std::move(some.table);
   points.input.runs = std::move(runs);
   points.input.points = std::move(facts);
   return points;

@@ -31,7 +31,7 @@ struct ExportOptions {
 /// Those that fit the filter; without one nothing, which is all.
 std::optional<std::vector<std::int64_t>> points_of_filter(const ExportOptions& options) {
   if (options.filter.empty()) return std::nullopt;
-  return load_points({options.files.front()}, options.filter).ids;
+  return load_points({options.files.front()}, options.filter).ids();
 }
 
 void write(const RunStore& store, const ExportOptions& options, std::ostream& out) {

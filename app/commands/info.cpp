@@ -183,7 +183,7 @@ ExitCode info(InfoOptions& options) {
   const std::vector<RunSummary> runs = store.runs();
   std::optional<std::set<std::int64_t>> chosen;
   if (!options.filter.empty()) {
-    const std::vector<std::int64_t> ids = load_points({file}, options.filter).ids;
+    const std::vector<std::int64_t> ids = load_points({file}, options.filter).ids();
     chosen.emplace(ids.begin(), ids.end());
   }
   std::map<std::int64_t, Seen> seen = look_at_points(store, chosen);

@@ -19,7 +19,6 @@
 #include "messages/law.h"
 #include "messages/paper_notes.h"
 #include "profiler/curves/law_exponents.h"
-#include "profiler/curves/law_table.h"
 #include "profiler/curves/paper_table.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"

@@ -5,15 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "kernels/model/io_model.h"
-#include "messages/series.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/curves/curve_axes.h"
+#include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/modelled_values.h"
 #include "profiler/tilemap/tile_map.h"
@@ -22,44 +24,6 @@ namespace attnscope::analysis {
 namespace {
 
 constexpr int theory_points_per_octave = 12;
-
-/// A value and how far its samples scatter.
-struct Reading {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
-
-const ValueColumn& values_of(const PointTable& table, Quantity quantity) {
-  return quantity == Quantity::dram ? table.dram_traffic() : table.values(metric_of(quantity));
-}
-
-std::optional<Reading> read(const PointTable& table, Row row, Quantity quantity) {
-  const Disposition disposition = table.disposition(row);
-  const auto value = values_of(table, quantity).at(row);
-  if (!value || *value <= 0) return {};
-  if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
-    // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
-    if (disposition != Disposition::ok) return {};
-    Reading counted{*value, *value, *value};
-    if (table.points().rounds(row) > 1) {
-      const std::optional<KernelOfRow> sum = table.points().sum(row);
-      const auto scatter =
-          quantity == Quantity::dram ? traffic_over_rounds(*sum) : quartiles_over_rounds(metric_of(quantity), *sum);
-      if (scatter) counted = {*value, scatter->q1, scatter->q3};
-    }
-    return counted;
-  }
-  // Without counters there is still a time.
-  if (disposition != Disposition::ok && disposition != Disposition::no_counters) return {};
-  const auto time = table.values(metric_key::time_median_ns).at(row);
-  if (!time || *time <= 0) return {};
-  const double q1 = table.values(metric_key::time_q1_ns).at(row).value_or(*time);
-  const double q3 = table.values(metric_key::time_q3_ns).at(row).value_or(*time);
-  if (quantity == Quantity::time) return Reading{*time, q1, q3};
-  if (q1 <= 0 || q3 <= 0) return {};
-  return Reading{*value, *value * *time / q3, *value * *time / q1};
-}
 
 std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, std::set<std::int64_t> lengths) {
   const double octaves = std::log2(static_cast<double>(last) / static_cast<double>(first));
@@ -74,26 +38,27 @@ std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, 
 }
 
 /// The tile that most N have; of equal ones the smallest.
-Config common_tile(const PointTable& table, const RowsByLength& by_length) {
+Config common_tile(const PointTable& table, const RowsByPlace& at) {
   std::map<std::uint32_t, int> votes;
-  for (const auto& [n, rows] : by_length) ++votes[table.tile_code(rows.front())];
+  for (const auto& [n, rows] : at) ++votes[table.tile_code(rows.front())];
   const auto most = std::ranges::max_element(votes, [](const auto& a, const auto& b) { return a.second < b.second; });
   return table.tile(most->first);
 }
 
-/// One algorithm on one device by one kind of measurement: what becomes one series, or one a run.
+/// One algorithm on one device by one kind of measurement, of one group: what becomes one series, or one a run.
 struct Family {
   std::string algorithm;
   Provenance provenance = Provenance::measured;
   std::string label;  ///< of an imported one: what its runs were imported under
+  std::string group;
   std::vector<Row> rows;
 };
 
-/// A series of a family: runs that have no N in common.
+/// A series of a family: runs that have no place in common.
 struct Strand {
   SeriesName name;
   Provenance provenance = Provenance::measured;
-  RowsByLength by_length;
+  RowsByPlace at;
   RunIndex run = 0;  ///< the newest of them: the device's limits
 
   [[nodiscard]] bool measured() const { return provenance == Provenance::measured; }
@@ -102,16 +67,21 @@ struct Strand {
 class CurveBuilder {
  public:
   CurveBuilder(const PointTable& table, const CurveRequest& request)
-      : table_(table), request_(request), modelled_(table) {
+      : table_(table), request_(request), modelled_(table), placing_(over_lengths(table, request.ordinate)) {
     set_.ordinate = request.ordinate;
-    set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
+    if (request.axis) {
+      prepare_axis();
+    } else {
+      set_.per_head = request.per_head && bytes();
+    }
   }
 
   CurveSet build(std::span<const Row> rows) {
     for (const Family& family : families_of(rows)) add_family(family);
+    if (request_.axis) return finish_axis();
     if (!problem_) return std::move(set_);
     name_models();
-    if (request_.compulsory && request_.ordinate == Ordinate::bytes) add_compulsory();
+    if (request_.compulsory && bytes()) add_compulsory();
     return std::move(set_);
   }
 
@@ -119,36 +89,121 @@ class CurveBuilder {
   [[nodiscard]] bool bytes() const { return request_.ordinate == Ordinate::bytes; }
   [[nodiscard]] const DeviceLimits& limits_of(const Strand& strand) const { return table_.runs()[strand.run].limits; }
 
+  // Any axis.
+
+  void prepare_axis() {
+    set_.metric = request_.metric;
+    set_.axis = request_.axis;
+    column_ = &table_.codes(*request_.axis->facet);
+    values_.emplace(table_, Quantified{.metric = request_.metric});
+    selection_.rule = request_.tile.rule;
+    if (request_.group) group_ = axis_of_facet(request_.group, table_.algorithms());
+    // A memory has as many tiles as problems have d: at each place its fastest stands for it.
+    const bool given = gives_tile(*request_.axis) || (request_.group && gives_tile(group_));
+    if (given) selection_.rule = TileSelection::Rule::fastest;
+    placing_ = {[this](Row row) { return *place_of(row); },
+                [this](Row row) { return values_->plain(row).has_value(); }};
+  }
+
+  /// Where a row stands along the axis; nothing where it does not say.
+  [[nodiscard]] std::optional<double> place_of(Row row) const {
+    if (column_ == nullptr) return static_cast<double>(table_.n_k(row));
+    const std::uint32_t code = column_->codes[row];
+    if (!request_.axis->number) return code + 1.0;
+    const double number = column_->values[code].order;
+    return number > 0 ? std::optional(number) : std::nullopt;
+  }
+
+  /// "128 × 64", "Bc 32", "causal"; empty where the point's source did not say its tile.
+  [[nodiscard]] std::string group_words(const FacetValue& value, Row row) const {
+    if (gives_tile(group_) && !tile_stated(table_.tile_of(row).tile)) return {};
+    return group_.number ? fmt::format("{} {}", text(group_.facet->label), value.text) : value.text;
+  }
+
+  CurveSet finish_axis() {
+    for (FailedPoint& failed : set_.failed) {
+      failed.ended = ended_[{failed.algorithm, table_.disposition(failed.row)}];
+      failed.asked = asked_[failed.algorithm];
+    }
+    if (!request_.axis->number) {
+      for (const FacetValue& value : column_->values) set_.places.push_back(value.text);
+    }
+    return std::move(set_);
+  }
+
+  /// The metric's values, and theory's beside them.
+  void add_over_axis(const Strand& strand) {
+    Curve curve;
+    curve.name = strand.name;
+    curve.quantity = Quantity::metric;
+    curve.metric = request_.metric;
+    curve.provenance = strand.provenance;
+    Curve model = curve;
+    model.kind = CurveKind::model;
+    model.provenance = Provenance::modelled;
+    asked_[curve.name.algorithm] += strand.at.size();
+    for (const auto& [place, rows] : strand.at) {
+      std::optional<CurvePoint> point = middle_of(place, rows, [this](Row row) -> std::optional<Reading> {
+        const auto value = values_->plain(row);
+        return value ? std::optional(Reading{value->value, value->low, value->high, value->provenance}) : std::nullopt;
+      });
+      if (!point) {
+        note_failure(curve.name.algorithm, place, rows.back());
+        continue;
+      }
+      if (const auto theory = modelled_.at(*point->row, request_.metric)) {
+        point->over_model = point->over_theory = point->value / *theory;
+        model.points.push_back({.n = place, .value = *theory, .low = *theory, .high = *theory});
+      }
+      curve.points.push_back(*point);
+    }
+    if (curve.points.empty()) return;
+    // A rate is computed of a measured time: it is what its points are.
+    if (curve.provenance == Provenance::measured) curve.provenance = curve.points.front().provenance;
+    const bool with_model = request_.model && model.name.age == 0 && !model.points.empty();
+    set_.curves.push_back(std::move(curve));
+    if (with_model) set_.curves.push_back(std::move(model));
+  }
+
+  /// One mark an algorithm, place and ending: a column of marks for all groups says no more.
+  void note_failure(const std::string& algorithm, double place, Row row) {
+    const Disposition ended = table_.disposition(row);
+    if (ended == Disposition::ok || ended == Disposition::cancelled) return;
+    ++ended_[{algorithm, ended}];
+    const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
+      return other.algorithm == algorithm && other.n == place && table_.disposition(other.row) == ended;
+    });
+    if (!known) set_.failed.push_back({algorithm, place, row});
+  }
+
+  // Families and their series.
+
   std::vector<Family> families_of(std::span<const Row> rows) {
-    using Key = std::tuple<std::size_t, std::string_view, Provenance, std::string_view, std::string_view>;
+    using Key =
+        std::tuple<std::size_t, std::string_view, std::uint32_t, Provenance, std::string_view, std::string_view>;
     std::map<Key, Family> families;
     std::set<std::string> devices;
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last = 0;
+    const CodeColumn* group = request_.group ? &table_.codes(*request_.group) : nullptr;
     for (const Row row : rows) {
-      const std::int64_t n_k = table_.n_k(row);
-      const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
-      if (problem_ && fixed_queries(*problem_).value_or(0) != queries) continue;
-      if (!problem_) problem_ = table_.problem(row);
-      first = std::min(first, n_k);
-      last = std::max(last, n_k);
-      lengths_measured_.insert(n_k);
+      if (!request_.axis && !joins_problem(row)) continue;
       const Run& run = table_.run(row);
       const std::string& algorithm = table_.algorithm(row);
       if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
       if (run.provenance == Provenance::measured) algorithms_measured_.insert(algorithm);
-      if (!request_.algorithms.contains(algorithm)) continue;
+      if (!request_.algorithms.contains(algorithm) || !place_of(row)) continue;
       // Two programs' or two versions' numbers of one name are not repeats of one another.
       const std::string_view label = run.provenance == Provenance::imported ? std::string_view(run.label) : "";
       if (!label.empty()) labels_[algorithm].insert(run.label);
+      const std::uint32_t code = group != nullptr ? group->codes[row] : 0;
       Family& family =
-          families[{table_.algorithms().place(algorithm), algorithm, run.provenance, run.device_id, label}];
+          families[{table_.algorithms().place(algorithm), algorithm, code, run.provenance, run.device_id, label}];
       family.algorithm = algorithm;
       family.provenance = run.provenance;
       family.label = label;
+      if (group != nullptr) family.group = group_words(group->values[code], row);
       family.rows.push_back(row);
     }
-    if (problem_) prepare_lengths(first, last);
+    if (problem_) prepare_lengths();
     name_devices_ = devices.size() > 1;
     std::vector<Family> ordered;
     ordered.reserve(families.size());
@@ -156,26 +211,36 @@ class CurveBuilder {
     return ordered;
   }
 
-  void prepare_lengths(std::int64_t first, std::int64_t last) {
-    problem_ = at_length(*problem_, last);
+  /// Whether the row is of the problem that the first one is of: square points and those of few queries are two.
+  bool joins_problem(Row row) {
+    const std::int64_t n_k = table_.n_k(row);
+    const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
+    if (problem_ && fixed_queries(*problem_).value_or(0) != queries) return false;
+    if (!problem_) problem_ = table_.problem(row);
+    lengths_measured_.insert(n_k);
+    return true;
+  }
+
+  void prepare_lengths() {
+    last_ = *lengths_measured_.rbegin();
+    problem_ = at_length(*problem_, last_);
     set_.queries = fixed_queries(*problem_);
     set_.pass = problem_->pass;
-    last_ = last;
     scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
     // Lengths given one by one fit the N that they were given for.
     lengths_ = problem_->mask.lengths == Mask::Lengths::list
                    ? std::vector<std::int64_t>(lengths_measured_.begin(), lengths_measured_.end())
-                   : theory_lengths(first, last, lengths_measured_);
+                   : theory_lengths(*lengths_measured_.begin(), last_, lengths_measured_);
     std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
   }
 
   /// One run of a family.
   struct Candidate {
     RunIndex run = 0;
-    RowsByLength by_length;
+    RowsByPlace at;
     std::size_t tiles = 0;
 
-    [[nodiscard]] bool is_curve() const { return by_length.size() > 1; }
+    [[nodiscard]] bool is_curve() const { return at.size() > 1; }
   };
 
   /// The family's runs, those that are curves first, then the newest.
@@ -184,7 +249,8 @@ class CurveBuilder {
     for (const Row row : family.rows) of_run[table_.run_index(row)].push_back(row);
     std::vector<Candidate> candidates;
     for (const auto& [run, rows] : of_run) {
-      RowsByLength standing = standing_rows(table_, rows, family.rows, request_.tile, request_.ordinate);
+      RowsByPlace standing =
+          standing_rows(table_, rows, family.rows, request_.axis ? selection_ : request_.tile, placing_);
       if (!standing.empty()) candidates.push_back({run, std::move(standing), tiles_of(table_, rows).size()});
     }
     std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
@@ -192,14 +258,14 @@ class CurveBuilder {
       return newer(table_, a.run, b.run);
     });
     const bool curve_leads = !candidates.empty() && candidates.front().is_curve();
-    if (request_.tile.rule != TileSelection::Rule::widest || !curve_leads) return candidates;
+    if (request_.axis || request_.tile.rule != TileSelection::Rule::widest || !curve_leads) return candidates;
     // The tile that stands for a map at one N would be a lone point beside the curve in every plot.
     std::vector<Candidate> kept;
     for (Candidate& candidate : candidates) {
       const bool map = !candidate.is_curve() && candidate.tiles >= fewest_tiles_of_a_map;
-      const std::int64_t n = candidate.by_length.begin()->first;
-      if (map && kept.front().by_length.contains(n)) {
-        set_.hidden.insert({candidate.run, n});
+      const double n = candidate.at.begin()->first;
+      if (map && kept.front().at.contains(n)) {
+        set_.hidden.insert({candidate.run, static_cast<std::int64_t>(n)});
       } else {
         kept.push_back(std::move(candidate));
       }
@@ -212,7 +278,7 @@ class CurveBuilder {
     std::vector<Candidate> candidates = runs_of(family);
     std::vector<std::vector<std::int64_t>> places(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      for (const auto& [n, rows] : candidates[i].by_length) places[i].push_back(n);
+      for (const auto& [place, rows] : candidates[i].at) places[i].push_back(std::bit_cast<std::int64_t>(place));
     }
     const auto groups = disjoint_groups(places);
     std::vector<Strand> strands;
@@ -223,7 +289,7 @@ class CurveBuilder {
       std::vector<std::string_view> titles;
       for (const std::size_t i : group) {
         titles.emplace_back(table_.runs()[candidates[i].run].title);
-        strand.by_length.merge(candidates[i].by_length);
+        strand.at.merge(candidates[i].at);
       }
       strand.name = name_of(family, strand.run);
       strand.name.age = static_cast<int>(strands.size());
@@ -234,7 +300,7 @@ class CurveBuilder {
   }
 
   SeriesName name_of(const Family& family, RunIndex run) const {
-    SeriesName name{.algorithm = family.algorithm};
+    SeriesName name{.algorithm = family.algorithm, .group = family.group};
     const auto labels = labels_.find(family.algorithm);
     if (!family.label.empty() && labels->second.size() > 1) name.label = family.label;
     if (name_devices_) name.device = device_title(table_, run);
@@ -243,12 +309,16 @@ class CurveBuilder {
 
   void add_family(const Family& family) {
     const std::vector<Strand> strands = strands_of(family);
+    if (request_.axis) {
+      for (const Strand& strand : strands) add_over_axis(strand);
+      return;
+    }
     // Where we have measured an algorithm, the simulator's or another program's numbers of it are drawn, but nothing is
     // derived from them.
     const bool stands_for_algorithm =
         family.provenance == Provenance::measured || !algorithms_measured_.contains(family.algorithm);
     const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
-    std::set<std::int64_t> taken;  // N that a newer series has
+    std::set<double> taken;  // N that a newer series has
     for (const Strand& strand : strands) {
       if (bytes() && request_.dram) add_measured(strand, Quantity::dram);
       if (bytes() && request_.sm_l2) add_measured(strand, Quantity::sm_l2);
@@ -258,7 +328,7 @@ class CurveBuilder {
       if (bytes() && stands_for_algorithm) add_stacks(strand, taken);
       // What is not ours has no theory.
       if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
-      for (const auto& [n, rows] : strand.by_length) taken.insert(n);
+      for (const auto& [n, rows] : strand.at) taken.insert(n);
     }
     if (algorithm != nullptr && bytes() && request_.fit && stands_for_algorithm) add_fit(strands, *algorithm);
   }
@@ -269,43 +339,53 @@ class CurveBuilder {
     curve.quantity = quantity;
     // A rate is computed from a measured time and a counted number of operations.
     curve.provenance = quantity == Quantity::rate && strand.measured() ? Provenance::derived : strand.provenance;
-    for (const auto& [n, rows] : strand.by_length) {
-      if (const auto point = point_of(static_cast<double>(n), rows, quantity)) curve.points.push_back(*point);
+    for (const auto& [n, rows] : strand.at) {
+      if (const auto point = point_of(n, rows, quantity)) curve.points.push_back(*point);
     }
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
   }
 
-  std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) {
+  /// Of the readings of one place the middle one, with the range of all.
+  template <class Read>
+  std::optional<CurvePoint> middle_of(double place, const std::vector<Row>& rows, const Read& read) const {
     std::vector<std::pair<Reading, Row>> readings;
     for (const Row row : rows) {
-      if (const auto reading = read(table_, row, quantity)) readings.emplace_back(*reading, row);
+      if (const std::optional<Reading> reading = read(row)) readings.emplace_back(*reading, row);
     }
     if (readings.empty()) return {};
-    std::ranges::stable_sort(readings, [](const auto& a, const auto& b) { return a.first.value < b.first.value; });
+    std::ranges::stable_sort(readings, {}, [](const auto& reading) { return reading.first.value; });
     const auto& [middle, row] = readings[(readings.size() - 1) / 2];
-    CurvePoint point{.n = n, .value = middle.value * scale_, .low = middle.low * scale_, .high = middle.high * scale_};
+    CurvePoint point{.n = place, .value = middle.value, .low = middle.low, .high = middle.high};
     for (const auto& [reading, other] : readings) {
-      point.low = std::min(point.low, reading.low * scale_);
-      point.high = std::max(point.high, reading.high * scale_);
+      point.low = std::min(point.low, reading.low);
+      point.high = std::max(point.high, reading.high);
     }
     point.repeats = static_cast<int>(readings.size());
     point.throttled = table_.throttled(row);
-    point.provenance = values_of(table_, quantity).provenance(row);
+    point.provenance = middle.provenance;
     point.row = row;
-    if (quantity == Quantity::sm_l2) point.over_model = table_.values(metric_key::l2_sm_over_model).at(row);
-    if (request_.residuals) {
-      const auto theory = modelled_.at(row, metric_of(quantity));
-      if (theory) point.over_theory = middle.value / *theory;
-    }
-    point.settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
     return point;
   }
 
-  void add_failed(const Strand& strand, const std::set<std::int64_t>& taken) {
-    for (const auto& [n, rows] : strand.by_length) {
+  std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) {
+    std::optional<CurvePoint> point = middle_of(n, rows, [&](Row row) { return read_value(table_, row, quantity); });
+    if (!point) return point;
+    const Row row = *point->row;
+    if (request_.residuals) {
+      const auto theory = modelled_.at(row, metric_of(quantity));
+      if (theory) point->over_theory = point->value / *theory;
+    }
+    for (double* const value : {&point->value, &point->low, &point->high}) *value *= scale_;
+    if (quantity == Quantity::sm_l2) point->over_model = table_.values(metric_key::l2_sm_over_model).at(row);
+    point->settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
+    return point;
+  }
+
+  void add_failed(const Strand& strand, const std::set<double>& taken) {
+    for (const auto& [n, rows] : strand.at) {
       if (taken.contains(n)) continue;
       const bool any_ok = std::ranges::any_of(rows, [&](Row row) {
-        return table_.disposition(row) == Disposition::ok || (!bytes() && read(table_, row, Quantity::time));
+        return table_.disposition(row) == Disposition::ok || (!bytes() && read_value(table_, row, Quantity::time));
       });
       const Row last = rows.back();
       // A cancelled point says nothing of the kernel.
@@ -314,18 +394,18 @@ class CurveBuilder {
         return other.algorithm == strand.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
                table_.spec(other.row) == table_.spec(last);
       });
-      if (!known) set_.failed.push_back({strand.name.algorithm, static_cast<double>(n), last});
+      if (!known) set_.failed.push_back({strand.name.algorithm, n, last});
     }
   }
 
-  void add_stacks(const Strand& strand, const std::set<std::int64_t>& taken) {
-    for (const auto& [n, rows] : strand.by_length) {
+  void add_stacks(const Strand& strand, const std::set<double>& taken) {
+    for (const auto& [n, rows] : strand.at) {
       const Row row = rows.back();
       if (taken.contains(n) || table_.disposition(row) != Disposition::ok) continue;
       KernelStack stack;
       stack.algorithm = strand.name.algorithm;
       stack.provenance = table_.points().origin(row);
-      stack.n = static_cast<double>(n);
+      stack.n = n;
       stack.reference_bytes = static_cast<double>(standard_attention_bytes(table_.problem(row)));
       for (const KernelOfRow& kernel : table_.points().kernels(row)) {
         if (kernel.is_sum()) continue;
@@ -343,7 +423,7 @@ class CurveBuilder {
 
   /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
   void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
-    const Config tile = common_tile(table_, strand.by_length);
+    const Config tile = common_tile(table_, strand.at);
     const DeviceLimits& limits = limits_of(strand);
     if (!tile_stated(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
@@ -441,16 +521,16 @@ class CurveBuilder {
       std::vector<std::int64_t> lengths;
       std::vector<double> values;
       bool extrapolated = false;
-      for (const auto& [n, rows] : strand.by_length) {
-        const auto point = point_of(static_cast<double>(n), rows, quantity);
+      for (const auto& [n, rows] : strand.at) {
+        const auto point = point_of(n, rows, quantity);
         if (!point) continue;
         extrapolated = extrapolated || point->provenance == Provenance::extrapolated;
-        lengths.push_back(n);
+        lengths.push_back(static_cast<std::int64_t>(n));
         values.push_back(point->value / scale_);
       }
       if (lengths.size() < 2) continue;  // one point has no growth
-      FittedLaw law = fit_growth(algorithm.law(*problem_, common_tile(table_, strand.by_length), limits_of(strand)),
-                                 lengths, values);
+      FittedLaw law =
+          fit_growth(algorithm.law(*problem_, common_tile(table_, strand.at), limits_of(strand)), lengths, values);
       // What is fitted to simulated or imported bytes is no more than they are.
       const Provenance provenance = strand.measured() ? Provenance::derived
                                     : extrapolated    ? Provenance::extrapolated
@@ -482,7 +562,14 @@ class CurveBuilder {
   const PointTable& table_;
   const CurveRequest& request_;
   ModelledValues modelled_;
+  Placing placing_;
   CurveSet set_;
+  const CodeColumn* column_ = nullptr;  ///< of the axis; null: N
+  PointAxis group_;
+  std::optional<ComparedValues> values_;      ///< of the axis' metric
+  TileSelection selection_;                   ///< with an axis
+  std::map<std::string, std::size_t> asked_;  ///< points of an algorithm
+  std::map<std::pair<std::string, Disposition>, std::size_t> ended_;
   std::optional<AttentionProblem> problem_;  ///< at its longest N
   std::int64_t last_ = 0;
   double scale_ = 1;
@@ -502,50 +589,8 @@ class CurveBuilder {
 
 }  // namespace
 
-std::string_view metric_of(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::dram:
-      return metric_key::dram_bytes;
-    case Quantity::sm_l2:
-      return metric_key::l2_sm_bytes;
-    case Quantity::time:
-      return metric_key::time_median_ns;
-    case Quantity::rate:
-      return metric_key::tflops;
-    case Quantity::metric:
-      break;
-  }
-  return {};
-}
-
-std::string_view metric_of(const Curve& curve) {
-  return curve.metric.empty() ? metric_of(curve.quantity) : std::string_view(curve.metric);
-}
-
 CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const CurveRequest& request) {
   return CurveBuilder(table, request).build(rows);
-}
-
-Message failure_words(Disposition disposition) {
-  const Message word = title(disposition);
-  switch (disposition) {
-    case Disposition::incorrect:
-      return say::series::ran_result{.outcome = word};
-    case Disposition::no_counters:
-      return say::series::ran{.outcome = word};
-    case Disposition::timeout:
-    case Disposition::crashed:
-    case Disposition::cancelled:
-      return say::series::did_not_end{.outcome = word};
-    default:
-      return say::series::could_not_run{.outcome = word};
-  }
-}
-
-Message failure_words(const PointTable& table, const FailedPoint& mark) {
-  Message words = failure_words(table.disposition(mark.row));
-  if (mark.ended == mark.asked) return words;
-  return say::series::some{.count = mark.ended, .all = mark.asked, .ended = std::move(words)};
 }
 
 }  // namespace attnscope::analysis

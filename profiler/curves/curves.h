@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The curves of a problem over N: what was measured, what was simulated or imported, and what theory says.
+// Curves of points: of one problem over N, with what theory says of its bytes, times and rates; or of any metric over
+// any axis.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,18 @@ enum class Quantity { dram, sm_l2, time, rate, metric };
 enum class CurveKind { measured, model, fit, paper_count, compulsory };
 
 struct CurveRequest {
-  std::set<std::string> algorithms;  ///< by name
-  Ordinate ordinate = Ordinate::bytes;
-  TileSelection tile;
+  std::optional<PointAxis> axis = std::nullopt;  ///< of the abscissa; empty: N, of one problem
+  std::string metric = {};                       ///< with an axis: key of the metrics table
+  FacetPtr group = nullptr;                      ///< with an axis: a curve for each of its values; null: none
+  std::set<std::string> algorithms = {};         ///< by name
+  Ordinate ordinate = Ordinate::bytes;           ///< over N
+  /// With an axis only the rule: where neither axis nor group gives the tile, the one that covers the most of the axis,
+  /// or at each place its fastest.
+  TileSelection tile = {};
+  bool model = true;  ///< with an axis: beside each curve, where theory has the metric
+  // Over N.
   bool dram = true;
   bool sm_l2 = true;
-  bool model = true;
   bool fit = true;
   bool paper_count = false;
   bool compulsory = true;
@@ -74,7 +81,23 @@ struct SeriesName {
   bool operator==(const SeriesName&) const = default;
 };
 
-struct Curve {
+/// Whose a colour is. `automatic`: an algorithm's, which a few devices have shades of; of more devices, a device's.
+enum class ColorOf { automatic, algorithm, device, run };
+inline constexpr int of_algorithm = -1;
+inline constexpr int no_hue = -2;  ///< theory, where colours are devices' or runs'
+
+/// How a curve is told from the others of its picture: name_curves().
+struct CurveLook {
+  std::string label = {};      ///< "FA2 · DRAM · measured"
+  int shade = 0;               ///< the place of its device among those shown: devices share an algorithm's colour
+  int hue = of_algorithm;      ///< the place of its device or run among all of the table, where colours are theirs
+  std::string hue_words = {};  ///< whose the hue is
+  bool paler = false;          ///< of an older run, which has no colour of its own
+  int look = 0;                ///< its place among those of one colour and origin: each has marks of its own
+  bool beside = false;         ///< simulated, of what was measured too: of a shade of its own
+};
+
+struct Curve : CurveLook {
   SeriesName name;
   CurveKind kind = CurveKind::measured;
   Quantity quantity = Quantity::sm_l2;
@@ -108,7 +131,7 @@ struct FailedPoint {
   std::string algorithm;
   double n = 0;
   Row row = 0;
-  std::size_t ended = 0;  ///< of build_axis_curves(): points of that algorithm that ended so, at any place,
+  std::size_t ended = 0;  ///< with an axis: points of that algorithm that ended so, at any place,
   std::size_t asked = 0;  ///< and all of it that its lines are of
 };
 
@@ -143,19 +166,20 @@ struct CurveSet {
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;
-  std::string metric = {};  ///< of build_axis_curves(): what all curves show
-  std::optional<PointAxis> axis =
-      std::nullopt;                      ///< of build_axis_curves(): what CurvePoint::n is a number or a place of
-  std::vector<std::string> places = {};  ///< of build_axis_curves() over words: by place, from 1 on
+  std::string metric = {};                       ///< with an axis: what all curves show
+  std::optional<PointAxis> axis = std::nullopt;  ///< what CurvePoint::n is a number or a place of; empty: N
+  std::vector<std::string> places = {};          ///< of an axis of words: by place, from 1 on
+  ColorOf color = ColorOf::algorithm;            ///< never automatic
+  std::size_t hues = 0;                          ///< of devices or runs of the table, where colours are theirs
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
 /// The key of what a curve shows.
 [[nodiscard]] std::string_view metric_of(const Curve&);
 
-/// `rows` are of one problem (curve_facets()). Values of two runs are never one mark: runs that have no N in common
-/// make one series, others one each; the newest that is a curve, of two N or more, leads. Theory is drawn with bytes
-/// alone.
+/// `rows` are of one problem (curve_facets()), or of one plot of the axis (facets_beside_curves()). Values of two runs
+/// are never one mark: runs that have no place in common make one series, others one each; the newest that is a curve,
+/// of two places or more, leads. Theory is drawn over N with bytes alone.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
 
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.

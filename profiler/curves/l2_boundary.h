@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "profiler/points/algorithms.h"
+#include "profiler/points/point_table.h"
 
 namespace attnscope::analysis {
 

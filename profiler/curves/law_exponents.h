@@ -16,6 +16,7 @@
 #include "kernels/messages/message.h"
 #include "kernels/model/law.h"
 #include "profiler/points/point_table.h"
+#include "profiler/points/table.h"
 #include "profiler/stats/fit.h"
 
 namespace attnscope::analysis {
@@ -111,5 +112,22 @@ struct LawReport {
 [[nodiscard]] std::string problem_text(const LawFamily&);
 /// Why it has no exponents, one sentence; empty where it has.
 [[nodiscard]] Message refusal_words(const LawFamily&);
+
+// The exponents of N, d and M: those of the laws that are stated, then of each family its own and its closed form's.
+// Points and families have to outlive the tables.
+
+/// "SM↔L2", "DRAM, settled".
+[[nodiscard]] Message level_title(LawLevel);
+
+/// A row of the table for people.
+struct LawLine {
+  enum class Kind { law, found, closed_form };
+  Kind kind = Kind::law;
+  const LawFamily* family = nullptr;  ///< of a law the first that states it
+};
+[[nodiscard]] std::vector<LawLine> law_lines(std::span<const LawFamily>);
+[[nodiscard]] Table law_table(const PointTable&, std::span<const LawFamily>);
+/// For programs: a row a family, withheld ones among them. `files`: by run.
+[[nodiscard]] Table law_data(const PointTable&, std::span<const LawFamily>, std::span<const std::string> files);
 
 }  // namespace attnscope::analysis

@@ -8,8 +8,8 @@
 
 #include "profiler/lesson/claim_tests.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/points/algorithms.h"
 #include "profiler/points/point_query.h"
+#include "profiler/points/point_table.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -289,9 +289,10 @@ int KernelOfRow::gpus() const {
   return gpus == nullptr ? 1 : static_cast<int>(gpus->number(row_));
 }
 
-PointColumns::PointColumns(std::span<const Field> fields) : fields_(fields.begin(), fields.end()) {}
+PointColumns::PointColumns(std::span<const Field> fields)
+    : field_table_(fields), fields_(fields.begin(), fields.end()) {}
 
-void PointColumns::add(const PointRecord& record, std::size_t place) {
+void PointColumns::add(const PointRecord& record, std::size_t place, std::int64_t id) {
   for (FieldColumn& column : fields_) column.push(record.spec);
   knobs_.push(record.spec.knobs);
   dispositions_.push_back(static_cast<std::uint8_t>(record.disposition));
@@ -303,6 +304,7 @@ void PointColumns::add(const PointRecord& record, std::size_t place) {
   kinds_.push(analysis::kernel_kind(record));
   sources_.push(sources_of(record));
   places_.push_back(static_cast<std::uint32_t>(place));
+  ids_.push_back(id);
   for (const KernelRecord& kernel : record.kernels) kernels_.add(kernel, record.origin(kernel.kernel));
   kernels_begin_.push_back(kernels_.size());
   if (!record.rounds.empty()) add_rounds(record);
@@ -384,6 +386,7 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
   kinds_.append(from.kinds_, rows);
   sources_.append(from.sources_, rows);
   append_rows(places_, from.places_, rows);
+  append_rows(ids_, from.ids_, rows);
 
   std::vector<std::uint32_t> places;  // of the kernels of these rows
   for (const Row row : rows) {
@@ -408,6 +411,7 @@ void PointColumns::shrink() {
   kinds_.shrink();
   sources_.shrink();
   places_.shrink_to_fit();
+  ids_.shrink_to_fit();
   kernels_begin_.shrink_to_fit();
   kernels_.shrink();
   rows_with_rounds_.shrink_to_fit();

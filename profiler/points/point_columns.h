@@ -146,8 +146,8 @@ class PointColumns {
   /// The fields say everything of a point but its knobs; the table of them has to outlive the columns.
   explicit PointColumns(std::span<const Field> fields = point_fields());
 
-  /// `place`: of the point in its run's plan.
-  void add(const PointRecord&, std::size_t place = 0);
+  /// `place`: of the point in its run's plan. `id`: what its file knows it by.
+  void add(const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
   /// Rows of other columns, of the same fields, in this order.
   void add(const PointColumns& from, std::span<const Row> rows);
   /// Gives back memory that was held for more points.
@@ -162,6 +162,8 @@ class PointColumns {
   [[nodiscard]] PointSpec spec(Row, std::span<const std::string_view> fields) const;
   /// In the order of the table of fields.
   [[nodiscard]] std::span<const FieldColumn> fields() const { return fields_; }
+  /// The table of fields that they were made with.
+  [[nodiscard]] std::span<const Field> field_table() const { return field_table_; }
   /// nullptr for an unknown name.
   [[nodiscard]] const FieldColumn* find_field(std::string_view name) const;
   /// Throws std::logic_error for an unknown name.
@@ -181,6 +183,8 @@ class PointColumns {
   [[nodiscard]] const KernelKind& kernel_kind(Row row) const { return kinds_[row]; }
   /// In its run's plan, where that is known: else 0.
   [[nodiscard]] std::uint32_t place(Row row) const { return places_[row]; }
+  /// What its file knows it by, where it is of one: else 0.
+  [[nodiscard]] std::int64_t id(Row row) const { return ids_[row]; }
   /// The digests of what ran, which the device compiled (LaunchRecord); empty where none is known.
   [[nodiscard]] const std::string& sources(Row row) const { return sources_[row]; }
 
@@ -217,6 +221,7 @@ class PointColumns {
   [[nodiscard]] std::optional<std::uint32_t> kernel_place(Row row, std::string_view name) const;
   [[nodiscard]] static bool same_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
 
+  std::span<const Field> field_table_;
   std::vector<FieldColumn> fields_;
   KnobsColumn knobs_;
   std::vector<std::uint8_t> dispositions_;
@@ -227,7 +232,7 @@ class PointColumns {
   Coded<KernelKind, coded_by::itself> kinds_;
   Words sources_;
   std::vector<std::uint32_t> places_;
-
+  std::vector<std::int64_t> ids_;
   std::vector<double> sm_clocks_;
 
   std::vector<std::uint32_t> kernels_begin_{0};  ///< by row; one more at the end

@@ -17,7 +17,6 @@
 #include "kernels/model/mask.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
-#include "profiler/points/empty_query.h"
 #include "profiler/points/query_fields.h"
 
 namespace attnscope::analysis {

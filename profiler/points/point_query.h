@@ -74,4 +74,11 @@ struct QueryCompletion {
 [[nodiscard]] QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table,
                                        std::size_t most = 50);
 
+// Why a query leaves nothing.
+
+/// Of a query (point_query.h) that none of the points fits, why: the first word that fits none by itself, and what
+/// there is instead, or that the words never hold together. Empty where some point fits, where there is none, of a
+/// query that asks for nothing, and of one that is not understood.
+[[nodiscard]] Message why_none_fits(std::string_view text, const PointTable& table);
+
 }  // namespace attnscope::analysis

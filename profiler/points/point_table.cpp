@@ -2,7 +2,6 @@
 #include "profiler/points/point_table.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -14,6 +13,20 @@
 #include "profiler/points/facets.h"
 
 namespace attnscope::analysis {
+
+Algorithms::Algorithms(const Registry& registry) : registry_(&registry) {
+  for (const Algorithm* algorithm : registry.algorithms()) names_.push_back(algorithm->name());
+}
+
+std::size_t Algorithms::place(std::string_view name) const {
+  return static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
+}
+
+std::string short_title(const Algorithms& algorithms, std::string_view name) {
+  const Algorithm* ours = algorithms.find(name);
+  return ours == nullptr ? std::string(name) : ours->facts().short_title;
+}
+
 PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of)
     : algorithms_(std::move(algorithms)),
       runs_(std::move(runs)),
@@ -53,8 +66,8 @@ RunIndex PointTableBuilder::add_run(Run run) {
   return static_cast<RunIndex>(runs_.size() - 1);
 }
 
-void PointTableBuilder::add(RunIndex run, const PointRecord& record, std::size_t place) {
-  points_.add(record, place);
+void PointTableBuilder::add(RunIndex run, const PointRecord& record, std::size_t place, std::int64_t id) {
+  points_.add(record, place, id);
   run_of_.push_back(run);
 }
 
@@ -131,6 +144,27 @@ const CodeColumn& PointTable::codes(const Facet& facet) const {
   CodeColumn made = facet.encode(*this);
   const std::lock_guard lock(*making_);
   return codes_.emplace(facet.key, std::move(made)).first->second;
+}
+
+SomeRows some_rows(const PointTable& all, std::span<const Row> rows) {
+  PointTableBuilder builder(all.algorithms(), all.points().field_table());
+  std::vector<RunIndex> runs;
+  std::map<RunIndex, RunIndex> now;
+  for (std::span<const Row> rest = rows; !rest.empty();) {
+    const RunIndex run = all.run_index(rest.front());
+    const auto end = std::ranges::find_if(rest, [&](Row row) { return all.run_index(row) != run; });
+    const auto of_run = rest.first(static_cast<std::size_t>(end - rest.begin()));
+    const auto [place, fresh] = now.try_emplace(run, static_cast<RunIndex>(runs.size()));
+    if (fresh) {
+      runs.push_back(run);
+      builder.add_run(all.runs()[run]);
+    }
+    builder.add(place->second, all.points(), of_run);
+    rest = rest.subspan(of_run.size());
+  }
+  PointTable table = std::move(builder).finish();
+  table.take_values(all, rows);
+  return {std::move(table), std::move(runs)};
 }
 
 bool newer(const PointTable& table, RunIndex a, RunIndex b) {

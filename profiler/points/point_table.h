@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,12 +17,43 @@
 #include <vector>
 
 #include "kernels/model/device_limits.h"
+#include "kernels/registry.h"
 #include "profiler/metrics/point.h"
 #include "profiler/plan/round_order.h"
-#include "profiler/points/algorithms.h"
 #include "profiler/points/point_columns.h"
 
 namespace attnscope::analysis {
+
+// What analysis asks of algorithms. It is handed the set that a program works with and knows none by name.
+
+/// The algorithms that a program works with, in the order in which views list them.
+class Algorithms {
+ public:
+  Algorithms() = default;
+  explicit Algorithms(const Registry& registry);
+  [[nodiscard]] static Algorithms known() { return Algorithms(known_algorithms()); }
+
+  /// nullptr for a name that is not among them.
+  [[nodiscard]] const Algorithm* find(std::string_view name) const {
+    return registry_ != nullptr ? registry_->find(name) : nullptr;
+  }
+  /// Pre: made of one.
+  [[nodiscard]] const Registry& registry() const { return *registry_; }
+  /// What they can be told beside the tile.
+  [[nodiscard]] std::span<const Knob> knobs() const {
+    return registry_ != nullptr ? std::span<const Knob>(registry_->knobs()) : std::span<const Knob>();
+  }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// Place in names(); their number for a name that is not among them.
+  [[nodiscard]] std::size_t place(std::string_view name) const;
+
+ private:
+  const Registry* registry_ = nullptr;
+  std::vector<std::string> names_;
+};
+
+/// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
+[[nodiscard]] std::string short_title(const Algorithms&, std::string_view name);
 
 class NoiseModel;
 
@@ -186,8 +218,8 @@ class PointTableBuilder {
   RunIndex add_run(Run run);
   /// To say more of one.
   [[nodiscard]] Run& run(RunIndex index) { return runs_[index]; }
-  /// `place`: of the point in its run's plan.
-  void add(RunIndex run, const PointRecord&, std::size_t place = 0);
+  /// `place`, `id`: PointColumns'.
+  void add(RunIndex run, const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
   /// Rows of other columns, of the same fields.
   void add(RunIndex run, const PointColumns& from, std::span<const Row> rows);
   [[nodiscard]] PointTable finish() &&;
@@ -198,6 +230,14 @@ class PointTableBuilder {
   std::vector<RunIndex> run_of_;
   PointColumns points_;
 };
+
+/// Some rows of a table as one of their own.
+struct SomeRows {
+  PointTable table;
+  std::vector<RunIndex> runs;  ///< of the other table, by place in this one: those that have some of the rows
+};
+/// `rows` ascend. Values that are known stay so.
+[[nodiscard]] SomeRows some_rows(const PointTable&, std::span<const Row> rows);
 
 /// Whether the point's source said which tile it used.
 [[nodiscard]] inline bool tile_stated(const TileShape& tile) {

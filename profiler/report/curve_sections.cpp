@@ -11,7 +11,7 @@
 
 #include "messages/law.h"
 #include "messages/report.h"
-#include "profiler/curves/law_table.h"
+#include "profiler/curves/law_exponents.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/sharing.h"
 #include "profiler/report/sections.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "messages/report.h"
-#include "profiler/curves/curve_ratio.h"
+#include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
 #include "profiler/roofline/roofline.h"

@@ -17,7 +17,6 @@
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
 #include "profiler/roofline/ceiling_table.h"
-#include "profiler/roofline/peaks.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {

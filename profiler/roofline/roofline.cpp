@@ -201,7 +201,7 @@ class RooflineBuilder {
   void add_along_n(const std::vector<Row>& rows) {
     RooflineSeries series = series_of(rows.front());
     const TileSelection fastest{.rule = TileSelection::Rule::fastest};
-    for (const auto& [n, standing] : standing_rows(table_, rows, rows, fastest, Ordinate::time)) {
+    for (const auto& [n, standing] : standing_rows(table_, rows, rows, fastest, over_lengths(table_, Ordinate::time))) {
       series.points.push_back(point_of(middle(standing)));
     }
     report_.series.push_back(std::move(series));

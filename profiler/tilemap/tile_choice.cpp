@@ -21,17 +21,17 @@ double time_of(const PointTable& table, Row row) {
 
 /// What a tile covers.
 struct Cover {
-  std::set<std::int64_t> lengths;
+  std::set<double> places;
   double time = 0;
 };
 
-std::map<std::uint32_t, Cover> covers_of(const PointTable& table, std::span<const Row> rows, Ordinate ordinate) {
+std::map<std::uint32_t, Cover> covers_of(const PointTable& table, std::span<const Row> rows, const Placing& placing) {
   const ValueColumn& times = table.values(metric_key::time_median_ns);
   std::map<std::uint32_t, Cover> covers;
   for (const Row row : rows) {
     Cover& cover = covers[table.tile_code(row)];
-    if (!has_value(table, row, ordinate)) continue;
-    cover.lengths.insert(table.n_k(row));
+    if (!placing.has_value(row)) continue;
+    cover.places.insert(placing.place(row));
     cover.time += times.at(row).value_or(0);
   }
   return covers;
@@ -39,12 +39,12 @@ std::map<std::uint32_t, Cover> covers_of(const PointTable& table, std::span<cons
 
 /// Pre: rows are not empty.
 std::uint32_t widest_tile(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
-                          Ordinate ordinate) {
-  const auto here = covers_of(table, rows, ordinate);
-  const auto everywhere = covers_of(table, family, ordinate);
+                          const Placing& placing) {
+  const auto here = covers_of(table, rows, placing);
+  const auto everywhere = covers_of(table, family, placing);
   const auto rank = [&](const auto& entry) {
     const auto all = everywhere.find(entry.first);
-    return std::tuple(entry.second.lengths.size(), all == everywhere.end() ? 0 : all->second.lengths.size(),
+    return std::tuple(entry.second.places.size(), all == everywhere.end() ? 0 : all->second.places.size(),
                       -entry.second.time);
   };
   return std::ranges::max_element(here, [&](const auto& a, const auto& b) { return rank(a) < rank(b); })->first;
@@ -63,49 +63,20 @@ std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const 
   return swept ? all : std::set<std::int64_t>{};
 }
 
-/// At each N the rows whose tile `chosen` maps to it.
-RowsByLength rows_with(const PointTable& table, std::span<const Row> rows,
-                       const std::map<std::int64_t, std::uint32_t>& chosen) {
-  RowsByLength by_length;
+/// At each place the fastest tile; of equal ones the first.
+std::map<double, std::uint32_t> fastest_tiles(const PointTable& table, std::span<const Row> rows,
+                                              const Placing& placing) {
+  std::map<double, std::uint32_t> chosen;
+  std::map<double, double> best;
   for (const Row row : rows) {
-    const auto entry = chosen.find(table.n_k(row));
-    if (entry != chosen.end() && entry->second == table.tile_code(row)) by_length[entry->first].push_back(row);
+    const double place = placing.place(row);
+    const double time = time_of(table, row);
+    const auto [entry, fresh] = best.try_emplace(place, time);
+    if (!fresh && time >= entry->second) continue;
+    entry->second = time;
+    chosen[place] = table.tile_code(row);
   }
-  return by_length;
-}
-
-RowsByLength fastest_rows(const PointTable& table, std::span<const Row> rows) {
-  std::map<std::int64_t, std::pair<double, std::uint32_t>> fastest;
-  for (const Row row : rows) {
-    const std::pair candidate{time_of(table, row), table.tile_code(row)};
-    const auto [entry, fresh] = fastest.try_emplace(table.n_k(row), candidate);
-    if (!fresh && candidate.first < entry->second.first) entry->second = candidate;
-  }
-  std::map<std::int64_t, std::uint32_t> chosen;
-  for (const auto& [n, candidate] : fastest) chosen[n] = candidate.second;
-  return rows_with(table, rows, chosen);
-}
-
-RowsByLength exact_rows(const PointTable& table, std::span<const Row> rows, const Config& tile) {
-  RowsByLength by_length;
-  for (const Row row : rows) {
-    const Config& its = table.tile_of(row);
-    // Who does not say a tile cannot be asked for one.
-    if (its == tile || !tile_stated(its.tile)) by_length[table.n_k(row)].push_back(row);
-  }
-  return by_length;
-}
-
-RowsByLength widest_rows(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
-                         Ordinate ordinate) {
-  if (rows.empty()) return {};
-  const std::uint32_t tile = widest_tile(table, rows, family, ordinate);
-  std::map<std::int64_t, std::uint32_t> chosen;
-  for (const Row row : rows) {
-    const auto [entry, fresh] = chosen.try_emplace(table.n_k(row), table.tile_code(row));
-    if (table.tile_code(row) == tile) entry->second = tile;
-  }
-  return rows_with(table, rows, chosen);
+  return chosen;
 }
 
 }  // namespace
@@ -119,22 +90,40 @@ bool shows_on(const PointTable& table, Row row, Ordinate ordinate) {
   return has_value(table, row, ordinate) || table.disposition(row) != Disposition::ok;
 }
 
-RowsByLength standing_rows(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
-                           const TileSelection& choice, Ordinate ordinate) {
+Placing over_lengths(const PointTable& table, Ordinate ordinate) {
+  return {[&table](Row row) { return static_cast<double>(table.n_k(row)); },
+          [&table, ordinate](Row row) { return has_value(table, row, ordinate); }};
+}
+
+RowsByPlace standing_rows(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
+                          const TileSelection& choice, const Placing& placing) {
   std::vector<Row> left(rows.begin(), rows.end());
   if (choice.swept && !swept_values_of(table, family, choice.swept->knob).empty()) {
     std::erase_if(left,
                   [&](Row row) { return table.tile_of(row).knobs.number(choice.swept->knob) != choice.swept->value; });
   }
-  switch (choice.rule) {
-    case TileSelection::Rule::fastest:
-      return fastest_rows(table, left);
-    case TileSelection::Rule::exact:
-      return exact_rows(table, left, choice.tile);
-    case TileSelection::Rule::widest:
-      break;
+  RowsByPlace standing;
+  if (left.empty()) return standing;
+  if (choice.rule == TileSelection::Rule::exact) {
+    for (const Row row : left) {
+      const Config& config = table.tile_of(row);
+      // A source that states no tile cannot be asked for one.
+      if (config == choice.tile || !tile_stated(config.tile)) standing[placing.place(row)].push_back(row);
+    }
+    return standing;
   }
-  return widest_rows(table, left, family, ordinate);
+  std::map<double, std::uint32_t> chosen = fastest_tiles(table, left, placing);
+  if (choice.rule == TileSelection::Rule::widest) {
+    const std::uint32_t widest = widest_tile(table, left, family, placing);
+    for (const Row row : left) {
+      if (table.tile_code(row) == widest) chosen[placing.place(row)] = widest;
+    }
+  }
+  for (const Row row : left) {
+    const double place = placing.place(row);
+    if (chosen[place] == table.tile_code(row)) standing[place].push_back(row);
+  }
+  return standing;
 }
 
 std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -40,13 +41,21 @@ struct TileSelection {
   std::optional<SweptValue> swept = std::nullopt;
 };
 
-using RowsByLength = std::map<std::int64_t, std::vector<Row>>;
+using RowsByPlace = std::map<double, std::vector<Row>>;
 
-/// The rows of one run of one algorithm that stand for it: one tile each N, all its rows. Of tiles that cover equally
-/// many N in the run, the one that covers the most in `family` (the rows of all runs that are drawn beside this one),
-/// then the fastest. Where a sweep changed its tile with N, the other N keep theirs rather than go missing.
-[[nodiscard]] RowsByLength standing_rows(const PointTable&, std::span<const Row> rows, std::span<const Row> family,
-                                         const TileSelection&, Ordinate);
+/// Where rows stand, and which of them have a value there.
+struct Placing {
+  std::function<double(Row)> place;
+  std::function<bool(Row)> has_value;
+};
+/// At its N.
+[[nodiscard]] Placing over_lengths(const PointTable&, Ordinate);
+
+/// The rows of one run of one algorithm that stand for it: one tile each place, all its rows. Of tiles that cover
+/// equally many places in the run, the one that covers the most in `family` (the rows of all runs that are drawn beside
+/// this one), then the fastest. A place that it does not cover has its fastest.
+[[nodiscard]] RowsByPlace standing_rows(const PointTable&, std::span<const Row> rows, std::span<const Row> family,
+                                        const TileSelection&, const Placing&);
 
 /// Tiles that occur, as far as they are stated, by how many N they cover, then by size.
 [[nodiscard]] std::vector<Config> tiles_of(const PointTable&, std::span<const Row> rows);

@@ -13,7 +13,7 @@
 #include "storage/run_store.h"
 #include "tests/profiler/points/fixtures.h"
 #include "ui/models/curve_series.h"
-#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui::fixtures {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "messages/page.h"
-#include "ui/models/facet_words.h"
+#include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"

@@ -2,11 +2,28 @@
 // The layouts of maps as they are offered and saved: by the keys of their axes, rows first.
 #pragma once
 
+#include <QString>
+#include <algorithm>
+#include <string>
+
+#include "profiler/points/facets.h"
 #include "profiler/tilemap/tile_map.h"
-#include "ui/models/axis_words.h"
 #include "ui/pages/option.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+
+// The axes that pictures of points are laid out by, as the window offers them.
+
+[[nodiscard]] inline QString label_of(const analysis::PointAxis& axis) {
+  return qtext(axis.facet->label);
+}
+
+/// Whether they speak for a field in common: both cannot be axes of one picture.
+[[nodiscard]] inline bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
+  return a.key() == b.key() ||
+         std::ranges::any_of(a.names, [&](const std::string& name) { return b.speaks_for(name); });
+}
 
 [[nodiscard]] inline QString key_of(const analysis::PointAxis& axis) {
   return QString::fromStdString(axis.key());

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <qcustomplot.h>
+#include <QStringList>
+#include <vector>
 
 namespace attnscope::ui {
 
@@ -20,5 +22,15 @@ namespace attnscope::ui {
 [[nodiscard]] QSharedPointer<QCPAxisTicker> round_ticker(double factor, bool logarithmic);
 /// Bytes with their unit, in equal steps.
 [[nodiscard]] QSharedPointer<QCPAxisTicker> linear_byte_ticker();
+
+// Values that read well along a scale: 1, 2 and 5 times a power of ten.
+
+/// Between `low` and `high`, ascending, `most` at the most; two at least where there are two. On a logarithmic scale of
+/// a decade or more 1, 2 and 5 of each, or powers of ten alone; on all others in equal steps. Pre: low < high, and of a
+/// logarithmic scale low > 0.
+[[nodiscard]] std::vector<double> round_ticks(double low, double high, int most, bool logarithmic);
+/// What stands at them: all with the decimals that one of them needs, but over more than two powers of ten each its
+/// own.
+[[nodiscard]] QStringList tick_labels(const std::vector<double>& ticks);
 
 }  // namespace attnscope::ui

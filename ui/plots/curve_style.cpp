@@ -58,7 +58,7 @@ QPainterPath struck(SampleMark mark) {
 
 /// What tells it from others of its colour.
 QString side_words(const Curve& curve) {
-  if (curve.hue >= 0) return owner_words(curve.name);
+  if (curve.hue >= 0) return to_qstring(owner_words(curve.name));
   return QString::fromStdString(curve.name.runs.empty() ? curve.name.label : curve.name.runs);
 }
 
@@ -210,7 +210,7 @@ QString extrapolated_words() {
 }
 
 QString style_words(const Curve& curve) {
-  const QString quantity = quantity_words(curve);
+  const QString quantity = to_qstring(quantity_words(curve));
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +

@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "messages/tile_map.h"
-#include "ui/plots/focus_frame.h"
-#include "ui/plots/heatmap_axes.h"
-#include "ui/plots/heatmap_cells.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_drawing.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/plots/plot_parts.h"
-#include "ui/runs/source_note.h"
+#include "ui/runs/point_set.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

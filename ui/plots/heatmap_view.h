@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profiler/tilemap/map_points.h"
-#include "ui/plots/heatmap_layout.h"
+#include "ui/plots/heatmap_drawing.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/plot_export.h"
 

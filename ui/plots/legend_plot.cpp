@@ -5,12 +5,331 @@
 #include <QJsonArray>
 #include <QToolTip>
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
 
 #include "messages/curve_plot.h"
+#include "ui/plots/curve_style.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
+namespace {
+
+constexpr QSize own_icon{34, 14};   ///< beside text of the system's size
+constexpr int legend_padding = 20;  ///< between icon and text, and between columns
+constexpr int both_margins = 24;    ///< of the whole legend
+constexpr double swatch_width = 4;
+/// The least height of the axes; a legend that leaves less is shortened.
+constexpr int least_axes_height = 320;
+/// Below this, on a screen, rows of the shortened legend give way, too.
+constexpr int smallest_axes_height = 312;
+/// The same where it has colours: one that nothing names says nothing.
+constexpr int smallest_below_colors = 200;
+
+QSize icon_beside(const QFont& font) {
+  return own_icon * enlargement(font);
+}
+
+/// A line and a mark in grey, for all entries that are drawn so.
+class StyleItem : public QCPAbstractLegendItem {
+ public:
+  StyleItem(QCPLegend* legend, PlotLegend::Style style, const QColor& color, const QColor& background)
+      : QCPAbstractLegendItem(legend), style_(std::move(style)) {
+    style_.pen.setColor(color);
+    style_.scatter.setPen(QPen(color, style_.scatter.pen().widthF()));
+    const bool filled = style_.scatter.brush().style() != Qt::NoBrush && style_.scatter.brush().color() != background;
+    if (filled) style_.scatter.setBrush(color);
+    const double by = enlargement(mParentPlot->font());
+    style_.pen.setWidthF(by * style_.pen.widthF());
+    style_.pen.setCapStyle(Qt::FlatCap);  // a wide one ends before the words
+    style_.scatter.setSize(by * style_.scatter.size());
+  }
+
+ protected:
+  /// The library's ends a pixel above the letters that hang below their line.
+  [[nodiscard]] QRect clipRect() const override { return mOuterRect.adjusted(0, 0, 0, 2); }
+  void draw(QCPPainter* painter) override {
+    const QSize size = icon_beside(mParentPlot->font());
+    const QRectF icon(QPointF(mRect.left(), mRect.top() + (mRect.height() - size.height()) / 2.0), size);
+    painter->setPen(style_.pen);
+    if (style_.pen.style() != Qt::NoPen)
+      painter->drawLine(QLineF(icon.left(), icon.center().y(), icon.right(), icon.center().y()));
+    if (!style_.scatter.isNone()) {
+      style_.scatter.applyTo(painter, style_.pen);
+      style_.scatter.drawShape(painter, icon.center());
+    }
+    painter->setFont(mFont);
+    painter->setPen(mTextColor);
+    const QRectF text(icon.right() + mParentLegend->iconTextPadding(), mRect.top(), mRect.width(), mRect.height());
+    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, style_.text);
+  }
+  [[nodiscard]] QSize minimumOuterSizeHint() const override {
+    const QSize text = QFontMetrics(mFont).size(0, style_.text);
+    const QSize icon = icon_beside(mParentPlot->font());
+    return {icon.width() + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
+            std::max(icon.height(), text.height())};
+  }
+
+ private:
+  PlotLegend::Style style_;
+};
+
+/// Measured once: the layout asks three times at every drawing, and a legend is made anew when a text is another.
+class CurveItem : public QCPPlottableLegendItem {
+ public:
+  using QCPPlottableLegendItem::QCPPlottableLegendItem;
+
+ protected:
+  [[nodiscard]] QRect clipRect() const override { return mOuterRect.adjusted(0, 0, 0, 2); }
+  [[nodiscard]] QSize minimumOuterSizeHint() const override {
+    if (!size_.isValid() || font_ != mFont) {
+      size_ = QCPPlottableLegendItem::minimumOuterSizeHint();
+      font_ = mFont;
+    }
+    return size_;
+  }
+
+ private:
+  mutable QSize size_;
+  mutable QFont font_;
+};
+
+}  // namespace
+
+void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style,
+                     const QString& curve) {
+  entries_.push_back({group, plottable, style, {}, curve.isEmpty() ? QStringList() : QStringList(curve)});
+}
+
+void PlotLegend::add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve) {
+  const auto known = std::ranges::find(colors_, text, &Color::text);
+  if (known == colors_.end()) {
+    colors_.push_back({text, color, known_on_screen, {curve}});
+  } else {
+    known->curves << curve;
+  }
+}
+
+void PlotLegend::set_hidden(std::set<QString> curves, const QString& words) {
+  hidden_ = std::move(curves);
+  hidden_words_ = words;
+}
+
+bool PlotLegend::is_hidden(const Entry& entry) const {
+  return !entry.curves.empty() &&
+         std::ranges::all_of(entry.curves, [this](const QString& curve) { return hidden_.contains(curve); });
+}
+
+const PlotLegend::Shown* PlotLegend::shown(const QCPAbstractLegendItem* item) const {
+  const auto found = items_.find(item);
+  return found == items_.end() ? nullptr : &found->second;
+}
+
+std::vector<PlotLegend::Shown> PlotLegend::shown() const {
+  std::vector<Shown> all;
+  for (const auto& [item, entry] : items_) all.push_back(entry);
+  return all;
+}
+
+void PlotLegend::remove() {
+  items_.clear();
+  if (box_ == nullptr) return;
+  plot_.plotLayout()->remove(box_);
+  plot_.plotLayout()->simplify();
+  box_ = nullptr;
+}
+
+QCPLegend* PlotLegend::add_box() {
+  auto* box = new QCPLegend;
+  box->setBorderPen(Qt::NoPen);
+  box->setBrush(Qt::NoBrush);
+  box->setIconSize(icon_beside(plot_.font()));
+  box->setRowSpacing(1);
+  box->setColumnSpacing(8);
+  box->setMargins({12, 2, 8, 6});
+  QCPLayoutGrid* layout = plot_.plotLayout();
+  layout->addElement(layout->rowCount(), 0, box);
+  box->setLayer(QStringLiteral("legend"));
+  layout->setRowStretchFactor(layout->rowCount() - 1, 0.001);
+  return box;
+}
+
+QSize PlotLegend::size_of(const QString& text) const {
+  const QRect words = QFontMetrics(small_font(plot_.font())).boundingRect(0, 0, 0, 0, Qt::TextDontClip, text);
+  const QSize icon = icon_beside(plot_.font());
+  return {words.width() + icon.width() + legend_padding, std::max(icon.height(), words.height()) + 1};
+}
+
+std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) const {
+  std::vector<Entry> entries;
+  for (const Color& color : colors_) {
+    if (target == PlotTarget::screen && color.known_on_screen) continue;
+    // What all devices have in common, a model, has the colour of one of them.
+    const bool named = color.known_on_screen && std::ranges::any_of(colors_, [&](const Color& other) {
+                         return !other.known_on_screen && other.color == color.color;
+                       });
+    if (named) continue;
+    entries.push_back(
+        {color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color, color.curves});
+  }
+  std::map<QString, std::size_t> place_of;  // of an entry, by the words of its style
+  for (const Entry& entry : entries_) {
+    const auto known = entry.style ? place_of.find(entry.style->text) : place_of.end();
+    if (known != place_of.end()) {
+      entries[known->second].curves << entry.curves;
+      continue;
+    }
+    if (entry.style) place_of.emplace(entry.style->text, entries.size());
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, PlotTarget target) const {
+  std::vector<Entry> all = short_form ? short_entries(target) : entries_;
+  // A file holds what is drawn. On screen what is hidden stays at hand, however little room there is.
+  if (target == PlotTarget::file) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
+  if (target == PlotTarget::screen && !hidden_words_.isEmpty()) {
+    all.push_back(Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
+  }
+  return all;
+}
+
+std::vector<int> PlotLegend::most_columns(const std::vector<Entry>& entries, int available, bool short_form) const {
+  for (std::size_t columns = entries.size(); columns > 1; --columns) {
+    std::vector<int> widths(columns, 0);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      int& width = widths[i % columns];
+      width = std::max(width, size_of(entries[i].text(short_form)).width());
+    }
+    if (std::accumulate(widths.begin(), widths.end(), 0) <= available) return widths;
+  }
+  return {available};
+}
+
+PlotLegend::Grid PlotLegend::arrange(const std::vector<Entry>& entries, int width, bool short_form) const {
+  std::vector<QString> groups;
+  std::vector<int> group_widths;
+  for (const Entry& entry : entries) {
+    const int entry_width = size_of(entry.text(short_form)).width();
+    const auto place = static_cast<std::size_t>(std::find(groups.begin(), groups.end(), entry.group) - groups.begin());
+    if (place == groups.size()) {
+      groups.push_back(entry.group);
+      group_widths.push_back(0);
+    }
+    group_widths[place] = std::max(group_widths[place], entry_width);
+  }
+  const int available = width - both_margins;
+  Grid grid;
+  const bool by_group =
+      !short_form && groups.size() > 1 && std::accumulate(group_widths.begin(), group_widths.end(), 0) <= available;
+  grid.column_widths = by_group ? group_widths : most_columns(entries, available, short_form);
+  const int columns = static_cast<int>(grid.column_widths.size());
+  std::map<int, int> row_heights;
+  std::map<QString, int> next_row;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& entry = entries[i];
+    const auto group = std::find(groups.begin(), groups.end(), entry.group) - groups.begin();
+    const int row = by_group ? next_row[entry.group]++ : static_cast<int>(i) / columns;
+    const int column = by_group ? static_cast<int>(group) : static_cast<int>(i) % columns;
+    grid.cells.push_back({entry, row, column});
+    row_heights[row] = std::max(row_heights[row], size_of(entry.text(short_form)).height());
+  }
+  for (const auto& [row, height] : row_heights) grid.height += height;
+  return grid;
+}
+
+void PlotLegend::shorten(Grid& grid, int room) const {
+  std::map<int, int> heights;
+  for (const Grid::Cell& cell : grid.cells) {
+    heights[cell.row] = std::max(heights[cell.row], size_of(cell.entry.text(short_)).height());
+  }
+  int kept = 0;
+  int height = 0;
+  for (const auto& [row, its] : heights) {
+    if (kept > 0 && height + its > room) break;
+    height += its;
+    ++kept;
+  }
+  const auto in_sight = [&](const Grid::Cell& cell) { return cell.row < kept; };
+  const auto last = std::find_if(grid.cells.rbegin(), grid.cells.rend(), in_sight);
+  const auto hidden = std::count_if(grid.cells.begin(), grid.cells.end(), std::not_fn(in_sight));
+  if (hidden == 0 || last == grid.cells.rend()) return;
+  QString more = qtext(say::curve_plot::more_entries{.entries = hidden + 1});
+  if (!hidden_words_.isEmpty()) more = hidden_words_ + QStringLiteral(" · ") + more;
+  last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}};
+  std::erase_if(grid.cells, std::not_fn(in_sight));
+  grid.height = height;
+}
+
+QString PlotLegend::words() const {
+  QStringList lines;
+  for (const Entry& entry : entries_) {
+    lines << QString(entry.text(false)).replace(QLatin1Char('\n'), QLatin1Char(' '));
+  }
+  lines.removeDuplicates();
+  if (!hidden_words_.isEmpty()) lines << hidden_words_;
+  return lines.join(QLatin1Char('\n'));
+}
+
+bool PlotLegend::contains(const QPoint& position) const {
+  return box_ != nullptr && box_->outerRect().contains(position);
+}
+
+void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
+  remove();
+  short_ = false;
+  if (entries_.empty()) return;
+  const int line = QFontMetrics(plot_.font()).height();
+  const int around_axes = 4 * line + 30;  // title, tick labels, axis label
+  Grid grid = arrange(entries(false, target), size.width(), false);
+  // The row that says what is hidden has its room before anything is: a click that hides must not change the form, for
+  // the next one would meet another entry.
+  const bool none_hidden = target == PlotTarget::screen && hidden_words_.isEmpty();
+  const int to_come = none_hidden ? size_of(QStringLiteral("0")).height() : 0;
+  if (size.height() - grid.height - to_come - around_axes < least_axes_height) {
+    Grid shorter = arrange(entries(true, target), size.width(), true);
+    short_ = shorter.height < grid.height;
+    if (short_) grid = std::move(shorter);
+    const bool colors =
+        std::ranges::any_of(grid.cells, [](const Grid::Cell& cell) { return cell.entry.color.has_value(); });
+    const int smallest = short_ && colors ? smallest_below_colors : smallest_axes_height;
+    if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest);
+  }
+  box_ = add_box();
+  const PlotColors colors = plot_colors(plot_.palette());
+  const QFont font = small_font(plot_.font());
+  for (const Grid::Cell& cell : grid.cells) {
+    QCPAbstractLegendItem* item = nullptr;
+    if (cell.entry.drawn_as_style(short_)) {
+      item = new StyleItem(box_, *cell.entry.style, cell.entry.color.value_or(colors.muted), colors.background);
+    } else if (cell.entry.style && !cell.entry.style->scatter.isNone()) {
+      // Curves that others lie upon have larger marks and wider lines, for which a key has no room.
+      const PlotLegend::Style& style = *cell.entry.style;
+      item = new StyleItem(box_, {cell.entry.plottable->name(), style.pen, style.scatter}, style.scatter.pen().color(),
+                           colors.background);
+    } else {
+      item = new CurveItem(box_, cell.entry.plottable);
+    }
+    const bool words_of_hidden = cell.entry.drawn_as_style(short_) && !hidden_words_.isEmpty() &&
+                                 cell.entry.style->text.startsWith(hidden_words_);
+    const bool hidden = !words_of_hidden && is_hidden(cell.entry);
+    QFont words = font;
+    words.setStrikeOut(hidden);
+    item->setFont(words);
+    item->setTextColor(hidden ? colors.muted : colors.text);
+    if (!cell.entry.curves.empty()) items_.emplace(item, Shown{cell.entry.text(short_), cell.entry.curves});
+    box_->addElement(cell.row, cell.column, item);
+  }
+  for (std::size_t i = 0; i < grid.column_widths.size(); ++i) {
+    box_->setColumnStretchFactor(static_cast<int>(i), grid.column_widths[i]);
+  }
+}
+
 namespace {
 
 /// Nothing where the axis cannot show that.

@@ -13,6 +13,7 @@
 #include "messages/curves.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -134,9 +135,9 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
       // Files that are open may be of other devices, which have no curve here.
       if (!one_device) owner.device = QString::fromStdString(name.device);
       name.device.clear();
-      owner.name = owner_words(name);
+      owner.name = to_qstring(owner_words(name));
     }
-    const QString quantity = quantity_words(curve);
+    const QString quantity = to_qstring(quantity_words(curve));
     const bool named = std::ranges::any_of(
         ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
     if (named) continue;

@@ -3,17 +3,41 @@
 // and ringed where they are selected, and pictures in files, with their source below them.
 #pragma once
 
+#include <qcustomplot.h>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/plot_export.h"
-#include "ui/plots/plot_target.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
+
+// A plot that is drawn once a frame, however much of it has changed since the last: QCustomPlot draws at every change
+// of its size at once, and every drawing that is asked for, although another came before it, and paints each by itself.
+
+class FramePlot : public QCustomPlot {
+  Q_OBJECT
+ public:
+  explicit FramePlot(QWidget* parent = nullptr);
+
+  /// QCustomPlot's, but what is queued is drawn with the next frame, of the size that the plot has by then; where none
+  /// is painted, once the event loop turns.
+  void replot(RefreshPriority priority = rpRefreshHint);
+
+ protected:
+  /// Drawn anew with whatever else has changed, before the next frame.
+  void resizeEvent(QResizeEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  /// Without having it painted: for whoever is painting.
+  void draw_due();
+
+  bool due_ = false;     ///< to be drawn before it is painted
+  bool queued_ = false;  ///< to be looked at once the event loop turns
+};
 
 class MarkedPlot;
 /// Of what it draws, which is of these runs. The plot has to stand as long as it is drawn.

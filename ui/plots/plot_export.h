@@ -3,12 +3,17 @@
 #pragma once
 
 #include <qcustomplot.h>
-
 #include <functional>
 
 #include "ui/process/save_file.h"
 
 namespace attnscope::ui {
+
+/// What a plot is drawn for.
+enum class PlotTarget {
+  screen,  ///< a reader can hover, enlarge, and sees the controls around the plot
+  file     ///< a picture in a file: what it does not say, nothing says
+};
 
 struct PlotPicture {
   QString title;  ///< what is plotted, and of which problem

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <qcustomplot.h>
-
+#include <QPainter>
+#include <QWidget>
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -60,5 +61,17 @@ void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& poi
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen);
 /// A band from side to side, below what is drawn.
 void add_band(QCPAxisRect& panel, double low, double high, const QColor& color);
+
+// Shows that a plot has the keyboard's focus.
+
+/// To be called at the end of a paint event: pictures in files have no focus.
+inline void draw_focus_frame(QWidget& widget) {
+  if (!widget.hasFocus()) return;
+  constexpr double width = 2;
+  QPainter painter(&widget);
+  painter.setPen(QPen(plot_colors(widget.palette()).accent, width));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRectF(widget.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2));
+}
 
 }  // namespace attnscope::ui

@@ -14,7 +14,7 @@
 
 #include "profiler/files/file_system.h"
 #include "storage/run_store.h"
-#include "ui/runs/run_points.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

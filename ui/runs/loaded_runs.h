@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "ui/runs/point_set.h"
-#include "ui/runs/run_points.h"
 
 namespace attnscope::ui {
 

@@ -26,7 +26,6 @@
 #include "ui/runs/file_contents.h"
 #include "ui/runs/loaded_runs.h"
 #include "ui/runs/point_set.h"
-#include "ui/runs/run_points.h"
 
 namespace attnscope::ui {
 

@@ -8,6 +8,7 @@
 #include "messages/common.h"
 #include "messages/curves.h"
 #include "messages/occupancy.h"
+#include "profiler/curves/curve_words.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/facets.h"
@@ -117,17 +118,11 @@ QString format_swept(const analysis::SweptValue& swept) {
 }
 
 QString format_knob(std::string_view name, const KnobValue& value) {
-  const QString words = to_qstring(attnscope::to_string(value)).replace(QLatin1Char('_'), QLatin1Char(' '));
-  const bool number = std::holds_alternative<std::int64_t>(value);
-  return number ? QStringLiteral("%1 %2").arg(to_qstring(name), words) : words;
+  return to_qstring(analysis::knob_words(name, value));
 }
 
 QString format_tile(const Config& config) {
-  const TileShape& tile = config.tile;
-  QString text =
-      tile_stated(tile) ? QStringLiteral("%1 × %2").arg(tile.br).arg(tile.bc) : qtext(say::common::not_stated{});
-  for (const auto& [name, value] : config.knobs) text += QStringLiteral(", ") + format_knob(name, value);
-  return text;
+  return to_qstring(analysis::tile_words(config));
 }
 
 }  // namespace attnscope::ui

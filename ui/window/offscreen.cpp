@@ -7,10 +7,9 @@
 #include <QImageWriter>
 
 #include "profiler/tilemap/plot_list.h"
-#include "ui/models/heatmap_grid.h"
 #include "ui/pages/curves/io_plot.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
-#include "ui/plots/heatmap_words.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"

@@ -13,7 +13,6 @@
 #include <chrono>
 
 #include "messages/query.h"
-#include "profiler/points/empty_query.h"
 #include "profiler/points/point_query.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

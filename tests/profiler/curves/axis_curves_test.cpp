@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of any metric over any axis, what they stand beside, and how two of them stand to one another.
-#include "profiler/curves/axis_curves.h"
+#include "profiler/curves/curve_axes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "profiler/curves/curve_ratio.h"
+#include "profiler/curves/curve_values.h"
 #include "profiler/points/problem_filter.h"
 #include "profiler/predict/modelled_values.h"
-#include "profiler/roofline/peaks.h"
+#include "profiler/roofline/ceiling_table.h"
 #include "tests/profiler/curves/curve_helpers.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -40,9 +40,9 @@ std::vector<PointRecord> tiles_and_lengths() {
   return records;
 }
 
-CurveSet curves_over(const Points& points, const AxisCurveRequest& request) {
+CurveSet curves_over(const Points& points, const CurveRequest& request) {
   const PointTable table = points.table();
-  return build_axis_curves(table, table.rows(), request);
+  return build_curves(table, table.rows(), request);
 }
 
 std::vector<std::pair<double, double>> values_of(const Curve& curve) {
@@ -76,8 +76,8 @@ TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
   filter.choose(filter.place_of("bc"), "32");
   filter.choose(filter.place_of("n"), "2048");
   filter.update(table, table.rows());
-  const CurveSet set = build_axis_curves(
-      table, filter.rows(), {.axis = br, .metric = "time_median_ns", .algorithms = {"fa2"}, .model = true});
+  const CurveSet set = build_curves(table, filter.rows(),
+                                    {.axis = br, .metric = "time_median_ns", .algorithms = {"fa2"}, .model = true});
   ASSERT_EQ(set.curves.size(), 2U) << "measured, and the model beside it";
   EXPECT_THAT(values_of(set.curves[0]), ::testing::ElementsAre(std::pair(64.0, 6176.0), std::pair(128.0, 2080.0)));
   EXPECT_DOUBLE_EQ(set.curves[0].points[0].low, 6176.0) << "quartiles of the samples";
@@ -97,11 +97,11 @@ TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
     return record.spec.problem.n_k == 2048 && record.spec.tile != TileShape{64, 32};
   });
   const Points points(records);
-  AxisCurveRequest request{.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false};
+  CurveRequest request{.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false};
   EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
               ::testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)))
       << "the tile that covers both lengths";
-  request.tile = TileSelection::Rule::fastest;
+  request.tile.rule = TileSelection::Rule::fastest;
   EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
               ::testing::ElementsAre(std::pair(1024.0, 1056.0), std::pair(2048.0, 6176.0)));
 }
@@ -161,7 +161,7 @@ TEST(AxisCurves, MemoryOnChipIsAnAxis) {
   const PointTable table = points.table();
   const auto axes = varying_curve_axes(table, table.rows());
   ASSERT_NE(find_axis(axes, "m"), nullptr);
-  const CurveSet set = build_axis_curves(
+  const CurveSet set = build_curves(
       table, table.rows(), {.axis = memory_axis(), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
   ASSERT_EQ(set.curves.size(), 1U);
   ASSERT_EQ(set.curves[0].points.size(), 2U) << "what no rule gives has no M";

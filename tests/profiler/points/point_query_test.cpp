@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "profiler/metrics/metrics.h"
-#include "profiler/points/empty_query.h"
 #include "profiler/points/query_fields.h"
 #include "tests/profiler/points/fixtures.h"
 

@@ -70,10 +70,8 @@ TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
     (void)all.values(metric_key::l2_sm_bytes).at(rows[i]);
     (void)all.dram_traffic().at(rows[i]);
   }
-  PointTableBuilder builder;
-  builder.add(builder.add_run(all.runs().front()), all.points(), rows);
-  PointTable some = std::move(builder).finish();
-  some.take_values(all, rows);
+  const auto [some, runs] = some_rows(all, rows);
+  EXPECT_EQ(runs, std::vector<RunIndex>{0});
   std::size_t there = 0;
   std::size_t absent = 0;
   for (Row row = 0; row < some.size(); ++row) {

@@ -9,7 +9,8 @@
 #include <limits>
 
 #include "profiler/compare/comparison_table.h"
-#include "profiler/curves/law_table.h"
+#include "profiler/curves/law_exponents.h"
+#include "profiler/metrics/model_metrics.h"
 #include "profiler/roofline/ceiling_table.h"
 #include "tests/profiler/points/fixtures.h"
 

@@ -46,7 +46,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/point_html.h"
 #include "ui/panels/runs_panel.h"
-#include "ui/plots/plotted_values.h"
+#include "ui/models/curve_series.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -23,7 +23,7 @@ CurveRequest request_of(const std::set<std::string>& algorithms, Ordinate ordina
 
 QStringList labels_of(const std::vector<fixtures::GivenPoint>& points, const CurveRequest& request) {
   QStringList labels;
-  for (const Curve& curve : fixtures::curves_of(points, request).curves) labels << curve.label;
+  for (const Curve& curve : fixtures::curves_of(points, request).curves) labels << to_qstring(curve.label);
   return labels;
 }
 
@@ -109,24 +109,22 @@ analysis::FittedLaw fitted(double scale, double half_width, double below) {
 
 TEST(CurveSeries, AFitSaysItsConstantsAndHowWellTheyAreKnown) {
   EXPECT_EQ(fit_words(fitted(2.00012, 1e-5, 2.0163)),
-            QStringLiteral("fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
-  EXPECT_EQ(
-      fit_words(fitted(14.07, 0.7, -7.13)),
-      QStringLiteral("fit 14.1·N²d/Br − 7.13·N·d (±4.98%)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
+            "fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head");
+  EXPECT_EQ(fit_words(fitted(14.07, 0.7, -7.13)),
+            "fit 14.1·N²d/Br − 7.13·N·d (±4.98%)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head");
 }
 
 TEST(CurveSeries, AFitThatIsWithheldSaysWhy) {
   analysis::FittedLaw law = fitted(10, 1, 3);
   law.refusal = analysis::FitRefusal::too_few;
   law.points = 1;
-  EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\n1 point with N ≥ 4Br, 4 are needed"));
+  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\n1 point with N ≥ 4Br, 4 are needed");
   law.refusal = analysis::FitRefusal::not_seen;
-  EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\nthe points grow as N^1.94"));
+  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\nthe points grow as N^1.94");
   law.refusal = analysis::FitRefusal::steeper;
-  EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\nthe points grow faster, as N^1.94"));
+  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\nthe points grow faster, as N^1.94");
   law.refusal = analysis::FitRefusal::misses;
-  EXPECT_EQ(withheld_words(law),
-            QStringLiteral("no fit of N²d/Br:\nit would miss N 4096 by 23%, its interval is ±10%"));
+  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\nit would miss N 4096 by 23%, its interval is ±10%");
 }
 
 TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a map of tiles is called. What stands in its cells is tested where it is made, in tests/profiler/analysis.
-#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_grid.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include "profiler/plan/fields.h"
 #include "tests/kernels/restated.h"
 #include "tests/ui/fixtures.h"
+#include "ui/models/points_table.h"
 #include "ui/models/runs_model.h"
-#include "ui/pages/points/points_table_model.h"
 #include "ui/panels/point_html.h"
 #include "ui/runs/point_settings.h"
 

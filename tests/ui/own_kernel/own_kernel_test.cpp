@@ -18,6 +18,7 @@
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/new_kernel.h"
 #include "tests/ui/window_test.h"
+#include "ui/models/points_table.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/explorer_page.h"
@@ -25,7 +26,6 @@
 #include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/facet_chip.h"
-#include "ui/pages/points/points_table_model.h"
 #include "ui/panels/collect_form.h"
 #include "ui/text/format.h"
 

@@ -18,7 +18,7 @@
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/details_panel.h"
 #include "ui/plots/curve_style.h"
-#include "ui/plots/heatmap_colors.h"
+#include "ui/plots/heatmap_drawing.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {

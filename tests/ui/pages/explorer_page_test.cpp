@@ -24,7 +24,7 @@
 #include "profiler/predict/unit_use.h"
 #include "storage/run_store.h"
 #include "tests/ui/window_test.h"
-#include "ui/models/table_model.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"

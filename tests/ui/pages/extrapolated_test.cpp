@@ -7,12 +7,12 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/point_query.h"
 #include "tests/ui/window_test.h"
+#include "ui/models/points_table.h"
 #include "ui/pages/curves/curve_graphs.h"
-#include "ui/pages/curves/io_hover.h"
-#include "ui/pages/curves/kernel_stacks.h"
-#include "ui/pages/points/points_table_model.h"
+#include "ui/pages/curves/io_plot.h"
+#include "ui/pages/curves/lower_panels.h"
 #include "ui/panels/point_html.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_grid.h"
 
 namespace attnscope::ui {
 namespace {

@@ -16,10 +16,9 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
-#include "ui/plots/heatmap_axes.h"
-#include "ui/plots/heatmap_colors.h"
-#include "ui/plots/heatmap_words.h"
-#include "ui/plots/round_ticks.h"
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/heatmap_drawing.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -70,7 +70,7 @@ TEST_F(HiddenPages, AFilterReachesTheOneThatIsSeenAndTheOthersLater) {
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(curves.curves().points, window.workspace().visible());
   for (const Curve& curve : curves.curves().curves) {
-    EXPECT_TRUE(curve.name.algorithm.empty() || curve.name.algorithm == "fa2") << curve.label.toStdString();
+    EXPECT_TRUE(curve.name.algorithm.empty() || curve.name.algorithm == "fa2") << curve.label;
   }
 }
 

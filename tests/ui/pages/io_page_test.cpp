@@ -15,7 +15,8 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/plots/curve_style.h"
-#include "ui/runs/source_note.h"
+#include "ui/runs/point_set.h"
+#include "ui/text/format.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
@@ -69,8 +70,8 @@ class IoLegendTest : public IoPageTest {
     QStringList names;
     for (int i = 0; i < plot->graphCount(); ++i) {
       const QString name = plot->graph(i)->name();
-      const bool is_curve =
-          std::ranges::any_of(page.curves().curves, [&](const Curve& curve) { return curve.label == name; });
+      const bool is_curve = std::ranges::any_of(page.curves().curves,
+                                                [&](const Curve& curve) { return to_qstring(curve.label) == name; });
       if (is_curve && plot->graph(i)->visible()) names << name;
     }
     return names;
@@ -125,7 +126,7 @@ TEST_F(IoLegendTest, AnAlgorithmIsShownAloneByCtrlAndAClick) {
   EXPECT_TRUE(menu.isVisible()) << "several are switched in one go";
   EXPECT_EQ(chip->value(), "FA2");
   for (const Curve& curve : page.curves().curves) {
-    EXPECT_TRUE(curve.name.algorithm == "fa2" || curve.name.algorithm.empty()) << curve.label.toStdString();
+    EXPECT_TRUE(curve.name.algorithm == "fa2" || curve.name.algorithm.empty()) << curve.label;
   }
   click_on_it();
   EXPECT_TRUE(std::ranges::any_of(page.curves().curves, [](const Curve& c) { return c.name.algorithm == "naive"; }));
@@ -197,7 +198,7 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
   for (const Curve& curve : page.curves().curves) {
     const bool of_nobody = curve.kind != CurveKind::measured && curve.name.device.empty();
     if (of_nobody) {
-      EXPECT_EQ(curve.hue, no_hue) << curve.label.toStdString();
+      EXPECT_EQ(curve.hue, no_hue) << curve.label;
     }
   }
   page.show_algorithm("fa1", true);
@@ -483,7 +484,7 @@ TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
     EXPECT_EQ(looks.size(), drawn);
     for (const Curve& curve : set.curves) {
       if (curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated) continue;
-      EXPECT_FALSE(simulated.contains(curve_color(curve, colors).rgb())) << curve.label.toStdString();
+      EXPECT_FALSE(simulated.contains(curve_color(curve, colors).rgb())) << curve.label;
     }
   }
 }

@@ -9,7 +9,7 @@
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {

@@ -7,8 +7,7 @@
 
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
-#include "ui/plots/heatmap_colors.h"
-#include "ui/plots/round_ticks.h"
+#include "ui/plots/heatmap_drawing.h"
 
 namespace attnscope::ui {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "tests/ui/window_test.h"
 #include "ui/panels/details_panel.h"
-#include "ui/runs/run_points.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 namespace {

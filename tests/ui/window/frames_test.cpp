@@ -14,7 +14,7 @@
 #include "ui/pages/explorer/choices.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
-#include "ui/plots/frame_plot.h"
+#include "ui/plots/marked_plot.h"
 
 namespace attnscope::ui {
 namespace {

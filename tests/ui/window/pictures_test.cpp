@@ -10,7 +10,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/qtext.h"
 #include "ui/window/offscreen.h"

@@ -19,7 +19,7 @@
 #include "profiler/compare/comparison_words.h"
 #include "profiler/files/recorded_samples.h"
 #include "ui/pages/layout_option.h"
-#include "ui/runs/source_note.h"
+#include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"

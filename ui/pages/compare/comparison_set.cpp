@@ -15,7 +15,7 @@
 #include "profiler/points/facets.h"
 #include "profiler/tilemap/tile_map.h"
 #include "storage/compared_runs.h"
-#include "ui/models/facet_words.h"
+#include "ui/models/curve_series.h"
 #include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -11,7 +11,6 @@
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
-#include "ui/plots/round_ticks.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

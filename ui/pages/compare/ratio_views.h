@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/pages/compare/comparison_set.h"
 
 namespace attnscope::ui {

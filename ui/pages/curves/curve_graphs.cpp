@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -81,12 +84,12 @@ bool is_below_measurements(const Curve& curve) {
 /// Whose the colour is, for the legend; nothing where the curve has none of its own.
 void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
   if (curve.hue >= 0) {
-    if (!curve.paler) legend.add_color(curve.hue_words, color, false, curve.label);
+    if (!curve.paler) legend.add_color(to_qstring(curve.hue_words), color, false, to_qstring(curve.label));
     return;
   }
   if (curve.hue == no_hue || curve.paler || curve.beside || curve.name.algorithm.empty()) return;
   // A chip above the plot has an algorithm's colour, but no device's shade of it.
-  legend.add_color(owner_words(curve.name), color, curve.name.device.empty(), curve.label);
+  legend.add_color(to_qstring(owner_words(curve.name)), color, curve.name.device.empty(), to_qstring(curve.label));
 }
 
 /// `covered`: how many curves drawn above this one lie upon it; each makes its marks and line larger, so that a rim of
@@ -95,7 +98,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
                bool hidden) {
   const QColor color = curve_color(curve, colors);
   QCPGraph* graph = add_line(*plot.axisRect(), curve_pen(curve, color));
-  graph->setName(curve.label);
+  graph->setName(to_qstring(curve.label));
   const bool measured = curve.kind == CurveKind::measured;
   if (is_below_measurements(curve)) graph->setLayer(curve.name.age > 0 ? older_layer() : theory_layer());
   QVector<double> n;
@@ -125,7 +128,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   legend.add(QString::fromStdString(curve.name.algorithm), graph,
              PlotLegend::Style{style_words(curve), curve_pen(curve, color),
                                measured ? scatter_of(curve, color, colors.background) : QCPScatterStyle()},
-             curve.label);
+             to_qstring(curve.label));
   add_color_key(curve, color, legend);
   graph->setVisible(!hidden);
   if (hidden) return;
@@ -158,8 +161,8 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     entry->setPen(QPen(Qt::NoPen));
     legend.add(group, entry, PlotLegend::Style{in_short, QPen(Qt::NoPen)});
   };
-  for (const WithheldNote& note : set.withheld) {
-    add(QString::fromStdString(note.algorithm), note.text, qtext(say::curve_plot::fits_withheld{}));
+  for (const analysis::WithheldFit& fit : set.withheld) {
+    add(to_qstring(fit.name.algorithm), to_qstring(withheld_label(fit)), qtext(say::curve_plot::fits_withheld{}));
   }
   const auto of_time = [](const Curve& curve) { return analysis::metric_of(curve) == metric_key::time_median_ns; };
   const bool simulated = std::ranges::any_of(set.curves, [&](const Curve& curve) {
@@ -183,7 +186,8 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     const QString words = qtext(say::curve_plot::colors_repeat{.colors = category_colors});
     add({}, words, words);
   }
-  if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
+  const QString hidden = to_qstring(hidden_words(set.table(), set.hidden));
+  if (!hidden.isEmpty()) add({}, hidden, QString(hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }
 
 QString theory_layer() {
@@ -216,6 +220,184 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
   const auto is_measured = [](const Curve& curve) { return curve.kind == CurveKind::measured; };
   if (any(slowed_by_clocks, &CurvePoint::throttled)) add_sample(plot, throttled_words(), SampleMark::half_disc, legend);
   if (any(is_measured, is_extrapolated)) add_sample(plot, extrapolated_words(), SampleMark::plus_disc, legend);
+}
+
+namespace {
+
+constexpr double label_top = 0.08;  ///< shares of the axes' height
+constexpr double tick_bottom = 1;
+constexpr double tick_top = 0.955;
+constexpr double band_strength = 34 / 255.0;
+constexpr double bar_strength = 90 / 255.0;
+constexpr double band_gap = 3;         ///< pixels
+constexpr std::size_t most_drawn = 3;  ///< more would hide one another
+constexpr double edge_strength = 130 / 255.0;
+constexpr double label_ground = 190 / 255.0;
+constexpr double label_room = 1.25;  ///< the ratio of two N between which a label finds room
+
+/// A position at an N and a share of the axes' height.
+void place(QCPItemPosition* position, double n, double share) {
+  position->setTypeX(QCPItemPosition::ptPlotCoords);
+  position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  position->setCoords(n, share);
+}
+
+/// Filled only where no other lies over it: two fills would mix to a colour that is neither's.
+void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, const QColor& color, bool filled) {
+  auto* band = new QCPItemRect(&plot);
+  band->setLayer(QStringLiteral("grid"));  // below everything that was measured
+  place(band->topLeft, at.n_low, 0);
+  place(band->bottomRight, at.n_high, 1);
+  band->setPen(QPen(faded(color, edge_strength), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
+  if (filled) band->setBrush(faded(color, band_strength));
+}
+
+void add_tick(QCustomPlot& plot, double n, const QColor& color) {
+  auto* tick = new QCPItemLine(&plot);
+  place(tick->start, n, tick_bottom);
+  place(tick->end, n, tick_top);
+  tick->setPen(QPen(color, 2.4));
+}
+
+QString label_words(const Boundary& boundary) {
+  const std::string algorithm = short_title(boundary.algorithm).toStdString();
+  const std::string size = text(Capacity(boundary.at.l2_bytes));
+  if (boundary.device.empty()) return qtext(say::curve_plot::leaves_l2{.algorithm = algorithm, .size = size});
+  return qtext(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
+}
+
+/// `left`: of the line at that N, along which it is written.
+void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left, const QColor& color) {
+  auto* label = new QCPItemText(&plot);
+  label->setText(label_words(boundary));
+  label->setFont(plot.font());
+  label->setColor(color);
+  label->setRotation(-90);
+  label->setBrush(faded(plot_colors(plot.palette()).background,
+                        label_ground));  // a curve that crosses it stays in sight, and the words legible
+  label->setPositionAlignment(Qt::AlignRight | (left ? Qt::AlignBottom : Qt::AlignTop));
+  place(label->position, n, label_top);
+}
+
+/// Bands that would lie over one another become bars, one below the other, each with its label beside it, on the side
+/// that has more room.
+void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
+              const BandColor& color_of) {
+  const PlotColors colors = plot_colors(plot.palette());
+  const QFont font = small_font(plot.font());
+  const double height = QFontMetricsF(font).height() - 2;
+  for (std::size_t i = 0; i < boundaries.size(); ++i) {
+    const Boundary& boundary = boundaries[i];
+    const QColor color = color_of(boundary);
+    const double top = band_gap + (height + band_gap) * static_cast<double>(i);
+    auto* tick = new QCPItemLine(&plot);
+    put_beside(plot, tick->start, {boundary.at.n_nominal, 0}, {0, top}, true);
+    put_beside(plot, tick->end, {boundary.at.n_nominal, 0}, {0, top + height}, true);
+    tick->setPen(QPen(color, 2.4));
+    auto* label = new QCPItemText(&plot);
+    label->setText(label_words(boundary));
+    label->setFont(font);
+    label->setColor(colors.text);
+    label->setPadding({5, 0, 5, 0});
+    const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
+    const bool before = boundary.at.n_low / n.lower > n.upper / last;
+    label->setPositionAlignment((before ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    put_beside(plot, label->position, {before ? boundary.at.n_low : last, 0}, {0, top + height / 2}, true);
+    auto* bar = new QCPItemRect(&plot);
+    put_beside(plot, bar->topLeft, {boundary.at.n_low, 0}, {0, top}, true);
+    put_beside(plot, bar->bottomRight, {boundary.at.n_high, 0}, {0, top + height}, true);
+    bar->setPen(Qt::NoPen);
+    bar->setBrush(faded(color, bar_strength));
+    for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
+                                  static_cast<QCPAbstractItem*>(bar)}) {
+      item->setLayer(QStringLiteral("grid"));  // below everything that was measured
+    }
+  }
+}
+
+}  // namespace
+
+void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
+                        const BandColor& color_of) {
+  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries, n, color_of);
+  for (const Boundary& boundary : boundaries) {
+    const bool alone = std::ranges::none_of(boundaries, [&](const Boundary& other) {
+      return &other != &boundary && other.at.n_low < boundary.at.n_high && boundary.at.n_low < other.at.n_high;
+    });
+    add_band(plot, boundary.at, color_of(boundary), alone);
+    add_tick(plot, boundary.at.n_nominal, color_of(boundary));
+  }
+  // Each is written along the line at which its band ends, inside, or outside where another's line is as near.
+  std::vector<const Boundary*> order;
+  order.reserve(boundaries.size());
+  for (const Boundary& boundary : boundaries) order.push_back(&boundary);
+  std::ranges::sort(order, {}, [](const Boundary* boundary) { return boundary->at.n_high; });
+  double taken = n.lower;
+  for (const Boundary* boundary : order) {
+    const double end = std::min(boundary->at.n_high, n.upper);
+    const bool left = end / taken >= label_room || end * label_room > n.upper;
+    add_label(plot, *boundary, end, left, color_of(*boundary));
+    taken = left ? end : end * label_room;
+  }
+}
+
+namespace {
+
+double shortest_length(const CurveSet& set) {
+  Extent lengths;
+  for (const Curve& curve : set.curves) {
+    if (!curve.points.empty()) lengths.take(curve.points.front().n);
+  }
+  for (const FailedPoint& point : set.failed) lengths.take(point.n);
+  return lengths.low;
+}
+
+QCPItemText* add_text(QCustomPlot& plot, const QString& text, const QColor& color, double n, double height) {
+  auto* item = new QCPItemText(&plot);
+  item->setText(text);
+  item->setColor(color);
+  item->setClipToAxisRect(true);
+  item->position->setTypeX(QCPItemPosition::ptPlotCoords);
+  item->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  item->position->setCoords(n, height);
+  return item;
+}
+
+}  // namespace
+
+std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
+  const PlotColors colors = plot_colors(plot.palette());
+  std::map<double, int> stacked;
+  std::map<QString, double> named;  ///< by words, the last N beside which they stand
+  std::vector<double> heights;
+  const double shortest = shortest_length(set);
+  for (const FailedPoint& point : set.failed) {
+    heights.push_back(0.03 + 0.05 * stacked[point.n]++);
+    const QColor color = algorithm_color(point.algorithm, colors.dark);
+    QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
+    cross->setFont(bold(plot.font()));
+    cross->setPositionAlignment(Qt::AlignCenter);
+    const Disposition disposition = set.table().disposition(point.row);
+    const QString why = qtext(analysis::failure_words(set.table(), point));
+    const QString label = QStringLiteral("%1 · %2").arg(
+        short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
+    const auto [known, fresh] = named.try_emplace(label, point.n);
+    // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
+    // ran at all, and beside each that lies an octave further.
+    if (point.n > shortest && (fresh || point.n >= 2 * known->second)) {
+      known->second = point.n;
+      QCPItemText* words = add_text(plot, qtext(title(disposition)), color, point.n, heights.back());
+      words->setFont(small_font(plot.font()));
+      words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      words->setPadding({0, 0, 9, 0});
+    }
+    if (!fresh) continue;
+    QCPGraph* sample = add_marks(*plot.axisRect(), {QCPScatterStyle::ssCross, QPen(color, 1.8), Qt::NoBrush, 7});
+    sample->setName(label);
+    legend.add(QString::fromStdString(point.algorithm), sample,
+               PlotLegend::Style{why, QPen(Qt::NoPen), sample->scatterStyle()});
+  }
+  return heights;
 }
 
 }  // namespace attnscope::ui

@@ -2,11 +2,13 @@
 // The curves of a plot over N, and the marks that say of single points that their clocks were throttled.
 #pragma once
 
+#include <qcustomplot.h>
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/plots/plot_legend.h"
+#include "ui/plots/legend_plot.h"
 
 namespace attnscope::ui {
 
@@ -25,5 +27,18 @@ void add_curve_graphs(
 /// What stands in the legend as words alone: the L2's bands, and in the place of what is not drawn fits that points do
 /// not carry and sweeps over tiles.
 void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend);
+
+// Where working sets outgrow the L2: a band over the N in which it gives way, a tick where its nominal capacity is
+// reached, and a label, in the colour that its curves have.
+
+using BandColor = std::function<QColor(const Boundary&)>;
+/// `n`: the lengths in sight when the plot is drawn whole, in which the labels stand, each along its own band's end.
+void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
+                        const BandColor& color_of);
+
+// Crosses along the upper edge for points that gave no value.
+
+/// Returns where each cross stands, as shares of the axes' height from the top, in the order of `set.failed`.
+[[nodiscard]] std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend);
 
 }  // namespace attnscope::ui

@@ -10,13 +10,13 @@
 
 #include "kernels/algorithm.h"
 #include "messages/curve_page.h"
-#include "profiler/curves/axis_curves.h"
+#include "profiler/curves/curve_axes.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/modelled_values.h"
 #include "profiler/tilemap/plot_list.h"
 #include "ui/models/shown_ceilings.h"
 #include "ui/pages/kept_zoom.h"
-#include "ui/runs/source_note.h"
+#include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -288,18 +288,6 @@ std::string IoCurvePage::shown_metric() const {
   return {};
 }
 
-AxisCurveRequest IoCurvePage::axis_request() const {
-  AxisCurveRequest asked;
-  asked.axis = *axis();
-  asked.metric = shown_metric();
-  asked.group = group();
-  asked.algorithms = request().algorithms;
-  asked.tile = tile_selection().rule == TileSelection::Rule::fastest ? TileSelection::Rule::fastest
-                                                                     : TileSelection::Rule::widest;
-  asked.model = model_->isChecked();
-  return asked;
-}
-
 void IoCurvePage::narrow_to_axes() {
   if (over_n()) return narrow_by(analysis::curve_facets(), analysis::key_length_facet());
   narrow_by(analysis::facets_beside_curves(*axis(), group()), axis()->facet);
@@ -353,6 +341,11 @@ CurveRequest IoCurvePage::request() const {
   for (const Offered& each : offered_) {
     if (!hidden_.contains(each.name)) request.algorithms.insert(each.name);
   }
+  if (!over_n()) {
+    request.axis = *axis();
+    request.metric = shown_metric();
+    request.group = group();
+  }
   request.tile = tile_selection();
   request.ordinate = ordinate();
   request.dram = dram_->isChecked();
@@ -399,8 +392,7 @@ void IoCurvePage::show_curves(bool keep_view) {
   offer_axes();
   refresh_algorithms();
   refresh_tiles();
-  curves_ = over_n() ? build_curves(points(), filter(), request(), color_.value())
-                     : build_axis_curves(points(), filter(), axis_request(), color_.value());
+  curves_ = build_curves(points(), filter(), request(), color_.value());
   if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }

@@ -11,7 +11,6 @@
 #include "ui/pages/curves/io_plot.h"
 #include "ui/pages/problem_page.h"
 #include "ui/pages/set_chip.h"
-#include "ui/plots/plotted_values.h"
 
 namespace attnscope::ui {
 
@@ -76,7 +75,6 @@ class IoCurvePage : public ProblemPage {
   void show_toggles();
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
-  [[nodiscard]] AxisCurveRequest axis_request() const;
   [[nodiscard]] Ordinate ordinate() const { return ordinate_; }
   /// The metric of a plot over other axes: the chosen one, or the ordinate's own.
   [[nodiscard]] std::string shown_metric() const;

@@ -9,13 +9,23 @@
 #include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/pages/curves/io_hover.h"
-#include "ui/pages/curves/kernel_stacks.h"
-#include "ui/pages/curves/residual_panel.h"
+#include "ui/pages/curves/lower_panels.h"
+#include "ui/plots/hover_overlay.h"
 #include "ui/plots/legend_plot.h"
 #include "ui/plots/line_labels.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
+
+// What a plot over N reads out at each N: every curve's value, the largest first, and notes. Values in, values out.
+
+struct HoverColumn {
+  double n = 0;
+  HoverContent content;
+};
+
+/// One column for each N at which something was collected, ascending.
+[[nodiscard]] std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColors& colors);
 
 class IoPlot : public LegendPlot {
   Q_OBJECT

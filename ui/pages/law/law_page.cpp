@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "messages/law_page.h"
-#include "profiler/curves/law_table.h"
+#include "profiler/curves/law_exponents.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/points/facets.h"
 #include "ui/text/format.h"

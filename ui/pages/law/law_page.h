@@ -7,7 +7,6 @@
 
 #include "ui/models/result_model.h"
 #include "ui/pages/law/law_plot.h"
-#include "ui/pages/law/law_set.h"
 #include "ui/pages/plot_table_page.h"
 
 namespace attnscope::ui {

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
+#include "ui/models/points_table.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
-#include "ui/pages/points/points_table_model.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/widgets/plain_table.h"
 

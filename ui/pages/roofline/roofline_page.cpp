@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/roofline/roofline_page.h"
 
+#include <QGuiApplication>
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,6 +15,7 @@
 #include "ui/pages/none_ran.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -82,7 +84,7 @@ void RooflinePage::add_controls() {
 void RooflinePage::add_content() {
   plot_ = new RooflinePlot(this);
   keep_zoom(choices(), *plot_);
-  model_ = new RooflineModel(this);
+  model_ = new ResultModel(this);
   left_out_ = new QLabel(this);
   left_out_->setTextFormat(Qt::PlainText);
   left_out_->setWordWrap(true);
@@ -90,7 +92,7 @@ void RooflinePage::add_content() {
   set_plot_and_table(plot_, *model_, qtext(say::roofline_page::title{}), 4, left_out_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
   connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) tell_selected(model_->point_at(current.row()));
+    if (current.isValid()) tell_selected((*set_->points)[drawn()[static_cast<std::size_t>(current.row())]]);
   });
 }
 
@@ -99,11 +101,15 @@ QString RooflinePage::file_stem() const {
 }
 
 PlotPicture RooflinePage::picture() const {
+  return picture_of(*plot_, points()->runs_of(drawn()));
+}
+
+std::vector<Row> RooflinePage::drawn() const {
   std::vector<Row> rows;
-  for (const RooflineSeries& series : set_.report.series) {
+  for (const RooflineSeries& series : set_->report.series) {
     for (const RooflinePoint& point : series.points) rows.push_back(point.row);
   }
-  return picture_of(*plot_, points()->runs_of(rows));
+  return rows;
 }
 
 /// Every device of the problem, and the ceilings of the one that is shown: its own, or of another of its name.
@@ -188,53 +194,63 @@ void RooflinePage::refresh() {
 void RooflinePage::show_roofline() {
   refresh_devices();
   refresh_lengths();
-  set_ = {points(), analysis::roofline(points()->table(), filter().rows(), request()),
-          level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,
-          gpu_,     QString::fromStdString(filter().summary())};
+  RooflineSet set{points(), analysis::roofline(points()->table(), filter().rows(), request()),
+                  level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,
+                  gpu_,     QString::fromStdString(filter().summary())};
   // A line along a tile of one tile is none.
   if (along() == Along::tile) {
-    std::erase_if(set_.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
+    std::erase_if(set.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
   }
-  model_->set_roofline(set_);
-  const bool links = analysis::find_roof(set_.report.roofs, analysis::Bound::link) != nullptr;
-  table()->setColumnHidden(RooflineModel::link_column, !links);
-  plot_->set_roofline(set_);
-  if (!set_.report.series.empty()) plot_->take_zoom(workspace().loading());
+  set_ = std::make_shared<const RooflineSet>(std::move(set));
+  show_table();
+  plot_->set_roofline(*set_);
+  if (!set_->report.series.empty()) plot_->take_zoom(workspace().loading());
   show_left_out();
   fit_table();
-  const bool any = std::ranges::any_of(set_.report.series, [&](const RooflineSeries& series) {
+  const bool any = std::ranges::any_of(set_->report.series, [&](const RooflineSeries& series) {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
   if (!any) return show_words(why_none());
-  std::vector<Row> drawn;
-  for (const RooflineSeries& series : set_.report.series) {
-    for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
-  }
-  show_content(simulated_parts(*points(), drawn));
+  show_content(simulated_parts(*points(), drawn()));
+}
+
+void RooflinePage::show_table() {
+  std::vector<const RooflineSeries*> series_of;  // by row
+  for (const RooflineSeries& series : set_->report.series)
+    series_of.insert(series_of.end(), series.points.size(), &series);
+  model_->set_table(std::make_shared<const analysis::Table>(roofline_table(set_)),
+                    [set = set_, series_of = std::move(series_of)](int row) {
+                      const bool dark = plot_colors(QGuiApplication::palette()).dark;
+                      return series_color(*set, *series_of[static_cast<std::size_t>(row)], dark);
+                    });
 }
 
 bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
-  const bool drawn = plot_->select(point);
-  const std::optional<int> row = model_->row_of(point);
+  const bool selected = plot_->select(point);
+  const std::vector<Row> rows = drawn();
+  const std::optional<Row> wanted = points()->row_of(point);
+  const auto found = wanted ? std::ranges::find(rows, *wanted) : rows.end();
+  const std::optional<int> row =
+      found == rows.end() ? std::nullopt : std::optional(static_cast<int>(found - rows.begin()));
   if (row && table()->currentIndex().row() != *row) {
     table()->choose_row(*row);
     table()->scrollTo(model_->index(*row, 0));
   } else if (!row) {
     table()->clearSelection();
   }
-  return has_plot() && (drawn || row.has_value());
+  return has_plot() && (selected || row.has_value());
 }
 
 void RooflinePage::show_left_out() {
-  std::size_t without_bytes = set_.report.without_bytes;
-  for (const RooflineSeries& series : set_.report.series) {
+  std::size_t without_bytes = set_->report.without_bytes;
+  for (const RooflineSeries& series : set_->report.series) {
     without_bytes += static_cast<std::size_t>(
         std::ranges::count_if(series.points, [&](const RooflinePoint& point) { return !point.intensity(level()); }));
   }
   QStringList lines;
-  if (without_bytes + set_.report.without_time > 0) {
-    lines << qtext(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
+  if (without_bytes + set_->report.without_time > 0) {
+    lines << qtext(say::roofline_page::left_out{.bytes = without_bytes, .time = set_->report.without_time});
   }
   // The points of other devices lie under other roofs.
   const analysis::PointTable& table = points()->table();

@@ -25,7 +25,7 @@ class RooflinePage : public PlotTablePage {
   /// Points of that N alone; nothing: the page's own choice.
   void set_length(std::optional<std::int64_t> n) { length_.choose(n ? QString::number(*n) : QString()); }
   [[nodiscard]] RooflinePlot* plot() const { return plot_; }
-  [[nodiscard]] const RooflineSet& shown() const { return set_; }
+  [[nodiscard]] const RooflineSet& shown() const { return *set_; }
 
  protected:
   void show_problem() override { refresh(); }
@@ -38,6 +38,9 @@ class RooflinePage : public PlotTablePage {
   /// Of what is visible and chosen by now; ends in show_roofline().
   void refresh();
   void show_roofline();
+  void show_table();
+  /// The rows of all points.
+  [[nodiscard]] std::vector<Row> drawn() const;
   void refresh_devices();
   void refresh_lengths();
   [[nodiscard]] EmptyWords why_none() const;
@@ -50,13 +53,13 @@ class RooflinePage : public PlotTablePage {
   Choice<analysis::Along> along_;
   IdChoice length_;  ///< N; empty: the page's own choice
   IdChoice device_;
-  RooflineSet set_;
+  std::shared_ptr<const RooflineSet> set_ = std::make_shared<const RooflineSet>();
   QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
   QString gpu_;                    ///< the name of the device that is shown
   std::vector<Ceiling> ceilings_;  ///< of the device that is shown
   bool same_device_ = true;        ///< that they were measured on
   RooflinePlot* plot_ = nullptr;
-  RooflineModel* model_ = nullptr;
+  ResultModel* model_ = nullptr;
   QLabel* left_out_ = nullptr;
 };
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "ui/pages/roofline/roofline_labels.h"
-#include "ui/pages/roofline/roofline_model.h"
+#include "ui/pages/roofline/roofline_set.h"
 #include "ui/plots/legend_plot.h"
 #include "ui/plots/plot_parts.h"
 
@@ -17,8 +17,6 @@ class RooflinePlot : public LegendPlot {
   explicit RooflinePlot(QWidget* parent = nullptr);
 
   void set_roofline(RooflineSet set);
-  /// The title above the axes: in two lines, or cut, where there is no room for it in one.
-  [[nodiscard]] QString title_lines() const { return title_->text(); }
   /// Names of roofs and ceilings, and the lengths at the ends of series, as they stand in the plot.
   [[nodiscard]] QStringList labels() const { return labels_.texts(); }
   void reset_view() override;

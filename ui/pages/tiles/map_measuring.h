@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "profiler/tilemap/map_points.h"
-#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/pages/explorer/point_measurer.h"
 
 namespace attnscope::ui {

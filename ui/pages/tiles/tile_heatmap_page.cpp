@@ -17,11 +17,10 @@
 #include "profiler/plan/fields.h"
 #include "profiler/tilemap/map_points.h"
 #include "profiler/tilemap/plot_list.h"
-#include "ui/models/facet_words.h"
+#include "ui/models/curve_series.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
-#include "ui/plots/heatmap_words.h"
-#include "ui/plots/plotted_values.h"
+#include "ui/plots/heatmap_grid.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

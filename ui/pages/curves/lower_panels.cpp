@@ -1,16 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/curves/kernel_stacks.h"
+#include "ui/pages/curves/lower_panels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "messages/curve_plot.h"
+#include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
+
+void LowerPanel::set_range(const QCPRange& range) {
+  if (rect_ != nullptr) bottom()->setRange(range);
+}
+
+void LowerPanel::close() {
+  if (rect_ == nullptr) return;
+  plot_.plotLayout()->remove(rect_);
+  rect_ = nullptr;
+  plot_.plotLayout()->simplify();
+}
+
+void LowerPanel::open(PlotLegend& legend, double share) {
+  if (rect_ == nullptr) {
+    rect_ = new QCPAxisRect(&plot_);
+    // The legend is laid out after this: the row below the main plot is free.
+    legend.remove();
+    plot_.plotLayout()->addElement(row_, 0, rect_);
+    rect_->setRangeZoom(Qt::Orientations());
+    rect_->setRangeDrag(Qt::Orientations());
+    auto* group = new QCPMarginGroup(&plot_);
+    plot_.axisRect()->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+    rect_->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+  }
+  bottom()->setScaleType(plot_.xAxis->scaleType());
+  bottom()->setTicker(plot_.xAxis->ticker());
+  set_range(plot_.xAxis->range());
+  plot_.plotLayout()->setRowStretchFactor(row_ - 1, share);
+  plot_.plotLayout()->setRowStretchFactor(row_, 1);
+}
+
+void LowerPanel::add_unity() {
+  add_level(*rect_, 1, QPen(plot_colors(plot_.palette()).muted, 1.2, Qt::DashLine));
+}
+
 namespace {
 
 QColor share_color(const QColor& base, std::size_t index, std::size_t count, bool dark) {
@@ -62,7 +100,8 @@ double KernelStacks::add_bars(const std::string& algorithm, const std::vector<co
     auto* bars = new QCPBars(bottom(), left());
     bars->setName(QStringLiteral("%1 %2 · %3 · %4")
                       .arg(short_title(algorithm), QString::fromStdString(first.kernels[k].kernel),
-                           to_string(dram ? Quantity::dram : Quantity::sm_l2), origin_words(stacks)));
+                           to_qstring(analysis::quantity_words(dram ? Quantity::dram : Quantity::sm_l2)),
+                           origin_words(stacks)));
     bars->setBrush(QBrush(color, pattern_of(first.provenance)));
     bars->setPen(QPen(color, 1));
     bars->setWidthType(QCPBars::wtAbsolute);
@@ -96,8 +135,8 @@ void KernelStacks::show(const CurveSet& set, bool wanted, PlotLegend& legend) {
   const bool dram = std::any_of(set.curves.begin(), set.curves.end(), [](const Curve& curve) {
     return curve.kind == CurveKind::measured && curve.quantity == Quantity::dram;
   });
-  left()->setLabel(
-      QStringLiteral("%1 ÷ %2").arg(to_string(dram ? Quantity::dram : Quantity::sm_l2), reference_words(set)));
+  left()->setLabel(QStringLiteral("%1 ÷ %2").arg(
+      to_qstring(analysis::quantity_words(dram ? Quantity::dram : Quantity::sm_l2)), reference_words(set)));
 
   std::map<std::string, std::vector<const KernelStack*>> by_algorithm;
   for (const KernelStack& stack : set.stacks) by_algorithm[stack.algorithm].push_back(&stack);
@@ -110,6 +149,50 @@ void KernelStacks::show(const CurveSet& set, bool wanted, PlotLegend& legend) {
     top = std::max(top, add_bars(algorithm, stacks, dram, by_algorithm.size() > 1, legend));
   }
   left()->setRange(0, top * 1.12);
+  add_unity();
+}
+
+namespace {
+
+constexpr double narrowest_reach = 0.05;  ///< of the axis, to both sides of 1
+constexpr double share_of_plot = 2.4;
+
+bool has_residuals(const Curve& curve) {
+  return curve.kind == CurveKind::measured &&
+         std::ranges::any_of(curve.points, [](const CurvePoint& point) { return point.over_theory.has_value(); });
+}
+
+}  // namespace
+
+void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLegend& legend) {
+  if (!wanted || std::ranges::none_of(curves, has_residuals)) return close();
+  open(legend, share_of_plot);
+  const PlotColors colors = plot_colors(plot_.palette());
+  double reach = narrowest_reach;
+  for (const Curve& curve : curves) {
+    if (!has_residuals(curve)) continue;
+    const QColor color = curve_color(curve, colors);
+    QCPGraph* graph = add_line(*rect(), curve_pen(curve, color));
+    graph->setName(to_qstring(curve.label));
+    graph->setScatterStyle(scatter_of(curve, color, colors.background));
+    for (const CurvePoint& point : curve.points) {
+      if (!point.over_theory) continue;
+      graph->addData(point.n, *point.over_theory);
+      reach = std::max(reach, std::abs(std::log(*point.over_theory)));
+    }
+  }
+  // As far above 1 as below: twice and half are alike far off.
+  left()->setScaleType(QCPAxis::stLogarithmic);
+  const double end = std::exp(1.15 * reach);
+  left()->setRange(1 / end, end);
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
+  std::vector<double> ticks{1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step};
+  if (reach > 1.8) ticks.insert(ticks.end(), {0.1, 10.0});
+  const QStringList labels = tick_labels(ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
+  left()->setTicker(ticker);
+  left()->setLabel(qtext(say::curve_plot::residual_axis{}));
   add_unity();
 }
 

@@ -1,21 +1,113 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_grid.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "ui/models/curve_series.h"
-#include "ui/models/facet_words.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+
+QString HeatmapGrid::best_words() const {
+  if (metric == metric_key::time_median_ns && !shown.around_one()) return qtext(say::tile_map::fastest{});
+  const std::string what = within_sentence(label).toStdString();
+  return better == Better::more ? qtext(say::tile_map::highest{.metric = what})
+                                : qtext(say::tile_map::lowest{.metric = what});
+}
+
+std::optional<HeatmapGrid::Place> HeatmapGrid::place_of(Row point) const {
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    const auto found = std::ranges::find_if(
+        cells[row], [&](const HeatmapCell& cell) { return cell.disposition && cell.row == point; });
+    if (found == cells[row].end()) continue;
+    return Place{static_cast<int>(row), static_cast<int>(found - cells[row].begin())};
+  }
+  return std::nullopt;
+}
+
+const HeatmapGrid::Extra& HeatmapGrid::extra(Place place) const {
+  static const Extra none;
+  if (extras.empty()) return none;
+  return extras[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
+}
+
+std::vector<RunPtr> HeatmapGrid::sources() const {
+  if (empty()) return {};
+  std::vector<Row> rows = shown_rows();
+  for (const auto& line : extras) {
+    for (const Extra& each : line) {
+      if (each.base) rows.push_back(*each.base);
+    }
+  }
+  return points->runs_of(rows);
+}
+
+std::vector<Row> HeatmapGrid::shown_rows() const {
+  std::vector<Row> rows;
+  for (const auto& line : cells) {
+    for (const HeatmapCell& cell : line) {
+      if (cell.disposition) rows.push_back(cell.row);
+    }
+  }
+  return rows;
+}
+
+QString comparison_words(const PointSet& points, const analysis::Quantified& shown) {
+  switch (shown.as) {
+    case analysis::Comparison::none:
+      return {};
+    case analysis::Comparison::share_of_best:
+      return qtext(say::tile_map::of_the_best{});
+    case analysis::Comparison::over_model:
+      return qtext(say::tile_map::over{.what = qtext(say::tile_map::model{}).toStdString()});
+    case analysis::Comparison::over_simulated:
+      return qtext(say::tile_map::over{
+          .what = qtext(say::tile_map::simulated_in{.run = points.table().runs()[shown.run].title}).toStdString()});
+    case analysis::Comparison::over_run:
+      return qtext(say::tile_map::over{.what = points.table().runs()[shown.run].title});
+  }
+  return {};
+}
+
+HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                          const analysis::MapRequest& request) {
+  HeatmapGrid grid;
+  static_cast<analysis::TileMap&>(grid) = analysis::build_map(points->table(), filter.rows(), request);
+  if (find_metric(grid.metric) != nullptr) grid.label = metric_label(grid.metric);
+  if (const QString over = comparison_words(*points, grid.shown); !over.isEmpty()) {
+    grid.label = QStringLiteral("%1 %2").arg(grid.label, over);
+    switch (grid.shown.as) {
+      case analysis::Comparison::share_of_best:
+        grid.over_words = qtext(say::tile_map::best_shown{});
+        break;
+      case analysis::Comparison::over_model:
+        grid.over_words = qtext(say::tile_map::model{});
+        break;
+      case analysis::Comparison::over_simulated:
+        grid.over_words = qtext(say::tile_map::simulated_in{.run = points->table().runs()[grid.shown.run].title});
+        break;
+      default:
+        grid.over_words = QString::fromStdString(points->table().runs()[grid.shown.run].title);
+    }
+  }
+  grid.points = std::move(points);
+  return grid;
+}
+
+HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                          std::string_view metric) {
+  return build_heatmap(std::move(points), filter, {.shown = {.metric = std::string(metric)}});
+}
+
 namespace {
 
 /// What the values are, the most frequent first where they are of several kinds.
@@ -343,6 +435,35 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   }
   if (table.throttled(cell.row)) content.notes << qtext(say::tile_map::gpu_throttled{});
   return content;
+}
+
+ShownValues values_of(std::span<const HeatmapGrid* const> maps) {
+  ShownValues values;
+  for (const HeatmapGrid* map : maps) {
+    if (map->empty()) continue;
+    QString key = to_qstring(map->metric);
+    if (map->shown.as != analysis::Comparison::none) key += QLatin1Char('_') + to_qstring(to_string(map->shown.as));
+    values.keys = {
+        to_qstring(map->y.axis.key()),
+        to_qstring(map->x.axis.key()),
+        map->unit.empty() || map->unit == "1" ? key : QStringLiteral("%1 [%2]").arg(key, to_qstring(map->unit)),
+        QStringLiteral("origin"),
+        QStringLiteral("result"),
+        QStringLiteral("run"),
+        QStringLiteral("map")};
+    const HeatmapTitle title = heatmap_title(*map);
+    for (std::size_t row = 0; row < map->y.size(); ++row) {
+      for (std::size_t column = 0; column < map->x.size(); ++column) {
+        const HeatmapCell& cell = map->at({static_cast<int>(row), static_cast<int>(column)});
+        if (!cell.disposition) continue;
+        values.lines.push_back({to_qstring(map->y.values[row].text), to_qstring(map->x.values[column].text),
+                                cell.value ? plain_number(*cell.value) : QString(),
+                                to_qstring(to_string(cell.provenance)), to_qstring(to_string(*cell.disposition)),
+                                map->points->run_of(cell.row)->title, title.what + QStringLiteral(" · ") + title.of});
+      }
+    }
+  }
+  return values;
 }
 
 }  // namespace attnscope::ui

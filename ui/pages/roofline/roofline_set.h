@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The points under the roofs of a device as a table: what each reaches, by which intensity, and which bound it is
-// nearest to.
+// The points under the roofs of a device, as the window names and colours them, and their table.
 #pragma once
 
 #include <memory>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "profiler/roofline/roofline.h"
-#include "ui/models/table_model.h"
+#include "ui/models/result_model.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
@@ -46,50 +45,8 @@ struct RooflineSet {
 /// The origin of the counted bytes.
 [[nodiscard]] Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level);
 
-class RooflineModel : public TableModel {
-  Q_OBJECT
- public:
-  using TableModel::TableModel;
-  enum Column {
-    series_column,
-    n_column,
-    tile_column,
-    rate_column,
-    executed_column,
-    dram_column,
-    sm_l2_column,
-    link_column,  ///< empty where no point is of several GPUs
-    closed_column,
-    limit_column,
-    bound_column,
-    reached_column,
-    source_column,
-    column_count
-  };
-
-  void set_roofline(RooflineSet set);
-  /// The point of a row.
-  [[nodiscard]] ShownPoint point_at(int row) const;
-  /// The row of a point; nothing where it is not among them.
-  [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
-
- protected:
-  [[nodiscard]] int rows() const override { return static_cast<int>(lines_.size()); }
-  [[nodiscard]] int columns() const override { return column_count; }
-  [[nodiscard]] QVariant cell(int row, int column, int role) const override;
-  [[nodiscard]] QVariant header(int column, int role) const override;
-
- private:
-  struct Line {
-    std::size_t series = 0;
-    std::size_t point = 0;
-  };
-  [[nodiscard]] QString text_of(const Line& line, int column) const;
-  /// In base units; nothing of words.
-  [[nodiscard]] std::optional<double> number_of(const Line& line, int column) const;
-
-  RooflineSet set_;
-  std::vector<Line> lines_;
-};
+/// The points, a row each: what each reaches, by which intensity, and which bound it is nearest to. Intensities of
+/// links only under a roof of theirs. Cells of the first column have their point's row.
+[[nodiscard]] analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set);
 
 }  // namespace attnscope::ui

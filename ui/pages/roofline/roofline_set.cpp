@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/roofline/roofline_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/model/device_rates.h"
+#include "messages/roofline_page.h"
+#include "profiler/points/facets.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// How many runs of its algorithm come before the series' own.
+int runs_before(const RooflineSet& set, const RooflineSeries& series) {
+  std::vector<analysis::RunIndex> runs;
+  for (const RooflineSeries& other : set.report.series) {
+    if (other.algorithm != series.algorithm) continue;
+    if (other.run == series.run) break;
+    if (std::ranges::find(runs, other.run) == runs.end()) runs.push_back(other.run);
+  }
+  return static_cast<int>(runs.size());
+}
+
+bool has_several_runs(const RooflineSet& set, const RooflineSeries& series) {
+  return std::ranges::any_of(set.report.series, [&](const RooflineSeries& other) {
+    return other.algorithm == series.algorithm && other.run != series.run;
+  });
+}
+
+Message source_words(const RooflineSet& set, analysis::RoofSource source) {
+  const std::string device = set.gpu.toStdString();
+  switch (source) {
+    case analysis::RoofSource::measured:
+      return say::roofline_page::source_measured{};
+    case analysis::RoofSource::alike:
+      return say::roofline_page::source_alike{.device = device};
+    case analysis::RoofSource::datasheet:
+      return say::roofline_page::source_datasheet{};
+    case analysis::RoofSource::architecture:
+      return say::roofline_page::source_architecture{};
+    case analysis::RoofSource::stated:
+      return say::roofline_page::source_stated{};
+    case analysis::RoofSource::counted_share:
+      return say::roofline_page::source_share{};
+    case analysis::RoofSource::as_elsewhere:
+    case analysis::RoofSource::usual_of_kind:
+      break;
+  }
+  return say::roofline_page::source_estimate{.device = device_rates({}).measured_on};
+}
+
+const Algorithm* algorithm_of_point(const RooflineSet& set, const RooflinePoint& point) {
+  const analysis::PointTable& table = set.points->table();
+  return table.algorithms().find(table.algorithm(point.row));
+}
+
+}  // namespace
+
+QString level_words(RooflineLevel level) {
+  switch (level) {
+    case RooflineLevel::dram:
+      return qtext(say::roofline_page::dram{});
+    case RooflineLevel::sm_l2:
+      return qtext(say::roofline_page::sm_l2{});
+    case RooflineLevel::link:
+      break;
+  }
+  return qtext(say::roofline_page::link{});
+}
+
+QString series_title(const RooflineSet& set, const RooflineSeries& series) {
+  const analysis::PointTable& table = set.points->table();
+  std::string title = analysis::short_title(table.algorithms(), series.algorithm);
+  if (series.n) {
+    title = text(say::roofline_page::along_side{
+        .algorithm = title, .n = *series.n, .side = series.side == TileSide::br ? "Br" : "Bc"});
+  }
+  if (!has_several_runs(set, series)) return QString::fromStdString(title);
+  return qtext(say::roofline_page::of_run{.series = title, .run = set.points->run(series.run).title.toStdString()});
+}
+
+QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
+  constexpr int paler = 40;  // percent of lightness a step
+  const QColor color = algorithm_color(series.algorithm, dark);
+  const int place = runs_before(set, series);
+  return dark ? color.darker(100 + paler * place) : color.lighter(100 + paler * place);
+}
+
+QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
+  const std::string_view bound = to_string(roof.bound);
+  Message words = say::roofline_page::roof{.bound = bound, .rate = text(BytesPerSecond(roof.rate))};
+  if (roof.bound == analysis::Bound::exp2) {
+    words = say::roofline_page::unit_of_exponentials{
+        .exponentials = value_text(roof.rate, "op/s"),
+        .rate = text(FlopsPerSecond(analysis::ceiling_flops(roof, set.report.flops_per_exponential)))};
+  } else if (!of_bytes(roof.bound)) {
+    words = say::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
+  }
+  if (roof.clock_hz && !of_bytes(roof.bound)) {
+    words = say::roofline_page::roof_at{.roof = words, .clock = text(Hertz(*roof.clock_hz))};
+  }
+  return qtext(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
+}
+
+QString bound_words(const RooflinePoint& point) {
+  return point.shares.empty() ? QString() : to_qstring(to_string(point.shares.front().bound));
+}
+
+QString limit_words(const analysis::IntensityLimit& limit) {
+  const QString factor = format_number(limit.factor);
+  return limit.of.empty() ? factor : QStringLiteral("%1 %2").arg(factor, to_qstring(limit.of));
+}
+
+std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const RooflinePoint& point,
+                                                 RooflineLevel level) {
+  const Algorithm* algorithm = algorithm_of_point(set, point);
+  if (algorithm == nullptr) return std::nullopt;
+  const analysis::PointTable& table = set.points->table();
+  return analysis::intensity_limit(*algorithm, table.problem(point.row), table.tile_of(point.row),
+                                   table.run(point.row).limits, level);
+}
+
+Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level) {
+  const Provenance provenance = analysis::bytes_of(set.points->table(), level).provenance(point.row);
+  return provenance == Provenance::measured ? Provenance::derived : provenance;
+}
+
+analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
+  using analysis::Cell;
+  using analysis::ColumnKind;
+  struct Line {
+    const RooflineSeries* series;
+    const RooflinePoint* point;
+  };
+  std::vector<Line> lines;
+  for (const RooflineSeries& series : set->report.series) {
+    for (const RooflinePoint& point : series.points) lines.push_back({&series, &point});
+  }
+  analysis::TableOf<Line> table(std::move(lines));
+  // Copied under their titles, and rates in base units.
+  const auto add = [&](const Message& title, const Message& help, ColumnKind kind, auto said,
+                       const char* key = nullptr) {
+    const std::string words = text(title);
+    table.add({.key = key == nullptr ? words : key, .title = words, .kind = kind, .help = text(help)},
+              [set, said](const Line& line) -> Cell { return said(line); });
+  };
+  const auto number = [](std::optional<double> value, double scale = 1) {
+    return value ? Cell{.text = number_text(*value * scale), .number = value} : Cell{};
+  };
+  constexpr ColumnKind right = ColumnKind::number;
+  const analysis::PointTable& points = set->points->table();
+  add(say::roofline_page::series{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
+    return Cell{.text = series_title(set, *line.series).toStdString(), .row = line.point->row};
+  });
+  add(say::roofline_page::column_n{}, {}, right,
+      [&](const Line& line) { return Cell{.text = analysis::lengths_text(points.problem(line.point->row))}; });
+  add(say::roofline_page::column_tile{}, {}, right,
+      [&](const Line& line) { return Cell{.text = format_tile(points.tile_of(line.point->row)).toStdString()}; });
+  add(
+      say::roofline_page::column_rate{}, say::roofline_page::rate_help{}, right,
+      [number](const Line& line) { return number(line.point->flops_per_second(), 1e-12); }, "rate [FLOP/s]");
+  add(
+      say::roofline_page::column_executed{}, say::roofline_page::executed_help{}, right,
+      [number](const Line& line) {
+        const RooflinePoint& point = *line.point;
+        return number(point.executed_flops ? std::optional(*point.executed_flops / point.ns * 1e9) : std::nullopt,
+                      1e-12);
+      },
+      "executed_rate [FLOP/s]");
+  const bool links = find_roof(set->report.roofs, analysis::Bound::link) != nullptr;
+  for (const RooflineLevel level : analysis::roofline_levels) {
+    if (level == RooflineLevel::link && !links) continue;
+    add(say::roofline_page::column_intensity{.level = level_words(level).toStdString()},
+        say::roofline_page::intensity_help{}, right,
+        [number, level](const Line& line) { return number(line.point->intensity(level)); });
+  }
+  add(say::roofline_page::column_closed{}, say::roofline_page::closed_help{}, right,
+      [number, level = set->level](const Line& line) { return number(line.point->model_intensity(level)); });
+  add(say::roofline_page::column_limit{}, say::roofline_page::limit_help{}, right, [&set = *set](const Line& line) {
+    const auto limit = limit_of(set, *line.point, set.level);
+    return Cell{.text = limit ? limit_words(*limit).toStdString() : std::string()};
+  });
+  add(say::roofline_page::column_bound{}, say::roofline_page::bound_help{}, ColumnKind::text,
+      [](const Line& line) { return Cell{.text = bound_words(*line.point).toStdString()}; });
+  add(say::roofline_page::column_reached{}, say::roofline_page::reached_help{}, right, [](const Line& line) {
+    if (line.point->shares.empty()) return Cell{};
+    return Cell{.text = text(Share(line.point->reached())), .number = line.point->reached()};
+  });
+  add(say::roofline_page::column_source{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
+    const std::string& run = set.points->table().runs()[line.series->run].title;
+    return Cell{.text = fmt::format("{} · {}", text(title(line.point->provenance)), run)};
+  });
+  return std::move(table).take();
+}
+
+}  // namespace attnscope::ui

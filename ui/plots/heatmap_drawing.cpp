@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/heatmap_drawing.h"
+
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "messages/tile_map.h"
+#include "ui/models/curve_series.h"
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/curve_style.h"
+#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/plot_parts.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// Ratios nearer to 1 than this would else have the full colour where a map holds no other.
+constexpr double least_reach = 0.02;
+
+}  // namespace
+
+HeatmapColors::HeatmapColors(const HeatmapGrid& grid, bool log)
+    : diverging_(grid.shown.around_one()),
+      one_(grid.one_color),
+      less_is_better_(grid.better == Better::less),
+      more_is_better_(grid.better == Better::more) {
+  if (!grid.colors) return;
+  low_ = grid.colors->low;
+  high_ = grid.colors->high;
+  diverging_ = diverging_ && low_ > 0;
+  log_ = (log || diverging_) && low_ > 0;
+  if (!diverging_) return;
+  low_ = std::min(low_, 1 - least_reach);
+  high_ = std::max(high_, 1 + least_reach);
+  reach_ = std::max(-std::log(low_), std::log(high_));
+  one_ = false;  // alike they may be, but how far from 1 is to be seen
+}
+
+QColor HeatmapColors::at(double value) const {
+  if (diverging_) {
+    const double away = std::log(std::max(value, low_)) / reach_;
+    return blue_to_orange(0.5 + 0.5 * (more_is_better_ ? -away : away));
+  }
+  const double share = one() ? 0.5 : share_of(value);
+  return viridis(less_is_better_ && !one() ? 1 - share : share);
+}
+
+double HeatmapColors::share_of(double value) const {
+  if (high_ <= low_) return 0.5;
+  const double share =
+      log_ ? std::log(std::max(value, low_) / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+  return std::clamp(share, 0.0, 1.0);
+}
+
+double HeatmapColors::value_at(double share) const {
+  return log_ ? low_ * std::pow(high_ / low_, share) : low_ + (high_ - low_) * share;
+}
+
+namespace {
+
+constexpr double title_room = 46;
+constexpr double untitled_room = 10;
+constexpr double bar_gap = 18;
+constexpr double bottom_axis = 44;
+constexpr double largest_cell = 96;
+constexpr double smallest_cell = 4;
+constexpr double figure_gap = 6;        ///< pixels between the figures of neighbouring cells, at least
+constexpr double legible_figures = 7;   ///< points; rather than smaller ones, figures of two digits
+constexpr double smallest_figures = 6;  ///< points; below that they cannot be read and are left out
+constexpr double paper_mark_room = 9;
+constexpr int least_width = 480;  ///< of a picture: a legend of a word a line is none
+
+/// The largest font, up to the drawing's own, in which every value stands clear of its neighbours: with three digits,
+/// or two where three would be too small to read.
+HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_width, double cell_height) {
+  const QFontMetricsF metrics(drawing.font);
+  const double by_height = (cell_height - 2) / metrics.height();
+  const double full_size = drawing.font.pointSizeF();
+  for (const int digits : {3, 2}) {
+    double widest = 0;  // at the drawing's font
+    for (const auto& row : drawing.grid.cells) {
+      for (const HeatmapCell& cell : row) {
+        if (!cell.value) continue;
+        widest = std::max(widest, metrics.horizontalAdvance(format_number(*cell.value * drawing.unit.factor, digits)));
+      }
+    }
+    const double by_width = widest > 0 ? (cell_width - figure_gap) / widest : 1;
+    const double size = full_size * std::min({1.0, by_width, by_height});
+    if (size < (digits > 2 ? legible_figures : smallest_figures)) continue;
+    QFont small = drawing.font;
+    small.setPointSizeF(size);
+    return {small, digits, true};
+  }
+  QFont small = drawing.font;
+  small.setPointSizeF(std::min(full_size, smallest_figures));
+  return {small, 2, false};
+}
+
+/// What the rows are called, up to a width that leaves the cells theirs.
+double row_label_width(const HeatmapDrawing& drawing) {
+  constexpr double least = 38;
+  const double most = 120 * enlargement(drawing.font);
+  const QFontMetricsF metrics(drawing.font);
+  double widest = 0;
+  for (const analysis::FacetValue& value : drawing.grid.y.values) {
+    widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 4);
+  }
+  return std::clamp(widest, least, most);
+}
+
+/// The extent of a cell in whole pixels, so that all seams are alike.
+double cell_extent(double room, double largest, double pixel) {
+  const double wanted = std::clamp(room, smallest_cell, largest);
+  return std::max(smallest_cell, std::floor(wanted / pixel) * pixel);
+}
+
+}  // namespace
+
+double heatmap_left_margin(const QFont& font) {
+  return 28 * enlargement(font);
+}
+
+double heatmap_bar_labels(const QFont& font) {
+  return 76 * enlargement(font);
+}
+
+QRectF HeatmapLayout::cell(const HeatmapGrid& grid, HeatmapGrid::Place place) const {
+  // Br grows upwards, as an axis does.
+  const auto from_top = static_cast<double>(grid.y.size()) - 1 - place.row;
+  return {cells.left() + place.column * cell_width, cells.top() + from_top * cell_height, cell_width, cell_height};
+}
+
+std::optional<HeatmapGrid::Place> HeatmapLayout::cell_at(const HeatmapGrid& grid, const QPointF& position) const {
+  if (!cells.contains(position)) return {};
+  const int rows = static_cast<int>(grid.y.size());
+  const int columns = static_cast<int>(grid.x.size());
+  const int column = std::min(columns - 1, static_cast<int>((position.x() - cells.left()) / cell_width));
+  const int from_top = std::min(rows - 1, static_cast<int>((position.y() - cells.top()) / cell_height));
+  return HeatmapGrid::Place{rows - 1 - from_top, column};
+}
+
+HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area) {
+  HeatmapLayout layout;
+  const QFontMetricsF small(small_font(drawing.font));
+  const double larger = enlargement(drawing.font);
+  const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room * larger;
+  layout.mark_room = drawing.grid.paper ? paper_mark_room : 0;
+  layout.label_width = row_label_width(drawing);
+  const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
+  const double bar = drawing.with_bar ? bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font) : 0;
+  const double width = area.width() - left - bar - heatmap_right_margin;
+  const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.x.size()));
+  const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.y.size()));
+  layout.cell_width = cell_extent(width / columns, largest_cell * 1.4, drawing.pixel);
+  layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
+  const double axis = bottom_axis * larger + layout.mark_room;
+  const double source = drawing.source.isEmpty() ? 0 : small.height() + 4;
+  // Figures that find no room are a line more of caption, which takes room itself.
+  for (const bool shown : {true, false}) {
+    const QRectF room(0, 0, std::max(1.0, area.width() - heatmap_caption_left - heatmap_right_margin), 1000);
+    const QString words = heatmap_caption(drawing.grid, shown, drawing.target);
+    const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
+    const double height = area.height() - title_height - axis - caption - source;
+    layout.cell_height = cell_extent(height / rows, largest_cell, drawing.pixel);
+    layout.figures = figures_in(drawing, layout.cell_width, layout.cell_height);
+    if (layout.figures.shown) break;
+  }
+  layout.cells =
+      QRectF(area.left() + left, area.top() + title_height, layout.cell_width * columns, layout.cell_height * rows);
+  layout.bar = QRectF(layout.cells.right() + bar_gap, layout.cells.top(), heatmap_bar_width, layout.cells.height());
+  layout.caption_top = layout.cells.bottom() + axis;
+  return layout;
+}
+
+QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
+  const HeatmapLayout layout = lay_out_heatmap(drawing, QRectF(QPointF(0, 0), QSizeF(most)));
+  const QFont bold_font = bold(drawing.font);
+  const QFontMetricsF small(small_font(drawing.font));
+  const double titles = std::max(QFontMetricsF(bold_font).horizontalAdvance(drawing.title.what),
+                                 QFontMetricsF(drawing.font).horizontalAdvance(drawing.title.of));
+  const double bar = drawing.with_bar ? layout.bar.right() + heatmap_bar_labels(drawing.font) : layout.cells.right();
+  const double right = std::max(layout.cells.left() + titles, bar);
+  const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
+  const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;
+  const int kept_width = std::clamp(width, std::min(least_width, most.width()), most.width());
+  // A narrower caption has more lines.
+  const QRectF room(0, 0, kept_width - heatmap_caption_left - heatmap_right_margin, 1000);
+  const QString words = heatmap_caption(drawing.grid, layout.figures.shown, drawing.target);
+  const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
+  const double line = drawing.source.isEmpty() ? 0 : small.height() + 4;
+  const int height = static_cast<int>(std::ceil(layout.caption_top + caption + line));
+  return {kept_width, std::min(height, most.height())};
+}
+
+namespace {
+
+constexpr double mark_radius = 4.5;
+constexpr double label_gap = 3;  ///< between cells, or the paper's marks, and the axis labels
+
+/// On an axis of `count` cells: a diamond where the paper's tile falls, an arrow at the end that it lies beyond.
+QPolygonF mark_shape(const QPointF& at, double place, double count, const QPointF& along, const QPointF& across) {
+  if (place > -0.5 && place < count - 0.5) {
+    return {{at - along * mark_radius, at + across * mark_radius, at + along * mark_radius, at - across * mark_radius}};
+  }
+  const double way = place < 0 ? -1 : 1;
+  const QPointF tip = at + along * (way * mark_radius * 1.6);
+  return {{tip, at + across * mark_radius, at - across * mark_radius}};
+}
+
+/// The marks stand outside the cells, so that they hide no value.
+void draw_paper_marks(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
+  if (!drawing.grid.paper) return;
+  const auto columns = static_cast<double>(drawing.grid.x.size());
+  const auto rows = static_cast<double>(drawing.grid.y.size());
+  const double column = drawing.grid.paper->column;
+  const double row = drawing.grid.paper->row;
+  const double x = (std::clamp(column, -0.5, columns - 0.5) + 0.5) * layout.cell_width;
+  const double y = (std::clamp(row, -0.5, rows - 0.5) + 0.5) * layout.cell_height;
+  const double away = 1 + mark_radius;
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(drawing.colors.dark ? QColor(0xffff8fd0) : QColor(0xffc2187f));
+  painter.drawPolygon(
+      mark_shape(QPointF(layout.cells.left() + x, layout.cells.bottom() + away), column, columns, {1, 0}, {0, 1}));
+  painter.drawPolygon(
+      mark_shape(QPointF(layout.cells.left() - away, layout.cells.bottom() - y), row, rows, {0, -1}, {1, 0}));
+  painter.restore();
+}
+
+}  // namespace
+
+void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                        const QRectF& area) {
+  const QFont bold_font = bold(drawing.font);
+  const double width = area.right() - layout.cells.left() - heatmap_right_margin;
+  const double line = QFontMetricsF(bold_font).height() + 2;
+  const auto write = [&](const QFont& font, const QColor& color, double top, const QString& text) {
+    painter.setFont(font);
+    painter.setPen(color);
+    painter.drawText(QRectF(layout.cells.left(), top, width, line), Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetricsF(font).elidedText(text, Qt::ElideRight, width));
+  };
+  write(bold_font, drawing.colors.text, area.top() + 5, drawing.title.what);
+  write(drawing.font, drawing.colors.muted, area.top() + 5 + line, drawing.title.of);
+}
+
+void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
+  const HeatmapGrid& grid = drawing.grid;
+  const QFontMetricsF metrics(drawing.font);
+  painter.setFont(drawing.font);
+  painter.setPen(drawing.colors.text);
+  double widest = 0;
+  for (const analysis::FacetValue& value : grid.x.values) {
+    widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 8);
+  }
+  const double longest = std::max(layout.cell_width, 120.0);  // a list may hold one very long value
+  widest = std::min(widest, longest);
+  const int column_step = std::max(1, static_cast<int>(std::ceil(widest / layout.cell_width)));
+  const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / layout.cell_height)));
+  const double gap = label_gap + layout.mark_room;
+  for (std::size_t i = 0; i < grid.x.size(); i += static_cast<std::size_t>(column_step)) {
+    const QRectF rect = layout.cell(grid, {0, static_cast<int>(i)});
+    painter.drawText(
+        QRectF(rect.center().x() - longest / 2, layout.cells.bottom() + gap, longest, metrics.height()),
+        Qt::AlignHCenter | Qt::AlignTop,
+        metrics.elidedText(value_words(*grid.x.axis.facet, grid.x.values[i]), Qt::ElideMiddle, longest - 4));
+  }
+  for (std::size_t i = 0; i < grid.y.size(); i += static_cast<std::size_t>(row_step)) {
+    const QRectF rect = layout.cell(grid, {static_cast<int>(i), 0});
+    painter.drawText(
+        QRectF(layout.cells.left() - gap - 3 - layout.label_width, rect.center().y() - metrics.height() / 2,
+               layout.label_width, metrics.height()),
+        Qt::AlignRight | Qt::AlignVCenter,
+        metrics.elidedText(value_words(*grid.y.axis.facet, grid.y.values[i]), Qt::ElideMiddle, layout.label_width));
+  }
+  const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
+  painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
+                          layout.cells.width() + left + heatmap_bar_labels(drawing.font), metrics.height()),
+                   Qt::AlignHCenter, axis_title(grid.x));
+  painter.save();
+  painter.translate(layout.cells.left() - left + 4, layout.cells.center().y());
+  painter.rotate(-90);
+  painter.drawText(QRectF(-layout.cells.height() / 2 - 30, 0, layout.cells.height() + 60, metrics.height()),
+                   Qt::AlignCenter, axis_title(grid.y));
+  painter.restore();
+  draw_paper_marks(painter, drawing, layout);
+}
+
+std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most) {
+  if (colors.one()) return {colors.value_at(0.5)};
+  const double factor = drawing.unit.factor;
+  std::vector<double> ticks = round_ticks(colors.low() * factor, colors.high() * factor, most, colors.logarithmic());
+  for (double& tick : ticks) tick /= factor;
+  return ticks;
+}
+
+void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
+  if (!drawing.grid.colors || !drawing.with_bar) return;
+  const HeatmapColors colors(drawing.grid, drawing.log_colors);
+  QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
+  constexpr double stops = 32;
+  for (int i = 0; i <= static_cast<int>(stops); ++i) {
+    gradient.setColorAt(i / stops, colors.at(colors.value_at(i / stops)));
+  }
+  painter.setPen(QPen(drawing.colors.axis, 1));
+  painter.setBrush(gradient);
+  painter.drawRect(layout.bar);
+  const QFontMetricsF metrics(drawing.font);
+  painter.setFont(drawing.font);
+  painter.setPen(drawing.colors.text);
+  const int most = std::clamp(static_cast<int>(layout.bar.height() / (1.6 * metrics.height())), 2, 8);
+  const std::vector<double> ticks = heatmap_ticks(drawing, colors, most);
+  std::vector<double> shown;
+  shown.reserve(ticks.size());
+  for (const double value : ticks) shown.push_back(value * drawing.unit.factor);
+  const QStringList labels = colors.one() ? QStringList{format_number(shown.front())} : tick_labels(shown);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const double share = colors.one() ? 0.5 : colors.share_of(ticks[i]);
+    const double y = layout.bar.bottom() - share * layout.bar.height();
+    painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
+    painter.drawText(
+        QRectF(layout.bar.right() + 7, y - metrics.height() / 2, heatmap_bar_labels(drawing.font), metrics.height()),
+        Qt::AlignLeft | Qt::AlignVCenter, labels[static_cast<qsizetype>(i)]);
+  }
+  const QString unit = to_qstring(drawing.unit.suffix);
+  const bool log = colors.logarithmic() && !colors.one();
+  if (unit.isEmpty() && !log) return;
+  const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
+  painter.drawText(
+      QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels(drawing.font), metrics.height()),
+      Qt::AlignLeft,
+      !log             ? unit
+      : unit.isEmpty() ? qtext(say::tile_map::log_alone{})
+                       : qtext(say::tile_map::log_scale{.unit = unit.toStdString()}));
+}
+
+void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                          const QRectF& area) {
+  painter.setPen(drawing.colors.muted);
+  painter.setFont(small_font(drawing.font));
+  const double left = area.left() + heatmap_caption_left;
+  const QRectF room(left, layout.caption_top, area.right() - left - heatmap_right_margin,
+                    area.bottom() - layout.caption_top);
+  painter.drawText(room, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
+                   heatmap_caption(drawing.grid, layout.figures.shown, drawing.target));
+  if (!drawing.source.isEmpty()) {
+    painter.drawText(room.adjusted(0, 0, 0, -4), Qt::AlignRight | Qt::AlignBottom, drawing.source);
+  }
+  painter.setFont(drawing.font);
+}
+
+namespace {
+
+/// Diagonal lines over a rectangle; drawn one by one, since SVG files lose a brush's pattern.
+void draw_hatching(QPainter& painter, const QRectF& rect) {
+  constexpr double step = 7;
+  QVector<QLineF> lines;
+  for (double sum = step; sum < rect.width() + rect.height(); sum += step) {
+    const double x_start = std::max(0.0, sum - rect.height());
+    const double x_end = std::min(rect.width(), sum);
+    lines.append({rect.left() + x_start, rect.top() + sum - x_start, rect.left() + x_end, rect.top() + sum - x_end});
+  }
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.drawLines(lines);
+  painter.restore();
+}
+
+/// The frame inside a cell that is not to look like one that was measured here.
+Qt::PenStyle frame_of(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::simulated:
+    case Provenance::extrapolated:  // with a second one inside
+      return Qt::DotLine;
+    case Provenance::imported:
+      return Qt::DashDotLine;
+    case Provenance::measured:
+    case Provenance::derived:
+    case Provenance::modelled:
+      return Qt::NoPen;
+  }
+  return Qt::NoPen;
+}
+
+/// In the lower left corner, which neither outlines nor figures reach: which of several kernels ran the tile.
+void draw_kernel_mark(QPainter& painter, int kernel, const QRectF& rect, const QColor& ink) {
+  if (kernel < 1) return;
+  constexpr double size = 6;
+  const QRectF mark(rect.left() + 4, rect.bottom() - 4 - size, size, size);
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(ink);
+  switch (kernel) {
+    case 1:
+      painter.drawPolygon(QPolygonF{mark.topLeft(), mark.bottomLeft(), mark.bottomRight()});
+      break;
+    case 2:
+      painter.drawRect(mark.adjusted(0.5, 0.5, -0.5, -0.5));
+      break;
+    case 3:
+      painter.drawEllipse(mark);
+      break;
+    case 4:
+      painter.drawRect(QRectF(mark.left(), mark.center().y(), size + 3, size / 2));
+      break;
+    default:
+      painter.drawPolygon(QPolygonF{mark.bottomLeft(), mark.bottomRight(), {mark.center().x(), mark.top()}});
+      break;
+  }
+  painter.restore();
+}
+
+void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                const HeatmapColors& colors, HeatmapGrid::Place place, const QRectF& rect) {
+  const HeatmapCell& cell = drawing.grid.at(place);
+  const QColor fill = colors.at(*cell.value);
+  painter.fillRect(rect, fill);
+  if (drawing.grid.extra(place).hatched) {
+    painter.setPen(QPen(faded(ink_on(fill), 0.45), 1));  // figures are to be read over it
+    draw_hatching(painter, rect);
+  }
+  if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
+    painter.setPen(QPen(ink_on(fill), 1, frame));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect.adjusted(2, 2, -2, -2));
+    if (cell.provenance == Provenance::extrapolated) painter.drawRect(rect.adjusted(5, 5, -5, -5));
+  }
+  if (cell.throttled) {
+    constexpr double corner = 6;
+    const QPointF at = rect.topRight() + QPointF(-3, 4);  // within an outline
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink_on(fill));
+    painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
+  }
+  if (cell.again) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink_on(fill));
+    painter.drawEllipse(rect.topLeft() + QPointF(7, 7), 2.2, 2.2);
+  }
+  draw_kernel_mark(painter, cell.kernel, rect, ink_on(fill));
+  if (!layout.figures.shown) return;
+  painter.setPen(ink_on(fill));
+  painter.drawText(rect, Qt::AlignCenter, format_number(*cell.value * drawing.unit.factor, layout.figures.digits));
+}
+
+void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                        const HeatmapCell& cell, const QRectF& rect) {
+  painter.setPen(QPen(drawing.colors.grid, layout.seam));
+  painter.setBrush(Qt::NoBrush);
+  const double half = layout.seam / 2;
+  painter.drawRect(rect.adjusted(half, half, -half, -half));
+  if (!cell.disposition) return;
+  if (*cell.disposition == Disposition::infeasible) {
+    painter.setPen(QPen(drawing.colors.hatch, 1));
+    draw_hatching(painter, rect);
+    return;
+  }
+  painter.setPen(disposition_color(*cell.disposition, drawing.colors.dark));
+  const QString word = *cell.disposition == Disposition::ok ? QStringLiteral("–") : short_word(*cell.disposition);
+  const bool fits = layout.figures.shown && QFontMetricsF(painter.font()).horizontalAdvance(word) <= rect.width() - 2;
+  painter.drawText(rect, Qt::AlignCenter, fits ? word : QStringLiteral("✕"));
+  draw_kernel_mark(painter, cell.kernel, rect, drawing.colors.text);
+}
+
+QColor outline_color(const HeatmapDrawing& drawing) {
+  // On blue and orange cells neither of these: on the diverging scale outlines are ink.
+  if (drawing.grid.shown.around_one()) return {0x10, 0x10, 0x10};
+  return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
+}
+
+/// One line around all places together, wherever they have no neighbour among them.
+void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
+                      const std::vector<HeatmapGrid::Place>& places) {
+  QVector<QLineF> edges;
+  for (const HeatmapGrid::Place place : places) {
+    const auto alone = [&](int rows, int columns) {
+      return std::ranges::find(places, HeatmapGrid::Place{place.row + rows, place.column + columns}) == places.end();
+    };
+    const QRectF rect = layout.cell(drawing.grid, place).adjusted(0, 0, -layout.seam, -layout.seam);
+    if (alone(1, 0)) edges.append({rect.topLeft(), rect.topRight()});
+    if (alone(-1, 0)) edges.append({rect.bottomLeft(), rect.bottomRight()});
+    if (alone(0, -1)) edges.append({rect.topLeft(), rect.bottomLeft()});
+    if (alone(0, 1)) edges.append({rect.topRight(), rect.bottomRight()});
+  }
+  // Dots of another colour than the frames', which it may run beside.
+  QPen dots(drawing.colors.text, 2.2, Qt::CustomDashLine, Qt::FlatCap);
+  dots.setDashPattern({1, 1.2});
+  for (const QPen& pen : {QPen(drawing.colors.background, 4, Qt::SolidLine, Qt::SquareCap), dots}) {
+    painter.setPen(pen);
+    painter.drawLines(edges);
+  }
+}
+
+void draw_outline(QPainter& painter, const HeatmapDrawing& drawing, const QRectF& cell, Qt::PenStyle style) {
+  const QRectF rect = cell.adjusted(1, 1, -1, -1);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(drawing.colors.background, 4.5));
+  painter.drawRect(rect);
+  QPen pen(outline_color(drawing), 2.5);
+  if (style == Qt::DashLine) pen.setDashPattern({2, 1.6});
+  painter.setPen(pen);
+  painter.drawRect(rect);
+}
+
+}  // namespace
+
+void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
+  const HeatmapGrid& grid = drawing.grid;
+  const HeatmapColors colors(grid, drawing.log_colors);
+  painter.setFont(layout.figures.font);
+  for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
+      const HeatmapCell& cell = grid.at({row, column});
+      const QRectF rect = layout.cell(grid, {row, column}).adjusted(0, 0, -layout.seam, -layout.seam);
+      if (cell.value) {
+        draw_value(painter, drawing, layout, colors, {row, column}, rect);
+      } else {
+        draw_without_value(painter, drawing, layout, cell, rect);
+      }
+    }
+  }
+  // A plateau of the best alone is the best's own outline.
+  if (grid.plateau.size() > 1) draw_outer_edges(painter, drawing, layout, grid.plateau);
+  for (const HeatmapGrid::Place place : grid.fastest) {
+    if (std::ranges::find(grid.best, place) != grid.best.end()) continue;
+    draw_outline(painter, drawing, layout.cell(grid, place), Qt::DashLine);
+  }
+  for (const HeatmapGrid::Place place : grid.best) {
+    draw_outline(painter, drawing, layout.cell(grid, place), Qt::SolidLine);
+  }
+  painter.setFont(drawing.font);
+}
+
+}  // namespace attnscope::ui
