@@ -23,6 +23,7 @@
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "profiler/predict/sharing.h"
+#include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
