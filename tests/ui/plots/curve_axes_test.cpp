@@ -62,7 +62,7 @@ TEST_F(CurveAxesTest, TilesOverlaidAreNamed) {
   EXPECT_FALSE(page.over_n());
   QCPGraph* small = graph_called("FA2 64 × 64 · Time · measured");
   QCPGraph* large = graph_called("FA2 128 × 64 · Time · measured");
-  ASSERT_NE(small, nullptr) << page.curves().curves.front().label.toStdString();
+  ASSERT_NE(small, nullptr) << page.curves().curves.front().label;
   ASSERT_NE(large, nullptr);
   ASSERT_EQ(small->dataCount(), 2);
   EXPECT_DOUBLE_EQ(small->dataMainValue(1), 4096 * 2000.0);
@@ -138,7 +138,7 @@ TEST_F(CurveAxesTest, ResidualsStandBelow) {
   ASSERT_NE(measured, nullptr);
   bool drawn = false;
   for (QCPGraph* graph : panel->graphs()) {
-    if (graph->name() != measured->label) continue;
+    if (graph->name() != to_qstring(measured->label)) continue;
     drawn = true;
     ASSERT_EQ(graph->dataCount(), static_cast<int>(measured->points.size()));
     for (int i = 0; i < graph->dataCount(); ++i) EXPECT_NEAR(graph->dataMainValue(i), 1.001, 1e-6);
