@@ -115,6 +115,20 @@ std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, st
 
 }  // namespace
 
+BlockOrder order_of(HeadTiles launch, std::span<const std::vector<TileRun>> by_entry,
+                    const std::function<BlockRun(const TileRun&)>& block_of) {
+  for (const std::vector<TileRun>& of_entry : by_entry) {
+    std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
+    tiles.reserve(of_entry.size());
+    for (const TileRun& run : of_entry) {
+      BlockRun blocks = block_of(run);
+      blocks.blocks = run.tiles;
+      append(tiles, blocks);
+    }
+  }
+  return order_of(launch);
+}
+
 BlockOrder order_of(const HeadTiles& launch) {
   if (alike(launch)) return {};
   const std::int64_t of_entry = launch.heads / std::ssize(launch.tiles);

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "kernels/common_knobs.h"
 #include "kernels/model/block_order.h"
+#include "kernels/model/tile_grid.h"
 
 namespace attnscope {
 
@@ -20,6 +23,10 @@ struct HeadTiles {
   std::vector<std::vector<BlockRun>> tiles{};
 };
 
+/// Of a launch whose `tiles` are these runs by batch entry, each run's blocks by `block_of`: its blocks are as many as
+/// its tiles.
+[[nodiscard]] BlockOrder order_of(HeadTiles, std::span<const std::vector<TileRun>> by_entry,
+                                  const std::function<BlockRun(const TileRun&)>& block_of);
 /// Empty where all its blocks are alike. Closed: as long as what is told of it, and a pass over `tiles`.
 [[nodiscard]] BlockOrder order_of(const HeadTiles&);
 

@@ -248,19 +248,13 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
 /// As MainProgram::place() has it.
 BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
                       std::int64_t rounds_of_tile) {
-  HeadTiles launch{
-      .heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = in_turn(p)};
-  for (const std::vector<TileRun>& of_entry : columns) {
-    std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
-    tiles.reserve(of_entry.size());
-    for (const TileRun& run : of_entry) {
-      append(tiles, {.blocks = run.tiles,
-                     .steps = static_cast<double>(steps_of(p, run.seen)),
-                     .rounds = static_cast<double>(run.seen * group_size(p) * rounds_of_tile),
-                     .squares_read = static_cast<double>(run.read_by_tile * group_size(p))});
-    }
-  }
-  return order_of(launch);
+  return order_of(
+      {.heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = in_turn(p)},
+      columns, [&](const TileRun& run) -> BlockRun {
+        return {.steps = static_cast<double>(steps_of(p, run.seen)),
+                .rounds = static_cast<double>(run.seen * group_size(p) * rounds_of_tile),
+                .squares_read = static_cast<double>(run.read_by_tile * group_size(p))};
+      });
 }
 
 KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<const std::vector<TileRun>> runs,

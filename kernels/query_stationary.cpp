@@ -184,19 +184,13 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 /// As Program::place() has it.
 BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
                          std::int64_t rounds_of_tile) {
-  HeadTiles launch{
-      .heads = p.instances(), .raster = raster, .last_first = later_rows_see_more(p), .in_turn = in_turn(p)};
-  for (const std::vector<TileRun>& of_entry : rows) {
-    std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
-    tiles.reserve(of_entry.size());
-    for (const TileRun& run : of_entry) {
-      append(tiles, {.blocks = run.tiles,
-                     .steps = static_cast<double>(steps_of(run.seen)),
-                     .rounds = static_cast<double>(run.seen * rounds_of_tile),
-                     .squares_read = static_cast<double>(run.read_by_square)});
-    }
-  }
-  return order_of(launch);
+  return order_of(
+      {.heads = p.instances(), .raster = raster, .last_first = later_rows_see_more(p), .in_turn = in_turn(p)}, rows,
+      [&](const TileRun& run) -> BlockRun {
+        return {.steps = static_cast<double>(steps_of(run.seen)),
+                .rounds = static_cast<double>(run.seen * rounds_of_tile),
+                .squares_read = static_cast<double>(run.read_by_square)};
+      });
 }
 
 KernelWork forward_work(const AttentionProblem& p, const Config& config, const BatchGrid& grids,

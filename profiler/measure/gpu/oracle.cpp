@@ -18,7 +18,7 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
-#include "kernels/oracle/quantised.h"
+#include "kernels/oracle/float16.h"
 
 namespace attnscope::gpu {
 namespace {

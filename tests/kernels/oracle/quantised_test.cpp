@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/oracle/quantised.h"
 
 #include <gtest/gtest.h>
 
