@@ -26,13 +26,10 @@
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 #include "ui/window/application.h"
-#include "ui/window/language.h"
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/offscreen.h"
 #include "ui/window/session.h"
-#include "ui/window/session_file.h"
-#include "ui/window/view_document.h"
 #include "ui/window/window_view.h"
 
 namespace {

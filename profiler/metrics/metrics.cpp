@@ -2,17 +2,19 @@
 #include "profiler/metrics/metrics.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <numeric>
 #include <unordered_map>
 
+#include "messages/fact.h"
 #include "messages/metric.h"
 #include "messages/metric_help.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope {
+
 namespace {
 
 namespace key = metric_key;
@@ -407,6 +409,80 @@ std::optional<Quartiles> quartiles_over_rounds(std::string_view name, const Kern
 
 std::optional<Quartiles> traffic_over_rounds(const KernelValues& kernel) {
   return quartiles_of_rounds(kernel, traffic_of);
+}
+
+Combine combine_rule(std::string_view name, std::string_view unit) {
+  if (const Metric* row = find_metric(name); row != nullptr && !row->counter.empty()) name = row->counter;
+  const auto has_any = [&](std::initializer_list<std::string_view> parts) {
+    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  };
+  constexpr std::array resources{metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes};
+  if (std::ranges::find(resources, name) != resources.end()) return Combine::maximum;
+  const bool rate = unit == "percent" || unit.find('/') != std::string_view::npos;
+  if (rate || has_any({".pct", ".ratio", ".max_rate", ".per_", ".peak_"})) return Combine::weighted_mean;
+  if (unit == "byte" || unit == "cycle" || unit == "ns" || has_any({".sum"})) return Combine::sum;
+  if (has_any({".max"})) return Combine::maximum;
+  if (has_any({".min"})) return Combine::minimum;
+  // An average over the SMs of something counted adds up over launches; of a number without a unit nobody can say.
+  const bool counted = has_any({"__cycles_"}) || (unit != "1" && !unit.empty());
+  return has_any({".avg"}) && counted ? Combine::sum : Combine::weighted_mean;
+}
+
+double combine(Combine rule, std::span<const double> values, std::span<const double> weights) {
+  switch (rule) {
+    case Combine::sum:
+      return std::accumulate(values.begin(), values.end(), 0.0);
+    case Combine::maximum:
+      return *std::ranges::max_element(values);
+    case Combine::minimum:
+      return *std::ranges::min_element(values);
+    case Combine::weighted_mean:
+      break;
+  }
+  const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(weight > 0)) return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::inner_product(values.begin(), values.end(), weights.begin(), 0.0) / weight;
+}
+
+namespace {
+
+/// A reading of 0 is one that nobody made.
+template <double ClockReading::*member>
+std::optional<double> reading(const PointRecord& point) {
+  if (!point.clocks || !((*point.clocks).*member > 0)) return std::nullopt;
+  return (*point.clocks).*member;
+}
+
+using About = PointFact::About;
+
+// clang-format off
+constexpr std::array fact_table{
+    PointFact{"max_abs_error", said<say::fact::max_abs_error>, "1", About::check, [](const PointRecord& p) { return p.max_abs_error; }},
+    PointFact{"error_bound", said<say::fact::error_bound>, "1", About::check, [](const PointRecord& p) { return p.error_bound; }, true},
+    PointFact{"rms_error", said<say::fact::rms_error>, "1", About::check, [](const PointRecord& p) { return p.rms_error; }},
+    PointFact{"sm_clock_hz", said<say::fact::sm_clock_hz>, "hertz", About::device, reading<&ClockReading::sm_clock_hz>},
+    PointFact{"memory_clock_hz", said<say::fact::memory_clock_hz>, "hertz", About::device, reading<&ClockReading::memory_clock_hz>},
+    PointFact{"temperature_c", said<say::fact::temperature_c>, "celsius", About::device, reading<&ClockReading::temperature_c>},
+    PointFact{"power_w", said<say::fact::power_w>, "watt", About::device, reading<&ClockReading::power_w>},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const PointFact> point_facts() {
+  return fact_table;
+}
+
+const PointFact* find_point_fact(std::string_view key) {
+  const auto* found = std::ranges::find(fact_table, key, &PointFact::key);
+  return found == fact_table.end() ? nullptr : found;
+}
+
+std::optional<MetricValue> value_of(const PointFact& fact, const PointRecord& point) {
+  const std::optional<double> value = fact.get(point);
+  if (!value) return std::nullopt;
+  return MetricValue{std::string(fact.key), *value, std::string(fact.unit),
+                     fact.modelled ? Provenance::modelled : point.provenance};
 }
 
 }  // namespace attnscope

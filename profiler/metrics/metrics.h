@@ -194,4 +194,36 @@ struct Quartiles {
 /// The same of dram_traffic().
 [[nodiscard]] std::optional<Quartiles> traffic_over_rounds(const KernelValues&);
 
+/// How the values of a point's kernels make one of their sum: one rule for what is collected and what is imported.
+enum class Combine { sum, weighted_mean, maximum, minimum };
+
+/// `name`: a key of the metrics table, or the counter's own Nsight Compute name. What counts something adds up, also as
+/// an average over the SMs (`sm__cycles_active.avg`); percentages, ratios and rates are weighted by the kernels' time;
+/// a thread's or block's resources are those of the kernel that needs most.
+[[nodiscard]] Combine combine_rule(std::string_view name, std::string_view unit);
+
+/// Pre: as many weights as values, at least one. Weights that sum to nothing count alike.
+[[nodiscard]] double combine(Combine rule, std::span<const double> values, std::span<const double> weights);
+
+/// What is known of a point as a whole beside its kernels' metrics: one line a number.
+struct PointFact {
+  enum class About { check, device };  ///< the outputs against the reference; the device beside the measurement
+
+  std::string_view key;    ///< column of exports and name in files: "max_abs_error"
+  Saying label = nullptr;  ///< for people: "Largest error"
+  std::string_view unit;   ///< "1", "hertz", "celsius", "watt"
+  About about = About::check;
+  /// Nothing where it is not known.
+  std::optional<double> (*get)(const PointRecord&) = nullptr;
+  /// Computed from inputs and types, whatever ran; else the value comes from where the point does.
+  bool modelled = false;
+};
+
+/// The check against the reference, then the device's state beside the measurement.
+[[nodiscard]] std::span<const PointFact> point_facts();
+/// nullptr for an unknown key.
+[[nodiscard]] const PointFact* find_point_fact(std::string_view key);
+/// The value with its unit and origin.
+[[nodiscard]] std::optional<MetricValue> value_of(const PointFact&, const PointRecord&);
+
 }  // namespace attnscope

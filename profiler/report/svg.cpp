@@ -7,11 +7,13 @@
 #include <array>
 #include <cmath>
 
-#include "profiler/report/escape.h"
+#include "profiler/points/markup.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
+
+using analysis::markup;
 
 /// Okabe and Ito's, which people with any colour vision tell apart; brighter ones on dark. The second shades are
 /// farther from the paper.

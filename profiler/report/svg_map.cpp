@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "profiler/report/escape.h"
 #include "profiler/report/svg.h"
 #include "profiler/units/spelling.h"
 

@@ -24,4 +24,9 @@ struct MarkdownFiles {
 /// The text refers to its pictures as FOLDER/NAME; FOLDER is a name beside the text.
 [[nodiscard]] MarkdownFiles to_markdown(const Document&, std::string_view folder);
 
+/// For a line or a table's cell of Markdown: nothing in it is markup, a link, HTML or the end of the cell.
+[[nodiscard]] std::string markdown(std::string_view text);
+/// `text` between so many backticks that none of its own ends it. For whole lines of code.
+[[nodiscard]] std::string markdown_block(std::string_view text);
+
 }  // namespace attnscope::report

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/point_facts.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/export_rows.h"

@@ -11,7 +11,6 @@
 
 #include "kernels/common_knobs.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "profiler/units/csv.h"
 #include "storage/exchange/column_names.h"

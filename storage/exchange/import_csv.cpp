@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "profiler/metrics/point_facts.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/column_names.h"

@@ -11,9 +11,7 @@
 #include <utility>
 
 #include "kernels/model/io_model.h"
-#include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/point_facts.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"

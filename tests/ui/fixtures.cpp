@@ -9,7 +9,7 @@
 #include "profiler/measure/simulated_device.h"
 #include "profiler/tilemap/plot_list.h"
 #include "ui/models/result_model.h"
-#include "ui/panels/point_html.h"
+#include "ui/panels/details_panel.h"
 
 namespace attnscope::ui::fixtures {
 

@@ -5,6 +5,8 @@
 #include <QDoubleSpinBox>
 #include <QSignalBlocker>
 
+#include "ui/text/format.h"
+
 namespace attnscope::ui {
 
 IdChoice::IdChoice(std::function<void()> changed, QString first, std::function<bool(const QString&)> can_be)
@@ -77,6 +79,26 @@ QJsonObject Choices::state() const {
 
 void Choices::restore(const QJsonObject& state) const {
   for (const auto& [save, take] : kept_) take(state);
+}
+
+QAction* Toggles::add(const QString& name, const QString& text, const QString& help, bool on) {
+  auto* action = new QAction(text, this);
+  action->setObjectName(name);
+  action->setCheckable(true);
+  action->setChecked(on);
+  action->setToolTip(plain_tip(help));
+  all_ << action;
+  return action;
+}
+
+QJsonObject Toggles::state() const {
+  QJsonObject state;
+  for (const QAction* each : all_) state[each->objectName()] = each->isChecked();
+  return state;
+}
+
+void Toggles::restore(const QJsonObject& state) {
+  for (QAction* each : all_) each->setChecked(state[each->objectName()].toBool(each->isChecked()));
 }
 
 }  // namespace attnscope::ui

@@ -3,7 +3,9 @@
 // page is its choices.
 #pragma once
 
+#include <QAction>
 #include <QJsonObject>
+#include <QList>
 #include <QObject>
 #include <QString>
 #include <algorithm>
@@ -12,12 +14,18 @@
 #include <utility>
 #include <vector>
 
-#include "ui/pages/option.h"
-
 class QAction;
 class QDoubleSpinBox;
 
 namespace attnscope::ui {
+
+struct Option {
+  QString text;
+  QString id;          ///< what it is known by, and saved
+  QString full = {};   ///< where `text` is shortened, or more is to be said of it
+  QString group = {};  ///< the submenu that it stands in
+  bool operator==(const Option&) const = default;
+};
 
 /// By an id. One that is not offered now is kept until it is.
 class IdChoice {
@@ -114,6 +122,21 @@ class Choices {
 
  private:
   std::vector<std::pair<Save, Restore>> kept_;
+};
+
+/// What of a plot is shown or not: switches by name, as entries of a menu.
+class Toggles : public QObject {
+ public:
+  using QObject::QObject;
+
+  /// `name` is what it is saved by. Lives as long as these.
+  QAction* add(const QString& name, const QString& text, const QString& help, bool on);
+  [[nodiscard]] const QList<QAction*>& all() const { return all_; }
+  [[nodiscard]] QJsonObject state() const;
+  void restore(const QJsonObject& state);
+
+ private:
+  QList<QAction*> all_;
 };
 
 }  // namespace attnscope::ui

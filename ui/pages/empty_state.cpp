@@ -6,7 +6,6 @@
 
 #include "messages/empty_page.h"
 #include "messages/window.h"
-#include "ui/pages/none_ran.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

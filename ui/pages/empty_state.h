@@ -3,8 +3,10 @@
 #pragma once
 
 #include <QLabel>
+#include <optional>
 #include <string_view>
 
+#include "profiler/points/point_table.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
@@ -36,5 +38,9 @@ class EmptyState : public QLabel {
  private:
   Workspace* workspace_;
 };
+
+/// Why nothing can be drawn of points none of which ran: how they ended, and a reason of each such end. Nothing where
+/// one did, or there are none.
+[[nodiscard]] std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table);
 
 }  // namespace attnscope::ui

@@ -11,10 +11,11 @@
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/findable_menu.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
+
 namespace {
 
 QString key_of(const analysis::Facet& facet) {
@@ -190,6 +191,16 @@ void FacetBar::refresh(const Texts& texts) {
     chips_[f]->offer(std::move(options), state.current);
   }
   fold_soon();  // what the options are may be another
+}
+
+void Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
+  if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr ||
+      texts->size() != filter.facets().size()) {
+    points = std::move(of);
+    candidates = std::make_shared<const std::vector<Row>>(std::move(rows));
+    texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter, points->table(), *candidates));
+  }
+  filter.update(points->table(), *candidates);
 }
 
 }  // namespace attnscope::ui

@@ -5,13 +5,14 @@
 #pragma once
 
 #include <QJsonObject>
+#include <QString>
 #include <QWidget>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "ui/pages/choice.h"
 #include "ui/pages/facet_chip.h"
-#include "ui/pages/toggles.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
@@ -79,6 +80,18 @@ class FacetBar : public QWidget {
   std::vector<FacetChip*> options_;  ///< never in the row
   Toggles* toggles_;
   FacetChip* more_;
+};
+
+/// Points, those rows of them that a page can show, and what the filter makes of them: made in any thread, then shown.
+struct Narrowed {
+  std::shared_ptr<const PointSet> points;
+  std::shared_ptr<const std::vector<Row>> candidates;
+  std::shared_ptr<const FacetBar::Texts> texts;  ///< null: not known of them
+  ProblemFilter filter;
+  QString query;  ///< which the points fit
+
+  /// Of other points, or by another filter. `points` have to be those of the query, or some of them.
+  void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
 };
 
 }  // namespace attnscope::ui

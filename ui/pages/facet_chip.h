@@ -9,7 +9,7 @@
 #include <QToolButton>
 #include <vector>
 
-#include "ui/pages/option.h"
+#include "ui/pages/choice.h"
 
 namespace attnscope::ui {
 
@@ -77,6 +77,35 @@ class FacetChip : public QToolButton {
   std::vector<Option> options_;
   int current_ = -1;
   QString words_;
+};
+
+/// Several that are shown or not as one chip ("FA1, FA2, FA3"), with a switch for each in its menu.
+class SetChip : public FacetChip {
+  Q_OBJECT
+ public:
+  struct Item {
+    QString text;
+    QString id;
+    QString help;
+    bool on = true;
+    bool offered = true;  ///< false: there is nothing of it to show
+    bool operator==(const Item&) const = default;
+  };
+  SetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
+
+  void set_items(std::vector<Item> items);
+  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+
+ signals:
+  /// By hand. `alone`: that one and no other.
+  void switched(const QString& id, bool on);
+  void alone_wanted(const QString& id);
+
+ protected:
+  void fill_menu() override;
+
+ private:
+  std::vector<Item> items_;
 };
 
 }  // namespace attnscope::ui

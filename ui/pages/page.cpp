@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "messages/page.h"
+#include "ui/plots/legend_plot.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/plain_table.h"
 
@@ -177,6 +178,14 @@ void Page::tell_selected(const ShownPoint& point) {
 void Page::setVisible(bool visible) {
   if (visible) catch_up();
   QWidget::setVisible(visible);
+}
+
+void keep_zoom(Choices& choices, LegendPlot& plot) {
+  choices.keep(
+      [&plot](QJsonObject& state) {
+        if (const QJsonObject zoom = plot.zoom(); !zoom.isEmpty()) state[zoom_key()] = zoom;
+      },
+      [&plot](const QJsonObject& state) { plot.restore_zoom(state[zoom_key()].toObject()); });
 }
 
 }  // namespace attnscope::ui

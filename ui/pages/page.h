@@ -23,6 +23,7 @@ class QMenu;
 
 namespace attnscope::ui {
 
+class LegendPlot;
 class PlainTable;
 
 struct DeviceWork;
@@ -50,6 +51,10 @@ class Page : public QWidget {
   /// entries leave things as they are.
   [[nodiscard]] QJsonObject state() const { return choices_.state(); }
   void restore(const QJsonObject& state);
+
+  /// `words`: how far the window is that measures a GPU itself, or how it ended; empty: nothing of it is to be said.
+  /// `busy`: something is measured, and nothing else can begin.
+  virtual void show_progress(const QString& /*words*/, bool /*busy*/) {}
 
   /// Keys and what they do, for the help.
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
@@ -159,5 +164,12 @@ class Page : public QWidget {
   QLabel* late_words_ = nullptr;
   QString failure_;  ///< of what was asked last; empty: none
 };
+
+/// Under which key a page's state has its zoom.
+inline QString zoom_key() {
+  return QStringLiteral("zoom");
+}
+/// Keeps where the plot is zoomed to with what is chosen on the page.
+void keep_zoom(Choices& choices, LegendPlot& plot);
 
 }  // namespace attnscope::ui

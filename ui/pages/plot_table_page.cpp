@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "ui/widgets/plain_table.h"
-#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 

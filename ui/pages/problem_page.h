@@ -11,20 +11,28 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/points/facets.h"
+#include "profiler/tilemap/tile_map.h"
+#include "ui/pages/choice.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/narrowed.h"
+#include "ui/pages/facet_bar.h"
 #include "ui/pages/page.h"
-#include "ui/pages/page_roles.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
-class ProblemPage : public Page, public RunFollower {
+class ProblemPage : public Page {
   Q_OBJECT
  public:
-  void expect_sweep() override { touched_ = false; }
-  Followed follow(const QString& file, std::int64_t run, bool insist) override;
-  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
+  /// A sweep was started: what the user chooses on the page from now on has precedence over it.
+  void expect_sweep() { touched_ = false; }
+  enum class Followed { no_points, shown, kept, later };
+  /// Turns the page to the problem of a run, where it shows none of its points. `kept`: the user has chosen something
+  /// since expect_sweep(), and does not insist. `later`: when the page is turned to.
+  Followed follow(const QString& file, std::int64_t run, bool insist);
+  /// The run's problem in words: "d 64 · batch × heads 1×8".
+  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const;
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
@@ -47,7 +55,7 @@ class ProblemPage : public Page, public RunFollower {
   [[nodiscard]] bool may_stay() const override { return has_plot(); }
   /// The user has chosen something.
   void touch() { touched_ = true; }
-  /// PointMap's, of the axes that are chosen.
+  /// TileHeatmapPage's, of the axes that are chosen.
   bool turn_to_problem_of(const QString& file, std::int64_t point);
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
@@ -114,5 +122,39 @@ class ProblemPage : public Page, public RunFollower {
   std::function<void()> found_;  ///< shows it
   Live<Look, Narrowed> look_;
 };
+
+/// The layouts of maps as they are offered and saved: by the keys of their axes, rows first.
+[[nodiscard]] inline QString label_of(const analysis::PointAxis& axis) {
+  return qtext(axis.facet->label);
+}
+
+/// Whether they speak for a field in common: both cannot be axes of one picture.
+[[nodiscard]] inline bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
+  return a.key() == b.key() ||
+         std::ranges::any_of(a.names, [&](const std::string& name) { return b.speaks_for(name); });
+}
+
+[[nodiscard]] inline QString key_of(const analysis::PointAxis& axis) {
+  return QString::fromStdString(axis.key());
+}
+
+[[nodiscard]] inline QString layout_id(const QString& rows, const QString& columns) {
+  return rows + QLatin1Char('|') + columns;
+}
+[[nodiscard]] inline QString layout_id(const analysis::MapLayout& layout) {
+  return layout_id(key_of(layout.y), key_of(layout.x));
+}
+[[nodiscard]] inline QString rows_of_layout(const QString& id) {
+  return id.section(QLatin1Char('|'), 0, 0);
+}
+[[nodiscard]] inline QString columns_of_layout(const QString& id) {
+  return id.section(QLatin1Char('|'), 1);
+}
+
+[[nodiscard]] inline Option layout_option(const analysis::MapLayout& layout) {
+  return {.text = QStringLiteral("%1 × %2").arg(label_of(layout.y), label_of(layout.x)),
+          .id = layout_id(layout),
+          .group = label_of(layout.y) + QStringLiteral(" ×")};
+}
 
 }  // namespace attnscope::ui

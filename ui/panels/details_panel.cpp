@@ -2,13 +2,331 @@
 #include "ui/panels/details_panel.h"
 
 #include <QEvent>
+#include <utility>
 
+#include "kernels/algorithm.h"
+#include "kernels/registry.h"
 #include "messages/details.h"
-#include "ui/panels/point_html.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/statement.h"
+#include "profiler/predict/unit_use.h"
+#include "ui/runs/point_settings.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
+
+namespace {
+
+/// Rows of a two-column table with a third, muted one for the provenance.
+class Html {
+ public:
+  explicit Html(const QPalette& palette) : colors_(plot_colors(palette)) {}
+
+  /// Written with the first row below it; without one, not at all.
+  void heading(const QString& text) { heading_ = text; }
+  void row(const QString& label, const QString& value, const QString& origin = {}) {
+    open_table();
+    html_ += QStringLiteral(
+                 "<tr><td>%1</td><td align='right' style='padding-left:8px; padding-right:8px'>%2</td>"
+                 "<td><span style='color:%3'>%4</span></td></tr>")
+                 .arg(label.toHtmlEscaped(), value.toHtmlEscaped(), colors_.muted.name(), origin.toHtmlEscaped());
+  }
+  void paragraph(const QString& text, const QColor& color) {
+    open_table();
+    html_ += QStringLiteral("<tr><td colspan='3'><span style='color:%1'>%2</span></td></tr>")
+                 .arg(color.name(), text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
+  }
+  void title(const QString& text, const QColor& color) {
+    html_ += QStringLiteral("<p style='margin:0 0 2px 0; font-size:large; color:%1'><b>%2</b></p>")
+                 .arg(color.name(), text.toHtmlEscaped());
+  }
+  [[nodiscard]] const PlotColors& colors() const { return colors_; }
+  [[nodiscard]] QString take() {
+    close_table();
+    return std::move(html_);
+  }
+
+ private:
+  void open_table() {
+    if (!std::exchange(in_table_, true))
+      html_ += QStringLiteral("<table width='100%' cellspacing='0' cellpadding='1'>");
+    const QString heading = std::exchange(heading_, {});
+    if (heading.isEmpty()) return;
+    html_ +=
+        QStringLiteral("<tr><td colspan='3' style='padding-top:10px'><b>%1</b></td></tr>").arg(heading.toHtmlEscaped());
+  }
+  void close_table() {
+    if (std::exchange(in_table_, false)) html_ += QStringLiteral("</table>");
+  }
+
+  PlotColors colors_;
+  QString html_;
+  QString heading_;
+  bool in_table_ = false;
+};
+
+/// The head of the panel says what it is of.
+QString word_of(Provenance provenance) {
+  return to_qstring(provenance);
+}
+
+void add_metric(Html& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
+  const auto value = evaluate(key, record, kernel);
+  if (!value) return;
+  html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
+  // Times have theirs in rows of their own.
+  const Metric* metric = find_metric(key);
+  const auto scatter = metric == nullptr || metric->follows_clocks ? std::nullopt : quartiles(key, record, kernel);
+  if (!scatter || !(scatter->q3 > scatter->q1)) return;
+  MetricValue end = *value;
+  const auto said_as = [&](double amount) {
+    end.value = amount;
+    return format_metric(end);
+  };
+  html.row(qtext(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
+}
+
+void add_traffic(Html& html, const PointRecord& record, std::string_view kernel) {
+  for (const std::string_view key :
+       {metric_key::dram_read_bytes, metric_key::dram_write_bytes, metric_key::dram_writeback_bytes,
+        metric_key::dram_settled_bytes, metric_key::l2_to_sm_bytes, metric_key::model_l2_to_sm_bytes,
+        metric_key::sm_to_l2_bytes, metric_key::model_sm_to_l2_bytes, metric_key::l2_sm_over_model,
+        metric_key::model_compulsory_bytes, metric_key::dram_over_compulsory}) {
+    add_metric(html, record, key, kernel);
+  }
+}
+
+/// Counters asked for by name, which no section above shows.
+bool is_extra(const MetricValue& value) {
+  // What an older program predicted is no counter.
+  return find_metric(value.name) == nullptr && value.provenance == Provenance::measured;
+}
+
+QString origin_of(const PointRecord& record) {
+  return word_of(record.origin());
+}
+
+void add_title(Html& html, const std::string& name) {
+  const Algorithm* algorithm = known_algorithms().find(name);
+  html.title(algorithm == nullptr ? QString::fromStdString(name) : to_qstring(algorithm->facts().title),
+             algorithm_color(name, html.colors().dark));
+}
+
+void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std::span<const PointSetting> settings) {
+  const PointSpec& spec = record.spec;
+  const AttentionProblem& problem = spec.problem;
+  const PlotColors& colors = html.colors();
+  add_title(html, spec.algorithm);
+  html.paragraph(
+      QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
+      colors.muted);
+  if (!run.summary.l2_from.empty()) {
+    html.paragraph(qtext(say::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
+  }
+  if (!run.summary.rates_from.empty()) {
+    html.paragraph(qtext(say::details::rates_from{.from = run.summary.rates_from}), colors.muted);
+  }
+  if (record.origin() == Provenance::extrapolated) {
+    html.paragraph(qtext(say::details::extrapolated{}), colors.muted);
+  }
+  bool tile_said = false;
+  for (const PointSetting& setting : settings) {
+    if (setting.of_tile) {  // with all that was chosen for it
+      if (!std::exchange(tile_said, true)) html.row(qtext(say::details::tile{}), format_tile(spec.config()));
+    } else if (setting.fields.front() != "algorithm" &&
+               (setting.shown != PointSetting::Shown::where_set || setting.is_set(spec))) {
+      const bool lengths = setting.fields.size() == 2 && problem.n_q != problem.n_k;
+      html.row(lengths ? qtext(say::details::lengths{}) : setting.label, setting.value(spec).text);
+    }
+  }
+
+  if (record.disposition != Disposition::ok) {
+    html.heading(qtext(title(record.disposition)));
+    html.paragraph(qtext(record.reason), disposition_color(record.disposition, colors.dark));
+  } else if (!record.reason.empty()) {
+    html.paragraph(qtext(record.reason), colors.muted);
+  }
+}
+
+void add_times(Html& html, const PointRecord& record) {
+  if (!evaluate(metric_key::time_median_ns, record)) return;
+  html.heading(qtext(say::details::time{}));
+  for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
+    add_metric(html, record, key);
+  }
+  const auto spread = evaluate(metric_key::time_spread, record);
+  if (spread) {
+    html.row(qtext(say::details::spread{}), qtext(Share(spread->value)), word_of(spread->provenance));
+  }
+  if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
+    html.row(qtext(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
+  }
+  if (record.rounds.size() > 1) {
+    html.row(qtext(say::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
+  }
+  if (const auto rate = evaluate(metric_key::tflops, record)) {
+    html.row(qtext(say::details::rate{}), format_metric(*rate), word_of(rate->provenance));
+  }
+  add_metric(html, record, metric_key::dram_bandwidth);
+  add_metric(html, record, metric_key::l2_sm_bandwidth);
+  for (const std::string_view key :
+       {metric_key::gpu_attention_ns, metric_key::gpu_combine_ns, metric_key::gpu_exposed_ns, metric_key::gpu_copies_ns,
+        metric_key::gpu_imbalance, metric_key::link_bytes, metric_key::model_link_bytes}) {
+    if (record.spec.problem.gpus > 1) add_metric(html, record, key);
+  }
+}
+
+/// What --why counted.
+void add_why(Html& html, const PointRecord& record) {
+  html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::units{})
+                                                    : qtext(say::details::units_of_range{}));
+  for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
+  if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
+    html.row(metric_label(share->name), qtext(Share(share->value)), word_of(share->provenance));
+  }
+  html.heading(qtext(say::details::stalls{}));
+  for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
+  html.heading({});
+}
+
+/// How busy the model has each unit, and whether counters say the same.
+void add_bound(Html& html, const PointRecord& record) {
+  const std::vector<analysis::UnitUse> predicted = analysis::predicted_uses(record);
+  if (predicted.empty()) return;
+  html.heading(qtext(say::details::terms{}));
+  for (const analysis::UnitUse& use : predicted) add_metric(html, record, use.metric->key);
+  if (const auto both = analysis::compare_bounds(record)) {
+    html.paragraph(qtext(analysis::words_of(*both)), html.colors().muted);
+  }
+}
+
+void add_counters(Html& html, const PointRecord& record) {
+  const KernelRecord* all = record.kernel("all");
+  if (all == nullptr) return;
+  html.heading(qtext(say::details::bytes{}));
+  add_traffic(html, record, "all");
+  html.heading(qtext(say::details::on_the_sm{}));
+  for (const std::string_view key : {metric_key::achieved_occupancy_pct, metric_key::theoretical_occupancy_pct}) {
+    add_metric(html, record, key);
+  }
+  if (!all->occupancy_limiter.empty()) {
+    html.row(qtext(say::details::limited_by{}), limiter_words(all->occupancy_limiter));
+  }
+  for (const std::string_view key : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes,
+                                     metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {
+    add_metric(html, record, key);
+  }
+  add_why(html, record);
+  add_bound(html, record);
+  bool headed = false;
+  for (const MetricValue& value : all->metrics) {
+    if (!is_extra(value)) continue;
+    if (!std::exchange(headed, true)) html.heading(qtext(say::details::counters{}));
+    html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
+  }
+}
+
+void add_kernels(Html& html, const PointRecord& record) {
+  double apart = 0;
+  std::size_t kernels = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    const auto time =
+        kernel.kernel == "all" ? std::nullopt : evaluate(metric_key::time_median_ns, record, kernel.kernel);
+    if (!time) continue;
+    apart += time->value;
+    ++kernels;
+  }
+  const auto together = evaluate(metric_key::time_median_ns, record);
+  if (kernels > 1 && together && apart > together->value) {
+    html.paragraph(qtext(say::details::kernels_apart{}), html.colors().muted);
+  }
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.kernel == "all") continue;
+    html.heading(qtext(say::details::kernel{.kernel = kernel.kernel}));
+    add_metric(html, record, metric_key::time_median_ns, kernel.kernel);
+    add_traffic(html, record, kernel.kernel);
+    add_metric(html, record, metric_key::achieved_occupancy_pct, kernel.kernel);
+    add_metric(html, record, metric_key::registers, kernel.kernel);
+  }
+}
+
+void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
+  for (const PointFact& fact : point_facts()) {
+    const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
+    if (value) html.row(qtext(fact.label()), format_metric(*value), word_of(value->provenance));
+  }
+}
+
+void add_check(Html& html, const PointRecord& record) {
+  if (!record.max_abs_error) return;
+  html.heading(qtext(say::details::check{}));
+  add_facts(html, record, PointFact::About::check);
+}
+
+void add_clocks(Html& html, const PointRecord& record) {
+  if (!record.clocks) return;
+  html.heading(qtext(say::details::gpu{}));
+  add_facts(html, record, PointFact::About::device);
+  if (record.clocks->throttled) {
+    html.paragraph(
+        qtext(say::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
+        disposition_color(Disposition::no_counters, html.colors().dark));
+  }
+}
+
+/// What was compiled and launched.
+void add_launches(Html& html, const PointRecord& record) {
+  html.heading(qtext(say::details::what_ran{}));
+  for (const KernelRecord& kernel : record.kernels) {
+    if (!kernel.launch) continue;
+    const LaunchRecord& launch = *kernel.launch;
+    QStringList options;
+    for (const std::string& define : launch.defines) options << QString::fromStdString(define);
+    html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
+             QString::fromStdString(launch.source_file));
+    if (record.statement && record.statement->host_code) continue;  // it launches for itself
+    html.paragraph(qtext(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
+                                              .x = launch.grid[0],
+                                              .y = launch.grid[1],
+                                              .z = launch.grid[2],
+                                              .threads = launch.threads}),
+                   html.colors().muted);
+  }
+  if (record.statement) {
+    html.row(qtext(say::details::statement{}), QString::fromStdString(describe(*record.statement)));
+  }
+}
+
+}  // namespace
+
+QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette) {
+  static const std::vector<PointSetting> settings = point_settings();
+  return describe_point_html(run, record, palette, settings);
+}
+
+QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
+                            std::span<const PointSetting> settings) {
+  Html html(palette);
+  add_setting(html, run, record, settings);
+  add_times(html, record);
+  add_counters(html, record);
+  add_kernels(html, record);
+  add_check(html, record);
+  add_clocks(html, record);
+  add_launches(html, record);
+  return html.take();
+}
+
+QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette) {
+  Html html(palette);
+  add_title(html, point.spec.algorithm);
+  html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
+  html.heading(QStringLiteral("The details cannot be read"));
+  html.paragraph(why, disposition_color(Disposition::crashed, html.colors().dark));
+  return html.take();
+}
 
 DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setFrameShape(QFrame::NoFrame);

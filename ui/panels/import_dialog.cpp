@@ -29,7 +29,7 @@
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/path_field.h"
+#include "ui/widgets/database_field.h"
 #include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/findable_menu.h"
 
+#include <QKeyEvent>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QTimer>
 #include <QWidgetAction>
 
@@ -9,6 +11,7 @@
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+
 namespace {
 
 void leave_matching(QMenu& menu, const QList<QAction*>& own, const QString& typed) {
@@ -51,6 +54,26 @@ void make_findable(QMenu& menu) {
   });
   // The menu has to be on the screen before anything in it takes the keys.
   QTimer::singleShot(0, field, [field] { field->setFocus(Qt::PopupFocusReason); });
+}
+
+StayingMenu::StayingMenu(QWidget* parent) : QMenu(parent) {
+  setToolTipsVisible(true);
+}
+
+bool StayingMenu::throw_switch() {
+  QAction* marked = activeAction();
+  if (marked == nullptr || !marked->isCheckable() || marked->menu() != nullptr) return false;
+  if (marked->isEnabled()) marked->trigger();
+  return true;
+}
+
+void StayingMenu::mouseReleaseEvent(QMouseEvent* event) {
+  if (actionAt(event->position().toPoint()) == nullptr || !throw_switch()) QMenu::mouseReleaseEvent(event);
+}
+
+void StayingMenu::keyPressEvent(QKeyEvent* event) {
+  const bool throws = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!throws || !throw_switch()) QMenu::keyPressEvent(event);
 }
 
 }  // namespace attnscope::ui

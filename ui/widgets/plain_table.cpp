@@ -9,8 +9,6 @@
 #include <QKeyEvent>
 #include <algorithm>
 
-#include "ui/widgets/scrolled.h"
-
 namespace attnscope::ui {
 namespace {
 

@@ -2,6 +2,7 @@
 // A table to be read: rows are selected whole, without grid or row numbers, and are as high as the font asks for.
 #pragma once
 
+#include <QScrollArea>
 #include <QTableView>
 #include <functional>
 #include <set>
@@ -32,5 +33,9 @@ class PlainTable : public QTableView {
  private:
   std::set<int> folded_;
 };
+
+/// `shown` has a plot and, below it, its table: that is scrolled to where the page is too low for both, so that the
+/// plot's axes have 300 pixels there too. `shown` becomes the area's.
+[[nodiscard]] QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent);
 
 }  // namespace attnscope::ui

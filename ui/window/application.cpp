@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/application.h"
 
+#include <QActionGroup>
+#include <QApplication>
+#include <QFontMetrics>
+#include <QLibraryInfo>
+#include <QLocale>
+#include <QMenu>
+#include <QSettings>
+#include <QTranslator>
+#include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
+#include "messages/embedded.h"
+#include "messages/language.h"
+#include "messages/window.h"
+#include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -19,6 +33,57 @@ bool Application::notify(QObject* receiver, QEvent* event) {
     report_(QString::fromUtf8(error.what()));
   }
   return false;
+}
+
+namespace {
+
+QString chosen_language_key() {
+  return QStringLiteral("window/language");
+}
+
+/// A language is called by its own name in every other one.
+QString own_name(std::string_view language) {
+  const auto catalogue = Catalogue::parse(embedded_messages(language));
+  return catalogue ? to_qstring(catalogue->text(say::language::own_name{})) : to_qstring(language);
+}
+
+}  // namespace
+
+QString remembered_language() {
+  return QSettings().value(chosen_language_key()).toString();
+}
+
+void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told) {
+  QMenu* menu = view.addMenu(qtext(say::window::language{}));
+  auto* choices = new QActionGroup(menu);
+  const QString chosen = remember ? remembered_language() : QString();
+  const auto add = [&](const QString& language, const QString& name) {
+    QAction* action = menu->addAction(name, menu, [remember, language, name, told] {
+      if (remember) QSettings().setValue(chosen_language_key(), language);
+      const QString later =
+          qtext(say::window::language_later{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
+      told(language == qtext(say::language::code{}) ? QString() : later);
+    });
+    action->setCheckable(true);
+    action->setChecked(language == chosen);
+    choices->addAction(action);
+  };
+  add({}, qtext(say::window::system_language{}));
+  for (const std::string_view language : message_languages()) add(to_qstring(language), own_name(language));
+}
+
+bool can_write_language() {
+  const QFontMetrics metrics(QApplication::font());
+  const QList<uint> characters = qtext(say::language::own_name{}).toUcs4();
+  return std::ranges::all_of(characters, [&](uint each) { return metrics.inFontUcs4(each); });
+}
+
+void translate_qt() {
+  auto* translator = new QTranslator(QCoreApplication::instance());
+  if (translator->load(QLocale(qtext(say::language::code{})), QStringLiteral("qtbase"), QStringLiteral("_"),
+                       QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
+    QCoreApplication::installTranslator(translator);
+  }
 }
 
 }  // namespace attnscope::ui

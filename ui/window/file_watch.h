@@ -4,6 +4,8 @@
 
 #include <QFileSystemWatcher>
 #include <QObject>
+#include <QSet>
+#include <QStringList>
 #include <QTimer>
 #include <map>
 #include <utility>
@@ -35,6 +37,25 @@ class FileWatch : public QObject {
   QFileSystemWatcher watcher_;
   QTimer settling_;
   std::map<QString, State> known_;
+};
+
+/// The files of the users' kernels that the process knows, watched.
+class KernelWatch : public QObject {
+  Q_OBJECT
+ public:
+  explicit KernelWatch(QObject* parent = nullptr);
+
+ signals:
+  /// Statements and sources, once nobody has written to them for a moment: editors save in steps, by way of other
+  /// files.
+  void saved(const QStringList& files);
+
+ private:
+  void tell();
+
+  QFileSystemWatcher watcher_;
+  QTimer settling_;
+  QSet<QString> written_;
 };
 
 }  // namespace attnscope::ui

@@ -8,13 +8,14 @@
 
 #include "messages/import_dialog.h"
 #include "messages/window.h"
+#include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
 #include "ui/text/qtext.h"
+#include "ui/window/application.h"
 #include "ui/window/help.h"
-#include "ui/window/language.h"
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
@@ -95,7 +96,7 @@ void MainWindow::build_edit_menu() {
   });
   // One that explores has steps of its own.
   for (Page* page : pages_) {
-    if (dynamic_cast<PointExplorer*>(page) == nullptr) edits_->answer_in(*page->view());
+    if (page != explorer_) edits_->answer_in(*page->view());
   }
 }
 

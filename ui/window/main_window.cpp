@@ -25,7 +25,9 @@
 #include "kernels/user/user_kernel.h"
 #include "messages/query.h"
 #include "messages/window.h"
+#include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
+#include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/import_dialog.h"
@@ -35,16 +37,14 @@
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/window/export_table.h"
 #include "ui/window/file_watch.h"
 #include "ui/window/help.h"
-#include "ui/window/kernel_watch.h"
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/run_edits.h"
-#include "ui/window/sample_note.h"
 #include "ui/window/status_bar.h"
+#include "ui/window/take_along.h"
 #include "ui/window/view_modes.h"
 #include "ui/window/window_view.h"
 
@@ -116,13 +116,16 @@ void MainWindow::build_center() {
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
+    if (auto* explorer = qobject_cast<ExplorerPage*>(page)) explorer_ = explorer;
+    if (auto* map = qobject_cast<TileHeatmapPage*>(page)) map_ = map;
+    if (auto* of_problem = qobject_cast<ProblemPage*>(page)) problem_pages_.push_back(of_problem);
     tabs_->addTab(page, icon_of(kind), qtext(kind.title()));
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
     connect(page, &Page::mark_found, this, [this, page] {
       if (page == current_page()) show_details_of_page();
     });
     connect(page, &Page::pin_wanted, this,
-            [this](const PointSpec& spec, const QString& gpu) { explore(&PointExplorer::pin_point, spec, gpu); });
+            [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::pin_point, spec, gpu); });
     connect(page, &Page::map_wanted, this, &MainWindow::show_map);
   }
   tabs_->setFocus();  // a key that nobody aimed is no filter
@@ -209,7 +212,7 @@ void MainWindow::forget_details_of(const QString& path) {
 
 void MainWindow::follow_collection() {
   const auto show_progress = [this](const QString& words) {
-    for (DeviceProgress* page : all_of<DeviceProgress>()) page->show_progress(words, collect_->running());
+    for (Page* page : pages_) page->show_progress(words, collect_->running());
   };
   connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
   connect(collect_, &CollectPanel::device_progressed, this, show_progress);
@@ -219,7 +222,7 @@ void MainWindow::follow_collection() {
   }
   connect(collect_, &CollectPanel::collection_started, this,
           [this, show_progress](const QString& database, qint64 run) {
-            for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
+            for (ProblemPage* page : problem_pages_) page->expect_sweep();
             show_progress({});
             sweep_ = Sweep{database, run};
             workspace_.follow(database);
@@ -244,9 +247,9 @@ void MainWindow::show_sweep() {
   const LoadedRun& run = workspace_.runs()[*place];
   const QString file = run.info->file;
   const std::int64_t id = sweep_->run;
-  RunFollower* kept = nullptr;
-  for (RunFollower* page : all_of<RunFollower>()) {
-    if (page->follow(file, id, false) == RunFollower::Followed::kept) kept = page;
+  ProblemPage* kept = nullptr;
+  for (ProblemPage* page : problem_pages_) {
+    if (page->follow(file, id, false) == ProblemPage::Followed::kept) kept = page;
   }
   if (run.info->summary.state == StoredRunState::running) return;
   sweep_.reset();
@@ -255,7 +258,7 @@ void MainWindow::show_sweep() {
                                                      .problem = kept->problem_of(file, id).toStdString()};
   banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, kept, file, id] {
     kept->follow(file, id, true);
-    tabs_->setCurrentWidget(dynamic_cast<QWidget*>(kept));
+    tabs_->setCurrentWidget(kept);
   });
 }
 
@@ -337,15 +340,13 @@ void MainWindow::explore_selected() {
   if (!point)
     return say_written({}, QStringLiteral("No point is selected: click one in a plot or in the table."),
                        Banner::Topic::choice);
-  explore(&PointExplorer::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
+  explore(&ExplorerPage::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
 }
 
-void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QString&), const PointSpec& spec,
+void MainWindow::explore(bool (ExplorerPage::*take)(const PointSpec&, const QString&), const PointSpec& spec,
                          const QString& gpu) {
-  const std::vector<PointExplorer*> explorers = all_of<PointExplorer>();
-  if (explorers.empty()) return;
-  tabs_->setCurrentWidget(dynamic_cast<QWidget*>(explorers.front()));
-  if ((explorers.front()->*take)(spec, gpu)) return;
+  tabs_->setCurrentWidget(explorer_);
+  if ((explorer_->*take)(spec, gpu)) return;
   say_written({},
               qtext("{} is not in the table of GPUs, and its file does not say enough of it: the point is explored on "
                     "the GPU that was chosen before.",
@@ -354,19 +355,16 @@ void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QSt
 }
 
 void MainWindow::explore_algorithm(const std::string& name) {
-  for (PointExplorer* page : all_of<PointExplorer>()) page->explore_algorithm(name);
+  explorer_->explore_algorithm(name);
 }
 
 void MainWindow::show_map(const QString& file, qint64 point) {
-  const std::vector<PointMap*> maps = all_of<PointMap>();
-  if (maps.empty()) return;
-  auto* page = dynamic_cast<QWidget*>(maps.front());
-  tabs_->setCurrentWidget(page);
-  if (maps.front()->turn_to(file, point)) return;
+  tabs_->setCurrentWidget(map_);
+  if (map_->turn_to(file, point)) return;
   say_written({}, qtext(say::window::not_on_map{}), Banner::Topic::choice);
   // What was measured just now is read with the window's next look at the file.
-  const auto again = [this, page, map = maps.front(), file, point] {
-    if (current_page() == page && map->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
+  const auto again = [this, file, point] {
+    if (current_page() == map_ && map_->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
   };
   connect(&workspace_, &Workspace::points_changed, this, again,
           static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
@@ -399,7 +397,7 @@ void MainWindow::open_kernel(const QString& statement) {
 }
 
 bool MainWindow::measures() const {
-  return collect_->running() || !work_of_pages().isEmpty();
+  return collect_->running() || !explorer_->under_way().isEmpty();
 }
 
 void MainWindow::follow_saved(const QStringList& files) {
@@ -420,7 +418,7 @@ void MainWindow::follow_saved(const QStringList& files) {
     } else if (stated) {
       open_kernel(statement);
     } else {
-      for (PointExplorer* page : all_of<PointExplorer>()) page->sources_saved();
+      explorer_->sources_saved();
     }
   }
 }
@@ -503,7 +501,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
   connect(box, &QDialog::rejected, this, [this] { starts_again_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
-    for (MeasuringPage* page : all_of<MeasuringPage>()) page->end_work();
+    explorer_->end_work();
     if (collect_->running()) {
       collect_->cancel();
     } else {
@@ -511,14 +509,6 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
     }
   });
   box->open();
-}
-
-QString MainWindow::work_of_pages() const {
-  QStringList all;
-  for (const MeasuringPage* page : all_of<MeasuringPage>()) {
-    if (const QString work = page->under_way(); !work.isEmpty()) all << work;
-  }
-  return all.join(QStringLiteral("; "));
 }
 
 void MainWindow::showEvent(QShowEvent* event) {
@@ -539,7 +529,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         qtext(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
         qtext(say::window::points_are_kept{}));
   }
-  if (const QString work = work_of_pages(); !work.isEmpty() && !closes_when_stopped_) {
+  if (const QString work = explorer_->under_way(); !work.isEmpty() && !closes_when_stopped_) {
     event->ignore();
     return ask_before_stopping(qtext(say::window::points_wait{}),
                                qtext(say::window::points_wait_question{.work = work.toStdString()}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It knows its pages by the Page
-// interface and their roles alone.
+// The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It uses most of its pages
+// by the Page interface alone.
 #pragma once
 
 #include <QMainWindow>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "ui/pages/page.h"
-#include "ui/pages/page_roles.h"
 #include "ui/runs/workspace.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
@@ -23,12 +22,15 @@ namespace attnscope::ui {
 
 class CollectPanel;
 class DetailsPanel;
+class ExplorerPage;
 class LessonInBrowser;
+class ProblemPage;
 class QueryBar;
 class RecentFiles;
 class RunEdits;
 class RunsPanel;
 class TakeAlong;
+class TileHeatmapPage;
 class ViewModes;
 class WindowView;
 
@@ -122,24 +124,12 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString counted() const;
   void forget_details_of(const QString& path);
   void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
-  /// Of the pages, joined; empty where none has any.
-  [[nodiscard]] QString work_of_pages() const;
   /// The point whose details are shown.
   void explore_selected();
   /// Turns to the page that explores, which takes the point over or pins it.
-  void explore(bool (PointExplorer::*take)(const PointSpec&, const QString&), const PointSpec& spec,
-               const QString& gpu);
+  void explore(bool (ExplorerPage::*take)(const PointSpec&, const QString&), const PointSpec& spec, const QString& gpu);
   void show_map(const QString& file, qint64 point);
   [[nodiscard]] Page* current_page() const;
-  /// The pages that have that role (page_roles.h).
-  template <class Role>
-  [[nodiscard]] std::vector<Role*> all_of() const {
-    std::vector<Role*> found;
-    for (Page* page : pages_) {
-      if (auto* role = dynamic_cast<Role*>(page)) found.push_back(role);
-    }
-    return found;
-  }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 
   bool remember_;
@@ -157,7 +147,10 @@ class MainWindow : public QMainWindow {
   Banner* banner_ = nullptr;
   QueryBar* query_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  std::vector<Page*> pages_;                    ///< as page_kinds() has them
+  std::vector<Page*> pages_;          ///< as page_kinds() has them
+  ExplorerPage* explorer_ = nullptr;  ///< one of them, as are these
+  TileHeatmapPage* map_ = nullptr;
+  std::vector<ProblemPage*> problem_pages_;
   std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
   RunsPanel* runs_ = nullptr;
   RunEdits* edits_ = nullptr;

@@ -16,7 +16,7 @@
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/view_document.h"
+#include "ui/window/session.h"
 #include "ui/window/window_view.h"
 
 namespace attnscope::ui {

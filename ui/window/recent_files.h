@@ -4,6 +4,10 @@
 
 #include <QMenu>
 #include <QString>
+#include <functional>
+
+#include "ui/runs/workspace.h"
+#include "ui/widgets/banner.h"
 
 namespace attnscope::ui {
 
@@ -23,5 +27,8 @@ class RecentFiles : public QMenu {
 
   bool remember_;
 };
+
+/// Once the sample is read, until it is closed or the line dismissed. `collect`: shows the form.
+void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect);
 
 }  // namespace attnscope::ui

@@ -7,7 +7,7 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
-#include "ui/panels/run_words_menu.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 

@@ -4,12 +4,51 @@
 #pragma once
 
 #include <QJsonObject>
+#include <QLockFile>
 #include <QObject>
+#include <QString>
 #include <QTimer>
-
-#include "ui/window/session_file.h"
+#include <memory>
 
 namespace attnscope::ui {
+
+struct ViewDocument {
+  QJsonObject view;  ///< its paths absolute; empty where the file is not read
+  QString problem;   ///< why it is not, or what of it is left out, in one line; empty: nothing
+};
+
+/// What is no such document, of another version or too large is not read. Entries of a wrong type are left out.
+[[nodiscard]] ViewDocument read_view(const QString& path);
+/// Paths below the file's own folder are written relative to it, recorded samples by their name. Returns one line with
+/// path and cause, empty when the file is in its place; an older one stays whole after an error.
+[[nodiscard]] QString write_view(const QString& path, QJsonObject view);
+/// What of it holds with other files open, too.
+[[nodiscard]] QJsonObject without_files(QJsonObject view);
+
+/// Where a window's session is kept: a file of its own, which no other window has while this one is open.
+class SessionFile {
+ public:
+  enum class Begin {
+    last_left,  ///< the session that was left last and no window has, however its window ended; else a new one
+    anew
+  };
+  explicit SessionFile(Begin begin);
+
+  /// What was left there; empty in a new one. One that cannot be read is put aside, and said.
+  [[nodiscard]] ViewDocument read();
+  /// The error, empty when it is kept.
+  [[nodiscard]] QString write(const QJsonObject& view) const;
+
+  static constexpr qsizetype most_kept = 8;
+
+ private:
+  bool take(const QString& path);
+  void make(const QString& folder);
+
+  QString path_;  ///< empty: there is none
+  std::unique_ptr<QLockFile> lock_;
+  QString problem_;  ///< why nothing can be kept
+};
 
 class MainWindow;
 

@@ -17,7 +17,7 @@
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/view_document.h"
+#include "ui/window/session.h"
 #include "ui/window/view_modes.h"
 
 namespace attnscope::ui {

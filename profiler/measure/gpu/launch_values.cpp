@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "kernels/model/device_limits.h"
-#include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/metrics/combine.h"
+#include "profiler/metrics/metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "profiler/metrics/point_facts.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope {
 namespace {

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/escape.h"
 #include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/spelling.h"

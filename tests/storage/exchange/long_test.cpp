@@ -11,7 +11,6 @@
 #include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "storage/exchange/export.h"
 #include "tests/storage/exchange/tables.h"

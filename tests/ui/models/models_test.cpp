@@ -11,7 +11,7 @@
 #include "tests/ui/fixtures.h"
 #include "ui/models/points_table.h"
 #include "ui/models/runs_model.h"
-#include "ui/panels/point_html.h"
+#include "ui/panels/details_panel.h"
 #include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {

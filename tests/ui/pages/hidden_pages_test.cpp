@@ -103,7 +103,7 @@ TEST_F(HiddenPages, TurnToASweepWhenTheyAreTurnedTo) {
   curves.expect_sweep();
   ASSERT_EQ(window.workspace().open_now(sweep), QString());
   const QString path = window.workspace().files().back();
-  EXPECT_EQ(curves.follow(path, 1, false), RunFollower::Followed::later);
+  EXPECT_EQ(curves.follow(path, 1, false), ProblemPage::Followed::later);
   EXPECT_FALSE(curves.curves().title.contains("causal"));
   window.show_page(QStringLiteral("io"));
   EXPECT_TRUE(curves.curves().title.contains("causal")) << curves.curves().title.toStdString();

@@ -6,7 +6,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/panels/point_html.h"
+#include "ui/panels/details_panel.h"
 
 namespace attnscope::ui {
 namespace {

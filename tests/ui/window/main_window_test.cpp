@@ -41,7 +41,6 @@
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"
-#include "ui/window/language.h"
 #include "ui/window/query_bar.h"
 
 namespace attnscope::ui {
@@ -503,16 +502,16 @@ TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
   // A sweep of no tiles leaves the map where it is.
   const QString curve = folder.filePath("sweep.attnscope");
   write_sweep(curve);
-  EXPECT_EQ(page.follow(curve, 1, true), RunFollower::Followed::no_points);
+  EXPECT_EQ(page.follow(curve, 1, true), ProblemPage::Followed::no_points);
   // So does any, where the user has chosen since.
   page.expect_sweep();
   emit page.findChild<FacetBar*>()->chosen();
   page.choose(QStringLiteral("n"), QStringLiteral("4096"));
   ASSERT_TRUE(shows(128));
-  EXPECT_EQ(page.follow(sweep, 1, false), RunFollower::Followed::kept);
+  EXPECT_EQ(page.follow(sweep, 1, false), ProblemPage::Followed::kept);
   EXPECT_TRUE(shows(128));
   EXPECT_TRUE(page.problem_of(sweep, 1).contains("d 64")) << page.problem_of(sweep, 1).toStdString();
-  EXPECT_EQ(page.follow(sweep, 1, true), RunFollower::Followed::shown);
+  EXPECT_EQ(page.follow(sweep, 1, true), ProblemPage::Followed::shown);
   EXPECT_TRUE(shows(64));
 }
 

@@ -15,7 +15,6 @@
 #include "tests/ui/window_test.h"
 #include "ui/models/runs_model.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/panels/run_words_menu.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/run_editor.h"
 #include "ui/runs/file_contents.h"

@@ -32,8 +32,6 @@
 #include "ui/runs/samples.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/session.h"
-#include "ui/window/session_file.h"
-#include "ui/window/view_document.h"
 #include "ui/window/window_view.h"
 
 namespace attnscope::ui {

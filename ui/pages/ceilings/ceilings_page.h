@@ -12,11 +12,10 @@
 #include "ui/models/shown_ceilings.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
-#include "ui/pages/page_roles.h"
 
 namespace attnscope::ui {
 
-class CeilingsPage : public Page, public DeviceProgress {
+class CeilingsPage : public Page {
   Q_OBJECT
  public:
   explicit CeilingsPage(Workspace& workspace, QWidget* parent = nullptr);

@@ -18,7 +18,7 @@
 #include "messages/compare_page.h"
 #include "profiler/compare/comparison_words.h"
 #include "profiler/files/recorded_samples.h"
-#include "ui/pages/layout_option.h"
+#include "ui/pages/problem_page.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -7,7 +7,7 @@
 
 #include "messages/compare_page.h"
 #include "profiler/compare/comparison_answers.h"
-#include "ui/pages/layout_option.h"
+#include "ui/pages/problem_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "ui/models/result_model.h"
+#include "ui/pages/choice.h"
 #include "ui/pages/compare/ratio_views.h"
 #include "ui/pages/compare/shown_comparison.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/narrowed.h"
-#include "ui/pages/option.h"
+#include "ui/pages/facet_bar.h"
 #include "ui/process/live.h"
 
 namespace attnscope::ui {

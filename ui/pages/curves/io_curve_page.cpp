@@ -15,7 +15,7 @@
 #include "profiler/predict/modelled_values.h"
 #include "profiler/tilemap/plot_list.h"
 #include "ui/models/shown_ceilings.h"
-#include "ui/pages/kept_zoom.h"
+#include "ui/pages/page.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -9,8 +9,8 @@
 
 #include "ui/models/curve_series.h"
 #include "ui/pages/curves/io_plot.h"
+#include "ui/pages/facet_chip.h"
 #include "ui/pages/problem_page.h"
-#include "ui/pages/set_chip.h"
 
 namespace attnscope::ui {
 

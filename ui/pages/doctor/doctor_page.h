@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "ui/pages/page.h"
-#include "ui/pages/page_roles.h"
 #include "ui/process/collector_process.h"
 #include "ui/process/device_list.h"
 #include "ui/process/json_program.h"
@@ -25,7 +24,7 @@ struct ShownCheck {
   QString fix;
 };
 
-class DoctorPage : public Page, public DeviceProgress {
+class DoctorPage : public Page {
   Q_OBJECT
  public:
   explicit DoctorPage(Workspace& workspace, QWidget* parent = nullptr);

@@ -17,7 +17,6 @@
 #include "ui/pages/explorer/recorded_points.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/page.h"
-#include "ui/pages/page_roles.h"
 
 namespace attnscope::ui {
 
@@ -28,7 +27,7 @@ class MeasuringCard;
 class OnChipMap;
 class TileGridView;
 
-class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
+class ExplorerPage : public Page {
   Q_OBJECT
  public:
   explicit ExplorerPage(Workspace& workspace, QWidget* parent = nullptr);
@@ -36,12 +35,17 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   [[nodiscard]] QWidget* view() override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   /// What no kernel of ours knows is left.
-  bool explore(const PointSpec& spec, const QString& gpu) override;
-  bool pin_point(const PointSpec& spec, const QString& gpu) override;
-  void explore_algorithm(const std::string& name) override;
-  void sources_saved() override;
-  [[nodiscard]] QString under_way() const override;
-  void end_work() override;
+  /// Takes over that point, on a GPU by its name. False where the GPU is none that the page knows: another one stays.
+  bool explore(const PointSpec& spec, const QString& gpu);
+  /// Puts that point beside what is shown, in place of the oldest where there is no room. False: as explore().
+  bool pin_point(const PointSpec& spec, const QString& gpu);
+  /// Turns to that algorithm, with all else that is shown as far as the algorithm takes it.
+  void explore_algorithm(const std::string& name);
+  /// Sources of a user-defined kernel were changed, and its statement was not.
+  void sources_saved();
+  /// What is being measured, which closing the window would end: "3 to measure, into FILE"; empty without any.
+  [[nodiscard]] QString under_way() const;
+  void end_work();
 
   static constexpr std::size_t most_pins = 3;
   [[nodiscard]] static QString pin_letter(std::size_t pin) { return QString(QLatin1Char("ABC"[pin])); }

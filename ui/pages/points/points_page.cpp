@@ -14,7 +14,6 @@
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/findable_menu.h"
-#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
 namespace {

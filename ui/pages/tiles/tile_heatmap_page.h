@@ -18,7 +18,7 @@
 
 namespace attnscope::ui {
 
-class TileHeatmapPage : public ProblemPage, public PointMap {
+class TileHeatmapPage : public ProblemPage {
   Q_OBJECT
  public:
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
@@ -26,7 +26,9 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   [[nodiscard]] QWidget* view() override { return heatmap(); }
   [[nodiscard]] bool has_plot() const override { return has_grid(); }
   /// Over the tile, where the axes that are chosen lead nowhere.
-  bool turn_to(const QString& file, std::int64_t point) override;
+  /// Turns to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none of its
+  /// kind, or a filter hides it.
+  bool turn_to(const QString& file, std::int64_t point);
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
