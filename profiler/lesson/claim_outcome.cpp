@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "profiler/lesson/claim_tests.h"
+#include "profiler/lesson/claims.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::analysis::lesson {
+
 namespace {
 
 void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
@@ -112,6 +115,35 @@ std::string_view to_string(Outcome outcome) {
 
 std::string_view origin(const ClaimFigure& figure) {
   return figure.said_by.empty() ? to_string(figure.provenance) : figure.said_by;
+}
+
+std::string format_figure(double value, Unit unit) {
+  if (!std::isfinite(value)) return value > 0 ? "∞" : "−";
+  switch (unit) {
+    case Unit::ratio:
+      return fmt::format("{:.{}f} ×", value, std::abs(value) >= 100 ? 0 : 2);
+    case Unit::percent:
+      return text(Percent(value));
+    case Unit::bytes:
+      return text(Capacity(value));
+    case Unit::bytes_si:
+      return text(Bytes(value));
+    case Unit::nanoseconds:
+      return text(Nanoseconds(value));
+    case Unit::picoseconds:
+      return fmt::format("{:.2f} ps", value);
+    case Unit::tflops:
+      return text(FlopsPerSecond(1e12 * value));
+    case Unit::length:
+      return fmt::format("N {:.0f}", value);
+    case Unit::plain:
+      return number_text(value, 4);
+    case Unit::bytes_per_second:
+      return text(BytesPerSecond(value));
+    case Unit::flops:
+      return text(FlopsPerSecond(value));
+  }
+  return {};
 }
 
 }  // namespace attnscope::analysis::lesson

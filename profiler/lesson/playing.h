@@ -2,6 +2,7 @@
 // Which tile programs a step of the lesson plays: algorithms, masks, tiles and knobs by its front matter.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,5 +55,14 @@ inline constexpr std::size_t most_also_played = 8;
 /// The counters of the algorithm's longest point under that pass and mask, beside its closed form: of as many queries
 /// as keys where there is such a point.
 [[nodiscard]] std::optional<Residual> longest_counted(const Evidence&, std::string_view algorithm, Pass, const Mask&);
+
+/// The tiles of one head's S, and of each round those that it works on: row, column, rows, columns; heads one below the
+/// other.
+struct PairRounds {
+  std::int64_t rows = 0;  ///< 0: no scores are computed
+  std::int64_t cols = 0;
+  std::vector<std::vector<std::array<std::int64_t, 4>>> rounds{};
+};
+[[nodiscard]] PairRounds pair_rounds(const TilePlayer&);
 
 }  // namespace attnscope::analysis::lesson

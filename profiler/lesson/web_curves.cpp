@@ -14,7 +14,6 @@
 #include "profiler/lesson/terms.h"
 #include "profiler/lesson/values.h"
 #include "profiler/lesson/web.h"
-#include "profiler/lesson/web_json.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

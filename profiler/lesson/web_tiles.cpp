@@ -12,7 +12,6 @@
 #include "profiler/lesson/playing.h"
 #include "profiler/lesson/terms.h"
 #include "profiler/lesson/web.h"
-#include "profiler/lesson/web_json.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
