@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 
