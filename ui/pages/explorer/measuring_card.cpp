@@ -30,28 +30,6 @@ Message said(const Parsed& parsed, const std::string& word) {
   return parsed.ok() ? title(*parsed) : Message::verbatim(word);
 }
 
-/// "1.20 ms (simulated)", or how it ended, or that it waits.
-QString outcome_words(const MeasuredPoint& point) {
-  switch (point.state) {
-    case MeasuredPoint::State::waiting:
-      return qtext(say::explorer_page::waiting{});
-    case MeasuredPoint::State::running:
-      return point.simulated ? qtext(say::explorer_page::simulating{}) : qtext(say::explorer_page::measuring{});
-    case MeasuredPoint::State::refused:
-      return qtext(say::explorer_page::not_measured{});
-    case MeasuredPoint::State::cancelled:
-      return qtext(say::explorer_page::cancelled{});
-    case MeasuredPoint::State::finished:
-      break;
-  }
-  if (point.event.time_median_ns > 0) {
-    return qtext(say::explorer_page::measured_time{
-        .time = text(Nanoseconds(point.event.time_median_ns)),
-        .provenance = said(parse_provenance(point.event.provenance), point.event.provenance)});
-  }
-  return qtext(said(parse_disposition(point.event.disposition), point.event.disposition));
-}
-
 /// What was measured, beside what was predicted of it: the latest last, so that none moves. Those of `shown` stand out.
 analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown) {
   using analysis::Cell;
@@ -113,6 +91,27 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
 }
 
 }  // namespace
+
+QString outcome_words(const MeasuredPoint& point) {
+  switch (point.state) {
+    case MeasuredPoint::State::waiting:
+      return qtext(say::explorer_page::waiting{});
+    case MeasuredPoint::State::running:
+      return point.simulated ? qtext(say::explorer_page::simulating{}) : qtext(say::explorer_page::measuring{});
+    case MeasuredPoint::State::refused:
+      return qtext(say::explorer_page::not_measured{});
+    case MeasuredPoint::State::cancelled:
+      return qtext(say::explorer_page::cancelled{});
+    case MeasuredPoint::State::finished:
+      break;
+  }
+  if (point.event.time_median_ns > 0) {
+    return qtext(say::explorer_page::measured_time{
+        .time = text(Nanoseconds(point.event.time_median_ns)),
+        .provenance = said(parse_provenance(point.event.provenance), point.event.provenance)});
+  }
+  return qtext(said(parse_disposition(point.event.disposition), point.event.disposition));
+}
 
 MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
     : QWidget(parent), choices_(default_choices()), measurer_(measurer) {

@@ -81,4 +81,7 @@ class MeasuringCard : public QWidget {
   FittedTable* table_ = nullptr;
 };
 
+/// "1.20 ms (simulated)", or how it ended, or that it waits.
+[[nodiscard]] QString outcome_words(const MeasuredPoint& point);
+
 }  // namespace attnscope::ui
