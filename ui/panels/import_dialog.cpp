@@ -112,8 +112,9 @@ ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(s
 void ImportPage::add_entries() {
   auto* grid = new QGridLayout;
   for (const Told& told : all_told) {
-    const int place = static_cast<int>(entries_.size());
+    const int place = static_cast<int>(&told - all_told);
     auto* label = new QLabel(qtext(told.label()), this);
+    label->setObjectName(QLatin1String("label") + told.word);
     auto* field = new QLineEdit(this);
     field->setObjectName(QLatin1String("import") + told.word);
     field->setPlaceholderText(qtext(told.example()));
@@ -124,17 +125,15 @@ void ImportPage::add_entries() {
       state_ = State::waits;
       emit changed();
     });
-    entries_.push_back({told.word, field, label, told.of_ncu});
   }
   static_cast<QVBoxLayout*>(layout())->addLayout(grid);
   show_entries(false);
 }
 
 void ImportPage::show_entries(bool of_ncu) {
-  is_ncu_ = of_ncu;
-  for (const Entry& entry : entries_) {
-    for (QWidget* part : {static_cast<QWidget*>(entry.label), static_cast<QWidget*>(entry.field)}) {
-      part->setVisible(of_ncu || !entry.of_ncu);
+  for (const Told& told : all_told) {
+    for (const char* part : {"import", "label"}) {
+      findChild<QWidget*>(QLatin1String(part) + told.word)->setVisible(of_ncu || !told.of_ncu);
     }
   }
 }
@@ -142,11 +141,12 @@ void ImportPage::show_entries(bool of_ncu) {
 QStringList ImportPage::words() const {
   static const QRegularExpression blanks(QStringLiteral("\\s+"));
   QStringList all;
-  for (const Entry& entry : entries_) {
-    const QString text = entry.field->text().trimmed();
-    if (text.isEmpty() || (entry.of_ncu && !is_ncu_)) continue;
-    const QStringList values = entry.word == axis_word ? text.split(blanks) : QStringList{text};
-    for (const QString& value : values) all << entry.word + QLatin1Char('=') + value;
+  for (const Told& told : all_told) {
+    const auto* field = findChild<QLineEdit*>(QLatin1String("import") + told.word);
+    const QString text = field->text().trimmed();
+    if (text.isEmpty() || !field->isVisibleTo(this)) continue;
+    const QStringList values = told.word == axis_word ? text.split(blanks) : QStringList{text};
+    for (const QString& value : values) all << told.word + QLatin1Char('=') + value;
   }
   return all;
 }

@@ -14,7 +14,6 @@
 #include "ui/process/run_editor.h"
 
 class QLabel;
-class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
 class QTabWidget;
@@ -48,20 +47,12 @@ class ImportPage : public QWidget {
   void changed();
 
  private:
-  struct Entry {
-    QString word;  ///< "--device-name"
-    QLineEdit* field = nullptr;
-    QLabel* label = nullptr;
-    bool of_ncu = false;
-  };
   void add_entries();
   void show_entries(bool of_ncu);
   void show_columns(const QJsonArray& rows);
 
   QString file_;
   State state_ = State::waits;
-  bool is_ncu_ = false;
-  std::vector<Entry> entries_;
   QPlainTextEdit* words_ = nullptr;
   ResultModel* model_ = nullptr;
 };
