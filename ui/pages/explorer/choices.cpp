@@ -121,13 +121,6 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
   return std::monostate();
 }
 
-Chosen choose_knob(ExplorerChoices& choices, const Knob& knob, const std::string& text) {
-  const auto value = parse_knob(knob, text);
-  if (!value) return Failure{value.error()};
-  choices.point.spec.knobs.set(knob.name, value->value_or(std::int64_t{0}));
-  return std::monostate();
-}
-
 /// A type, then those that the algorithm has.
 std::vector<DType> dtypes_from(DType first, const Algorithm& algorithm) {
   std::vector<DType> all{first};
@@ -254,7 +247,9 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
     return choose_factor(choices.what_if.*each->factor, text);
   }
   if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
-  if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) return choose_knob(choices, *knob, word);
+  if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) {
+    return set_field(knob_field(*knob), choices.point.spec, word);
+  }
   return Failure{make_message("There is nothing to choose by the name '{}'.", name.toStdString())};
 }
 
