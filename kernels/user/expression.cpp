@@ -187,7 +187,7 @@ class ExpressionParser {
   Expression result_;
 };
 
-/// Nothing where the result is no number of the type. Of a square root `b` is `a`.
+/// Returns nothing if the type cannot represent the result. A square root ignores `b`.
 template <class T>
 std::optional<T> Expression::result_of(Op op, T a, T b) {
   T result{};
@@ -203,7 +203,7 @@ std::optional<T> Expression::result_of(Op op, T a, T b) {
       return T(a != b);
     case Op::both:
     case Op::either:
-      return T(b != T{0});  // where the first decides, it has
+      return T(b != T{0});  // the caller handles a deciding first operand
     case Op::least:
       return std::min(a, b);
     case Op::most:
@@ -256,7 +256,8 @@ std::optional<T> Expression::value_of(std::size_t at, const Variables& variables
     return static_cast<T>(variables.find(names_[static_cast<std::size_t>(node.value)])->second);
   }
   const auto operand = [&](std::size_t nth) { return value_of<T>(node.operands.at(nth), variables); };
-  // What has no value is an error only where it is asked for: of a choice one side is, of && and || perhaps the left.
+  // Operands are evaluated lazily: one branch of a choice, and the right side of && and || only if the left is
+  // undecided.
   const std::optional<T> first = operand(0);
   if (!first) return std::nullopt;
   if (node.op == Op::choose) return operand(*first != T{0} ? 1 : 2);

@@ -69,7 +69,7 @@ class Expression {
   };
   template <class T>
   [[nodiscard]] Result<T, Message> evaluate(const Variables&) const;
-  /// Nothing where it has no value. Pre: all names are known.
+  /// Returns nothing for an undefined result. Pre: all names are known.
   template <class T>
   [[nodiscard]] std::optional<T> value_of(std::size_t node, const Variables&) const;
   template <class T>

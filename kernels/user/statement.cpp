@@ -179,8 +179,7 @@ class Parser {
       tile.wrong(make_message("more than {} tiles; state fewer values of br or bc", most_tiles));
   }
 
-  /// Of what expressions are to know: fields of a point, and what axes call them, have a meaning. `knob`: so have
-  /// columns of exports.
+  /// Rejects names of fields and axes; for a knob also names of exported columns.
   void check_new_name(const std::string& name, const Value& value, bool knob = false) const {
     static constexpr std::array fields{"algorithm",     "dtype",  "pass",   "mask",         "dropout", "page",
                                        "deterministic", "tile",   "cache",  "gpus",         "n",       "m",

@@ -19,8 +19,7 @@
 
 namespace attnscope::analysis {
 
-/// How a cell is read beside others. `muted`: what nobody measured, or what is not judged; `strong`: a sum, or what is
-/// chosen.
+/// Emphasis of a cell. `muted`: not measured, or not judged; `strong`: a sum, or the current configuration.
 enum class Tone : std::uint8_t { plain, muted, strong, better, worse };
 
 struct Cell {

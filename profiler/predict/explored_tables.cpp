@@ -26,7 +26,7 @@ namespace {
 
 /// One line of the table of figures.
 struct Figure {
-  std::string_view unit;  ///< as in the metrics table; "capacity": bytes of a memory; "flop"
+  std::string_view unit;  ///< a unit of the metrics table, "capacity" (bytes of a memory) or "flop"
   Saying label = nullptr;
   Saying help = nullptr;
   Better better = Better::neither;
@@ -40,7 +40,7 @@ const ExploredKernel& main_kernel(const Exploration& e) {
   return e.kernels[e.longest()];
 }
 
-/// What an SM holds of a kernel whose registers nobody stated is not known: 0.
+/// Returns 0 for a kernel without stated registers: its occupancy is unknown.
 double on_an_sm(const Exploration& e, double value) {
   return main_kernel(e).registers_per_thread > 0 ? value : 0;
 }
@@ -74,7 +74,7 @@ constexpr std::array figures{
 };
 // clang-format on
 
-/// A cell, and how it is read beside the first one.
+/// A cell and its comparison with the first column.
 struct JudgedCell {
   Cell cell;
   Tone tone = Tone::plain;
@@ -97,7 +97,7 @@ std::string distance(double ratio) {
 std::optional<double> value_of(const Figure& figure, const Exploration& e) {
   if (e.refusal || (figure.of_several_gpus && e.point.spec.problem.gpus == 1)) return std::nullopt;
   const double value = figure.value(e);
-  // Of a kernel that states no time or no bytes, these are 0.
+  // A kernel that states no time or bytes has 0 here.
   return value == 0 && !e.predicts_time ? std::nullopt : std::optional(value);
 }
 
@@ -113,7 +113,7 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
                                                                   .provenance = title(counted->provenance)})}};
   }
   JudgedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
-  constexpr double alike = 1e-12;  // what rounding alone makes of two equal sums
+  constexpr double alike = 1e-12;  // rounding error of equal sums
   if (!first || *first == 0 || std::abs(*value - *first) <= alike * std::max(std::abs(*value), std::abs(*first))) {
     return judged;
   }

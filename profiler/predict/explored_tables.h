@@ -12,7 +12,7 @@
 
 namespace attnscope::analysis {
 
-/// A configuration beside others.
+/// One configuration of a comparison.
 struct ExploredColumn {
   std::string title;
   std::string help;

@@ -91,7 +91,7 @@ Message link_words(const LinkRate& link, bool measured) {
 
 namespace {
 
-/// Without length, GPUs, order and tile, which have columns of their own.
+/// Omits length, GPUs, order and tile: they are separate columns.
 std::string problem_of(const SharedPoint& point) {
   const AttentionProblem& p = point.spec.problem;
   const std::string heads =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What columns of exports are called that are no field, knob or metric. Internal to storage/exchange.
+// Names of exported columns other than fields, knobs and metrics. Internal to storage/exchange.
 #pragma once
 
 #include <array>
@@ -25,18 +25,18 @@ void for_each_limit(Limits& limits, const Visit& visit) {
   visit("tensor_flops", limits.tensor_flops);
 }
 
-/// Why a point ended as it did: an English text and its code.
+/// The reason of a disposition: English text and code.
 namespace reason_column {
 inline constexpr std::string_view words = "reason";
 inline constexpr std::string_view code = "reason_code";
 }  // namespace reason_column
-/// In tables of rows.
+/// Columns about rounds.
 namespace round_column {
 inline constexpr std::string_view round = "round";
 inline constexpr std::string_view samples = "samples_ns";
 }  // namespace round_column
 
-/// Of a table of one row a value.
+/// Columns of the long format: one row per value.
 namespace long_column {
 inline constexpr std::string_view run_uid = "run_uid";
 inline constexpr std::string_view plan_index = "plan_index";

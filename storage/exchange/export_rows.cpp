@@ -102,12 +102,12 @@ Column of_field(const Field& field) {
   return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
-/// What was given; else what the algorithm does of itself.
+/// The given value, else the default of the algorithm.
 Column of_knob(const Knob& knob) {
   return {knob.name, [field = knob_field(knob)](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
-/// Errors are those of the whole point; clocks are beside every row, as they were.
+/// Errors appear in the first row of a point only; clocks appear in every row.
 Column of_fact(std::string_view key) {
   const PointFact& fact = *find_point_fact(key);
   return {std::string(key), [&fact](const Row& row) {

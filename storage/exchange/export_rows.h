@@ -20,7 +20,7 @@
 
 namespace attnscope::exchange {
 
-/// What a field holds; monostate: there is no such value.
+/// Content of a field; monostate: no value.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
 /// None where the text is empty.

@@ -70,7 +70,7 @@ struct ImportRequest {
   std::function<void()> proceed = {};  ///< called before each record: what it throws ends the import
 };
 
-/// What the columns of a file become, as a table: the command and the window show it.
+/// Table of the columns of a file and their meaning, for the command and the window.
 [[nodiscard]] analysis::Table imported_column_table(std::vector<ImportedColumn> columns);
 
 /// The error is one sentence with the line or the place in the document, and the column.

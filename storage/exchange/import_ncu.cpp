@@ -24,7 +24,7 @@
 namespace attnscope::exchange {
 namespace {
 
-/// What sections of the page of details call counters that the raw page names.
+/// Names of the details page and the counters that they stand for.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> section_names{{
     {"Duration", "gpu__time_duration.sum"},
     {"Registers Per Thread", "launch__registers_per_thread"},
@@ -104,7 +104,7 @@ std::optional<double> ncu_number(const Place& place, std::string_view text) {
   return value;
 }
 
-/// What launches are told apart by, which becomes no number.
+/// Columns that identify a launch; they become no metric.
 constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
                                                       "CC", "Process ID", "Process Name"};
 
@@ -193,7 +193,7 @@ class LaunchReader {
     counters_.clear();
   }
 
-  /// A counter's value of the launch at hand; sections repeat what others have. `unit_place`: where its unit stands.
+  /// Takes a counter of the current launch, once: sections repeat counters. `unit_place`: the place of its unit.
   void take(const std::string& counter, double number, const std::string& stated, const Place& unit_place,
             std::size_t line) {
     if (!chosen(selection_, *launch_) || counter.starts_with("device__attribute")) return;
@@ -250,14 +250,14 @@ class LaunchReader {
       if (counter.empty()) continue;  // a rule's words
       const std::string unit = field(*line, "Metric Unit");
       note_column(counter, unit, field(*line, "Metric Value"));
-      if (!is_counter_name(counter)) continue;  // what we have no counter for
+      if (!is_counter_name(counter)) continue;  // not a counter
       const Place place = line_place(line->number).at(place_part::metric, counter);
       const auto value = ncu_number(place, field(*line, "Metric Value"));
       if (value) take(counter, *value, unit, place, line->number);
     }
   }
 
-  /// Where the table was cut in two, the rest would be lost without a word.
+  /// Rejects a table that continues below other output: its rest would be lost silently.
   void require_nothing_below() {
     std::size_t line = lines_.line();
     for (std::string_view rest = lines_.rest(); !rest.empty(); ++line) {
@@ -276,14 +276,14 @@ class LaunchReader {
   const NcuSelection& selection_;
   ColumnList& columns_;
   CsvLine header_;
-  std::size_t count_ = 0;            ///< of all launches
-  std::optional<NcuLaunch> launch_;  ///< at hand
-  std::set<std::string> counters_;   ///< that it has
+  std::size_t count_ = 0;            ///< launches, selected or not
+  std::optional<NcuLaunch> launch_;  ///< current
+  std::set<std::string> counters_;   ///< of the current launch
   std::optional<double> shared_;     ///< of its block, static and dynamic
   std::vector<NcuLaunch> launches_;
 };
 
-/// Where the bracket that closes at `end` - 1 opens; npos where it does not.
+/// Returns the place of the bracket that the last character closes; npos if there is none.
 std::size_t opening(std::string_view text, char open, char close) {
   int depth = 0;
   for (std::size_t i = text.size(); i > 0; --i) {

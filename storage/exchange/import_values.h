@@ -28,7 +28,7 @@ class Wrong : public std::runtime_error {
 struct Place {
   const char* whole = "line {}";  ///< or "points[{}]", "devices[{}]"
   std::size_t number = 0;
-  const char* part = "";  ///< of that: one of place_part
+  const char* part = "";  ///< one of place_part
   std::string_view name = {};
 
   [[nodiscard]] Place at(const char* which, std::string_view called) const { return {whole, number, which, called}; }

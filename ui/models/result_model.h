@@ -115,8 +115,7 @@ class ResultModel : public TableModel {
   void set_table(TablePtr table, RowColor color = nullptr, std::vector<Row> order = {});
   /// The same, where the lines so far are the first ones of the table: what is selected of them stays so.
   void extend_table(TablePtr table, std::vector<Row> order);
-  /// The same as set_table(), but where rows and columns are as many and called the same only the cells that are others
-  /// by it are painted anew.
+  /// Like set_table(), but repaints only the changed cells if the rows and columns match.
   void update_table(TablePtr table);
   [[nodiscard]] const TablePtr& table() const { return table_; }
   [[nodiscard]] QString key_of(int column) const;

@@ -51,7 +51,7 @@ TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
   const std::vector<ExploredColumn> both{{.title = {}, .help = {}, .exploration = &law},
                                          {.title = {}, .help = {}, .exploration = &none}};
   const Table table = figures_table(both, with_kernel(true));
-  // By the labels of their rows: whether it has a value with the law, and without.
+  // By row label: whether there is a value with a law, and without one.
   const std::map<std::string, std::pair<bool, bool>> expected{
       {"Time", {false, false}},         {"TFLOP/s", {false, false}},   {"DRAM", {false, false}},
       {"SM↔L2", {true, false}},         {"Occupancy", {false, false}}, {"Blocks an SM", {false, false}},

@@ -15,7 +15,7 @@
 
 namespace attnscope::testing {
 
-/// RFC 4180, as a reader of its own.
+/// An independent reader of RFC 4180.
 inline std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows{{""}};
   bool quoted = false;
@@ -40,7 +40,7 @@ inline std::vector<std::vector<std::string>> parse_csv(const std::string& text) 
       field += c;
     }
   }
-  rows.pop_back();  // what follows the last newline
+  rows.pop_back();  // the empty row after the last newline
   return rows;
 }
 

@@ -154,7 +154,7 @@ int FittedTable::width_of(const QFontMetrics& metrics, const QString& text) {
 }
 
 void FittedTable::fit() {
-  constexpr int room = 18;  // beside a text, with what a style adds
+  constexpr int room = 18;  // padding of a cell, including the style's
   const int rows = model()->rowCount();
   const int columns = model()->columnCount();
   QFont bold = font();
@@ -170,7 +170,7 @@ void FittedTable::fit() {
     widths.push_back(widest + room);
     sum += widths.back();
   }
-  // Where the columns need more room than there is, the table scrolls; the texts stay whole.
+  // A table that is too narrow scrolls; texts are not elided.
   const bool narrow = sum > width();
   if (!narrow && columns > 0) widths[0] += width() - sum;
   for (int column = 0; column < columns; ++column) {

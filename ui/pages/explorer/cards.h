@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the explorer's cards are made of: their layout, sentences that can be copied, and tables as high as their rows.
+// Parts of the explorer's cards: layout, sentences that can be copied, and tables as high as their rows.
 #pragma once
 
 #include <QFont>
@@ -54,9 +54,7 @@ class CardLayout : public QLayout {
 /// The parts below one another under that title.
 [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
 
-/// A sentence in a card, as plain text.
-/// Knows how high it was at the widths that it was asked of last: every change of a card has the layouts ask all its
-/// sentences, most of which are what they were.
+/// A sentence in a card. Caches its heights by width: each change of a card asks for the heights of all its sentences.
 class CardWords : public QLabel {
   Q_OBJECT
  public:
@@ -67,7 +65,7 @@ class CardWords : public QLabel {
   struct Asked {
     QString text;
     QFont font;
-    std::vector<std::pair<int, int>> heights;  ///< of widths
+    std::vector<std::pair<int, int>> heights;  ///< by width
   };
   mutable Asked asked_;
 };
@@ -75,9 +73,9 @@ class CardWords : public QLabel {
 /// `name`: the object's.
 [[nodiscard]] QLabel* card_words(QWidget* parent, const QString& name);
 
-/// A text that is set anew lays the card out anew.
+/// Sets the text if it changed: setting it lays the card out again.
 void set_words(QLabel* label, const QString& text);
-/// The same; without a text the label takes no room.
+/// Also hides the label if the text is empty.
 void show_words(QLabel* label, const QString& text);
 
 /// A table as high as its rows, whose columns are as wide as their texts: the first takes the room that is left.
@@ -88,7 +86,7 @@ class FittedTable : public PlainTable {
   FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
   /// Again, after other texts have come.
   void fit();
-  /// Of more it shows that many, and scrolls.
+  /// A longer table scrolls.
   void set_most_rows(int rows);
 
  protected:
@@ -99,7 +97,7 @@ class FittedTable : public PlainTable {
   [[nodiscard]] int width_of(const QFontMetrics& metrics, const QString& text);
 
   int most_rows_ = 1 << 20;
-  QHash<QString, int> widths_;  ///< of texts that were there, in the font that there is
+  QHash<QString, int> widths_;  ///< by text, in the current font
 };
 
 }  // namespace attnscope::ui

@@ -80,23 +80,23 @@ struct WhatIfChoice {
 /// "FA2 128 × 64", for the heading of a column.
 [[nodiscard]] QString short_title(const ExplorerChoices& choices);
 
-// What open files tell of GPUs: limits of those in no table, and rates that were measured.
+// GPUs of open files: limits of unlisted GPUs, and measured rates.
 
-/// Of a GPU that is in no table and that runs of open files were measured on: what was recorded of it. Null where there
-/// is none of that name, or what was recorded cannot be a GPU.
+/// Limits of an unlisted GPU that runs of open files recorded. Null for an unknown name, or if the recorded limits are
+/// invalid.
 [[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name);
 /// Measured of such a GPU, in any open file; null where nobody measured one.
 [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices,
                                                              const Workspace& workspace);
 
-// What is said of a configuration.
+// Sentences about a configuration.
 
 /// Whether it runs, how long and bound by what, or why it does not and what does.
 [[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
 /// Which tile the paper's rule picks of M, and why not a larger one; empty where the tile is chosen by hand.
 [[nodiscard]] QString rule_words(const Explored& explored);
 [[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time);
-/// What the shares are of, and where the rates come from that they are worked out with.
+/// Explains the shares and the origin of the rates.
 [[nodiscard]] QString rates_note(const Explored& explored);
 /// How far predictions of such points were off.
 [[nodiscard]] QString prediction_words(const Explored& explored);

@@ -203,7 +203,7 @@ bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const
 }
 
 bool ExplorerPage::take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const {
-  // By way of their texts: a point of a file may hold what none of ours takes.
+  // Converts through texts: a point of a file may have values that no built-in kernel accepts.
   const QJsonObject point = to_json({.point = {.spec = spec}, .device = chosen_.choices.device});
   choices = default_choices();
   choices.device = chosen_.choices.device;

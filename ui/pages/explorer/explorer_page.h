@@ -108,7 +108,7 @@ class ExplorerPage : public Page {
   void choose_gpu_file();
   /// Takes the GPU of an opened file, of the table, or of a recorded run. False if there is none of that name.
   bool take_gpu(ExplorerChoices& choices, const QString& name) const;
-  /// As far as a kernel of ours takes the point. False if the GPU is none that is known: then it is on the chosen one.
+  /// Takes the point as far as a known kernel supports it. Returns false for an unknown GPU, and keeps the chosen one.
   bool take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
   void follow_measuring();
   void fit_editors();

@@ -30,7 +30,7 @@ Message said(const Parsed& parsed, const std::string& word) {
   return parsed.ok() ? title(*parsed) : Message::verbatim(word);
 }
 
-/// What was measured, beside what was predicted of it: the latest last, so that none moves. Those of `shown` stand out.
+/// Measured and predicted values, the latest point last, so that no row moves. Points of `shown` are strong.
 analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown) {
   using analysis::Cell;
   struct Line {

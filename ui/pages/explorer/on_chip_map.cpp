@@ -44,7 +44,7 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 14> known_parts{{
                                                                                 {"dQ", 0},
                                                                                 {"LSE, D", 6}}};
 
-/// Of what a block keeps under that name, the same on every map.
+/// Color of a named part of a block, equal on every map.
 QColor part_color(const std::string& name, bool on_dark) {
   const auto known = std::ranges::find(known_parts, name, &std::pair<std::string_view, std::size_t>::first);
   const std::size_t place = known == known_parts.end() ? std::hash<std::string>{}(name) % light.size() : known->second;

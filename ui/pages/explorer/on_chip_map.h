@@ -28,7 +28,7 @@ class OnChipMap : public QWidget {
       QString words;  ///< "K 2 × 16 KiB"
       QRectF rect;    ///< in the enlarged block
       QColor color;
-      QRectF entry;  ///< of the legend
+      QRectF entry;  ///< legend entry
     };
     QString heading;  ///< "Shared memory: 3 × 65 KiB, 33 KiB free of 228 KiB"
     QRectF heading_rect;

@@ -128,7 +128,7 @@ std::optional<RecordedPoints::Found> RecordedPoints::find(const ExplorerChoices&
   for (std::size_t i = 0; i < apart.size(); ++i) {
     if (columns.knobs()[of->rows[i]] != spec.knobs) apart[i] += 1;
   }
-  // Of equally near ones the one that was recorded last.
+  // The latest of equally near points.
   const auto nearest = std::min_element(apart.rbegin(), apart.rend());
   if (nearest == apart.rend()) return std::nullopt;
   const Row row = of->rows[static_cast<std::size_t>(apart.rend() - nearest) - 1];

@@ -40,9 +40,8 @@ class RecordedPoints {
     candidates_.reset();
     asked_ = {};
   }
-  /// Of one algorithm and pass; the nearest by the ratios of tile, lengths, heads and d, and by how many other fields
-  /// differ. Nothing where no open file has
-  /// one, or its file cannot be read now.
+  /// Returns the nearest point of that algorithm and pass, by the ratios of tile, lengths, heads and d and by the
+  /// number of other differing fields. Returns nothing if no open file has one.
   [[nodiscard]] std::optional<Found> find(const ExplorerChoices& choices);
   [[nodiscard]] LiveWork& work() { return work_; }
 

@@ -287,7 +287,7 @@ double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue, 
   const auto behind_ns = [&](const auto& work) {
     work();
     cuda.check(cuda.cuEventRecord(end.get(), runner.stream()), "cuEventRecord");
-    runner.wait(end.get(), limit, true);  // to sleep meanwhile would be part of the time
+    runner.wait(end.get(), limit, true);  // sleeping would add to the measured time
     cuda.check(cuda.cuCtxSynchronize(), "cuCtxSynchronize");
     cuda.check(cuda.cuEventRecord(idle.get(), runner.stream()), "cuEventRecord");
     runner.wait(idle.get(), limit);

@@ -76,18 +76,16 @@ class PreparedLibrary {
   std::chrono::nanoseconds host_time_{0};
 };
 
-// Whether what was enqueued leaves work behind that its stream does not wait for.
+// Work that host code leaves outside its stream.
 
-/// By how many nanoseconds the whole context's work outlasts the event behind what `enqueue` puts into the stream: 0
-/// where the shortest of five waits for the context is no longer than twice the longest one after a pause on the
-/// device, which leaves nothing behind (6 to 24 us on an H100). A kernel that the driver launches cannot do more than
-/// its stream waits for; host code can. Pre: the context is idle. Throws DriverError and LaunchTimeout.
+/// Returns the nanoseconds for which the context works after the last event of `enqueue` in the stream. Returns 0 if
+/// the shortest of five waits for the context is at most twice the longest wait after an empty delay (6 to 24 us on an
+/// H100). Pre: the context is idle. Throws DriverError and LaunchTimeout.
 [[nodiscard]] double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue,
                                   std::chrono::milliseconds limit);
 
-/// Whether what `enqueue` starts has `written` before the stream comes to it, which is held meanwhile: it runs on
-/// another one. False as well where that could not be seen, for `enqueue` took longer than the stream was held. Pre and
-/// errors: the same.
+/// Returns true if `written` becomes true while the stream is held: the work of `enqueue` runs on another stream. Also
+/// returns false if `enqueue` takes longer than the hold. Pre and errors as above.
 [[nodiscard]] bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue,
                                 const std::function<bool()>& written, std::chrono::milliseconds limit);
 

@@ -60,13 +60,13 @@ class OwnSources {
   mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const KernelStatement>> statements_;
 };
 
-// What a compiled kernel takes, so that a statement's arguments can be compared with it before anything is launched.
+// Parameters of a compiled kernel: a statement's arguments are compared with them before a launch.
 
-/// Bytes of each parameter of an entry in a cubin (its section .nv.info.ENTRY) or in PTX; nothing where the image does
-/// not say it, or is none. Images are untrusted.
+/// Bytes of each parameter of an entry in a cubin (its section .nv.info.ENTRY) or in PTX. Returns nothing for another
+/// image, or without that information. Images are untrusted.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view image, std::string_view entry);
 
-/// Why a launch's arguments are not what its kernel takes; empty when they are, or nothing is known.
+/// Error for arguments that differ from the kernel's parameters; empty if they match or the parameters are unknown.
 [[nodiscard]] Message wrong_arguments(const KernelLaunch& launch, std::string_view image);
 
 }  // namespace attnscope::gpu

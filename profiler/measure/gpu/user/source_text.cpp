@@ -17,7 +17,7 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Where a literal that begins at `at` ends: of characters, or raw.
+/// Returns the end of the character, string or raw literal that begins at `at`.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
   if (at > 0 && text[at - 1] == 'R' && text[at] == '"') {
     const std::size_t open = std::min(text.find('(', at), text.size());

@@ -10,7 +10,7 @@
 
 namespace attnscope::gpu {
 
-/// As a preprocessor sees it: lines joined, a blank for each comment.
+/// Joins continued lines and replaces each comment by a blank.
 [[nodiscard]] std::string without_comments(std::string text);
 
 /// The source as the compiler reads it: includes in their place, without comments, blanks as one. Equal texts are equal
