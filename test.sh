@@ -137,7 +137,7 @@ if [ "$job" = all ]; then
   part "without CUDA" without_cuda
   part "benchmarks" build bench --target bench_model bench_verdicts bench_ui
   part "presets" configure dev tsan fuzz packages
-  mapfile -t sanitized < <(printf '%s\n' storage kernels/user profiler/plan profiler/measure $changed | sort -u)
+  mapfile -t sanitized < <(printf '%s\n' storage kernels/user profiler/plan profiler/measure profiler/worker $changed | sort -u)
   sanitize "${sanitized[@]}"
   part "lint" bash cmake/lint.sh build/test --tidy $changed
 fi

@@ -12,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "app/child_device.h"
 #include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/interrupt.h"
+#include "app/workers.h"
 #include "kernels/registry.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/host_environment.h"
-#include "profiler/measure/remote/remote_device.h"
-#include "profiler/measure/remote/ssh.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/simulator/l2_behaviour.h"
+#include "profiler/worker/ssh.h"
+#include "profiler/worker/worker_device.h"
 
 namespace attnscope {
 namespace {
@@ -43,16 +43,6 @@ std::pair<std::string_view, int> unit_of(std::string_view word) {
   return unit ? std::pair(word.substr(0, mark), *unit) : std::pair(word, 0);
 }
 
-OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}, int unit = 0) {
-  Message announcement = make_message("simulated {}", limits.name);
-  if (!why.empty()) announcement = make_message("simulated {}: {}", limits.name, why);
-  if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
-    announcement = make_message("{} (its L2 gives way as the counters of an {} say: this GPU was not measured)",
-                                announcement, behaviour.measured_on);
-  }
-  return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
-}
-
 /// A device that ssh leads to, or why there is none, and whether it may well be there later.
 struct NotElsewhere {
   ExitCode code = ExitCode::error;
@@ -60,16 +50,16 @@ struct NotElsewhere {
   bool may_pass = false;
 };
 Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool counters) {
-  const auto target = remote::parse_ssh_target(word);
+  const auto target = worker::parse_ssh_target(word);
   if (!target) return Failure{NotElsewhere{ExitCode::usage, target.error()}};
-  auto link = remote::connect(*target, counters);
+  auto link = worker::connect(*target, counters);
   if (!link) return Failure{NotElsewhere{ExitCode::error, link.error()}};
-  auto opened = remote::open_remote(std::move(link).value(), target->host, program_version(), known_algorithms(),
-                                    cancel_on_signals());
+  auto opened = worker::open_worker_device(std::move(link).value(), target->host, program_version(), known_algorithms(),
+                                           cancel_on_signals());
   if (!opened) {
-    const remote::OpenFailure& failure = opened.error();
+    const worker::OpenFailure& failure = opened.error();
     return Failure{
-        NotElsewhere{ExitCode::error, remote::explain(*target, failure, program_version()), remote::may_pass(failure)}};
+        NotElsewhere{ExitCode::error, worker::explain(*target, failure, program_version()), worker::may_pass(failure)}};
   }
   const DeviceInfo& info = opened->device->info();
   const Message device = info.simulated ? make_message("simulated {}", info.limits.name)
@@ -89,15 +79,17 @@ bool knows_host_code() {
   return std::ranges::any_of(all, [](const Algorithm* each) { return each->facts().host_code; });
 }
 
-/// Throws CommandError.
-OpenedDevice opened_library_process(const std::vector<std::string>& words, bool counters) {
-  remote::OpenedRemote opened = open_library_process(words, counters, cancel_on_signals());
-  const DeviceLimits& limits = opened.device->info().limits;
-  if (!opened.device->info().simulated) return opened_gpu(std::move(opened.device));
-  return simulated(limits, opened.simulated_because);
-}
-
 }  // namespace
+
+OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why, int unit) {
+  Message announcement = make_message("simulated {}", limits.name);
+  if (!why.empty()) announcement = make_message("simulated {}: {}", limits.name, why);
+  if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
+    announcement = make_message("{} (its L2 gives way as the counters of an {} say: this GPU was not measured)",
+                                announcement, behaviour.measured_on);
+  }
+  return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
+}
 
 DeviceLimits limits_of_known_gpu(std::string_view name) {
   if (const DeviceLimits* limits = find_gpu(name)) return *limits;
@@ -122,12 +114,13 @@ std::string describe(const GpuError& error) {
 }
 
 OpenedDevice open_device(std::string_view word, bool counters) {
-  if (!knows_host_code() || is_elsewhere(word) || word.starts_with(simulated_word)) {
-    return open_device_here(word, counters);
-  }
-  std::vector<std::string> words;
-  if (!word.empty()) words = {"--device", std::string(word)};
-  return opened_library_process(words, counters);
+  return knows_host_code() ? open_worker(word, counters) : open_device_here(word, counters);
+}
+
+void require_gpu_word(std::string_view word) {
+  if (word.empty() || word == "gpu" || whole_number(word)) return;
+  throw CommandError(ExitCode::usage,
+                     "--device '{}' names nothing; give a GPU's number, gpu, simulated or simulated:NAME", word);
 }
 
 OpenedDevice open_device_here(std::string_view word, bool counters) {
@@ -137,34 +130,28 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
     return std::move(opened).value();
   }
   if (const auto [name, unit] = unit_of(word); name.starts_with(simulated_word)) {
-    if (name == simulated_word) return simulated(known_gpus().front(), {}, unit);
+    if (name == simulated_word) return open_simulation(known_gpus().front(), {}, unit);
     if (name.substr(simulated_word.size()).starts_with(':')) {
-      return simulated(limits_of_known_gpu(name.substr(simulated_word.size() + 1)), {}, unit);
+      return open_simulation(limits_of_known_gpu(name.substr(simulated_word.size() + 1)), {}, unit);
     }
   }
 
+  require_gpu_word(word);
   GpuOptions options;
   options.counters = counters;
-  if (!word.empty() && word != "gpu") {
-    const std::optional<int> ordinal = whole_number(word);
-    if (!ordinal) {
-      throw CommandError(ExitCode::usage,
-                         "--device '{}' names nothing; give a GPU's number, gpu, simulated or simulated:NAME", word);
-    }
-    options.ordinal = *ordinal;
-  }
+  options.ordinal = whole_number(word).value_or(options.ordinal);
   Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
   if (opened) return opened_gpu(std::move(opened).value());
   const GpuError& error = opened.error();
   if (!word.empty()) throw CommandError(ExitCode::error, error.message());
-  if (error.nothing_here()) return simulated(known_gpus().front(), describe(error));
+  if (error.nothing_here()) return open_simulation(known_gpus().front(), describe(error));
   // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
   throw CommandError(ExitCode::error, "{} To simulate a GPU instead, give --device simulated",
                      as_sentence(describe(error)));
 }
 
 bool is_elsewhere(std::string_view word) {
-  return word.starts_with(remote::ssh_prefix);
+  return word.starts_with(worker::ssh_prefix);
 }
 
 Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid, bool counters,
@@ -187,9 +174,7 @@ Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, cons
   }
 }
 
-OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings) {
-  OpenedDevice opened = open_device(word, counters);
-  if (ceilings.empty()) return opened;
+void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const std::string& ceilings) {
   const DeviceLimits limits = opened.device->info().limits;
   if (!opened.device->info().simulated || is_elsewhere(word)) {
     throw CommandError(ExitCode::usage,
@@ -200,28 +185,18 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
   const StoredCeilings measured = rates_of_file(ceilings, limits);
   opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
   opened.announcement = make_message("{}. {}", opened.announcement, rates_said(measured, limits));
-  return opened;
-}
-
-Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {
-  if (!knows_host_code()) return open_pinned_device_here(uuid, counters);
-  try {
-    return opened_library_process({"--uuid", uuid}, counters);
-  } catch (const CommandError& error) {
-    return Failure{std::string(error.what())};
-  }
 }
 
 std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const DeviceLimits& limits) {
   const auto [whose, unit] = unit_of(uuid);
   if (simulated_uuid(limits) != whose) return std::nullopt;
-  return simulated(limits, {}, unit);
+  return open_simulation(limits, {}, unit);
 }
 
 Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters) {
   const auto [whose, unit] = unit_of(uuid);
   for (const DeviceLimits& limits : known_gpus()) {
-    if (simulated_uuid(limits) == whose) return simulated(limits, {}, unit);
+    if (simulated_uuid(limits) == whose) return open_simulation(limits, {}, unit);
   }
   GpuOptions options;
   options.counters = counters;

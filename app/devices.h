@@ -35,6 +35,9 @@ OpenedDevice open_device(std::string_view word, bool counters);
 /// The same in this process, whatever it knows.
 OpenedDevice open_device_here(std::string_view word, bool counters);
 
+/// Throws CommandError (usage) where `word` is neither empty, "gpu" nor a GPU's number.
+void require_gpu_word(std::string_view word);
+
 /// Whether `word` names a device of another machine, "ssh:...".
 [[nodiscard]] bool is_elsewhere(std::string_view word);
 /// That device once more, after it was lost: tried for half a minute while nobody can be reached. It has to have that
@@ -42,13 +45,16 @@ OpenedDevice open_device_here(std::string_view word, bool counters);
 [[nodiscard]] Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid,
                                                                  bool counters,
                                                                  const std::function<void(const Message&)>& waits);
-/// The same, where a device is simulated with the rates that were measured of such a GPU into the file `ceilings`.
-/// Throws CommandError: usage also for a device that is measured itself, and for a file without such rates.
-OpenedDevice open_device(std::string_view word, bool counters, const std::string& ceilings);
+/// A simulated device predicts with the rates that were measured of such a GPU into the file `ceilings`. `word`: what
+/// --device says. Throws CommandError: usage also for a device that is measured itself, and for a file without such
+/// rates.
+void predict_with_ceilings(OpenedDevice&, std::string_view word, const std::string& ceilings);
 
-/// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
-Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);
+/// The device in this process that has this UUID, whatever its number is now. The error says what is wrong and what to
+/// do about it.
 Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters);
+/// `why`, `unit`: OpenedDevice::simulated_because, as of make_simulated_device().
+[[nodiscard]] OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why = {}, int unit = 0);
 /// The simulated device with these limits, if that is its UUID: a run of a hypothetical GPU continues without its file.
 std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const DeviceLimits& limits);
 

@@ -4,16 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <string>
-#include <thread>
+#include <string_view>
 
 #include "app/command.h"
+#include "app/line_reader.h"
 
 namespace attnscope {
 namespace {
@@ -47,24 +45,6 @@ bool is_null_device(int descriptor) {
          given.st_rdev == null_device.st_rdev;
 }
 
-void watch_stdin(CancelToken& cancel) {
-  std::string line;
-  std::array<char, 256> buffer{};
-  for (;;) {
-    const ssize_t length = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) return cancel.cancel();
-    for (const char c : std::string_view(buffer.data(), static_cast<std::size_t>(length))) {
-      if (c != '\n') {
-        line += c;
-        continue;
-      }
-      if (line == "cancel" || line == "cancel\r") cancel.cancel();
-      line.clear();
-    }
-  }
-}
-
 }  // namespace
 
 CancelToken& cancel_on_signals() {
@@ -83,8 +63,14 @@ CancelToken& cancel_on_signals() {
 
 void cancel_on_stdin(CancelToken& cancel) {
   if (is_null_device(STDIN_FILENO)) return;
-  // Detached: a read of stdin cannot be ended from here, and the token lives as long as the process.
-  std::thread(watch_stdin, std::ref(cancel)).detach();
+  constexpr std::size_t longest = 256;
+  static const LineReader reader({.on_line =
+                                      [&cancel](std::string_view line) {
+                                        if (line == "cancel" || line == "cancel\r") cancel.cancel();
+                                      },
+                                  .on_long_line = [] {},
+                                  .on_end = [&cancel] { cancel.cancel(); }},
+                                 longest);
 }
 
 }  // namespace attnscope

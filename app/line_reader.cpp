@@ -13,28 +13,17 @@
 
 namespace attnscope {
 
-LineReader::LineReader(Listener listener, std::size_t longest, std::string begun)
-    : listener_(std::move(listener)),
-      longest_(longest),
-      line_(std::move(begun)),
-      skipping_(line_.size() > longest),
-      stop_(::eventfd(0, EFD_CLOEXEC)) {
+LineReader::LineReader(Listener listener, std::size_t longest)
+    : listener_(std::move(listener)), longest_(longest), stop_(::eventfd(0, EFD_CLOEXEC)) {
   if (stop_ < 0) throw std::system_error(errno, std::generic_category());
   thread_ = std::thread([this] { read(); });
 }
 
 LineReader::~LineReader() {
-  stop();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(stop_, &one, sizeof one);
+  thread_.join();
   ::close(stop_);
-}
-
-std::string LineReader::stop() {
-  if (thread_.joinable()) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(stop_, &one, sizeof one);
-    thread_.join();
-  }
-  return line_;
 }
 
 void LineReader::read() {
@@ -61,8 +50,7 @@ void LineReader::take(std::string_view bytes) {
     const std::size_t end = bytes.find('\n');
     if (!skipping_) line_ += bytes.substr(0, end);
     if (line_.size() > longest_) {
-      // Its beginning is kept, so that who goes on knows that the rest is to be skipped.
-      line_.resize(longest_ + 1);
+      line_.clear();
       skipping_ = true;
     }
     if (end == std::string_view::npos) return;

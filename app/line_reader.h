@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of standard input as they come, on a thread of their own, which can be stopped without losing a byte.
+// Lines of standard input as they come, on a thread of their own, which can be stopped.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,11 @@ class LineReader {
     std::function<void()> on_long_line;                  ///< instead of one of more than `longest` bytes
     std::function<void()> on_end;                        ///< the input ended, or failed
   };
-  /// Calls the listener on its thread from now on. `begun`: what was read of a line before. Throws std::system_error.
-  LineReader(Listener listener, std::size_t longest, std::string begun);
+  /// Calls the listener on its thread from now on. Throws std::system_error.
+  LineReader(Listener listener, std::size_t longest);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
   ~LineReader();
-
-  /// Ends the thread. What was read of a line that has not ended; what was not read stays in the input.
-  std::string stop();
 
  private:
   void read();

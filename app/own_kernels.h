@@ -24,9 +24,4 @@ void know_kernels_of(const RunStore&);
 /// Of a file that is opened again later, when what is made of its points has to know them. Throws FileError.
 void know_kernels_of(const std::filesystem::path& file);
 
-/// The statement with the contents of those of its files that still are what it says, as far as most_kept_source_bytes
-/// go; `algorithm` is what this process knows its kernel by.
-[[nodiscard]] std::shared_ptr<const KernelStatement> with_contents(
-    const std::shared_ptr<const KernelStatement>& statement, const std::string& algorithm);
-
 }  // namespace attnscope

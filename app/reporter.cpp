@@ -23,20 +23,16 @@
 namespace attnscope {
 namespace {
 
-class JsonlReporter final : public Reporter {
- public:
-  void report(const Event& event) override {
-    const std::string line = to_json_line(event) + "\n";
-    const bool written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fflush(stdout) == 0;
-    listened_to_ = listened_to_ && written;
-    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
-  }
-  [[nodiscard]] bool ended() const override { return ended_; }
-  [[nodiscard]] bool listened_to() const override { return listened_to_; }
+/// False where nobody reads it any more.
+bool write_line(const Event& event) {
+  const std::string line = to_json_line(event) + "\n";
+  return std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fflush(stdout) == 0;
+}
 
- private:
-  bool listened_to_ = true;
-  bool ended_ = false;
+class JsonlReporter final : public Reporter {
+  void take(const Event& event) override {
+    if (!write_line(event)) stop_listening();
+  }
 };
 
 class SessionReporter final : public Reporter {
@@ -53,27 +49,13 @@ class SessionReporter final : public Reporter {
     writer_.join();
   }
 
-  void report(const Event& event) override {
+ private:
+  void take(const Event& event) override {
     const std::scoped_lock lock(mutex_);
-    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
-    if (!listened_to_) return;
-    waiting_.push_back(event);
+    if (listened_to()) waiting_.push_back(event);
     changed_.notify_all();
   }
-  [[nodiscard]] bool ended() const override {
-    const std::scoped_lock lock(mutex_);
-    return ended_;
-  }
-  [[nodiscard]] bool listened_to() const override {
-    const std::scoped_lock lock(mutex_);
-    return listened_to_;
-  }
-  void flush() override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
-  }
 
- private:
   void write() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -81,66 +63,30 @@ class SessionReporter final : public Reporter {
       if (waiting_.empty()) return;
       const Event event = std::move(waiting_.front());
       waiting_.pop_front();
-      writing_ = true;
       lock.unlock();
-      lines_.report(event);
+      const bool written = write_line(event);
       lock.lock();
-      writing_ = false;
-      if (!lines_.listened_to()) {
-        listened_to_ = false;
-        waiting_.clear();
-      }
-      changed_.notify_all();
+      if (written) continue;
+      stop_listening();
+      waiting_.clear();
     }
   }
 
-  JsonlReporter lines_;  ///< the writer's
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Event> waiting_;
-  bool writing_ = false;
   bool closing_ = false;
-  bool ended_ = false;
-  bool listened_to_ = true;
   std::thread writer_;  ///< the last: it uses the others
-};
-
-class LockedReporter final : public Reporter {
- public:
-  explicit LockedReporter(Reporter& other) : other_(other) {}
-  void report(const Event& event) override {
-    const std::scoped_lock lock(mutex_);
-    other_.report(event);
-  }
-  [[nodiscard]] bool ended() const override {
-    const std::scoped_lock lock(mutex_);
-    return other_.ended();
-  }
-  [[nodiscard]] bool listened_to() const override {
-    const std::scoped_lock lock(mutex_);
-    return other_.listened_to();
-  }
-
- private:
-  Reporter& other_;
-  mutable std::mutex mutex_;
 };
 
 class TextReporter final : public Reporter {
  public:
   explicit TextReporter(std::FILE* lines) : lines_(lines) {}
 
-  void report(const Event& event) override {
-    std::visit([this](const auto& e) { on(e); }, event);
-    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
-  }
-  void go_on(std::size_t planned_points, int rounds) override {
-    total_ = planned_points;
-    rounds_ = rounds;
-  }
-  [[nodiscard]] bool ended() const override { return ended_; }
-
  private:
+  void take(const Event& event) override {
+    std::visit([this](const auto& e) { on(e); }, event);
+  }
   void line(const std::string& words) {
     status_.clear();
     if (lines_ == nullptr) return;
@@ -198,10 +144,9 @@ class TextReporter final : public Reporter {
     if (e.remaining_s >= 0) remaining_ = " | " + format_text("{} left", text(Seconds(e.remaining_s)));
     status_.show(format_text("{}/{} points", e.done, e.total) + remaining_);
   }
-  // A session's, which speaks JSON lines alone.
-  void on(const QueuedEvent&) {}
-  void on(const CancelledEvent&) {}
-  void on(const RefusedEvent&) {}
+  // Those of sessions and workers, which write JSON lines.
+  template <class E>
+  void on(const E&) {}
   void on(const LogEvent& e) {
     status_.clear();
     spdlog::log(spdlog::level::from_str(e.level), "{}", e.text);
@@ -216,7 +161,6 @@ class TextReporter final : public Reporter {
 
   std::FILE* lines_;
   StatusLine status_;
-  bool ended_ = false;
   std::size_t total_ = 0;
   int rounds_ = 1;
   std::string remaining_;
@@ -230,10 +174,6 @@ std::unique_ptr<Reporter> make_jsonl_reporter() {
 
 std::unique_ptr<Reporter> make_session_reporter() {
   return std::make_unique<SessionReporter>();
-}
-
-std::unique_ptr<Reporter> make_locked_reporter(Reporter& other) {
-  return std::make_unique<LockedReporter>(other);
 }
 
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {

@@ -2,38 +2,48 @@
 // What a sweep says while it runs: the same events, as JSON lines for programs or as text for people.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <variant>
 
 #include "app/command.h"
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 
 namespace attnscope {
 
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  virtual void report(const Event&) = 0;
-  /// In place of the plan's event, in a process that goes on where another one, which reported it, left off.
-  virtual void go_on([[maybe_unused]] std::size_t planned_points, [[maybe_unused]] int rounds) {}
+  /// May be called on any thread.
+  void report(const Event& event) {
+    const std::scoped_lock lock(mutex_);
+    ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
+    take(event);
+  }
   /// Has the last event, "done", been reported?
-  [[nodiscard]] virtual bool ended() const = 0;
+  [[nodiscard]] bool ended() const { return ended_; }
   /// False once stdout cannot be written any more: whoever was listening is gone.
-  [[nodiscard]] virtual bool listened_to() const { return true; }
-  /// Returns when all that was reported is written, or cannot be.
-  virtual void flush() {}
+  [[nodiscard]] bool listened_to() const { return listened_to_; }
+
+ protected:
+  virtual void take(const Event&) = 0;
+  void stop_listening() { listened_to_ = false; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> ended_ = false;
+  std::atomic<bool> listened_to_ = true;
 };
 
 /// One JSON line an event, flushed.
 std::unique_ptr<Reporter> make_jsonl_reporter();
 
-/// The same, for several threads at once: report() only takes the event, and a thread of its own writes it, so that a
-/// reader who is slow keeps nobody from reading what he asks for. flush(), and its end, wait until all is written.
+/// The same for a session: report() only takes the event, and a thread of its own writes it, so that a
+/// reader who is slow keeps nobody from reading what he asks for. Its end waits until all is written.
 std::unique_ptr<Reporter> make_session_reporter();
-
-/// The other one, for several threads; it has to live as long.
-std::unique_ptr<Reporter> make_locked_reporter(Reporter& other);
 
 /// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);

@@ -41,11 +41,11 @@ if grep -rnE '#include *"kernels/[a-z_]+\.h"' kernels/oracle kernels/model >&2; 
   echo "lint: kernels/oracle or kernels/model includes what stands above it" >&2; exit 1
 fi
 # Within profiler each folder includes only folders before it in this list; measured points are analyzed without a device.
-layers=(units plan files metrics simulator measure points stats predict compare tilemap curves roofline lesson report)
+layers=(units plan files metrics simulator measure worker points stats predict compare tilemap curves roofline lesson report)
 for ((i = 0; i + 1 < ${#layers[@]}; ++i)); do
   forbid "profiler/${layers[i]}" "profiler/($(IFS='|'; echo "${layers[*]:i+1}"))"
 done
-for folder in points stats predict compare tilemap curves roofline lesson report; do forbid "profiler/$folder" 'profiler/measure'; done
+for folder in points stats predict compare tilemap curves roofline lesson report; do forbid "profiler/$folder" 'profiler/(measure|worker)'; done
 forbid profiler/units "kernels/(oracle|$names)"
 # Within ui text, theme <- process, widgets <- runs <- models <- plots <- panels <- pages <- window; text and theme, and
 # process and widgets, do not include each other.

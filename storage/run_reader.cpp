@@ -284,16 +284,6 @@ void RunStore::Impl::note_missing_runs() {
   totals.reset();
 }
 
-std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
-  return impl_->read([&] {
-    SQLite::Statement& query = impl_->bound(
-        "SELECT plan_index FROM points WHERE run_id = ? AND disposition <> 'cancelled' ORDER BY plan_index", run);
-    std::vector<std::size_t> indices;
-    while (query.executeStep()) indices.push_back(static_cast<std::size_t>(query.getColumn(0).getInt64()));
-    return indices;
-  });
-}
-
 std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
   return impl_->read([&] {
     SQLite::Statement& query = impl_->bound(

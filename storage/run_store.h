@@ -212,15 +212,10 @@ class RunStore {
   std::string add_ceilings(const DeviceInfo&, const Environment&, std::span<const Ceiling>);
   /// What a recording does to points, as found now. Its uid.
   std::string add_noise(const DeviceInfo&, const Environment&, const analysis::RecordingNoise&);
-  /// The latest unfinished run of the same device and plan among those that runs() gives, to be continued; marks it
-  /// running again.
-  std::optional<std::int64_t> resume_run(const RunHeader&);
   /// Changes what a person says of these runs, deleted ones among them. Returns those that are other now; none is no
   /// error. Throws FileError for words that are out_of_bounds(), and for no run.
   std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
-  /// Plan places of a run that have a point, `cancelled` ones left out.
-  [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;
-  /// The same points with their rounds, by place.
+  /// The points of a run that are not `cancelled`, with their rounds, by place.
   [[nodiscard]] std::vector<MeasuredRounds> measured_rounds(std::int64_t run) const;
 
   // Reading.

@@ -351,19 +351,4 @@ std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRu
   });
 }
 
-std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
-  return impl_->write([&]() -> std::optional<std::int64_t> {
-    // As readers see them: what was added to a run that they skip, nobody would read.
-    const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
-    const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
-      return run.device_uuid == header.device.uuid && run.plan_hash == header.plan_hash &&
-             run.state != StoredRunState::complete && run.integrity != RunIntegrity::damaged;
-    });
-    if (found == runs.rend()) return std::nullopt;
-    impl_->set_state(found->id, StoredRunState::running);
-    impl_->has_points = true;
-    return found->id;
-  });
-}
-
 }  // namespace attnscope

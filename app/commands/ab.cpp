@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "app/child_device.h"
 #include "app/command.h"
 #include "app/commands/ab_programs.h"
 #include "app/commands/collect.h"

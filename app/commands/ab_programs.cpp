@@ -12,11 +12,11 @@
 #include <optional>
 #include <span>
 
-#include "app/child_device.h"
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
 #include "app/interrupt.h"
 #include "app/status_line.h"
+#include "app/workers.h"
 #include "kernels/registry.h"
 #include "profiler/compare/alignment.h"
 #include "profiler/files/file_system.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect: plan, open, run, keep. After a point that cost the device its context (a fault, a hang) the process replaces
-// itself with a fresh one that goes on with the next point: a GPU context cannot be mended, only left behind.
+// collect: plan, open workers, run, keep.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -8,23 +7,18 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <numeric>
 
 #include "app/command.h"
 #include "app/commands/collect.h"
-#include "app/commands/collection.h"
-#include "app/commands/several_devices.h"
-#include "app/continuation.h"
-#include "app/device_list.h"
-#include "app/devices.h"
+#include "app/commands/stopped_run.h"
 #include "app/interrupt.h"
 #include "app/own_kernels.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
-#include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "profiler/measure/host_environment.h"
@@ -33,9 +27,7 @@
 #include "storage/compared_runs.h"
 
 namespace attnscope {
-namespace {
 
-/// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   if (!cancel.cancelled()) return;
   const Message reason = "cancelled before anything was measured";
@@ -43,36 +35,36 @@ void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   throw CommandError(ExitCode::partial, reason);
 }
 
-}  // namespace
-
-std::int64_t max_memory(const Collected& collected, const DeviceLimits& limits, const CancelToken& cancel,
+std::int64_t max_memory(const PlannedRun& planned, const DeviceLimits& limits, const CancelToken& cancel,
                         Reporter& reporter) {
   std::int64_t most = 0;
-  for (const std::size_t place : collected.places) {
+  for (const std::size_t place : planned.places) {
     stop_if_cancelled(cancel, reporter);
-    most = std::max(most, memory_need_bytes(collected.plan->points[place], limits, known_algorithms()));
+    most = std::max(most, memory_need_bytes(planned.plan->points[place], limits, known_algorithms()));
   }
   return most;
 }
 
 namespace {
 
-/// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
-std::string hashed_options(const CollectOptions& options) {
-  return fmt::format("counters {} verify {} {}{}{}{}", options.measure.counters, options.measure.verify,
-                     fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "",
-                     options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "", own_kernels_digest());
+/// What of the options makes another measurement: part of the plan's hash. The counters that --why adds depend on the
+/// device and are not part of it.
+std::string hashed_options(const CollectOptions& options, int rounds) {
+  const Measurement& measure = options.measure;
+  return fmt::format("counters {} verify {} {}{}{}{}", measure.options.counters, measure.options.verify,
+                     fmt::join(extra_counters(measure.metrics), ","), measure.why ? " why" : "",
+                     rounds > 1 ? fmt::format(" rounds {}", rounds) : "", own_kernels_digest());
 }
 
-void print_plan(const Collected& collected, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
+void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
                 const CancelToken& cancel, Reporter& reporter) {
   Table table{{{"index", true}, {"algorithm"}}, {}};
   append(table.columns, point_columns(known_algorithms()));
   append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
   const bool people = out.for_people();
-  for (const std::size_t i : collected.places) {
+  for (const std::size_t i : planned.places) {
     stop_if_cancelled(cancel, reporter);
-    const PointSpec& point = collected.plan->points[i];
+    const PointSpec& point = planned.plan->points[i];
     const auto refusal =
         known_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, known_algorithms());
@@ -90,10 +82,10 @@ void print_plan(const Collected& collected, const DeviceInfo& device, std::int64
 
 }  // namespace
 
-std::filesystem::path file_to_write(const CollectOptions& options, const RunHeader& header,
+std::filesystem::path file_to_write(const Destination& to, const RunHeader& header,
                                     const std::vector<std::string>& devices) {
-  if (!options.output.empty()) return options.output;
-  if (options.resume) {
+  if (!to.file.empty()) return to.file;
+  if (to.resume) {
     for (const std::filesystem::path& file : run_files(header.preset)) {
       try {
         const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
@@ -132,25 +124,25 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
 namespace {
 
 SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel) {
-  return options.sweep.plan(limits, [&] { return cancel.cancelled(); });
+  return options.plan.sweep.plan(limits, [&] { return cancel.cancelled(); });
 }
 
-/// The run that goes on, where it decides on which device: unless the user names one.
+/// The run that continues, where it decides on which device: unless the user names one.
 std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
-  if (!options.continue_on.empty()) return stopped_run_on(options.output, options.continue_on);
   const bool any_gpu = options.device == "gpu";
-  if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
-  if (!options.ceilings.empty()) return std::nullopt;  // only what they are given to knows whose run it is
-  if (!options.shard.empty()) return std::nullopt;     // which goes on wherever it is
+  if (!options.to.resume || !(options.device.empty() || any_gpu)) return std::nullopt;
+  if (!options.ceilings.empty()) return std::nullopt;    // only what they are given to knows whose run it is
+  if (!options.plan.shard.empty()) return std::nullopt;  // which continues on any device
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
-      return plan_hash(plan_of(options, limits, cancel), hashed_options(options));
+      return plan_hash(plan_of(options, limits, cancel), hashed_options(options, options.plan.rounds));
     } catch (const CommandError&) {  // nothing of it runs there
       return std::nullopt;
     }
   };
-  const std::vector<std::filesystem::path> files =
-      options.output.empty() ? run_files(options.sweep.preset()) : std::vector<std::filesystem::path>{options.output};
+  const std::vector<std::filesystem::path> files = options.to.file.empty()
+                                                       ? run_files(options.plan.sweep.preset())
+                                                       : std::vector<std::filesystem::path>{options.to.file};
   std::optional<StoppedRun> stopped = find_stopped_run(files, hash);
   if (stopped && any_gpu && stopped->run.simulated) return std::nullopt;
   return stopped;
@@ -166,145 +158,192 @@ SweepPlan planned(const CollectOptions& options, const DeviceLimits& limits, con
   }
 }
 
-/// Whoever asked for no simulation is told of it, wherever he looks.
-void announce(const OpenedDevice& opened, const CollectOptions& options, Reporter& reporter, std::FILE* people) {
-  if (options.losses > 0) return;
-  if (people != nullptr) {
-    fmt::print(people, "{}\n", format_text("Device: {}", opened.announcement));
-  }
-  if (opened.simulated_because.empty()) return;
-  const std::string warning = format_text("no GPU is measured, one is simulated: {}", opened.simulated_because);
-  reporter.report(LogEvent{"warning", warning});
-  if (options.jsonl) spdlog::warn("{}", warning);
-}
-
 /// Another one each time: what two recordings have in common should not be the order of their points.
 std::uint64_t new_order_seed() {
   return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U);
 }
 
-RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
-  RunHeader header{.device = opened.device->info(),
-                   .environment = opened.device->environment(),
-                   .preset = {},
-                   .argv = {options.arguments.begin(), options.arguments.end()},
-                   .plan_hash = {},
-                   .planned_points = 0,
-                   .options = options.measure,
-                   .simulated_because = opened.simulated_because,
-                   .rounds = options.rounds,
-                   .order_seed = options.rounds > 1 ? new_order_seed() : 0};
-  header.environment.app_version = program_version();
-  return header;
-}
-
-/// The same with what is planned for it.
-RunHeader planned_header(const CollectOptions& options, const OpenedDevice& opened, const SweepPlan& plan) {
-  RunHeader header = header_of(options, opened);
+/// The places of the plan that --shard asks for, and the header of their run. Throws CommandError (usage).
+PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened, const SweepPlan& plan, int rounds) {
+  PlannedRun planned{.plan = &plan, .places = Places(plan.points.size()), .header = header_of(options, opened)};
+  std::iota(planned.places.begin(), planned.places.end(), std::size_t{0});
+  RunHeader& header = planned.header;
+  const DeviceInfo& device = header.device;
+  header.rounds = rounds;
+  header.order_seed = rounds > 1 ? new_order_seed() : 0;
   header.preset = plan.preset;
   // With other rates it is another prediction.
-  header.plan_hash = plan_hash(plan, hashed_options(options) + opened.device->info().rates_from);
+  header.plan_hash = plan_hash(plan, hashed_options(options, rounds) + device.rates_from);
   header.planned_points = plan.points.size();
-  return header;
+  if (options.plan.shard.empty()) return planned;
+  const auto shard = parse_shard(options.plan.shard);
+  if (!shard) throw CommandError(ExitCode::usage, "--shard: {}", shard.error());
+  if (shard->whole()) return planned;
+  const std::vector<Places> shards = cut(plan.points, collection_ms(plan.points, known_algorithms()), shard->count);
+  // A simulation's parts and a measurement's are no parts of one run, nor are those of GPUs of two kinds.
+  const std::string whose = fmt::format("{} {} {}{}", header.plan_hash, device.limits.name, device.limits.sm_count,
+                                        device.simulated ? " simulated" : "");
+  planned.places = shards[static_cast<std::size_t>(shard->number - 1)];
+  header.shard = *shard;
+  header.uid = cut_uid(whose, shards, options.plan.collection);
+  return planned;
 }
 
-/// --dry-run.
-ExitCode say_plan(CollectOptions& options, const Collected& collected, const Device& device, Reporter& reporter,
-                  std::FILE* people, const CancelToken& cancel) {
-  const DeviceInfo& info = device.info();
-  const std::int64_t most = max_memory(collected, info.limits, cancel, reporter);
-  if (options.jsonl) {
-    PlanEvent event = plan_event(collected);
-    event.database = options.output;
-    event.max_memory_bytes = most;
-    event.counters = counters_text(device, options);
-    reporter.report(event);
-    reporter.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
+void require_one_kind(const std::vector<NamedWorker>& workers) {
+  const DeviceInfo& first = workers.front().opened.device->info();
+  for (const NamedWorker& worker : workers) {
+    const DeviceInfo& info = worker.opened.device->info();
+    const bool alike = info.limits.name == first.limits.name && info.simulated == first.simulated &&
+                       info.limits.sm_count == first.limits.sm_count;
+    if (alike) continue;
+    throw CommandError(ExitCode::usage,
+                       "--device {} is the {} and --device {} the {}: only GPUs of one kind share a plan",
+                       workers.front().word, first.limits.name, worker.word, info.limits.name);
+  }
+}
+
+void require_single_gpu_points(const SweepPlan& plan) {
+  if (std::ranges::none_of(plan.points, [](const PointSpec& point) { return point.problem.gpus > 1; })) return;
+  throw CommandError(ExitCode::usage,
+                     "points of several GPUs are measured by one process, which finds the others itself: name one "
+                     "device (--device 0, or simulated)");
+}
+
+/// What `attnscope collect` is asked for beside what is collected.
+struct CollectCommand {
+  CollectCommand(CLI::App& command, Arguments given) : options(command, given) {}
+
+  CollectOptions options;
+  double timeout_seconds = 15;
+  bool no_verify = false;
+  bool no_counters = false;
+  bool dry_run = false;
+  bool jsonl = false;
+  bool serve = false;
+  bool quiet = false;
+};
+
+class Collect {
+ public:
+  Collect(CollectCommand& command, Reporter& reporter, std::FILE* people, CancelToken& cancel)
+      : command_(command), options_(command.options), reporter_(reporter), people_(people), cancel_(cancel) {}
+
+  ExitCode run() {
+    std::vector<NamedWorker> workers = open();
+    for (const NamedWorker& worker : workers) settle_counters(options_.measure, *worker.opened.device, reporter_);
+    if (command_.serve) return serve(options_, std::move(workers.front()), reporter_, cancel_);
+
+    require_one_kind(workers);
+    const OpenedDevice& first = workers.front().opened;
+    const SweepPlan plan = planned(options_, first.device->info().limits, cancel_, reporter_);
+    if (workers.size() > 1) require_single_gpu_points(plan);
+    int rounds = options_.plan.rounds;
+    if (first.device->info().simulated && rounds > 1) {
+      reporter_.report(
+          LogEvent{"warning", "a simulation gives the same in every round: it is played once, without --rounds"});
+      rounds = 1;
+    }
+    PlannedRun run = planned_run(options_, first, plan, rounds);
+    if (command_.dry_run) return print_dry_run(run, *first.device);
+    return collect_plan(options_, std::move(workers), std::move(run), stopped_, reporter_, cancel_);
+  }
+
+ private:
+  std::vector<NamedWorker> open() {
+    const bool counters = options_.measure.options.counters;
+    std::optional<std::vector<std::string>> words = several_devices(options_.device);
+    if (words && command_.dry_run) {
+      options_.device = words->front();
+      words.reset();
+    }
+    if (words) {
+      if (command_.serve) throw CommandError(ExitCode::usage, "--serve is for one device; name one with --device");
+      if (!options_.ceilings.empty())
+        throw CommandError(ExitCode::usage, "--ceilings is for one device; name one with --device");
+      std::vector<NamedWorker> workers =
+          open_workers(*words, options_.device == "all", counters, [this](const Message& why) {
+            reporter_.report(LogEvent{"warning", text(why)});
+          });
+      for (const NamedWorker& worker : workers) announce(worker.opened.announcement);
+      return workers;
+    }
+    if (!command_.dry_run) stopped_ = run_to_continue(options_, cancel_);
+    OpenedDevice opened =
+        stopped_ ? open_device_of(*stopped_, counters, reporter_, waiting_for_lock(stopped_->file, reporter_, cancel_))
+                 : open_worker(options_.device, counters);
+    if (!options_.ceilings.empty()) predict_with_ceilings(opened, options_.device, options_.ceilings);
+    announce(make_message("Device: {}", opened.announcement));
+    warn_of_simulation(opened);
+    std::vector<NamedWorker> workers;
+    workers.push_back({options_.device, std::move(opened)});
+    return workers;
+  }
+
+  void announce(const Message& device) {
+    if (people_ != nullptr) fmt::print(people_, "{}\n", text(device));
+  }
+
+  /// Whoever asked for no simulation is told of it, wherever he looks.
+  void warn_of_simulation(const OpenedDevice& opened) {
+    if (opened.simulated_because.empty()) return;
+    const std::string warning = format_text("no GPU is measured, one is simulated: {}", opened.simulated_because);
+    reporter_.report(LogEvent{"warning", warning});
+    if (command_.jsonl) spdlog::warn("{}", warning);
+  }
+
+  ExitCode print_dry_run(const PlannedRun& run, const Device& device) {
+    const DeviceInfo& info = device.info();
+    const std::int64_t most = max_memory(run, info.limits, cancel_, reporter_);
+    if (command_.jsonl) {
+      PlanEvent event = plan_event(run);
+      event.database = options_.to.file;
+      event.max_memory_bytes = most;
+      event.counters = counters_text(device, options_.measure);
+      reporter_.report(event);
+      reporter_.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
+      return ExitCode::ok;
+    }
+    print_plan(run, info, device.free_bytes(), options_.to.result, cancel_, reporter_);
+    if (people_ != nullptr) {
+      fmt::print(
+          people_, "{}\n",
+          format_text("{}, at most {} of device memory, {} free", counted_points(run.places.size(), run.header.rounds),
+                      text(Capacity(most)), text(Capacity(device.free_bytes()))));
+    }
     return ExitCode::ok;
   }
-  print_plan(collected, info, device.free_bytes(), options.result, cancel, reporter);
-  if (people != nullptr) {
-    fmt::print(
-        people, "{}\n",
-        format_text("{}, at most {} of device memory, {} free", counted_points(collected.places.size(), options.rounds),
-                    text(Capacity(most)), text(Capacity(device.free_bytes()))));
-  }
-  return ExitCode::ok;
-}
 
-/// Ends the process at once where the device was lost: the driver's own exit handlers may wait for a kernel that never
-/// ends.
-ExitCode leave(const Device& device, ExitCode code, Reporter& reporter, Output& out) {
-  if (device.usable()) return code;
-  reporter.flush();
-  out.finish();
-  std::fflush(nullptr);
-  std::_Exit(static_cast<int>(code));
-}
+  CollectCommand& command_;
+  CollectOptions& options_;
+  Reporter& reporter_;
+  std::FILE* people_;
+  CancelToken& cancel_;
+  std::optional<StoppedRun> stopped_;
+};
 
-ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
-  if (const auto words = several_devices(options.device); words && options.dry_run) {
-    options.device = words->front();
-  } else if (words) {
-    const Planner planner{
-        .plan = [&](const DeviceLimits& limits) { return planned(options, limits, cancel, reporter); },
-        .header = [&](const OpenedDevice& one, const SweepPlan& plan) { return planned_header(options, one, plan); }};
-    return collect_on_several(options, *words, planner, reporter, people, cancel);
-  }
-  const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
-  OpenedDevice opened = stopped ? open_device_of(*stopped, options.device, options.measure.counters, reporter,
-                                                 waiting_for_lock(stopped->file, reporter, cancel))
-                                : open_device(options.device, options.measure.counters, options.ceilings);
-  Device& device = *opened.device;
-  announce(opened, options, reporter, people);
-
-  if (options.serve) {
-    settle_counters(options, device, reporter);
-    return leave(device, serve(options, device, header_of(options, opened), reporter, cancel), reporter,
-                 options.result);
-  }
-
-  const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
-  settle_counters(options, device, reporter);
-  if (device.info().simulated && options.rounds > 1) {
-    if (options.losses == 0)
-      reporter.report(
-          LogEvent{"warning", "a simulation gives the same in every round: it is played once, without --rounds"});
-    options.rounds = 1;
-  }
-  Collected collected = collected_of(plan, planned_header(options, opened, plan), options);
-  if (options.dry_run) return say_plan(options, collected, device, reporter, people, cancel);
-
-  // After a restart the plan is not said again.
-  const std::int64_t most = options.losses > 0 ? 0 : max_memory(collected, device.info().limits, cancel, reporter);
-  const std::filesystem::path file =
-      stopped ? stopped->file : file_to_write(options, collected.header, {device.info().uuid});
-  RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
-  const ExitCode code = run_collection(options, std::move(collected), most, device, std::move(store), reporter, cancel);
-  return leave(device, code, reporter, options.result);
-}
-
-ExitCode collect(CollectOptions& options) {
-  options.measure.counters = !options.no_counters;
-  options.measure.verify = !options.no_verify;
-  options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
-  options.measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
-  options.measure.extra_metrics = extra_counters(options.metrics);
+ExitCode collect(CollectCommand& command) {
+  MeasureOptions& measure = command.options.measure.options;
+  measure.counters = !command.no_counters;
+  measure.verify = !command.no_verify;
+  measure.max_samples = std::max(measure.max_samples, measure.min_samples);
+  measure.timeout = std::chrono::milliseconds(std::llround(command.timeout_seconds * 1000));
+  measure.extra_metrics = extra_counters(command.options.measure.metrics);
 
   CancelToken& cancel = cancel_on_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
-  options.jsonl = options.jsonl || options.serve;
-  if (options.jsonl && !options.serve) cancel_on_stdin(cancel);
+  command.jsonl = command.jsonl || command.serve;
+  if (command.jsonl && !command.serve) cancel_on_stdin(cancel);
 
   // People read what happens on stdout, unless that belongs to a table.
-  std::FILE* people = options.quiet || options.jsonl ? nullptr : options.table_on_stdout() ? stderr : stdout;
-  const std::unique_ptr<Reporter> reporter = options.serve   ? make_session_reporter()
-                                             : options.jsonl ? make_jsonl_reporter()
+  const bool table_on_stdout = !command.options.to.result.is("text");
+  std::FILE* people = command.quiet || command.jsonl ? nullptr : table_on_stdout ? stderr : stdout;
+  const std::unique_ptr<Reporter> reporter = command.serve   ? make_session_reporter()
+                                             : command.jsonl ? make_jsonl_reporter()
                                                              : make_text_reporter(people);
   try {
-    return sweep(options, *reporter, people, cancel);
+    return Collect(command, *reporter, people, cancel).run();
   } catch (const std::exception& error) {
-    if (options.jsonl && !reporter->ended()) {
+    if (command.jsonl && !reporter->ended()) {
       const auto* known = dynamic_cast<const CommandError*>(&error);
       const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
       const Message why = known != nullptr ? known->message() : Message::verbatim(one_line(explain(error)));
@@ -316,10 +355,24 @@ ExitCode collect(CollectOptions& options) {
 
 }  // namespace
 
+RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
+  RunHeader header{.device = opened.device->info(),
+                   .environment = opened.device->environment(),
+                   .preset = {},
+                   .argv = {options.arguments.begin(), options.arguments.end()},
+                   .plan_hash = {},
+                   .planned_points = 0,
+                   .options = options.measure.options,
+                   .simulated_because = opened.simulated_because};
+  header.environment.app_version = program_version();
+  return header;
+}
+
 Action add_collect(CLI::App& command, Arguments arguments) {
-  auto options = std::make_shared<CollectOptions>(command, arguments);
+  auto given = std::make_shared<CollectCommand>(command, arguments);
+  CollectOptions* const options = &given->options;
   command
-      .add_option("-o,--output", options->output,
+      .add_option("-o,--output", options->to.file,
                   "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, std::string(device_help) + several_devices_help)
@@ -327,12 +380,12 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       ->take_last();
   CLI::Option* shard =
       command
-          .add_option("--shard", options->shard,
+          .add_option("--shard", options->plan.shard,
                       "Only part K of N of the plan, with maps and curves whole: what `attnscope merge` joins again. "
                       "On any machine the same cut, balanced by predicted time")
           ->type_name("K/N");
   command
-      .add_option("--collection", options->collection,
+      .add_option("--collection", options->plan.collection,
                   "A name for the recording that the shards are of, where one plan is recorded in shards several times")
       ->type_name("NAME")
       ->needs(shard);
@@ -343,61 +396,58 @@ Action add_collect(CLI::App& command, Arguments arguments) {
           "into FILE")
       ->type_name("FILE");
   command
-      .add_option("--metrics", options->metrics,
+      .add_option("--metrics", options->measure.metrics,
                   "More counters, by their Nsight Compute names, separated by commas; demands counters")
       ->type_name("NAMES")
       ->delimiter(',');
-  command.add_flag("--why", options->why,
+  command.add_flag("--why", options->measure.why,
                    "Count the use of each unit, too: tensor cores, XU, FMA, shared memory and its bank conflicts, L2, "
                    "DRAM, and what warps wait for; demands counters");
-  command.add_option("--min-samples", options->measure.min_samples, "Timing samples to take at least")
+  command.add_option("--min-samples", options->measure.options.min_samples, "Timing samples to take at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command
-      .add_option("--max-noise", options->measure.max_noise,
+      .add_option("--max-noise", options->measure.options.max_noise,
                   "Sample until the interquartile range is below this share of the median")
       ->check(number_within(1e-6, 10.0))
       ->capture_default_str();
   command
-      .add_option("--rounds", options->rounds,
+      .add_option("--rounds", options->plan.rounds,
                   "Measure all points so often, each time in another order: what a verdict of `attnscope compare` "
                   "rests on is the spread between rounds")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--timeout", options->timeout_seconds, "Seconds for one point")
+  command.add_option("--timeout", given->timeout_seconds, "Seconds for one point")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
-  command.add_flag("--keep-sources", options->measure.keep_sources,
+  command.add_flag("--keep-sources", options->measure.options.keep_sources,
                    "Of kernels of your own, keep the texts of their files in the output, not only their digests");
-  command.add_flag("--no-verify", options->no_verify, "Do not compare outputs with the reference");
-  CLI::Option* no_counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
-  command.add_flag("--require-counters", options->require_counters, "Exit with 3 when counters are not available")
+  command.add_flag("--no-verify", given->no_verify, "Do not compare outputs with the reference");
+  CLI::Option* no_counters = command.add_flag("--no-counters", given->no_counters, "Timing and occupancy only");
+  command
+      .add_flag("--require-counters", options->measure.require_counters, "Exit with 3 when counters are not available")
       ->excludes(no_counters);
   command.get_option("--metrics")->excludes(no_counters);
   command.get_option("--why")->excludes(no_counters);
-  command.add_flag("--dry-run", options->dry_run, "Print the plan with its memory need, and run nothing");
-  command.add_flag("--resume", options->resume,
+  command.add_flag("--dry-run", given->dry_run, "Print the plan with its memory need, and run nothing");
+  command.add_flag("--resume", options->to.resume,
                    "Continue the last run of this plan on this device, if it is unfinished");
   CLI::Option* jsonl =
-      command.add_flag("--jsonl", options->jsonl,
+      command.add_flag("--jsonl", given->jsonl,
                        "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
   CLI::Option* serve = command.add_flag(
-      "--serve", options->serve,
+      "--serve", given->serve,
       "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
       "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, cancel-all, end, and "
       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard"}) {
     command.get_option(name)->excludes(serve);
   }
-  command.add_flag("-q,--quiet", options->quiet, "No lines while running");
-  options->result.add_to(command, Output::tables, Output::File::no);
-  options->result.exclude(jsonl);
-  options->result.exclude(serve);
-  command.add_option("--continue-after", options->losses)->group("");  // internal, see continuation.h
-  command.add_option("--continue-on", options->continue_on)->group("");
-  command.add_option("--continue-session", options->continue_session)->group("");
-  command.add_option("--continue-requests", options->continue_requests)->group("");
-  return [options] { return options->result.run([&] { return collect(*options); }); };
+  command.add_flag("-q,--quiet", given->quiet, "No lines while running");
+  options->to.result.add_to(command, Output::tables, Output::File::no);
+  options->to.result.exclude(jsonl);
+  options->to.result.exclude(serve);
+  return [given] { return given->options.to.result.run([&] { return collect(*given); }); };
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,59 +11,70 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/commands/stopped_run.h"
 #include "app/output.h"
 #include "app/reporter.h"
 #include "app/sweep_options.h"
+#include "app/workers.h"
 #include "profiler/measure/device.h"
+#include "storage/recording.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
 
-struct CollectOptions {
-  CollectOptions(CLI::App& command, Arguments given) : arguments(given), sweep(command, "quick") {}
+/// Which points, how often.
+struct PlanOptions {
+  explicit PlanOptions(CLI::App& command) : sweep(command, "quick") {}
 
-  Arguments arguments;
   SweepOptions sweep;
-  std::string device;
-  std::string output;
-  std::string ceilings;
-  std::vector<std::string> metrics;
-  MeasureOptions measure;
-  int rounds = 1;
-  double timeout_seconds = 15;
-  bool why = false;
-  bool no_verify = false;
-  bool no_counters = false;
-  bool require_counters = false;
-  bool dry_run = false;
-  bool resume = false;
-  bool jsonl = false;
-  bool serve = false;
-  bool quiet = false;
   std::string shard;       ///< as parse_shard() takes it; empty: all of the plan
   std::string collection;  ///< of several recordings of one cut plan, this one's name
-  Output result;
-  int losses = 0;                ///< internal: points in a row that cost the device before this process took over
-  std::string continue_on;       ///< internal: the UUID of that device
-  std::string continue_session;  ///< internal: RunHeader::plan_hash of the session that goes on
-  int continue_requests = -1;    ///< internal: the descriptor of what it was asked for and has not answered
+  int rounds = 1;
+};
 
-  [[nodiscard]] bool counters_asked_for() const { return require_counters || why || !metrics.empty(); }
-  [[nodiscard]] bool table_on_stdout() const { return !result.is("text"); }
+/// How each point is measured.
+struct Measurement {
+  MeasureOptions options;
+  std::vector<std::string> metrics;  ///< --metrics
+  bool why = false;
+  bool require_counters = false;
+
+  [[nodiscard]] bool counters_demanded() const { return require_counters || why || !metrics.empty(); }
+};
+
+/// Where it goes.
+struct Destination {
+  std::string file;  ///< -o; empty: one is chosen
+  bool resume = false;
+  Output result;
+};
+
+struct CollectOptions {
+  CollectOptions(CLI::App& command, Arguments given) : arguments(given), plan(command) {}
+
+  Arguments arguments;
+  std::string device;    ///< --device
+  std::string ceilings;  ///< --ceilings
+  PlanOptions plan;
+  Measurement measure;
+  Destination to;
 };
 
 /// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
 [[nodiscard]] std::vector<std::string> extra_counters(const std::vector<std::string>& names);
 
-/// What is counted is what the device can count: else CommandError.
-void settle_counters(CollectOptions& options, const Device& device, Reporter& reporter);
+/// What is counted is what the device can count: else CommandError. --why adds its counters to the options.
+void settle_counters(Measurement& measure, const Device& device, Reporter& reporter);
 
 /// "available", or why not.
-[[nodiscard]] std::string counters_text(const Device&, const CollectOptions&);
+[[nodiscard]] std::string counters_text(const Device&, const Measurement&);
+
+/// What a run's file stores of it beside its points; preset and plan are the caller's.
+[[nodiscard]] RunHeader header_of(const CollectOptions&, const OpenedDevice&);
 
 /// The file to continue in: the one named, or the newest of the preset's that has a run of this plan on one of these
 /// devices (UUIDs).
-[[nodiscard]] std::filesystem::path file_to_write(const CollectOptions&, const RunHeader&,
+[[nodiscard]] std::filesystem::path file_to_write(const Destination&, const RunHeader&,
                                                   const std::vector<std::string>& devices);
 
 /// Says that another program's lock keeps the file from being written, and waits for its end or the user's.
@@ -70,15 +82,41 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
                                                         const CancelToken&);
 
 /// What runs that came to their end mean for who started them.
-[[nodiscard]] ExitCode exit_code_of_points(const RunStore&, const std::vector<std::int64_t>& runs,
-                                           const CollectOptions&);
+[[nodiscard]] ExitCode exit_code_of_points(const RunStore&, std::int64_t run, const Measurement&);
 
-/// The last event, with the runs' counts over all their processes.
-void report_done(const RunStore&, const std::vector<std::int64_t>& runs, const std::string& state,
-                 const Message& reason, ExitCode, Reporter&);
+/// The last event, with the run's counts.
+void report_done(const RunStore&, std::int64_t run, const std::string& state, const Message& reason, ExitCode,
+                 Reporter&);
 
-/// `--serve`: one run, of what standard input asks for (profiler/measure/requests.h). `header` lacks what the session
-/// makes it.
-ExitCode serve(const CollectOptions&, Device&, RunHeader header, Reporter&, CancelToken&);
+/// Ends a run whose worker was given up: after so many losses in a row, or because it could not be restarted.
+[[nodiscard]] ExitCode end_lost_run(RunStore&, std::int64_t run, int losses, const std::string& why, Reporter&);
+
+/// Throws CommandError where nothing is begun yet and the user has cancelled.
+void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter);
+
+/// How often progress is said, and since when.
+class ProgressPace {
+ public:
+  /// Whether it is time; the last one always is.
+  [[nodiscard]] bool due(bool last);
+  [[nodiscard]] double elapsed_s() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_{};
+};
+
+/// One run of a plan, on one worker or on several. `stopped`: the run that continues, where that decided on which
+/// device.
+ExitCode collect_plan(const CollectOptions&, std::vector<NamedWorker> workers, PlannedRun planned,
+                      const std::optional<StoppedRun>& stopped, Reporter&, CancelToken&);
+/// Before it runs: no file, no run, no memory need yet.
+[[nodiscard]] PlanEvent plan_event(const PlannedRun&);
+/// Of the largest point, in bytes. A cancelled sweep ends here: what was counted so far would be wrong.
+[[nodiscard]] std::int64_t max_memory(const PlannedRun&, const DeviceLimits&, const CancelToken&, Reporter&);
+
+/// `--serve`: one run, of what standard input asks for (profiler/worker/requests.h).
+ExitCode serve(const CollectOptions&, NamedWorker worker, Reporter&, CancelToken&);
 
 }  // namespace attnscope

@@ -55,7 +55,7 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
 }
 
 /// What --why adds, as far as the device counts it; what it does not is said.
-std::vector<std::string> why_counters(const Device& device, bool says_what_lacks, Reporter& reporter) {
+std::vector<std::string> why_counters(const Device& device, Reporter& reporter) {
   if (device.info().simulated) {
     throw CommandError(
         ExitCode::no_counters,
@@ -71,7 +71,7 @@ std::vector<std::string> why_counters(const Device& device, bool says_what_lacks
     lacking.emplace_back(find_counter(unknown.name)->key);
     std::erase(counters, unknown.name);
   }
-  if (says_what_lacks && !lacking.empty()) {
+  if (!lacking.empty()) {
     reporter.report(LogEvent{
         "warning", format_text("--why leaves out what this GPU does not count: {}", fmt::join(lacking, ", "))});
   }
@@ -80,23 +80,23 @@ std::vector<std::string> why_counters(const Device& device, bool says_what_lacks
 
 }  // namespace
 
-std::string counters_text(const Device& device, const CollectOptions& options) {
-  if (!options.measure.counters) return "not asked for";
+std::string counters_text(const Device& device, const Measurement& measure) {
+  if (!measure.options.counters) return "not asked for";
   const CounterAvailability counters = device.counters();
   if (counters.state == CounterState::available) return "available";
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
 }
 
-void settle_counters(CollectOptions& options, const Device& device, Reporter& reporter) {
-  require_known_metrics(device, options.measure.extra_metrics);
-  if (options.why) {
-    for (std::string& counter : why_counters(device, options.losses == 0, reporter)) {
-      if (std::ranges::find(options.measure.extra_metrics, counter) == options.measure.extra_metrics.end()) {
-        options.measure.extra_metrics.push_back(std::move(counter));
+void settle_counters(Measurement& measure, const Device& device, Reporter& reporter) {
+  require_known_metrics(device, measure.options.extra_metrics);
+  if (measure.why) {
+    for (std::string& counter : why_counters(device, reporter)) {
+      if (std::ranges::find(measure.options.extra_metrics, counter) == measure.options.extra_metrics.end()) {
+        measure.options.extra_metrics.push_back(std::move(counter));
       }
     }
   }
-  if (options.counters_asked_for() && device.counters().state != CounterState::available) {
+  if (measure.counters_demanded() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
     throw CommandError(ExitCode::no_counters, "counters were asked for and are not available: {} {}", counters.reason,
                        counters.fix);

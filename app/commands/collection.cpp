@@ -1,40 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/collection.h"
-
+// One run of a plan: from open workers to the exit code.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "app/command.h"
-#include "app/continuation.h"
+#include "app/commands/collect.h"
 #include "kernels/registry.h"
-#include "profiler/measure/progress.h"
-#include "profiler/measure/runner.h"
-#include "profiler/measure/shared_sweep.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
+#include "profiler/worker/progress.h"
+#include "profiler/worker/supervisor.h"
 #include "storage/exchange/export.h"
 
 namespace attnscope {
 
-ExitCode exit_code_of_points(const RunStore& store, const std::vector<std::int64_t>& runs,
-                             const CollectOptions& options) {
+ExitCode exit_code_of_points(const RunStore& store, std::int64_t run, const Measurement& measure) {
   ExitCode code = ExitCode::ok;
-  for (const StoredPoint& point : store.points(runs)) {
+  for (const StoredPoint& point : store.points({{run}})) {
     switch (point.record.disposition) {
       case Disposition::ok:
       case Disposition::infeasible:
       case Disposition::out_of_memory:
         break;  // what the sweep set out to find
       case Disposition::no_counters:
-        if (options.counters_asked_for()) return ExitCode::no_counters;
+        if (measure.counters_demanded()) return ExitCode::no_counters;
         break;
       case Disposition::incorrect:
       case Disposition::compile_error:
@@ -48,48 +44,31 @@ ExitCode exit_code_of_points(const RunStore& store, const std::vector<std::int64
   return code;
 }
 
-void report_done(const RunStore& store, const std::vector<std::int64_t>& runs, const std::string& state,
-                 const Message& reason, ExitCode code, Reporter& reporter) {
+void report_done(const RunStore& store, std::int64_t run, const std::string& state, const Message& reason,
+                 ExitCode code, Reporter& reporter) {
   std::size_t ok = 0;
   std::size_t points = 0;
   try {
-    for (const RunSummary& run : store.runs()) {
-      if (std::ranges::find(runs, run.id) == runs.end()) continue;
-      ok += run.ok_points;
-      points += run.points;
+    for (const RunSummary& each : store.runs()) {
+      if (each.id != run) continue;
+      ok = each.ok_points;
+      points = each.points;
     }
   } catch (const FileError&) {  // already failing for a reason of its own
   }
   reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
 }
 
-void print_result(const RunStore& store, const std::vector<std::int64_t>& runs, Output& out) {
-  if (out.is("text")) return;
-  if (out.is("csv")) return (void)export_csv(store, runs, std::cout);
-  if (out.is("json")) return export_json({.store = &store, .runs = runs}, std::cout);
-  Table table{{{"point"},
-               {"disposition"},
-               {"provenance"},
-               {"time", true},
-               {"rate", true},
-               {"DRAM", true},
-               {"SM<->L2", true},
-               {"model", true},
-               {"occupancy", true},
-               {"reason"}},
-              {}};
-  for (const StoredPoint& point : store.points(runs)) {
-    const auto field = [&](std::string_view key) {
-      const std::optional<MetricValue> metric = evaluate(key, point.record);
-      return metric ? metric_text(*metric) : std::string();
-    };
-    table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
-                          text(title(point.record.origin())), field(metric_key::time_median_ns),
-                          field(metric_key::tflops), field(metric_key::dram_bytes), field(metric_key::l2_sm_bytes),
-                          field(metric_key::model_l2_sm_bytes), field(metric_key::achieved_occupancy_pct),
-                          text(point.record.reason)});
+ExitCode end_lost_run(RunStore& store, std::int64_t run, int losses, const std::string& why, Reporter& reporter) {
+  if (losses > 0) {
+    store.finish_run(run, StoredRunState::failed);
+    report_done(store, run, "device-lost", make_message("{} points in a row cost the device", losses),
+                ExitCode::partial, reporter);
+    return ExitCode::partial;
   }
-  out.table(table);
+  store.finish_run(run, StoredRunState::interrupted);
+  const std::vector<RunSummary> runs = store.runs();
+  end_interrupted({store.file(), *std::ranges::find(runs, run, &RunSummary::id)}, why, reporter);
 }
 
 bool ProgressPace::due(bool last) {
@@ -103,124 +82,256 @@ double ProgressPace::elapsed_s() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-bool has_times(const PointRecord& record) {
-  return !record.kernels.empty() && !record.kernels[0].samples_ns.empty();
+PlanEvent plan_event(const PlannedRun& planned) {
+  const DeviceInfo& info = planned.header.device;
+  const Shard& shard = planned.header.shard;
+  PlanEvent event;
+  event.device_name = info.limits.name;
+  event.device_uuid = info.uuid;
+  event.simulated = info.simulated;
+  event.preset = planned.plan->preset;
+  event.total = planned.plan->points.size();
+  event.rounds = planned.header.rounds;
+  if (shard.whole()) return event;
+  event.shard = to_string(shard);
+  event.shard_points = planned.places.size();
+  return event;
 }
 
 namespace {
 
-/// One sweep on one device: from an open device and store to the exit code.
+/// The table that was asked for.
+void print_result(const RunStore& store, std::int64_t run, const Output& out) {
+  const std::vector runs{run};
+  if (out.is("text")) return;
+  if (out.is("csv")) return (void)export_csv(store, runs, std::cout);
+  export_json({.store = &store, .runs = runs}, std::cout);
+}
+
+/// Groups with open points: the longest bundle first, so that workers end together, and in it the longest group.
+void add_open_groups(const Recording& recording, SupervisedPlan& supervised) {
+  struct Weighed {
+    std::int64_t bundle_ms = 0;
+    std::size_t bundle = 0;
+    std::int64_t ms = 0;
+    Places places;
+  };
+  const std::vector<std::int64_t> ms = collection_ms(recording.plan().points, known_algorithms());
+  const std::vector<std::size_t> open = recording.open_times();
+  std::vector<Places> groups = compared_groups(recording.plan().points);
+  std::erase_if(groups, [&](const Places& group) {
+    return std::ranges::none_of(group, [&](std::size_t place) { return open[place] > 0; });
+  });
+  const std::vector<std::size_t> bundles = bundles_of(recording.plan().points, groups);
+  std::vector<Weighed> weighed;
+  std::map<std::size_t, std::int64_t> bundle_ms;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    Weighed& group = weighed.emplace_back(Weighed{.bundle = bundles[g], .places = std::move(groups[g])});
+    for (const std::size_t place : group.places) group.ms += open[place] > 0 ? ms[place] : 0;
+    bundle_ms[group.bundle] += group.ms;
+  }
+  for (Weighed& group : weighed) group.bundle_ms = bundle_ms.at(group.bundle);
+  std::ranges::stable_sort(weighed, std::greater(),
+                           [](const Weighed& group) { return std::tuple(group.bundle_ms, group.bundle, group.ms); });
+  for (Weighed& group : weighed) {
+    supervised.groups.push_back(std::move(group.places));
+    supervised.bundles.push_back(group.bundle);
+  }
+}
+
 class Collection {
  public:
-  Collection(CollectOptions& options, Collected collected, std::int64_t max_memory, Device& device, RunStore store,
-             Reporter& reporter, const CancelToken& cancel)
+  Collection(const CollectOptions& options, std::vector<NamedWorker> workers, PlannedRun planned, RunStore store,
+             Reporter& reporter, CancelToken& cancel)
       : options_(options),
-        max_memory_(max_memory),
-        device_(device),
-        store_(std::move(store)),
+        max_memory_(max_memory(planned, planned.header.device.limits, cancel, reporter)),
+        counters_(counters_text(*workers.front().opened.device, options.measure)),
         reporter_(reporter),
-        recording_(store_, std::move(collected), {device.info().uuid}, options, reporter),
+        cancel_(cancel),
+        store_(std::move(store)),
+        event_(plan_event(planned)),
+        recording_(store_, std::move(planned), infos_of(workers), recording_options()),
         estimator_(recording_.plan().points, known_algorithms(), recording_.open_times(),
-                   [&] { return cancel.cancelled(); }) {}
-
-  ExitCode run(CancelToken& cancel) {
-    if (options_.losses == 0) {
-      reporter_.report(recording_.plan_event(max_memory_, counters_text(device_, options_)));
-    } else {
-      reporter_.go_on(recording_.plan().points.size(), recording_.rounds().count);
+                   [&] { return cancel.cancelled(); }),
+        by_worker_(workers.size()) {
+    for (NamedWorker& worker : workers) {
+      words_.push_back(worker.word);
+      uuids_.push_back(worker.opened.device->info().uuid);
+      workers_.push_back(
+          restartable(std::move(worker), options.measure.options.counters, [this](const Message& why) { warn(why); }));
     }
+  }
+
+  ExitCode run() {
+    if (options_.to.resume && !recording_.resumed())
+      reporter_.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
+    event_.database = store_.file().string();
+    event_.run_id = recording_.run();
+    event_.skipped = recording_.skipped();
+    event_.max_memory_bytes = max_memory_;
+    event_.counters = counters_;
+    if (several()) event_.devices = words_;
+    reporter_.report(event_);
     if (recording_.complete_before()) {
       reporter_.report(LogEvent{"info", format_text("complete already: run {}", recording_.run())});
       return done("complete", "nothing was left to do", ExitCode::ok);
     }
-    RunObserver observer;
-    observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
-      reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
-    };
-    observer.on_round = [this](int round) { round_ = round; };
-    observer.on_point_started = [this](std::size_t index, const PointSpec& spec) {
-      reporter_.report(StartedEvent{.index = index, .point = describe(spec), .round = round_});
-    };
-    observer.on_point = [&](std::size_t index, const PointRecord& record, const RunCounts& counts) {
-      keep(index, record, counts);
-      if (!reporter_.listened_to()) cancel.cancel();
-    };
+    SupervisorOutcome outcome;
     try {
-      const RunOutcome outcome = run_sweep(recording_.plan(), device_, options_.measure, recording_.rounds(),
-                                           recording_.done_before(), observer, cancel);
-      return finish(outcome, cancel);
+      outcome = supervise(workers_, supervised(), options_.measure.options, recording_, observer(), cancel_);
+      workers_.clear();
+      return finish(outcome);
+    } catch (const CommandError&) {
+      throw;
     } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
-      done("failed", Message::verbatim(one_line(explain(error))), ExitCode::error);
+      report_done(store_, recording_.run(), "failed", Message::verbatim(one_line(explain(error))), ExitCode::error,
+                  reporter_);
       throw;
     }
   }
 
  private:
-  void keep(std::size_t index, const PointRecord& record, const RunCounts& counts) {
-    recording_.keep(index, round_, record, device_.info());
-    any_ok_ = any_ok_ || record.disposition == Disposition::ok;
-    estimator_.finished(index, record.wall_seconds, has_times(record), !measured_again(record.disposition));
-    const std::size_t done = recording_.skipped() + counts.done;
+  static std::vector<DeviceInfo> infos_of(const std::vector<NamedWorker>& workers) {
+    std::vector<DeviceInfo> infos;
+    for (const NamedWorker& worker : workers) infos.push_back(worker.opened.device->info());
+    return infos;
+  }
+  Recording::Options recording_options() {
+    return {.resume = options_.to.resume,
+            .keep_sources = options_.measure.options.keep_sources,
+            .warn = [this](const Message& why) { warn(why); },
+            .on_kept = [this](std::size_t worker, std::size_t place, int round, std::int64_t id,
+                              const PointRecord& record) { kept(worker, place, round, id, record); }};
+  }
+  [[nodiscard]] bool several() const { return words_.size() > 1; }
+  [[nodiscard]] std::string device_word(std::size_t worker) const { return several() ? words_[worker] : std::string(); }
+  void warn(const Message& why) { reporter_.report(LogEvent{"warning", text(why)}); }
+
+  [[nodiscard]] SupervisedPlan supervised() const {
+    SupervisedPlan supervised{
+        .plan = &recording_.plan(), .rounds = recording_.rounds(), .done = recording_.done_before()};
+    if (!several()) {  // in the order of the plan
+      supervised.groups = {recording_.places()};
+      return supervised;
+    }
+    add_open_groups(recording_, supervised);
+    for (const Places& group : supervised.groups) {
+      const auto begun = std::ranges::find(uuids_, recording_.begun_on(group).value_or(std::string()));
+      const bool here = begun != uuids_.end();
+      supervised.begun_on.push_back(here ? std::optional<std::size_t>(begun - uuids_.begin()) : std::nullopt);
+    }
+    return supervised;
+  }
+
+  SupervisorObserver observer() {
+    SupervisorObserver observer;
+    observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
+      reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
+    };
+    observer.on_point_started = [this](std::size_t worker, std::size_t place, int round) {
+      reporter_.report(StartedEvent{.index = place,
+                                    .point = describe(recording_.plan().points[place]),
+                                    .round = round,
+                                    .device = device_word(worker)});
+    };
+    observer.on_restart = [this](std::size_t worker, const std::string& why) {
+      warn(several() ? make_message("device {}: {} It goes on with the next point in a fresh process.", words_[worker],
+                                    as_sentence(why))
+                     : make_message("{} Going on with the next point in a fresh process.", as_sentence(why)));
+    };
+    observer.on_gone = [this](std::size_t worker, const std::string& why) {
+      ++gone_;
+      if (!several()) return;  // the run ends with that reason
+      warn(make_message("device {} ({}) is gone: {} Other devices take what it had begun.", words_[worker],
+                        uuids_[worker], as_sentence(why)));
+    };
+    return observer;
+  }
+
+  void kept(std::size_t worker, std::size_t place, int round, std::int64_t id, const PointRecord& record) {
+    PointEvent event = point_event(place, id, record);
+    event.round = round;
+    event.rounds = recording_.rounds().count;
+    event.device = device_word(worker);
+    reporter_.report(event);
+    const bool has_times = !record.kernels.empty() && !record.kernels[0].samples_ns.empty();
+    const bool ended = !measured_again(record.disposition) && record.disposition != Disposition::cancelled;
+    estimator_.finished(place, record.wall_seconds, has_times, ended);
+    const int rounds = ended ? recording_.rounds().count - round : 1;
+    by_worker_[worker] += static_cast<std::size_t>(rounds);
+    if (!reporter_.listened_to()) cancel_.cancel();
+    report_progress();
+  }
+
+  void report_progress() {
+    std::size_t done = recording_.skipped();
+    for (const std::size_t points : by_worker_) done += points;
+    done = std::min(done, recording_.total());  // what began anew elsewhere was done twice
     if (!pace_.due(done >= recording_.total())) return;
+    const std::optional<double> alone = estimator_.remaining_seconds();
+    const auto at_work = static_cast<double>(words_.size() - std::min(gone_, words_.size() - 1));
     reporter_.report(ProgressEvent{.done = done,
                                    .total = recording_.total(),
                                    .elapsed_s = pace_.elapsed_s(),
-                                   .remaining_s = estimator_.remaining_seconds().value_or(-1)});
+                                   .remaining_s = alone ? *alone / at_work : -1,
+                                   .by_device = several() ? by_worker_ : std::vector<std::size_t>()});
   }
 
-  ExitCode finish(const RunOutcome& outcome, const CancelToken& cancel) {
-    const bool lost = outcome.state == RunState::device_lost;
-    const bool open = recording_.skipped() + outcome.counts.done < recording_.total();
-    if (outcome.state == RunState::cancelled || (lost && open && cancel.cancelled())) {
+  ExitCode finish(const SupervisorOutcome& outcome) {
+    if (outcome.complete) {
+      store_.finish_run(recording_.run(), StoredRunState::complete);
+      const ExitCode code = exit_code_of_points(store_, recording_.run(), options_.measure);
+      return done("complete", {}, code == ExitCode::ok && gone_ > 0 ? ExitCode::partial : code);
+    }
+    if (outcome.cancelled) {
       store_.finish_run(recording_.run(), StoredRunState::cancelled);
       return done("cancelled", "continue with --resume", ExitCode::partial);
     }
-    if (lost && open) {
-      const int losses = any_ok_ ? 1 : options_.losses + 1;
-      if (losses <= most_losses_in_a_row) {
-        reporter_.report(
-            LogEvent{"warning", format_text("{} Going on with the next point in a fresh process.", outcome.reason)});
-        const std::filesystem::path file = store_.file();
-        restart(options_.arguments, {.file = file,
-                                     .device_uuid = device_.info().uuid,
-                                     .losses = losses,
-                                     .names_file = !options_.output.empty(),
-                                     .resumes = options_.resume});
-        throw CommandError(ExitCode::error, "cannot restart to continue the run ({}); continue it with --resume -o {}",
-                           std::strerror(errno), file.string());
-      }
-      store_.finish_run(recording_.run(), StoredRunState::failed);
-      return done("device-lost", make_message("{} points in a row cost the device", losses), ExitCode::partial);
+    if (!several()) {
+      const ExitCode code = end_lost_run(store_, recording_.run(), outcome.losses, outcome.gone_because, reporter_);
+      print_result(store_, recording_.run(), options_.to.result);
+      return with_skipped_rows(store_, code);
     }
-    store_.finish_run(recording_.run(), StoredRunState::complete);
-    return done("complete", {}, lost ? ExitCode::partial : exit_code_of_points(store_, {recording_.run()}, options_));
+    store_.finish_run(recording_.run(), StoredRunState::failed);
+    return done("device-lost", "no device is left; continue with --resume", ExitCode::partial);
   }
 
-  /// The last event, with the run's counts over all its processes; then the table that was asked for.
+  /// The last event; then the table that was asked for.
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
-    report_done(store_, {recording_.run()}, state, reason, code, reporter_);
-    if (state == "failed") return code;
-    print_result(store_, {recording_.run()}, options_.result);
+    report_done(store_, recording_.run(), state, reason, code, reporter_);
+    print_result(store_, recording_.run(), options_.to.result);
     return with_skipped_rows(store_, code);
   }
 
-  CollectOptions& options_;
+  const CollectOptions& options_;
   std::int64_t max_memory_;  ///< bytes, of the largest point
-  Device& device_;
-  RunStore store_;
+  std::string counters_;
   Reporter& reporter_;
+  CancelToken& cancel_;
+  RunStore store_;
+  PlanEvent event_;
   Recording recording_;
   ProgressEstimator estimator_;
   ProgressPace pace_;
-  int round_ = 0;  ///< under way
-  bool any_ok_ = false;
+  std::vector<std::string> words_;
+  std::vector<std::string> uuids_;
+  std::vector<Worker> workers_;
+  std::vector<std::size_t> by_worker_;  ///< points that each has measured
+  std::size_t gone_ = 0;                ///< workers
 };
 
 }  // namespace
 
-ExitCode run_collection(CollectOptions& options, Collected collected, std::int64_t max_memory, Device& device,
-                        RunStore store, Reporter& reporter, CancelToken& cancel) {
-  return Collection(options, std::move(collected), max_memory, device, std::move(store), reporter, cancel).run(cancel);
+ExitCode collect_plan(const CollectOptions& options, std::vector<NamedWorker> workers, PlannedRun planned,
+                      const std::optional<StoppedRun>& stopped, Reporter& reporter, CancelToken& cancel) {
+  std::vector<std::string> uuids;
+  for (const NamedWorker& worker : workers) uuids.push_back(worker.opened.device->info().uuid);
+  const std::filesystem::path file = stopped ? stopped->file : file_to_write(options.to, planned.header, uuids);
+  RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
+  if (const Message conflict = shard_conflict(store, planned.header, options.to.resume); !conflict.empty()) {
+    throw CommandError(ExitCode::usage, conflict);
+  }
+  return Collection(options, std::move(workers), std::move(planned), std::move(store), reporter, cancel).run();
 }
 
 }  // namespace attnscope

@@ -15,22 +15,22 @@
 #include <string>
 #include <vector>
 
-#include "app/child_device.h"
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/run_files.h"
 #include "app/status_line.h"
 #include "app/sweep_options.h"
+#include "app/workers.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
-#include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "profiler/stats/recording_noise.h"
+#include "profiler/worker/runner.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

@@ -23,8 +23,9 @@
 #include "app/interrupt.h"
 #include "app/line_reader.h"
 #include "profiler/measure/host_environment.h"
-#include "profiler/measure/remote/device_server.h"
-#include "profiler/measure/remote/ssh.h"
+#include "profiler/worker/protocol.h"
+#include "profiler/worker/ssh.h"
+#include "profiler/worker/worker_loop.h"
 
 namespace attnscope {
 namespace {
@@ -50,8 +51,8 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
   ~Lines() { (void)std::fclose(out_); }
 
-  void say(const remote::Answer& answer) {
-    const std::string line = remote::to_line(answer) + "\n";
+  void send(const Event& event) {
+    const std::string line = to_json_line(event) + "\n";
     const std::lock_guard lock(mutex_);
     if (std::fwrite(line.data(), 1, line.size(), out_) != line.size() || std::fflush(out_) != 0) gone_ = true;
   }
@@ -71,12 +72,12 @@ class Inbox {
         LineReader::Listener{.on_line = [this](std::string_view line) { take(line); },
                              .on_long_line = [this] { refuse("the line is longer than any that is meant"); },
                              .on_end = [this] { end(); }},
-        remote::longest_line, std::string());
+        longest_line);
   }
 
   /// The next one, and the token that its cancel sets; nothing at the end of the input.
   struct Asked {
-    remote::Request request;
+    WorkerRequest request;
     std::shared_ptr<CancelToken> cancel;
   };
   std::optional<Asked> next() {
@@ -91,16 +92,16 @@ class Inbox {
   }
 
  private:
-  void refuse(Message why) { lines_.say({.answer = std::string(remote::answer::refused), .reason = std::move(why)}); }
+  void refuse(Message why) { lines_.send(RefusedEvent{.request = {}, .id = {}, .reason = std::move(why)}); }
 
   void take(std::string_view line) {
-    auto request = remote::parse_request(line);
+    auto request = parse_worker_request(line);
     if (!request) return refuse(request.error());
     const std::lock_guard lock(mutex_);
-    if (request->ask == remote::ask::cancel) {
-      if (current_ && current_->request.number == request->number) current_->cancel->cancel();
+    if (request->request == "cancel") {
+      if (current_ && current_->request.id == request->id) current_->cancel->cancel();
       for (const Asked& waiting : requests_) {
-        if (waiting.request.number == request->number) waiting.cancel->cancel();
+        if (waiting.request.id == request->id) waiting.cancel->cancel();
       }
       return;
     }
@@ -147,14 +148,14 @@ ExitCode serve(const RemoteOptions& options) {
   try {
     opened = opened_here(options);
   } catch (const CommandError& error) {
-    lines.say({.answer = std::string(remote::answer::failed), .reason = error.message()});
+    lines.send(DoneEvent{.state = "failed", .reason = error.message(), .exit_code = static_cast<int>(error.code())});
     throw;
   }
-  remote::DeviceServer server(*opened.device, [&](const remote::Answer& answer) { lines.say(answer); });
-  server.introduce(program_version(), opened.simulated_because);
+  WorkerLoop loop(*opened.device, [&](const Event& event) { lines.send(event); });
+  loop.introduce(program_version(), opened.simulated_because);
   Inbox inbox(lines, cancel);
   while (auto asked = inbox.next()) {
-    server.answer(asked->request, *asked->cancel);
+    loop.answer(asked->request, *asked->cancel);
     if (!opened.device->usable()) leave_lost_device();  // a fresh process is asked for the rest
     if (lines.gone() || cancel.cancelled()) break;
   }
@@ -162,9 +163,9 @@ ExitCode serve(const RemoteOptions& options) {
 }
 
 ExitCode copy_to(const std::string& word) {
-  const auto target = remote::parse_ssh_target(word);
+  const auto target = worker::parse_ssh_target(word);
   if (!target) throw CommandError(ExitCode::usage, target.error());
-  const auto place = remote::copy_program(*target);
+  const auto place = worker::copy_program(*target);
   if (!place) throw CommandError(ExitCode::error, place.error());
   fmt::print("{}\n", one_line(format_text("This program is on {} now: {}", target->host, *place)));
   return ExitCode::ok;

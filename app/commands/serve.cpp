@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect --serve: a session measures what it is asked for, one point after another, in one process with one context. A
-// thread of its own reads what is asked, so that a cancel finds its point in flight. Where a point costs the device its
-// context, the process replaces itself as a sweep's does, and hands on what it was asked for and has not answered.
+// collect --serve: a session measures what it is asked for, one point after another, on one worker. A thread reads the
+// requests, so that a cancel finds its point in flight.
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "app/command.h"
 #include "app/commands/collect.h"
-#include "app/continuation.h"
 #include "app/line_reader.h"
 #include "kernels/registry.h"
-#include "profiler/measure/request_queue.h"
-#include "profiler/measure/requests.h"
-#include "profiler/measure/runner.h"
-#include "profiler/measure/shared_sweep.h"
+#include "profiler/worker/request_queue.h"
+#include "profiler/worker/requests.h"
+#include "profiler/worker/runner.h"
+#include "profiler/worker/supervisor.h"
 
 namespace attnscope {
 namespace {
@@ -56,34 +49,6 @@ std::string new_session() {
   return fmt::format("explore-{:016x}", bits);
 }
 
-/// All that the descriptor holds, from its beginning; it is closed.
-std::string read_whole(int descriptor) {
-  std::string whole;
-  std::array<char, 16'384> buffer{};
-  ::lseek(descriptor, 0, SEEK_SET);
-  for (;;) {
-    const ssize_t length = ::read(descriptor, buffer.data(), buffer.size());
-    if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) break;
-    whole.append(buffer.data(), static_cast<std::size_t>(length));
-  }
-  ::close(descriptor);
-  return whole;
-}
-
-/// A file without a name that holds `whole`. Throws std::system_error.
-int held_in_memory(const std::string& whole) {
-  const int descriptor = ::memfd_create("attnscope-requests", MFD_CLOEXEC);
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category());
-  for (std::size_t done = 0; done < whole.size();) {
-    const ssize_t length = ::write(descriptor, whole.data() + done, whole.size() - done);
-    if (length < 0 && errno == EINTR) continue;
-    if (length < 0) throw std::system_error(errno, std::generic_category());
-    done += static_cast<std::size_t>(length);
-  }
-  return descriptor;
-}
-
 /// Whether nobody can ask for anything any more: the other end of standard input is closed, and nothing is left in it.
 bool input_is_over() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
@@ -92,72 +57,50 @@ bool input_is_over() {
 
 class Session {
  public:
-  Session(const CollectOptions& options, Device& device, RunStore store, const RunHeader& header, Reporter& reporter,
-          CancelToken& cancel)
+  Session(const CollectOptions& options, NamedWorker worker, RunStore store, const RunHeader& header,
+          Reporter& reporter, CancelToken& cancel)
       : options_(options),
-        device_(device),
-        store_(std::move(store)),
-        name_(header.plan_hash),
-        cache_(options.sweep.cache()),
+        info_(worker.opened.device->info()),
+        counters_(counters_text(*worker.opened.device, options.measure)),
+        cache_(options.plan.sweep.cache()),
         reporter_(reporter),
         cancel_(cancel),
-        queue_(cancel) {
-    if (options.continue_session.empty()) {
-      run_ = store_.begin_run(header);
-      return;
-    }
-    const std::optional<std::int64_t> run = store_.resume_run(header);
-    if (!run) throw CommandError(ExitCode::error, "{} has no run to go on with", store_.file().string());
-    run_ = *run;
-    next_index_ = store_.finished_indices(run_).size();
-  }
+        worker_(restartable(std::move(worker), options.measure.options.counters,
+                            [&reporter](const Message& why) {
+                              reporter.report(LogEvent{"warning", text(why)});
+                            })),
+        store_(std::move(store)),
+        run_(store_.begin_run(header)),
+        queue_(cancel) {}
 
   ExitCode run() {
     try {
-      if (options_.losses == 0) report_begin();
-      listen();
+      reporter_.report(PlanEvent{.version = 1,
+                                 .device_name = info_.limits.name,
+                                 .device_uuid = info_.uuid,
+                                 .simulated = info_.simulated,
+                                 .preset = preset_of_sessions,
+                                 .database = store_.file().string(),
+                                 .run_id = run_,
+                                 .total = 0,
+                                 .skipped = 0,
+                                 .max_memory_bytes = 0,
+                                 .counters = counters_});
+      reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take_line(line); },
+                                           .on_long_line = [this] { refuse({}, {}, long_line()); },
+                                           .on_end = [this] { input_ended(); }},
+                      longest_request);
       return answer();
+    } catch (const CommandError&) {
+      throw;
     } catch (const std::exception& error) {  // a full disk: what was kept stays
       reader_.reset();
-      report_done(store_, {run_}, "failed", Message::verbatim(one_line(explain(error))), ExitCode::error, reporter_);
+      report_done(store_, run_, "failed", Message::verbatim(one_line(explain(error))), ExitCode::error, reporter_);
       throw;
     }
   }
 
  private:
-  void report_begin() {
-    const DeviceInfo& info = device_.info();
-    reporter_.report(PlanEvent{.version = 1,
-                               .device_name = info.limits.name,
-                               .device_uuid = info.uuid,
-                               .simulated = info.simulated,
-                               .preset = preset_of_sessions,
-                               .database = store_.file().string(),
-                               .run_id = run_,
-                               .total = 0,
-                               .skipped = 0,
-                               .max_memory_bytes = 0,
-                               .counters = counters_text(device_, options_)});
-  }
-
-  /// From here on lines are taken; first those that the process before this one took.
-  void listen() {
-    std::string begun;
-    if (options_.continue_requests >= 0) {
-      begun = read_whole(options_.continue_requests);
-      std::size_t from = 0;
-      for (std::size_t end = begun.find('\n'); end != std::string::npos; end = begun.find('\n', from)) {
-        take_line(std::string_view(begun).substr(from, end - from), false);
-        from = end + 1;
-      }
-      begun.erase(0, from);
-    }
-    reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take_line(line, true); },
-                                         .on_long_line = [this] { refuse({}, {}, long_line()); },
-                                         .on_end = [this] { input_ended(); }},
-                    longest_request, std::move(begun));
-  }
-
   // On the reader's thread.
 
   static Message long_line() { return make_message("the line is longer than {} bytes", longest_request); }
@@ -166,22 +109,22 @@ class Session {
     reporter_.report(RefusedEvent{.request = request, .id = id, .reason = std::move(why)});
   }
 
-  /// What goes wrong with a line ends no session. `says`: that the request waits; who took it before said so.
-  void take_line(std::string_view line, bool says) {
+  /// What goes wrong with a line ends no session.
+  void take_line(std::string_view line) {
     try {
-      take_request(line, says);
+      take_request(line);
     } catch (const std::exception& error) {
       refuse({}, {}, Message::verbatim(one_line(explain(error))));
     }
   }
 
-  void take_request(std::string_view line, bool says) {
+  void take_request(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
     if (line == "cancel") return cancel_.cancel();
-    auto request = parse_request(line, cache_, device_.info().limits, device_.algorithms());
+    auto request = parse_request(line, cache_, info_.limits, known_algorithms());
     if (!request) return reporter_.report(request.error());
-    std::visit(Overloaded{[&](MeasureRequest& asked) { add(std::move(asked), says); },
+    std::visit(Overloaded{[&](MeasureRequest& asked) { add(std::move(asked)); },
                           [&](const CancelRequest& asked) {
                             if (!queue_.cancel(asked.id, gone({}))) {
                               refuse("cancel", asked.id,
@@ -193,10 +136,9 @@ class Session {
                *request);
   }
 
-  void add(MeasureRequest request, bool says) {
+  void add(MeasureRequest request) {
     const std::string id = request.id;
     Message refused = queue_.add(std::move(request), [&](const MeasureRequest& taken) {
-      if (!says) return;
       reporter_.report(
           QueuedEvent{.id = taken.id, .priority = taken.priority, .point = describe(taken.spec), .spec = taken.spec});
     });
@@ -232,15 +174,13 @@ class Session {
         // Who looks into the file while nothing is asked is not to wait for more; a killed session has lost nothing.
         store_.finish_run(run_, StoredRunState::complete);
       }
-      if (lost_) {
-        if (const auto code = go_on()) return *code;
+      if (lost_ && !cancel_.cancelled() && !queue_.drained()) {
+        if (const auto code = restart()) return *code;
       }
     }
     const bool whole = !cancel_.cancelled() && !dropped_;
-    return end(whole ? StoredRunState::complete : StoredRunState::cancelled, {},
-               !whole  ? ExitCode::partial
-               : lost_ ? ExitCode::partial
-                       : exit_code_of_points(store_, {run_}, options_));
+    return end(whole ? StoredRunState::complete : StoredRunState::cancelled,
+               !whole ? ExitCode::partial : exit_code_of_points(store_, run_, options_.measure));
   }
 
   void measure(MeasureRequest request) {
@@ -266,7 +206,8 @@ class Session {
     };
     // One by one: several that are counted at once would save some tens of milliseconds each, and keep the first
     // waiting.
-    const RunOutcome outcome = run_sweep(plan, device_, options_.measure, {}, observer, queue_.in_flight());
+    const RunOutcome outcome =
+        run_sweep(plan, *worker_.device, options_.measure.options, {}, {}, observer, queue_.in_flight());
     lost_ = outcome.state == RunState::device_lost;
     if (lost_) loss_ = outcome.reason;
     if (answered) {
@@ -290,59 +231,52 @@ class Session {
                                    .remaining_s = -1});
   }
 
-  /// Replaces the process after the device was lost; returns where nothing is left to go on with, or too much was lost.
-  std::optional<ExitCode> go_on() {
-    if (cancel_.cancelled() || queue_.drained()) return std::nullopt;
-    const int losses = any_ok_ ? 1 : options_.losses + 1;
-    if (losses > most_losses_in_a_row) {
-      return end(StoredRunState::failed, make_message("{} points in a row cost the device", losses), ExitCode::partial);
-    }
+  /// Restarts the worker after its device was lost; ends the session where it is given up.
+  std::optional<ExitCode> restart() {
+    losses_ = any_ok_ ? 1 : losses_ + 1;
+    any_ok_ = false;
+    if (losses_ > most_losses_in_a_row) return end_lost(losses_, {});
+    auto restarted = worker_.restart();
+    if (!restarted) return end_lost(0, restarted.error());
+    worker_.device = std::move(restarted).value();
+    lost_ = false;
     reporter_.report(LogEvent{"warning", format_text("{} Going on with the next point in a fresh process.", loss_)});
-    const std::string begun = reader_->stop();
-    std::string requests;
-    for (const MeasureRequest& request : queue_.waiting()) requests += request.line + "\n";
-    if (queue_.closed()) requests += end_line() + "\n";
-    const int held = held_in_memory(requests + begun);
-    reporter_.flush();
-    if (cancel_.cancelled() || dropped_) {  // while the reader stopped, or nobody read what was said
-      ::close(held);
-      return std::nullopt;
-    }
-    restart(options_.arguments,
-            {.file = store_.file(),
-             .device_uuid = device_.info().uuid,
-             .losses = losses,
-             .names_file = !options_.output.empty(),
-             .resumes = true,  // a session is found by its name
-             .more = {fmt::format("--continue-session={}", name_), fmt::format("--continue-requests={}", held)},
-             .keeps_open = held});
-    throw CommandError(ExitCode::error, "cannot restart to continue the run ({}); continue it with --resume -o {}",
-                       std::strerror(errno), store_.file().string());
+    return std::nullopt;
   }
 
-  ExitCode end(StoredRunState state, const Message& reason, ExitCode code) {
+  void stop_reading() {
     queue_.close();
     reader_.reset();
     queue_.cancel_all(gone("the session ended before it was measured"));
+  }
+
+  ExitCode end_lost(int losses, const std::string& why) {
+    stop_reading();
+    return with_skipped_rows(store_, end_lost_run(store_, run_, losses, why, reporter_));
+  }
+
+  ExitCode end(StoredRunState state, ExitCode code) {
+    stop_reading();
     if (!rests_) store_.finish_run(run_, state);
-    const std::string_view word = state == StoredRunState::failed ? "device-lost" : to_string(state);
-    report_done(store_, {run_}, std::string(word), reason, code, reporter_);
+    report_done(store_, run_, std::string(to_string(state)), {}, code, reporter_);
     return with_skipped_rows(store_, code);
   }
 
   const CollectOptions& options_;
-  Device& device_;
-  RunStore store_;
-  std::string name_;  ///< RunHeader::plan_hash
+  DeviceInfo info_;
+  std::string counters_;
   CacheState cache_;
   Reporter& reporter_;
   CancelToken& cancel_;
+  Worker worker_;
+  RunStore store_;
+  std::int64_t run_;
   RequestQueue queue_;
-  std::int64_t run_ = 0;
   std::size_t next_index_ = 0;
   std::size_t answered_ = 0;
-  bool any_ok_ = false;
-  bool rests_ = false;  ///< all that was asked is answered, and the run said to be complete
+  bool any_ok_ = false;  ///< since the worker was started
+  int losses_ = 0;       ///< in a row
+  bool rests_ = false;   ///< all that was asked is answered, and the run said to be complete
   bool lost_ = false;
   Message loss_;
   std::atomic<bool> dropped_ = false;  ///< the input ended before all was measured
@@ -353,11 +287,11 @@ class Session {
 
 }  // namespace
 
-ExitCode serve(const CollectOptions& options, Device& device, RunHeader header, Reporter& reporter,
-               CancelToken& cancel) {
+ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& reporter, CancelToken& cancel) {
+  RunHeader header = header_of(options, worker.opened);
   header.preset = preset_of_sessions;
-  header.plan_hash = options.continue_session.empty() ? new_session() : options.continue_session;
-  const std::filesystem::path file = file_to_write(options, header, {header.device.uuid});
+  header.plan_hash = new_session();
+  const std::filesystem::path file = file_to_write(options.to, header, {header.device.uuid});
   // Nothing is read before the run is in the file: that whoever asked has gone shows all the same.
   const auto reads = std::make_shared<bool>(false);
   const auto wait = [waits = waiting_for_lock(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {
@@ -365,7 +299,7 @@ ExitCode serve(const CollectOptions& options, Device& device, RunHeader header, 
     return waits(waited_ms);
   };
   RunStore store = RunStore::open(file, RunStore::Mode::collect, wait);
-  Session session(options, device, std::move(store), header, reporter, cancel);
+  Session session(options, std::move(worker), std::move(store), header, reporter, cancel);
   *reads = true;
   return session.run();
 }

@@ -15,10 +15,10 @@
 
 #include "app/command.h"
 #include "profiler/files/file_system.h"
-#include "profiler/measure/remote/link.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"
 #include "profiler/plan/text.h"
+#include "profiler/worker/link.h"
 
 namespace attnscope {
 namespace {
@@ -63,18 +63,18 @@ struct CommandOutput {
 };
 
 CommandOutput run_to_end(const std::vector<std::string>& words) {
-  auto link = remote::start_child(words);
+  auto link = worker::start_child(words);
   if (!link) throw failure(ExitCode::error, fmt::format("cannot start {}: {}", words.front(), link.error()));
   (*link)->end_input();
   CommandOutput output;
   for (std::string line;;) {
     const auto got = (*link)->receive(line, std::chrono::seconds(1));
-    if (got == remote::Link::Got::end) break;
-    if (got == remote::Link::Got::line) output.line = line;
+    if (got == worker::Link::Got::end) break;
+    if (got == worker::Link::Got::line) output.line = line;
   }
-  const remote::Link::End end = (*link)->end();
+  const worker::Link::End end = (*link)->end();
   if (end.exit_code == 0) return output;
-  output.error = remote::last_line(end.last_words);
+  output.error = worker::last_line(end.last_words);
   if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
   return output;
 }

@@ -45,7 +45,7 @@ std::vector<VerifyCase> quick_cases(const std::vector<VerifyCase>& all) {
 }
 
 /// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
-using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
+using CaseGroup = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
 
 /// The mask's title, without the figures of a list of lengths: they differ from shape to shape.
 std::string mask_group(Mask mask) {
@@ -61,7 +61,7 @@ struct Counts {
   double worst = 0;  ///< the largest error, as a share of its bound
 };
 
-Table summary_table(const std::map<Group, Counts>& groups) {
+Table summary_table(const std::map<CaseGroup, Counts>& groups) {
   Table table{{{"algorithm"},
                {"pass"},
                {"dtype"},
@@ -83,7 +83,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
 
 /// What is told of the cases as they end.
 struct Told {
-  std::map<Group, Counts> groups = {};
+  std::map<CaseGroup, Counts> groups = {};
   Table details{
       {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
 

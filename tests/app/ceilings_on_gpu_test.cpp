@@ -8,7 +8,7 @@
 #include <sstream>
 #include <variant>
 
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"

@@ -15,8 +15,8 @@
 
 #include "findings.h"
 #include "kernels/common_knobs.h"
-#include "profiler/measure/events.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/worker/protocol.h"
 #include "storage/exchange/export.h"
 #include "storage/run_store.h"
 #include "storage/schema.h"

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "findings.h"
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 #include "sweeps.h"

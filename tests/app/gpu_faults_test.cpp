@@ -385,12 +385,6 @@ TEST_F(GpuFaults, a_simulation_nobody_asked_for_is_said_and_recorded) {
   EXPECT_EQ(the_run().simulated_because, "");
 }
 
-TEST_F(GpuFaults, a_restart_keeps_words_behind_two_dashes) {
-  const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1", "--"});
-  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
-  EXPECT_EQ(the_run().points, 3U);
-}
-
 TEST_F(GpuFaults, events_go_on_through_a_restart) {
   std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "--jsonl",      "-a",     "N=[16,32]",
                                      "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1,fa2"};

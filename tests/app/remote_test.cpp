@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "profiler/measure/remote/wire.h"
+#include "profiler/worker/protocol.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {
@@ -19,68 +19,56 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class RemoteProgram : public ::testing::Test {
+class WorkerProgram : public ::testing::Test {
  protected:
-  remote::Answer next() {
+  /// The next event, which has to be one of these.
+  template <class E>
+  E next() {
     const auto line = process.read_line();
-    EXPECT_TRUE(line) << "no answer";
-    auto answer = remote::parse_answer(line.value_or("{}"));
-    EXPECT_TRUE(answer.ok()) << *line;
-    return answer ? std::move(answer).value() : remote::Answer{};
+    const auto event = parse_event(line.value_or("{}"));
+    EXPECT_TRUE(event.ok() && std::holds_alternative<E>(*event)) << line.value_or("no answer");
+    return event.ok() && std::holds_alternative<E>(*event) ? std::get<E>(*event) : E{};
   }
-  void ask(const remote::Request& request) { process.write(remote::to_line(request) + "\n"); }
-  static remote::Request measure(std::uint64_t number, std::int64_t n) {
-    remote::Request request;
-    request.ask = "measure";
-    request.number = number;
-    request.whole = true;
-    request.options.emplace();
-    request.points.push_back({.algorithm = "fa2",
-                              .problem = {.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 64},
-                              .tile = {.br = 16, .bc = 16}});
-    return request;
+  static std::string measure(const std::string& id, std::int64_t n) {
+    const PointSpec point{.algorithm = "fa2",
+                          .problem = {.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 64},
+                          .tile = {.br = 16, .bc = 16}};
+    return to_json_line(WorkerRequest{
+               .request = "measure", .id = id, .points = {point}, .options = MeasureOptions{}, .whole = true}) +
+           "\n";
+  }
+  void expect_record(const std::string& id, Disposition disposition) {
+    const RecordEvent event = next<RecordEvent>();
+    EXPECT_EQ(event.id, id);
+    ASSERT_EQ(event.records.size(), 1U);
+    EXPECT_EQ(event.records[0].disposition, disposition);
   }
 
   TemporaryFolder folder;
   Process process{folder, {"remote", "--device", "simulated:H200"}, {}};
 };
 
-TEST_F(RemoteProgram, AnswersInOrderAndEndsWithItsInput) {
-  EXPECT_EQ(next().hello.value_or(remote::Hello{}).device.limits.name, "NVIDIA H200");
+TEST_F(WorkerProgram, AnswersInOrderAndEndsWithItsInput) {
+  EXPECT_EQ(next<DeviceEvent>().device.limits.name, "NVIDIA H200");
   process.write("no JSON\n");
-  const remote::Answer refused = next();
-  EXPECT_EQ(refused.answer, "refused");
-  EXPECT_EQ(refused.number, 0U);
-  ask(measure(7, 256));
-  const remote::Answer record = next();
-  EXPECT_EQ(record.number, 7U);
-  ASSERT_EQ(record.records.size(), 1U);
-  EXPECT_EQ(record.records[0].disposition, Disposition::ok);
-  EXPECT_GT(record.records[0].kernels.at(0).metric("dram_read_bytes").value_or(0), 0);
+  EXPECT_EQ(next<RefusedEvent>().id, "");
+  process.write(measure("7", 256));
+  expect_record("7", Disposition::ok);
   process.close_stdin();
   EXPECT_EQ(process.wait().exit_code, 0);
 }
 
-TEST_F(RemoteProgram, ACancelFindsItsRequestAndNoOther) {
-  next();
-  remote::Request cancel;
-  cancel.ask = "cancel";
-  cancel.number = 1;
+TEST_F(WorkerProgram, ACancelFindsItsRequestAndNoOther) {
+  (void)next<DeviceEvent>();
   // In one piece, so that all are there before the first is far.
-  process.write(remote::to_line(measure(1, 65'536)) + "\n" + remote::to_line(measure(2, 128)) + "\n" +
-                remote::to_line(cancel) + "\n");
-  const remote::Answer first = next();
-  EXPECT_EQ(first.number, 1U);
-  ASSERT_EQ(first.records.size(), 1U);
-  EXPECT_EQ(first.records[0].disposition, Disposition::cancelled);
-  const remote::Answer second = next();
-  EXPECT_EQ(second.number, 2U);
-  ASSERT_EQ(second.records.size(), 1U);
-  EXPECT_EQ(second.records[0].disposition, Disposition::ok);
+  process.write(measure("1", 65'536) + measure("2", 128) + to_json_line(WorkerRequest{.request = "cancel", .id = "1"}) +
+                "\n");
+  expect_record("1", Disposition::cancelled);
+  expect_record("2", Disposition::ok);
 }
 
-TEST_F(RemoteProgram, ASignalEndsAnIdleOne) {
-  next();
+TEST_F(WorkerProgram, ASignalEndsAnIdleOne) {
+  (void)next<DeviceEvent>();
   process.send(SIGTERM);
   EXPECT_EQ(process.wait().exit_code, 0);
 }

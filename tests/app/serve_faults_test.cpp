@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session makes of a GPU's faults, on the library that stands for a GPU (tests/gpu/fake): each costs its point
-// only, and what waits is measured by the process that goes on.
+// only, and what waits is measured by a new worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,6 @@
 namespace attnscope::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
 using Words = std::vector<std::string>;
 
@@ -47,7 +45,7 @@ TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
     const Outcome outcome = client.end();
     EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
     EXPECT_EQ(client.answers().size(), 6U) << "each once";
-    EXPECT_EQ(client.plans(), 1U) << "one session, over several processes";
+    EXPECT_EQ(client.plans(), 1U) << "one session, over several workers";
     for (const char* id : {"a", "b", "c", "d"}) EXPECT_EQ(client.points().at(id).disposition, "ok") << id;
     for (const char* id : {"bad", "worse"}) EXPECT_EQ(client.points().at(id).disposition, disposition) << id;
     EXPECT_EQ(client.done()->state, "complete");
@@ -56,21 +54,6 @@ TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
     ASSERT_EQ(points.size(), 6U);
     for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i) << "one run goes on";
   }
-}
-
-TEST_F(ServeFaults, what_is_asked_while_it_starts_again_is_not_lost) {
-  SessionClient client(folder_, command(), on_stand_in("crash=fa1"));
-  client.until<PlanEvent>();
-  // A line that comes in two halves, with the crash between them.
-  const std::string whole = asks_for("halves", 32);
-  client.ask(asks_for("bad", 16, 0, "fa1") + whole.substr(0, 30));
-  EXPECT_EQ(client.until<PointEvent>().id, "bad");
-  client.until<LogEvent>();  // "going on"
-  client.ask(whole.substr(30));
-  EXPECT_EQ(client.until<PointEvent>().id, "halves");
-  client.ask(end_line() + "\n");
-  EXPECT_EQ(client.end().exit_code, 5);
-  EXPECT_THAT(client.answers(), ElementsAre("point bad", "point halves"));
 }
 
 TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {

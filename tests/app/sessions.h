@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "profiler/measure/events.h"
-#include "profiler/measure/requests.h"
+#include "profiler/worker/protocol.h"
+#include "profiler/worker/requests.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {

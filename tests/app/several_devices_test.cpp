@@ -9,8 +9,8 @@
 #include <set>
 
 #include "findings.h"
-#include "profiler/measure/events.h"
 #include "profiler/plan/shards.h"
+#include "profiler/worker/protocol.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 #include "sweeps.h"

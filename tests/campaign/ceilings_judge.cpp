@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "storage/run_store.h"
 
 namespace attnscope::testing {

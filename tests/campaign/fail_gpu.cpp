@@ -148,7 +148,8 @@ Lookup real_lookup() {
 }
 
 [[gnu::destructor]] void write_log() {
-  if (orders().log.empty()) return;
+  const bool called = std::ranges::any_of(stands, [](const Stand& stand) { return stand.count() > 0; });
+  if (orders().log.empty() || !called) return;  // a supervisor calls no GPU
   std::FILE* const file = std::fopen(orders().log.data(), "w");
   if (file == nullptr) return;
   for (const Stand& stand : stands) {

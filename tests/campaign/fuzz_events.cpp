@@ -2,7 +2,7 @@
 // The collector's JSON lines.
 #include <string>
 
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "tests/campaign/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <variant>
 
-#include "profiler/measure/requests.h"
+#include "profiler/worker/requests.h"
 #include "tests/campaign/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "storage/run_store.h"
 #include "tests/app/findings.h"
 

@@ -15,7 +15,7 @@ check() {
   local name=$1-$2 tool=$2 algorithm=$3
   shift 3
   rm -f "$name.attnscope"
-  timeout 600 compute-sanitizer --print-limit 5 --tool "$tool" --kernel-name "kns=attn_$algorithm" "$attnscope" collect \
+  timeout 600 compute-sanitizer --target-processes all --print-limit 5 --tool "$tool" --kernel-name "kns=attn_$algorithm" "$attnscope" collect \
     --device gpu --no-counters --no-verify --min-samples 1 --cache-control none --quiet -o "$name.attnscope" \
     --algorithms "$algorithm" "$@" >"$name.log" 2>&1
   local code=$? summary rows

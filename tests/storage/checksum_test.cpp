@@ -155,13 +155,12 @@ TEST(Checksum, follow_what_a_collector_changes) {
   }
   {
     RunStore store = RunStore::open(file, Mode::collect);
-    const auto run = store.resume_run(full_header());
-    ASSERT_TRUE(run.has_value());
-    store.add_point(*run, 1, full_record());
+    const std::int64_t run = reopened_run(store);
+    store.add_point(run, 1, full_record());
     EXPECT_TRUE(check_file(file).ok()) << "while it is being written";
-    const FileError twice = storage_error_of([&] { store.add_point(*run, 1, full_record()); });
+    const FileError twice = storage_error_of([&] { store.add_point(run, 1, full_record()); });
     EXPECT_TRUE(check_file(file).ok()) << "a point that is refused is not counted: " << twice.what();
-    store.add_point(*run, 2, full_record());
+    store.add_point(run, 2, full_record());
   }  // as if it was killed
   RunStore::open(file, Mode::collect)
       .add_complete_runs({{CompleteRun{full_header(), {simple_record(8), full_record()}}}});

@@ -53,12 +53,11 @@ class Merge : public ::testing::Test {
     return file;
   }
   /// A copy of the file in which the run went on to the end, with these lengths.
-  fs::path resume(const fs::path& file, const std::string& name, const RunHeader& header,
-                  const std::vector<std::int64_t>& lengths) {
+  fs::path resume(const fs::path& file, const std::string& name, const std::vector<std::int64_t>& lengths) {
     const fs::path copy = folder_ / name;
     fs::copy_file(file, copy);
     RunStore store = RunStore::open(copy, Mode::collect);
-    const std::int64_t run = store.resume_run(header).value();
+    const std::int64_t run = reopened_run(store);
     std::size_t index = store.points(std::vector{run}).size();
     for (const std::int64_t n : lengths) store.add_point(run, index++, simple_record(n));
     store.finish_run(run, StoredRunState::complete);
@@ -133,8 +132,8 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
 
 TEST_F(Merge, what_it_writes_is_compact_and_leaves_nothing_beside_it) {
   const fs::path a = write("a.attnscope", header_of("a", 1), {64});
-  const fs::path b = resume(write("b.attnscope", header_of("b", 2), {128}, StoredRunState::interrupted), "c.attnscope",
-                            header_of("b", 2), {256});
+  const fs::path b =
+      resume(write("b.attnscope", header_of("b", 2), {128}, StoredRunState::interrupted), "c.attnscope", {256});
   (void)merge("all.attnscope", {a, b});
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename().string());
@@ -172,7 +171,7 @@ TEST_P(MergedCopies, become_one_run_in_any_order) {
     fs::path copy = folder_ / name;
     fs::copy_file(begun, copy);
     RunStore store = RunStore::open(copy, Mode::collect);
-    const std::int64_t run = store.resume_run(header).value();
+    const std::int64_t run = reopened_run(store);
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       if (lengths[i] == 0) continue;
       store.add_point(run, i + 1, lengths[i] < 0 ? cancelled_point(-lengths[i]) : simple_record(lengths[i]));
@@ -209,8 +208,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_files) {
   const RunHeader header = header_of("plan", 3);
   const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
-  const fs::path one = resume(begun, "one.attnscope", header, {128, 256});
-  const fs::path two = resume(begun, "two.attnscope", header, {128, 256});
+  const fs::path one = resume(begun, "one.attnscope", {128, 256});
+  const fs::path two = resume(begun, "two.attnscope", {128, 256});
   for (const char* change :
        {"UPDATE points SET recorded_at = '2036-01-01T00:00:00Z' WHERE plan_index = 1",
         "UPDATE timing_samples SET samples_ns = '[7]' WHERE kernel_id = (SELECT max(kernel_id) FROM timing_samples)",

@@ -390,48 +390,26 @@ TEST(RunStore, gives_one_point_by_its_id) {
   EXPECT_EQ(store.bad_rows().size(), 2U);
 }
 
-TEST(RunStore, resumes_the_latest_unfinished_run_of_the_same_device_and_plan) {
+TEST(RunStore, a_reopened_run_is_running_again) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
-  const RunHeader header = full_header();
-  EXPECT_EQ(store.resume_run(header), std::nullopt);
-
-  const std::int64_t complete = store.begin_run(header);
-  store.finish_run(complete, StoredRunState::complete);
-  EXPECT_EQ(store.resume_run(header), std::nullopt);
-
-  const std::int64_t older = store.begin_run(header);
-  store.finish_run(older, StoredRunState::cancelled);
-  const std::int64_t newer = store.begin_run(header);
-  store.finish_run(newer, StoredRunState::cancelled);
-
-  RunHeader other_plan = header;
-  other_plan.plan_hash = "other";
-  EXPECT_EQ(store.resume_run(other_plan), std::nullopt);
-  RunHeader other_device = header;
-  other_device.device.uuid = "GPU-other";
-  EXPECT_EQ(store.resume_run(other_device), std::nullopt);
-
-  ASSERT_EQ(store.resume_run(header), newer);
-  const RunSummary resumed = store.runs().at(2);
-  EXPECT_EQ(resumed.id, newer);
-  EXPECT_EQ(resumed.state, StoredRunState::running);
-  EXPECT_EQ(resumed.finished_at, "");
+  const std::int64_t run = store.begin_run(full_header());
+  store.finish_run(run, StoredRunState::cancelled);
+  store.reopen_run(run);
+  EXPECT_EQ(store.runs().at(0).state, StoredRunState::running);
+  EXPECT_EQ(store.runs().at(0).finished_at, "");
 }
 
-TEST(RunStore, goes_on_in_no_run_that_readers_skip) {
+TEST(RunStore, a_damaged_run_is_not_reopened) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  const RunHeader header = full_header();
   {
     RunStore store = RunStore::open(file, Mode::collect);
-    for (int run = 0; run < 2; ++run) store.finish_run(store.begin_run(header), StoredRunState::interrupted);
+    store.finish_run(store.begin_run(full_header()), StoredRunState::cancelled);
   }
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET preset = 'x' WHERE id = 2");
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET preset = 'x'");
   RunStore store = RunStore::open(file, Mode::collect);
-  ASSERT_EQ(store.resume_run(header), 1);
-  store.add_point(1, 0, full_record());
-  EXPECT_EQ(store.points().size(), 1U);
+  EXPECT_THROW(store.reopen_run(1), FileError);
 }
 
 TEST(RunStore, a_cancelled_point_is_open_and_is_replaced_under_a_larger_id) {
@@ -442,9 +420,9 @@ TEST(RunStore, a_cancelled_point_is_open_and_is_replaced_under_a_larger_id) {
   PointRecord cancelled = simple_record(128);
   cancelled.disposition = Disposition::cancelled;
   const std::int64_t before = store.add_point(run, 1, cancelled);
-  EXPECT_THAT(store.finished_indices(run), ElementsAre(0U));
+  EXPECT_THAT(places_of(store, run), ElementsAre(0U));
   EXPECT_GT(store.add_point(run, 1, simple_record(128)), before);
-  EXPECT_THAT(store.finished_indices(run), ElementsAre(0U, 1U));
+  EXPECT_THAT(places_of(store, run), ElementsAre(0U, 1U));
   EXPECT_EQ(store.points().size(), 2U);
 }
 
@@ -540,8 +518,8 @@ TEST(RunStore, a_killed_collector_leaves_its_points_and_no_lock) {
   RunStore store = RunStore::open(file, Mode::collect);
   EXPECT_EQ(store.runs().at(0).state, StoredRunState::interrupted);
   EXPECT_NE(store.runs().at(0).finished_at, "");
-  ASSERT_EQ(store.resume_run(full_header()), 1);
-  EXPECT_THAT(store.finished_indices(1), ElementsAre(0U, 1U));
+  store.reopen_run(1);
+  EXPECT_THAT(places_of(store, 1), ElementsAre(0U, 1U));
   expect_equal(store.points().at(0).record, full_record());
 }
 

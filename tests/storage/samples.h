@@ -19,6 +19,19 @@ PointRecord full_record();
 /// An ok fa2 point of length n.
 PointRecord simple_record(std::int64_t n);
 
+/// Places of a run's points that are not cancelled.
+inline std::vector<std::size_t> places_of(const RunStore& store, std::int64_t run) {
+  std::vector<std::size_t> places;
+  for (const MeasuredRounds& point : store.measured_rounds(run)) places.push_back(point.index);
+  return places;
+}
+/// The last run, which is continued.
+inline std::int64_t reopened_run(RunStore& store) {
+  const std::int64_t run = store.runs().back().id;
+  store.reopen_run(run);
+  return run;
+}
+
 /// N of a file's points.
 std::vector<std::int64_t> lengths_in(const std::filesystem::path& file);
 

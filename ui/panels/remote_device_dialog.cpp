@@ -10,7 +10,7 @@
 #include <QPushButton>
 
 #include "messages/elsewhere.h"
-#include "profiler/measure/remote/ssh.h"
+#include "profiler/worker/ssh.h"
 #include "ui/process/device_list.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
@@ -86,13 +86,13 @@ void RemoteDeviceDialog::add_fields() {
 }
 
 QString RemoteDeviceDialog::word() const {
-  const remote::SshTarget target{.host = host_->text().trimmed().toStdString(),
+  const worker::SshTarget target{.host = host_->text().trimmed().toStdString(),
                                  .device = device_->text().trimmed().toStdString()};
   return to_qstring(target.word());
 }
 
 void RemoteDeviceDialog::check() {
-  const auto target = remote::parse_ssh_target(word().toStdString());
+  const auto target = worker::parse_ssh_target(word().toStdString());
   const bool named = !host_->text().trimmed().isEmpty();
   connect_->setEnabled(target.ok() && !probe_.running());
   state_->setText(named && !target.ok() ? qtext(target.error()) : QString());
@@ -118,9 +118,9 @@ void RemoteDeviceDialog::show_found(const PlanEvent& plan) {
   RemoteDeviceList::instance().add(probe_.argument());
 }
 
-void RemoteDeviceDialog::show_not_found(const Message& why) {
+void RemoteDeviceDialog::show_not_found(const QString& why) {
   connect_->setEnabled(true);
-  state_->setText(qtext(why));
+  state_->setText(why);
 }
 
 void RemoteDeviceDialog::show_list() {

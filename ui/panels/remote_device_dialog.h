@@ -5,7 +5,7 @@
 #include <QDialog>
 
 #include "kernels/messages/message.h"
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "ui/process/device_probe.h"
 
 class QLabel;
@@ -25,7 +25,7 @@ class RemoteDeviceDialog : public QDialog {
   void add_fields();
   void try_it();
   void show_found(const PlanEvent& plan);
-  void show_not_found(const Message& why);
+  void show_not_found(const QString& why);
   void show_list();
   void check();
 

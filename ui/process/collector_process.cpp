@@ -145,19 +145,17 @@ void CollectorProcess::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
   const auto event = parse_event(std::string_view(line.constData(), static_cast<std::size_t>(line.size())));
   if (!event) return;  // a newer collector may say more than this window knows
-  std::visit(Overloaded{
-                 [this](const PlanEvent& e) { emit planned(e); },
-                 [this](const BuildEvent& e) { emit kernel_built(e); },
-                 [this](const StartedEvent& e) { emit point_started(e); },
-                 [this](const PointEvent& e) { emit point_done(e); },
-                 [this](const QueuedEvent& e) { emit request_queued(e); },
-                 [this](const CancelledEvent& e) { emit request_cancelled(e); },
-                 [this](const RefusedEvent& e) { emit request_refused(e); },
-                 [this](const ProgressEvent& e) { emit progressed(e); },
-                 [this](const LogEvent& e) { emit logged(e); },
-                 [this](const DoneEvent& e) { done_ = e; },
-             },
-             *event);
+  std::visit(
+      Overloaded{
+          [this](const PlanEvent& e) { emit planned(e); }, [this](const BuildEvent& e) { emit kernel_built(e); },
+          [this](const StartedEvent& e) { emit point_started(e); }, [this](const PointEvent& e) { emit point_done(e); },
+          [this](const QueuedEvent& e) { emit request_queued(e); },
+          [this](const CancelledEvent& e) { emit request_cancelled(e); },
+          [this](const RefusedEvent& e) { emit request_refused(e); },
+          [this](const ProgressEvent& e) { emit progressed(e); }, [this](const LogEvent& e) { emit logged(e); },
+          [this](const DoneEvent& e) { done_ = e; }, [](const auto&) {},  // a worker's
+      },
+      *event);
 }
 
 QString CollectorProcess::last_error_line() const {

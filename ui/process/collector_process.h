@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 
 namespace attnscope::ui {
 
@@ -50,7 +50,7 @@ class CollectorProcess : public QObject {
   void start(const CollectRequest& request);
   /// The command-line program with these arguments.
   void start_collector(const QStringList& arguments);
-  /// Asks a session (`collect --serve`) for something: a line of profiler/measure/requests.h.
+  /// Asks a session (`collect --serve`) for something: a line of profiler/worker/requests.h.
   void write_request(std::string_view line);
   /// What it said last on its standard error.
   [[nodiscard]] QString last_error_line() const;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "messages/collect_panel.h"
-#include "profiler/measure/remote/ssh.h"
+#include "profiler/worker/ssh.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -27,7 +27,7 @@ std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& 
   ListedDevice device{
       .argument = argument, .name = {}, .gpu = to_qstring(gpu), .note = {}, .simulated = plan.simulated};
   if (gpu.empty()) return {};
-  if (const auto target = remote::parse_ssh_target(argument.toStdString()); target && is_remote_device(argument)) {
+  if (const auto target = worker::parse_ssh_target(argument.toStdString()); target && is_remote_device(argument)) {
     device.name = plan.simulated ? qtext(say::collect_panel::simulated_on_host{.gpu = gpu, .host = target->host})
                                  : qtext(say::collect_panel::gpu_on_host{.gpu = gpu, .host = target->host});
   } else if (plan.simulated) {
@@ -46,15 +46,15 @@ DeviceList::DeviceList(QObject* parent) : QObject(parent) {
     if (device && is_named(probe_.argument())) add(*std::move(device));
     ask_on();
   });
-  connect(&probe_, &DeviceProbe::not_found, this, [this](const Message& why) {
+  connect(&probe_, &DeviceProbe::not_found, this, [this](const QString& why) {
     if (ordinal_ >= 0) {  // no GPU of that number: all that are here are known
       ordinal_ = -1;
-    } else if (const auto target = remote::parse_ssh_target(probe_.argument().toStdString());
+    } else if (const auto target = worker::parse_ssh_target(probe_.argument().toStdString());
                target && is_named(probe_.argument())) {
       add({.argument = probe_.argument(),
            .name = qtext(say::collect_panel::host_without_device{.host = target->host}),
            .gpu = {},
-           .note = qtext(why)});
+           .note = why});
     }
     ask_on();
   });

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/model/device_limits.h"
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
 #include "ui/process/device_probe.h"
 
 namespace attnscope::ui {

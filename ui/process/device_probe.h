@@ -3,12 +3,10 @@
 #pragma once
 
 #include <QObject>
-#include <QProcess>
 #include <QString>
-#include <optional>
 
-#include "kernels/messages/message.h"
-#include "profiler/measure/events.h"
+#include "profiler/worker/protocol.h"
+#include "ui/process/collector_process.h"
 
 namespace attnscope::ui {
 
@@ -16,21 +14,19 @@ class DeviceProbe : public QObject {
   Q_OBJECT
  public:
   explicit DeviceProbe(QObject* parent = nullptr);
-  ~DeviceProbe() override;
 
   /// `argument`: as --device takes it. One at a time: false while another is asked for, or without a program to ask.
   bool ask_for(const QString& argument);
-  [[nodiscard]] bool running() const { return process_.state() != QProcess::NotRunning; }
+  [[nodiscard]] bool running() const { return process_.running(); }
   [[nodiscard]] const QString& argument() const { return argument_; }
 
  signals:
   void found(const attnscope::PlanEvent& plan);
-  void not_found(const attnscope::Message& why);
+  void not_found(const QString& why);
 
  private:
-  void read();
-
-  QProcess process_;
+  CollectorProcess process_;
+  PlanEvent plan_;
   QString argument_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <QSettings>
 
-#include "profiler/measure/remote/ssh.h"
+#include "profiler/worker/ssh.h"
 
 namespace attnscope::ui {
 namespace {
@@ -12,13 +12,13 @@ constexpr auto settings_key = "devices/elsewhere";
 constexpr int most_words = 32;
 
 bool is_word(const QString& word) {
-  return is_remote_device(word) && remote::parse_ssh_target(word.toStdString()).ok();
+  return is_remote_device(word) && worker::parse_ssh_target(word.toStdString()).ok();
 }
 
 }  // namespace
 
 bool is_remote_device(const QString& argument) {
-  return argument.startsWith(QLatin1String(remote::ssh_prefix.data()));
+  return argument.startsWith(QLatin1String(worker::ssh_prefix.data()));
 }
 
 RemoteDeviceList& RemoteDeviceList::instance() {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernels/registry.h"
-#include "profiler/measure/requests.h"
+#include "profiler/worker/requests.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {

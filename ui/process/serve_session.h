@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/measure/events.h"
 #include "profiler/plan/point_spec.h"
+#include "profiler/worker/protocol.h"
 #include "ui/process/collector_process.h"
 
 namespace attnscope::ui {

@@ -10,6 +10,7 @@
 #include <cupti_target.h>
 #include <cupti_version.h>
 #include <nvrtc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -119,6 +120,13 @@ Device device;
 std::vector<std::unique_ptr<FakeFunction>> functions;  // live as long as the library
 std::atomic<std::int64_t> compilations{0};
 void (*on_launch)(const char* entry) = nullptr;
+
+/// The process that Ctrl-C reaches: a worker has a process group of its own, its supervisor has the terminal's.
+pid_t terminal_process() {
+  std::string parent;
+  std::ifstream("/proc/" + std::to_string(::getppid()) + "/comm") >> parent;
+  return parent == "attnscope" ? ::getppid() : ::getpid();
+}
 
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_displace_l2" || entry == "attn_discard_l2" ||
@@ -820,7 +828,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   if (faults.matches("lost", kernel.entry)) return device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
   if (faults.matches("crash", kernel.entry)) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (faults.matches("hang", kernel.entry)) device.hanging = true;
-  if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
+  if (faults.matches("interrupt", kernel.entry)) (void)::kill(terminal_process(), SIGINT);
   if (kernel.entry == "attn_count_nonfinite") count_nonfinite(arguments);
   if (kernel.entry == "attn_digest") digest(arguments);
   if (is_service(kernel.entry)) {

@@ -21,7 +21,7 @@ namespace attnscope::fake {
 ///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address; like the next
 ///                         three, service kernels too
 ///   hang=ENTRY            they never end
-///   interrupt=ENTRY       Ctrl-C comes right after their launch
+///   interrupt=ENTRY       Ctrl-C comes right after their launch, of a worker to its supervisor
 ///   lost=ENTRY            the GPU is gone when they are launched
 ///   gpus=N                how many there are (1); their UUIDs end in 0f, 10, ...
 ///   other-kind=N          those from the Nth on, counted from 0, are called "Other GPU"

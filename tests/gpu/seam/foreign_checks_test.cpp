@@ -13,7 +13,7 @@
 #include "fake_gpu.h"
 #include "kernels/registry.h"
 #include "profiler/measure/gpu/gpu_device.h"
-#include "profiler/measure/runner.h"
+#include "profiler/worker/runner.h"
 #include "tests/kernels/restated.h"
 
 namespace attnscope {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/stopped_run.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "app/command.h"
+#include "app/workers.h"
+
+namespace attnscope {
+namespace {
+
+std::optional<RunSummary> newest_of_plan(const std::vector<RunSummary>& runs, const HashOfPlan& hash_of_plan) {
+  std::map<std::string, std::optional<std::string>> hashes;  // by device: planning takes its time
+  for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
+    const RunSummary& run = *newest;
+    if (run.provenance == Provenance::imported || !is_of_whole_plan(run)) continue;
+    auto [hash, is_new] = hashes.try_emplace(run.device_uuid);
+    if (is_new) hash->second = hash_of_plan(run.limits);
+    if (hash->second == run.plan_hash) return run;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::path>& files,
+                                           const HashOfPlan& hash_of_plan) {
+  for (const std::filesystem::path& file : files) {
+    try {
+      const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+      std::optional<RunSummary> run = newest_of_plan(store.runs(), hash_of_plan);
+      if (run && run->state != StoredRunState::running) return StoppedRun{store.file(), std::move(*run)};
+    } catch (const FileError&) {  // said where the file is opened to be written, or passed over
+    }
+  }
+  return std::nullopt;
+}
+
+OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& reporter,
+                            std::function<bool(int)> while_locked) {
+  const RunSummary& run = stopped.run;
+  Result<OpenedDevice, std::string> opened = [&]() -> Result<OpenedDevice, std::string> {
+    if (find_gpu(run.device_name) == nullptr) {
+      if (auto simulated = reopen_simulated(run.device_uuid, run.limits)) return std::move(*simulated);
+    }
+    return open_worker_on(run.device_uuid, counters);
+  }();
+  if (opened) {
+    opened->simulated_because = run.simulated_because;  // as true as when it began
+    return std::move(opened).value();
+  }
+  {
+    // To open it to write marks as interrupted every run that nobody collects any more.
+    const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect, std::move(while_locked));
+  }
+  end_interrupted(stopped, opened.error(), reporter);
+}
+
+void end_interrupted(const StoppedRun& stopped, const std::string& why, Reporter& reporter) {
+  const RunSummary& run = stopped.run;
+  const Message reason =
+      make_message("{} ({}), on which run {} began, cannot be used: {} Then continue the run with --resume -o {}",
+                   run.device_name, run.device_uuid, run.id, as_sentence(why), stopped.file.string());
+  reporter.report(
+      DoneEvent{"interrupted", reason, run.ok_points, run.points - run.ok_points, static_cast<int>(ExitCode::partial)});
+  throw CommandError(ExitCode::partial, reason);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain structs as JSON objects, both ways in one place: a struct's `fields(io, value)` names each member once, and
+// `io` is a JsonWriter or a JsonReader.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kernels/messages/message.h"
+#include "kernels/model/result.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/point_spec.h"
+
+namespace attnscope {
+
+using Json = nlohmann::ordered_json;
+
+/// Of a FieldValue or a KnobValue.
+template <class... Held>
+[[nodiscard]] Json json_of(const std::variant<Held...>& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+/// Every field under its name; knobs are the caller's.
+inline void write_fields(Json& json, const PointSpec& spec) {
+  for (const Field& field : point_fields()) json[std::string(field.name)] = json_of(field.get(spec));
+}
+
+/// Words, numbers and flags as text, which a field reads as it reads an axis.
+[[nodiscard]] inline Result<std::string, Message> axis_text(const Json& value, std::string_view key) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
+  if (value.is_number()) return value.dump();
+  return Failure{make_message("'{}' is neither a number nor a word", key)};
+}
+
+/// No newline at its end. Bytes that are no UTF-8, of a compile log or a path, are replaced.
+[[nodiscard]] inline std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// What is wrong with a line; caught where the line is taken.
+struct WrongLine {
+  Message why;
+};
+
+struct JsonWriter {
+  Json& json;
+
+  template <class T>
+  void operator()(const char* key, const T& member) {
+    json[key] = value_of(member);
+  }
+  /// A word or a list.
+  template <class T>
+  void where_given(const char* key, const T& member) {
+    if (!member.empty()) (*this)(key, member);
+  }
+  /// A number that has another value than where nothing is said.
+  template <class T>
+  void where_given(const char* key, T number, T unsaid) {
+    if (number != unsaid) json[key] = number;
+  }
+  template <class T>
+  void required(const char* key, const T& member) {
+    (*this)(key, member);
+  }
+  /// An absent one is left out.
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& member) {
+    if (member) (*this)(key, *member);
+  }
+  /// In English, and as id and arguments for a reader that speaks another language.
+  void operator()(const char* key, const Message& message);
+  /// A field each, and the knobs as one object.
+  void operator()(const PointSpec& spec);
+  template <class T, class Unreadable>
+  void each(const char* key, const std::vector<T>& list, [[maybe_unused]] Unreadable unreadable) {
+    (*this)(key, list);
+  }
+  /// The word of an enumerator.
+  template <class T, class Parse>
+  void word(const char* key, const T& member, [[maybe_unused]] Parse parse) {
+    json[key] = std::string(to_string(member));
+  }
+
+ private:
+  template <class T>
+  static Json value_of(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+      return value;
+    } else if constexpr (requires { value.begin(); }) {
+      Json list = Json::array();
+      for (const auto& element : value) list.push_back(value_of(element));
+      return list;
+    } else {
+      Json object = Json::object();
+      T copy = value;  // fields() takes what a reader may change
+      fields(JsonWriter{object}, copy);
+      return object;
+    }
+  }
+};
+
+/// A field that is absent or null keeps its default; one of another type is an error, thrown as WrongLine or by
+/// nlohmann. Numbers are checked: get<unsigned>() of -1 would be a huge count.
+struct JsonReader {
+  const Json& json;
+
+  void operator()(const char* key, Message& message);
+  void operator()(PointSpec& spec);
+  template <class T>
+  void where_given(const char* key, T& member) {
+    (*this)(key, member);
+  }
+  template <class T>
+  void where_given(const char* key, T& number, [[maybe_unused]] T unsaid) {
+    (*this)(key, number);
+  }
+
+  template <class T>
+  void operator()(const char* key, T& member) {
+    const auto found = json.find(key);
+    if (found != json.end() && !found->is_null()) read(*found, key, member);
+  }
+  /// One whose absence would be a false value; what is no finite number is written as null.
+  template <class T>
+  void required(const char* key, T& member) {
+    const auto found = json.find(key);
+    if (found == json.end()) throw WrongLine{make_message("'{}' is not a number", key)};
+    read(*found, key, member);
+  }
+  template <class T>
+  void operator()(const char* key, std::optional<T>& member) {
+    const auto found = json.find(key);
+    if (found != json.end() && !found->is_null()) (*this)(key, member.emplace());
+  }
+  /// A list of which an element that cannot be read is what `unreadable(why)` gives.
+  template <class T, class Unreadable>
+  void each(const char* key, std::vector<T>& list, Unreadable unreadable) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_array())
+      throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
+    for (const Json& element : *found) {
+      try {
+        read(element, key, list.emplace_back());
+      } catch (const WrongLine& wrong) {
+        list.back() = unreadable(wrong.why);
+      } catch (const Json::exception& wrong) {
+        list.back() = unreadable(Message::verbatim(wrong.what()));
+      }
+    }
+  }
+  template <class T, class Parse>
+  void word(const char* key, T& member, Parse parse) {
+    std::string text;
+    (*this)(key, text);
+    if (text.empty()) return;
+    auto parsed = parse(text);
+    if (!parsed) throw WrongLine{parsed.error()};
+    member = *parsed;
+  }
+
+ private:
+  template <class T>
+  static void read(const Json& value, const char* key, T& member) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+      value.get_to(member);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!value.is_number()) throw WrongLine{make_message("'{}' is not a number", key)};
+      member = value.get<T>();
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      const bool whole = value.is_number_integer();
+      if (!whole || (std::is_unsigned_v<T> && !value.is_number_unsigned())) {
+        if (std::is_unsigned_v<T>) throw WrongLine{make_message("'{}' is not a count", key)};
+        throw WrongLine{make_message("'{}' is not a whole number", key)};
+      }
+      const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                   : std::in_range<T>(value.get<std::int64_t>());
+      if (!fits) throw WrongLine{make_message("'{}' is out of range", key)};
+      member = value.get<T>();
+    } else if constexpr (requires { member.emplace_back(); }) {
+      if (!value.is_array()) throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
+      for (const Json& element : value) read(element, key, member.emplace_back());
+    } else if constexpr (requires { member.size(); }) {  // std::array
+      if (!value.is_array() || value.size() != member.size())
+        throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
+      for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
+    } else {
+      if (!value.is_object()) throw WrongLine{"the line is no JSON object"};
+      fields(JsonReader{value}, member);
+    }
+  }
+};
+
+}  // namespace attnscope

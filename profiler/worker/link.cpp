@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "profiler/worker/link.h"
+#include "profiler/worker/protocol.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): not everywhere in unistd.h
+
+namespace attnscope::worker {
+namespace {
+
+constexpr std::size_t kept_words = 4096;
+constexpr std::chrono::milliseconds patience_at_end{2'000};
+constexpr std::chrono::duration<int, std::milli> patience_to_send{15'000};
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+  void close() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool open() const { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+class ChildLink : public Link {
+ public:
+  ChildLink(pid_t child, Descriptor input, Descriptor output, Descriptor errors)
+      : child_(child), input_(std::move(input)), output_(std::move(output)), errors_(std::move(errors)) {}
+  ChildLink(const ChildLink&) = delete;
+  ChildLink& operator=(const ChildLink&) = delete;
+
+  ~ChildLink() override {
+    input_.close();                                                // the sign to end
+    if (!wait_for_end(patience_at_end)) ::kill(-child_, SIGKILL);  // with what it started
+    if (child_ > 0) ::waitpid(child_, nullptr, 0);
+  }
+
+  bool send_bytes(std::string_view bytes) override {
+    for (std::size_t done = 0; done < bytes.size();) {
+      // A socket, so that one who is gone is an error and no signal.
+      const ssize_t sent =
+          ::send(input_.number(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0 && errno == EAGAIN) {  // one who takes nothing for so long takes no more
+        pollfd room{input_.number(), POLLOUT, 0};
+        if (::poll(&room, 1, patience_to_send.count()) > 0) continue;
+        return false;
+      }
+      if (sent < 0) return false;
+      done += static_cast<std::size_t>(sent);
+    }
+    return true;
+  }
+
+  void end_input() override { input_.close(); }
+
+  Got receive(std::string& line, std::chrono::milliseconds patience) override {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    for (;;) {
+      if (!lines_.empty()) {
+        line = std::move(lines_.front());
+        lines_.pop_front();
+        return Got::line;
+      }
+      if (!output_.open()) return Got::end;
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      std::array<pollfd, 2> watched{{{output_.number(), POLLIN, 0}, {errors_.number(), POLLIN, 0}}};
+      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(0, left.count())));
+      if (ready < 0 && errno != EINTR) return Got::end;
+      if (ready > 0 && watched[1].revents != 0) take_words();
+      if (ready > 0 && watched[0].revents != 0) take_output();
+      // Also while somebody sends what is no line.
+      if (lines_.empty() && output_.open() && left.count() <= 0) return Got::nothing;
+    }
+  }
+
+  void abandon() override {
+    if (child_ > 0) ::kill(-child_, SIGKILL);
+  }
+
+  End end() override {
+    input_.close();
+    while (errors_.open() && take_words()) {
+    }
+    End end;
+    const bool ended = wait_for_end(patience_at_end);
+    if (ended && WIFEXITED(status_)) end.exit_code = WEXITSTATUS(status_);
+    if (ended && WIFSIGNALED(status_)) end.signal = WTERMSIG(status_);
+    end.last_words = words_;
+    return end;
+  }
+
+ private:
+  void take_output() {
+    std::array<char, 65'536> buffer{};
+    const ssize_t length = ::read(output_.number(), buffer.data(), buffer.size());
+    if (length < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (length <= 0) return output_.close();
+    begun_.append(buffer.data(), static_cast<std::size_t>(length));
+    std::size_t from = 0;
+    for (std::size_t end = begun_.find('\n'); end != std::string::npos; end = begun_.find('\n', from)) {
+      lines_.push_back(begun_.substr(from, end - from));
+      from = end + 1;
+    }
+    begun_.erase(0, from);
+    if (begun_.size() > longest_line) output_.close();  // no line of ours
+  }
+
+  /// False where there is nothing to read now.
+  bool take_words() {
+    pollfd watched{errors_.number(), POLLIN, 0};
+    if (::poll(&watched, 1, 0) <= 0) return false;
+    std::array<char, 4096> buffer{};
+    const ssize_t length = ::read(errors_.number(), buffer.data(), buffer.size());
+    if (length <= 0) {
+      errors_.close();
+      return false;
+    }
+    words_.append(buffer.data(), static_cast<std::size_t>(length));
+    if (words_.size() > kept_words) words_.erase(0, words_.size() - kept_words);
+    return true;
+  }
+
+  bool wait_for_end(std::chrono::milliseconds patience) {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (child_ > 0) {
+      if (::waitpid(child_, &status_, WNOHANG) == child_) {
+        child_ = -1;
+        break;
+      }
+      if (std::chrono::steady_clock::now() >= until) return false;
+      ::poll(nullptr, 0, 5);
+    }
+    return true;
+  }
+
+  pid_t child_;
+  Descriptor input_;
+  Descriptor output_;
+  Descriptor errors_;
+  std::string begun_;
+  std::deque<std::string> lines_;
+  std::string words_;
+  int status_ = 0;
+};
+
+}  // namespace
+
+std::string last_line(std::string_view words) {
+  while (!words.empty() && (words.back() == '\n' || words.back() == '\r' || words.back() == ' ' || words.back() == '.'))
+    words.remove_suffix(1);
+  const std::size_t newline = words.rfind('\n');
+  return std::string(newline == std::string_view::npos ? words : words.substr(newline + 1));
+}
+
+Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words) {
+  std::array<int, 2> in{-1, -1};
+  std::array<int, 2> out{-1, -1};
+  std::array<int, 2> error{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.data()) != 0)
+    return Failure<std::string>{std::strerror(errno)};
+  Descriptor input(in[0]);
+  const Descriptor their_input(in[1]);
+  if (::pipe2(out.data(), O_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
+  Descriptor output(out[0]);
+  const Descriptor their_output(out[1]);
+  if (::pipe2(error.data(), O_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
+  Descriptor errors(error[0]);
+  const Descriptor their_errors(error[1]);
+
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, their_input.number(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, their_output.number(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, their_errors.number(), STDERR_FILENO);
+  // A group of its own: Ctrl-C is for who asks, who then ends the link in order.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+
+  std::vector<std::string> copy(words);
+  std::vector<char*> argv;
+  argv.reserve(copy.size() + 1);
+  for (std::string& word : copy) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = -1;
+  const int failed = ::posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  if (failed != 0) return Failure<std::string>{std::strerror(failed)};
+  return std::unique_ptr<Link>(
+      std::make_unique<ChildLink>(child, std::move(input), std::move(output), std::move(errors)));
+}
+
+}  // namespace attnscope::worker

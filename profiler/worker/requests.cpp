@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/requests.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/user/json_lines.h"
+#include "profiler/plan/axes.h"
+#include "profiler/plan/sweep.h"
+#include "profiler/worker/json_fields.h"
+
+namespace attnscope {
+namespace {
+
+using Parsed = Result<Request, RefusedEvent>;
+using Axes = Result<std::vector<Axis>, Message>;
+
+constexpr const char* measure_word = "measure";
+constexpr const char* cancel_word = "cancel";
+constexpr const char* cancel_all_word = "cancel-all";
+constexpr const char* end_word = "end";
+
+/// Empty where the object has no such word.
+std::string word_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// A misspelt key is no key left out: a priority that is not seen would be a wrong one, without a word.
+Message other_keys(const Json& json, std::string_view request, std::initializer_list<std::string_view> accepted) {
+  for (const auto& [key, value] : json.items()) {
+    if (std::ranges::find(accepted, key) != accepted.end()) continue;
+    return make_message("'{}' takes no '{}'; it takes {}", request, key, fmt::join(accepted, ", "));
+  }
+  return {};
+}
+
+/// Appends the axis that `name` and its value are; empty, or what is wrong with it.
+Message add_axis(std::vector<Axis>& axes, const std::string& name, const Json& value, const Registry& registry) {
+  const auto text = axis_text(value, name);
+  if (!text) return text.error();
+  auto axis = parse_axis(fmt::format("{}={}", name, *text), registry);
+  if (!axis) return axis.error();
+  axes.push_back(std::move(axis).value());
+  return {};
+}
+
+Axes axes_of(const Json& point, const Registry& registry) {
+  std::vector<Axis> axes;
+  for (const auto& [name, value] : point.items()) {
+    if (name != "knobs") {
+      if (Message wrong = add_axis(axes, name, value, registry); !wrong.empty()) return Failure{std::move(wrong)};
+      continue;
+    }
+    if (!value.is_object()) return Failure{"the knobs of a point are an object"};
+    for (const auto& [knob, setting] : value.items()) {
+      if (Message wrong = add_axis(axes, knob, setting, registry); !wrong.empty()) return Failure{std::move(wrong)};
+    }
+  }
+  return axes;
+}
+
+/// Reads the request that `json` names; members for what all of them need.
+class Reading {
+ public:
+  explicit Reading(const Json& json) : json_(json), request_(word_in(json, "request")) {
+    id_ = word_in(json, "id");
+    if (id_.size() > longest_request_id) id_.clear();
+  }
+
+  Parsed parse(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
+    if (request_.empty()) return refused("the line names no request; accepted: measure, cancel, cancel-all, end");
+    if (request_ == measure_word) return measure(cache, limits, registry);
+    if (request_ == cancel_word) {
+      if (Message wrong = other_keys(json_, request_, {"request", "id"}); !wrong.empty()) return refused(wrong);
+      if (id_.empty()) return no_id();
+      return Request{CancelRequest{id_}};
+    }
+    if (request_ == cancel_all_word || request_ == end_word) {
+      if (Message wrong = other_keys(json_, request_, {"request"}); !wrong.empty()) return refused(wrong);
+      return request_ == end_word ? Request{EndRequest{}} : Request{CancelAllRequest{}};
+    }
+    return refused(make_message("unknown request '{}'; accepted: measure, cancel, cancel-all, end", request_));
+  }
+
+ private:
+  [[nodiscard]] Failure<RefusedEvent> refused(Message why) const {
+    return {RefusedEvent{.request = request_, .id = id_, .reason = std::move(why)}};
+  }
+  [[nodiscard]] Failure<RefusedEvent> no_id() const {
+    return refused(make_message("an id is a word of 1 to {} bytes that the client chooses, and this request has none",
+                                longest_request_id));
+  }
+
+  [[nodiscard]] Parsed measure(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
+    if (Message wrong = other_keys(json_, request_, {"request", "id", "priority", "point"}); !wrong.empty()) {
+      return refused(wrong);
+    }
+    if (id_.empty()) return no_id();
+    std::int64_t priority = 0;
+    if (const auto found = json_.find("priority"); found != json_.end()) {
+      // An unsigned one may be more than 63 bits hold.
+      const bool whole = found->is_number_integer() && found->get<double>() <= highest_priority &&
+                         found->get<double>() >= -highest_priority;
+      if (!whole)
+        return refused(make_message("a priority is a whole number from {} to {}", -highest_priority, highest_priority));
+      priority = found->get<std::int64_t>();
+    }
+    const auto point = json_.find("point");
+    if (point == json_.end() || !point->is_object())
+      return refused("'measure' needs a point: an object of fields, as in the event 'point'");
+    const Axes axes = axes_of(*point, registry);
+    if (!axes) return refused(axes.error());
+    auto spec = make_point(*axes, cache, limits, registry);
+    if (!spec) return refused(spec.error());
+    return Request{MeasureRequest{.id = id_, .priority = priority, .spec = std::move(spec).value()}};
+  }
+
+  const Json& json_;
+  std::string request_;
+  std::string id_;
+};
+
+}  // namespace
+
+Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const DeviceLimits& limits,
+                     const Registry& registry) {
+  if (line.size() > longest_request) {
+    return Failure{RefusedEvent{
+        .request = {}, .id = {}, .reason = make_message("the line is longer than {} bytes", longest_request)}};
+  }
+  const auto refused = [](const Message& why) {
+    return Failure{
+        RefusedEvent{.request = {}, .id = {}, .reason = make_message("the line is no JSON object: {}", why)}};
+  };
+  const auto parsed = user::parse_json_with_lines(line);
+  if (!parsed) return refused(parsed.error());
+  if (!parsed->json.is_object()) return refused(parsed->json.type_name());
+  return Reading(parsed->json).parse(where_no_axis_says, limits, registry);
+}
+
+std::string measure_line(std::string_view id, std::int64_t priority, const PointSpec& spec, const Registry& registry) {
+  Json json{{"request", measure_word}, {"id", id}, {"priority", priority}};
+  Json& point = json["point"] = Json::object();
+  write_fields(point, spec);
+  Json& knobs = point["knobs"] = Json::object();
+  // What is left to the algorithm is said as well: a request that is silent takes what the table of tiles has.
+  if (const Algorithm* algorithm = registry.find(spec.algorithm)) {
+    for (const Knob& knob : algorithm->facts().knobs) knobs[knob.name] = knob_text(knob, spec.knobs);
+  }
+  for (const auto& [name, value] : spec.knobs) knobs[name] = json_of(value);
+  return line_of(json);
+}
+
+std::string cancel_line(std::string_view id) {
+  return line_of({{"request", cancel_word}, {"id", id}});
+}
+
+std::string cancel_all_line() {
+  return line_of({{"request", cancel_all_word}});
+}
+
+std::string end_line() {
+  return line_of({{"request", end_word}});
+}
+
+}  // namespace attnscope

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/runner.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "kernels/algorithm.h"
+#include "profiler/metrics/rounds.h"
+
+namespace attnscope {
+namespace {
+
+/// Work that is not reported yet, in seconds: what a process that is killed loses.
+constexpr double most_seconds_waiting = 1;
+
+// What is known of a point before the device is asked: that it cannot run there.
+std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) {
+  PointRecord record;
+  record.spec = spec;
+  record.disposition = Disposition::infeasible;
+  record.provenance = device.info().simulated ? Provenance::simulated : Provenance::measured;
+  record.kernels.emplace_back();
+  const Algorithm* algorithm = device.algorithms().find(spec.algorithm);
+  if (algorithm == nullptr) {
+    record.reason = make_reason("point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm);
+    return record;
+  }
+  const auto refusal = algorithm->refusal(spec.problem, spec.config(), device.info().limits);
+  if (!refusal) return std::nullopt;
+  record.reason = refusal->reason;
+  return record;
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
+        std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel, SweepStart start)
+      : plan_(plan),
+        device_(device),
+        options_(options),
+        rounds_(rounds),
+        done_(std::move(done)),
+        observer_(observer),
+        cancel_(cancel),
+        start_(std::move(start)) {
+    done_.resize(plan.points.size());
+    outcome_.counts.total = plan.points.size() * static_cast<std::size_t>(rounds_.count);
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      outcome_.counts.skipped += static_cast<std::size_t>(rounds_.count) - open_rounds(i, 0);
+    }
+  }
+
+  RunOutcome run() {
+    if (start_.builds) build();
+    for (int round = 0; round < rounds_.count && !ended_; ++round) {
+      begin_round(round);
+      std::vector<std::size_t> places = round_order(plan_.points.size(), round, rounds_);
+      while (!places.empty() && !ended_) {
+        for (const std::size_t i : places) {
+          if (!ended_ && is_open(i, round)) measure(i);
+        }
+        places = round == 0 && start_.more && !ended_ ? start_.more(done_) : std::vector<std::size_t>();
+      }
+      if (!ended_) count_waiting();
+    }
+    return outcome_;
+  }
+
+ private:
+  /// A point that was started and is not reported.
+  struct InFlight {
+    std::size_t index;
+    PointRecord record;
+    bool waits;
+  };
+
+  [[nodiscard]] bool is_open(std::size_t i, int round) const {
+    return !done_[i].ended && !done_[i].rounds.contains(round);
+  }
+  /// Rounds from `first` on in which the point is still to be measured.
+  [[nodiscard]] std::size_t open_rounds(std::size_t i, int first) const {
+    std::size_t open = 0;
+    for (int round = first; round < rounds_.count; ++round) open += is_open(i, round) ? 1U : 0U;
+    return open;
+  }
+
+  void begin_round(int round) {
+    round_ = round;
+    options_of_round_ = options_;
+    options_of_round_.verify = options_.verify && round == 0;
+    if (rounds_.count > 1) options_of_round_.placement = rounds_.seed + static_cast<std::uint64_t>(round) + 1;
+    if (observer_.on_round) observer_.on_round(round);
+  }
+
+  void build() {
+    std::vector<PointSpec> to_build;
+    for (std::size_t i = 0; i < plan_.points.size(); ++i) {
+      if (open_rounds(i, 0) == 0 || cancel_.cancelled() || refused(plan_.points[i], device_)) continue;
+      to_build.push_back(plan_.points[i]);
+    }
+    if (to_build.empty() || cancel_.cancelled()) return;
+    device_.prepare(to_build, cancel_, [this](std::size_t done, std::size_t total, const BuildReport& report) {
+      if (observer_.on_build) observer_.on_build(done, total, report);
+    });
+  }
+
+  void measure(std::size_t i) {
+    if (stopped_by_user()) return;
+    const PointSpec& spec = plan_.points[i];
+    auto known = refused(spec, device_);
+    if (!known && !waiting_.empty() && !device_.counts_with(waiting_, spec)) count_waiting();
+    if (ended_ || stopped_by_user()) return;
+    if (observer_.on_point_started) observer_.on_point_started(i, spec);
+    Device::Uncounted point =
+        known ? Device::Uncounted{*std::move(known), false} : device_.measure_uncounted(spec, options_of(i), cancel_);
+    in_flight_.push_back({i, std::move(point.record), point.waits});
+    if (point.waits) {
+      waiting_.push_back(spec);
+      waiting_seconds_ += in_flight_.back().record.wall_seconds;
+    }
+    if (!device_.usable()) {
+      device_lost(in_flight_.size() - 1);
+    } else if (waiting_.size() >= start_.together || waiting_seconds_ >= most_seconds_waiting) {
+      count_waiting();
+    } else {
+      report_whole();
+    }
+  }
+
+  [[nodiscard]] MeasureOptions options_of(std::size_t i) const {
+    MeasureOptions options = options_of_round_;
+    // What is not built in may take another turn in any round.
+    const Algorithm* algorithm = device_.algorithms().find(plan_.points[i].algorithm);
+    if (algorithm != nullptr && algorithm->facts().foreign) options.verify = options_.verify;
+    return options;
+  }
+
+  [[nodiscard]] bool stopped_by_user() {
+    if (!cancel_.cancelled()) return false;
+    ended_ = true;
+    outcome_.state = RunState::cancelled;
+    return true;
+  }
+
+  /// Counts what waits, and reports what is whole then.
+  void count_waiting() {
+    std::vector<PointRecord*> records;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < in_flight_.size(); ++i) {
+      if (!in_flight_[i].waits) continue;
+      records.push_back(&in_flight_[i].record);
+      places.push_back(i);
+    }
+    const Device::Counted counted =
+        records.empty() ? Device::Counted{} : device_.count(records, options_of_round_, cancel_);
+    for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !counted.whole[i];
+    waiting_.clear();
+    waiting_seconds_ = 0;
+    start_.together = std::min(2 * start_.together, most_counted_together);
+    if (!device_.usable()) {
+      device_lost(counted.lost_to ? std::optional(places[*counted.lost_to]) : std::nullopt);
+      return;
+    }
+    report_whole();
+    if (!ended_ && !in_flight_.empty()) {
+      // Cancelled while they were counted: as if they had never been started.
+      ended_ = true;
+      outcome_.state = RunState::cancelled;
+    }
+  }
+
+  /// Reports the points before the first that waits.
+  void report_whole() {
+    std::size_t reported = 0;
+    while (reported < in_flight_.size() && !in_flight_[reported].waits && !ended_) report(in_flight_[reported++]);
+    in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(reported));
+  }
+
+  /// Reports, of what is in flight, what is whole, and with it the point that cost the device: it is not measured
+  /// again, the others are.
+  void device_lost(std::optional<std::size_t> culprit) {
+    for (const InFlight& point : in_flight_) {
+      if (!point.waits) report(point);
+    }
+    if (culprit) {
+      const PointRecord& record = in_flight_[*culprit].record;
+      outcome_.reason = make_reason("point.device_unusable", "The device cannot be used any more after {}: {}",
+                                    describe(record.spec), record.reason);
+    }
+    outcome_.state = RunState::device_lost;
+    ended_ = true;
+  }
+
+  void report(const InFlight& point) {
+    RunCounts& counts = outcome_.counts;
+    const bool cancelled = point.record.disposition == Disposition::cancelled;
+    ++counts.done;
+    if (!measured_again(point.record.disposition) && !cancelled) {
+      counts.done += open_rounds(point.index, round_ + 1);
+      done_[point.index].ended = true;
+    }
+    ++(point.record.disposition == Disposition::ok ? counts.ok : counts.not_ok);
+    if (observer_.on_point) observer_.on_point(point.index, point.record, counts);
+    if (!cancelled) return;
+    ended_ = true;
+    outcome_.state = RunState::cancelled;
+  }
+
+  const SweepPlan& plan_;
+  Device& device_;
+  const MeasureOptions& options_;
+  MeasureOptions options_of_round_;
+  const SweepRounds& rounds_;
+  std::vector<DoneBefore> done_;
+  int round_ = 0;
+  const RunObserver& observer_;
+  const CancelToken& cancel_;
+  RunOutcome outcome_;
+  bool ended_ = false;
+  std::vector<InFlight> in_flight_;
+  std::vector<PointSpec> waiting_;
+  double waiting_seconds_ = 0;
+  SweepStart start_;
+};
+
+}  // namespace
+
+RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
+                     std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel,
+                     SweepStart start) {
+  return Sweep(plan, device, options, rounds, std::move(done), observer, cancel, std::move(start)).run();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/ssh.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "profiler/files/file_system.h"
+
+namespace attnscope::worker {
+namespace {
+
+constexpr std::chrono::milliseconds between_answers{100};
+constexpr std::chrono::minutes patience_for_copy{5};
+constexpr std::size_t longest_target = 512;
+/// ssh's own exit code; those of a shell that cannot run what it is told to.
+constexpr int ssh_failed = 255;
+constexpr int not_executable = 126;
+constexpr int not_found = 127;
+
+/// What no shell sees anything but itself in, inside double quotes.
+bool is_plain(char c, std::string_view also) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         also.find(c) != std::string_view::npos;
+}
+bool is_plain(std::string_view text, std::string_view also) {
+  for (const char c : text) {
+    if (!is_plain(c, also)) return false;
+  }
+  return true;
+}
+
+/// A shell's words for the copy's folder.
+std::string folder_of_copy() {
+  return fmt::format("${{XDG_CACHE_HOME:-$HOME/.cache}}/attnscope/programs/{}", file_digest(own_program));
+}
+
+/// ssh's command line. `script` is for sh, whatever shell the user has there, and holds no single quote.
+std::vector<std::string> ssh_words(const SshTarget& target, const std::string& script) {
+  std::vector<std::string> words{"ssh", "-T"};
+  if (const char* config = std::getenv("ATTNSCOPE_SSH_CONFIG"); config != nullptr && *config != '\0') {
+    words.insert(words.end(), {"-F", config});
+  }
+  // A window has no terminal to ask at; who is gone without a word is noticed within a minute.
+  for (const char* option : {"BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=15", "ServerAliveCountMax=4"}) {
+    words.insert(words.end(), {"-o", option});
+  }
+  words.insert(words.end(), {"--", target.host, fmt::format("exec sh -c '{}'", script)});
+  return words;
+}
+
+Result<std::unique_ptr<Link>, Message> run_there(const SshTarget& target, const std::string& script) {
+  auto link = start_child(ssh_words(target, script));
+  if (!link) return Failure{make_message("ssh cannot be started ({}): install OpenSSH's client", link.error())};
+  return std::move(link).value();
+}
+
+/// What ssh says when it fails, and what to do about it.
+Message explain_ssh(const SshTarget& target, const Link::End& end) {
+  const std::string words = last_line(end.last_words);
+  const auto says = [&](std::string_view text) { return end.last_words.find(text) != std::string::npos; };
+  if (says("Host key verification failed") || says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
+    return make_message(
+        "{0} is not a host that ssh knows here, or its key has changed: run 'ssh {0}' once and look at the key (ssh "
+        "says: {1})",
+        target.host, words);
+  }
+  if (says("Permission denied") || says("Too many authentication failures")) {
+    return make_message(
+        "{0} lets nobody in without a password: put a key there with 'ssh-copy-id {0}', and one with a passphrase into "
+        "ssh-agent with 'ssh-add' (ssh says: {1})",
+        target.host, words);
+  }
+  if (words.empty()) return make_message("{} cannot be reached by ssh, which does not say why", target.host);
+  return make_message("{} cannot be reached by ssh: {}", target.host, words);
+}
+
+}  // namespace
+
+std::string SshTarget::word() const {
+  return device.empty() ? fmt::format("{}{}", ssh_prefix, host) : fmt::format("{}{}/{}", ssh_prefix, host, device);
+}
+
+Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
+  std::string_view rest = word;
+  if (rest.starts_with(ssh_prefix)) rest.remove_prefix(ssh_prefix.size());
+  const std::size_t slash = rest.find('/');
+  const SshTarget target{.host = std::string(rest.substr(0, slash)),
+                         .device = std::string(slash == std::string_view::npos ? "" : rest.substr(slash + 1))};
+  const bool names_host = !target.host.empty() && target.host.front() != '-' && is_plain(target.host, "@._-:[]%");
+  const bool names_device =
+      slash == std::string_view::npos || (!target.device.empty() && target.device.front() != '-' &&
+                                          !target.device.starts_with(ssh_prefix) && is_plain(target.device, " :._-#"));
+  if (!names_host || !names_device || word.size() > longest_target) {
+    return Failure{
+        make_message("'{}' names no device elsewhere: ssh:HOST, ssh:USER@HOST or ssh:HOST/DEVICE, where DEVICE is what "
+                     "--device takes there",
+                     word)};
+  }
+  return target;
+}
+
+Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool counters) {
+  std::string script =
+      fmt::format("p=\"{}/attnscope\"; [ -x \"$p\" ] || p=attnscope; exec \"$p\" remote", folder_of_copy());
+  // Whoever names a machine wants its GPU, and no simulation in its place.
+  script += fmt::format(" --device \"{}\"", target.device.empty() ? "gpu" : target.device);
+  if (!counters) script += " --no-counters";
+  return run_there(target, script);
+}
+
+Message explain(const SshTarget& target, const OpenFailure& failure, std::string_view app_version) {
+  const std::string copies = fmt::format("attnscope remote --copy-to {}", target.host);
+  switch (failure.kind) {
+    case OpenFailure::Kind::no_device:
+      return make_message("{}: {}", target.host, failure.reason);
+    case OpenFailure::Kind::other_version:
+      return make_reason("remote.other_version",
+                         "attnscope on {} is version {}, and this one {}: '{}' copies this one there", target.host,
+                         failure.words, app_version, copies);
+    case OpenFailure::Kind::no_answer:
+      break;
+  }
+  const Link::End& end = failure.end;
+  const std::string words = last_line(end.last_words);
+  // A loader ends so as well, where a library is missing or the machine is of another kind: a copy would not help.
+  const bool cannot_run = words.find("shared librar") != std::string::npos ||
+                          words.find("ormat") != std::string::npos || words.find("GLIBC") != std::string::npos;
+  if ((end.exit_code == not_found || end.exit_code == not_executable || end.exit_code == 1) && cannot_run) {
+    return make_message("{} cannot run attnscope, which wants x86-64 Linux with glibc 2.34 or newer: {}", target.host,
+                        words);
+  }
+  if (end.exit_code == not_found || end.exit_code == not_executable) {
+    return make_reason("remote.no_program", "there is no attnscope on {}: '{}' copies this one there", target.host,
+                       copies);
+  }
+  if (failure.silent) return make_message("{} did not answer within 90 s", target.host);
+  if (end.exit_code == ssh_failed || end.exit_code < 0) return explain_ssh(target, end);
+  return make_message("attnscope on {} ended with code {}: {}", target.host, end.exit_code, words);
+}
+
+bool may_pass(const OpenFailure& failure) {
+  return failure.kind == OpenFailure::Kind::no_answer &&
+         (failure.end.exit_code == ssh_failed || failure.end.exit_code < 0);
+}
+
+Result<std::string, Message> copy_program(const SshTarget& target) {
+  std::ifstream program(own_program, std::ios::binary);
+  const std::string digest = file_digest(own_program);
+  if (!program || digest.empty()) return Failure{"this program's own file cannot be read"};
+  // Under another name until it is whole: two that copy at once do not meet, and half a program is never run.
+  // The end of the input may also be this program's: what came has to be as long as what was sent.
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(own_program, unknown);
+  const std::string script = fmt::format(
+      "d=\"{}\"; n=\"$d/new.$$\"; trap \"rm -f \\\"$n\\\"\" EXIT; mkdir -p \"$d\" && cat >\"$n\" && "
+      "[ \"$(wc -c <\"$n\")\" -eq {} ] && chmod 755 \"$n\" && mv -f \"$n\" \"$d/attnscope\" && echo \"$d/attnscope\"",
+      folder_of_copy(), bytes);
+  auto link = run_there(target, script);
+  if (!link) return Failure{link.error()};
+  std::vector<char> buffer(1 << 16);
+  bool sent = true;
+  while (sent && (program.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || program.gcount() > 0)) {
+    sent = (*link)->send_bytes({buffer.data(), static_cast<std::size_t>(program.gcount())});
+  }
+  (*link)->end_input();
+  const auto given_up_at = std::chrono::steady_clock::now() + patience_for_copy;
+  std::string place;
+  for (std::string line; std::chrono::steady_clock::now() < given_up_at;) {
+    const Link::Got got = (*link)->receive(line, between_answers);
+    if (got == Link::Got::end) break;
+    if (got == Link::Got::line && line.ends_with(digest + "/attnscope")) place = line;
+  }
+  const Link::End end = (*link)->end();
+  if (end.exit_code == 0 && !place.empty()) return place;
+  if (end.exit_code == ssh_failed || end.exit_code < 0) return Failure{explain_ssh(target, end)};
+  return Failure{make_message("this program could not be copied to {}: {}", target.host, last_line(end.last_words))};
+}
+
+}  // namespace attnscope::worker

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/supervisor.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "profiler/metrics/rounds.h"
+
+namespace attnscope {
+namespace {
+
+/// Places in SupervisedPlan::groups.
+using Groups = std::vector<std::size_t>;
+
+class Supervisor {
+ public:
+  Supervisor(std::vector<Worker>& workers, const SupervisedPlan& run, const MeasureOptions& options, RecordSink& sink,
+             const SupervisorObserver& observer, const CancelToken& cancel)
+      : workers_(workers),
+        run_(run),
+        options_(options),
+        sink_(sink),
+        observer_(observer),
+        cancel_(&cancel),
+        own_(workers.size()),
+        done_(run.done),
+        bundles_(workers.size()),
+        trusted_(workers.size()) {
+    done_.resize(run.plan->points.size());
+    for (std::size_t group = 0; group < run.groups.size(); ++group) {
+      const auto owner = group < run.begun_on.size() ? run.begun_on[group] : std::nullopt;
+      (owner ? own_[*owner] : queue_).push_back(group);
+    }
+  }
+
+  SupervisorOutcome run() {
+    in_parallel([this](std::size_t d) { build(d, true); });
+    in_parallel([this](std::size_t d) { build(d, false); });
+    working_ = workers_.size();
+    in_parallel([this](std::size_t d) { work(d); });
+    if (failure_) std::rethrow_exception(failure_);
+    return {.cancelled = cancel_.cancelled(),
+            .complete = std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); }),
+            .losses = losses_,
+            .gone_because = gone_because_};
+  }
+
+ private:
+  template <class Work>
+  void in_parallel(const Work& work) {
+    std::vector<std::jthread> threads;
+    for (std::size_t d = 0; d < workers_.size(); ++d) {
+      threads.emplace_back([this, &work, d] {
+        try {
+          work(d);
+        } catch (...) {
+          const std::lock_guard lock(mutex_);
+          if (!failure_) failure_ = std::current_exception();
+          stop();
+        }
+      });
+    }
+  }
+
+  /// Pre: the lock is held.
+  void stop() {
+    cancel_.cancel();
+    changed_.notify_all();
+  }
+
+  /// Of each host the first device compiles what all of them need, then the others load it: no compiler runs beside a
+  /// measurement.
+  void build(std::size_t d, bool first) {
+    const auto same_host = [&](const Worker& other) { return other.host == workers_[d].host; };
+    const bool is_first =
+        std::ranges::find_if(workers_, same_host) - workers_.begin() == static_cast<std::ptrdiff_t>(d);
+    if (is_first != first) return;
+    std::vector<PointSpec> points;
+    for (const Places& group : run_.groups) {
+      for (const std::size_t place : group) {
+        if (is_open({place})) points.push_back(run_.plan->points[place]);
+      }
+    }
+    workers_[d].device->prepare(points, cancel_, [&](std::size_t done, std::size_t total, const BuildReport& report) {
+      const std::lock_guard lock(mutex_);
+      if (first && observer_.on_build) observer_.on_build(done, total, report);
+    });
+  }
+
+  [[nodiscard]] bool is_open(const Places& places) const {
+    const int rounds = run_.rounds.count;
+    return std::ranges::any_of(places, [&](std::size_t place) {
+      const DoneBefore& done = done_[place];
+      return !done.ended && std::ranges::count_if(done.rounds, [&](int round) { return round < rounds; }) < rounds;
+    });
+  }
+
+  void work(std::size_t d) {
+    Groups taken;
+    bool stays = true;
+    while (stays) {
+      if (const std::optional<std::size_t> group = next(d)) {
+        taken.push_back(*group);
+        stays = measure(d, taken, 1);  // other rounds when all groups have the first
+      } else if (!with_open_rounds(taken).empty()) {
+        stays = measure(d, taken, run_.rounds.count);
+      } else if (!wait_for_more()) {
+        return;
+      }
+    }
+    leave(d, with_open_rounds(taken));
+  }
+
+  /// The next group that the device takes.
+  [[nodiscard]] std::optional<std::size_t> next(std::size_t d) {
+    const std::lock_guard lock(mutex_);
+    std::deque<std::size_t>& from = own_[d].empty() ? queue_ : own_[d];
+    if (from.empty() || cancel_.cancelled()) return std::nullopt;
+    // What has the inputs that it made last; then what has those that no other device made; then anything.
+    auto found = std::ranges::find_if(from, [&](std::size_t group) { return bundles_[d] == bundle(group); });
+    if (found == from.end()) {
+      found = std::ranges::find_if(
+          from, [this](std::size_t group) { return std::ranges::find(bundles_, bundle(group)) == bundles_.end(); });
+    }
+    if (found == from.end()) found = from.begin();
+    const std::size_t group = *found;
+    from.erase(found);
+    bundles_[d] = bundle(group);
+    return group;
+  }
+  [[nodiscard]] std::optional<std::size_t> bundle(std::size_t group) const {
+    return group < run_.bundles.size() ? run_.bundles[group] : group;
+  }
+
+  [[nodiscard]] Groups with_open_rounds(const Groups& groups) {
+    const std::lock_guard lock(mutex_);
+    Groups open;
+    if (cancel_.cancelled()) return open;
+    for (const std::size_t group : groups) {
+      if (is_open(run_.groups[group])) open.push_back(group);
+    }
+    return open;
+  }
+
+  /// A device that is busy may be lost and leave its group. False when nothing can come any more.
+  [[nodiscard]] bool wait_for_more() {
+    std::unique_lock lock(mutex_);
+    --working_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return cancel_.cancelled() || !queue_.empty() || working_ == 0; });
+    if (cancel_.cancelled() || queue_.empty()) return false;
+    ++working_;
+    return true;
+  }
+
+  /// A lost device's groups begin anew elsewhere, but for points that cost it: they would cost the next one as well.
+  void leave(std::size_t d, Groups groups) {
+    const std::lock_guard lock(mutex_);
+    --working_;
+    groups.insert(groups.end(), own_[d].begin(), own_[d].end());
+    for (const std::size_t group : groups) {
+      Places anew;
+      for (const std::size_t place : run_.groups[group]) {
+        if (costly_.contains(place)) continue;
+        done_[place] = {};
+        anew.push_back(place);
+      }
+      sink_.begin_anew(anew);
+      queue_.push_front(group);
+    }
+    changed_.notify_all();
+  }
+
+  /// What the device has taken, and in the first round what it takes as it goes: the last points of a group are counted
+  /// with the first of the next. But for rounds from `rounds` on. False where the device is gone.
+  bool measure(std::size_t d, Groups& taken, int rounds) {
+    for (int losses = 0;;) {
+      bool any_ok = false;
+      int round = 0;
+      RunObserver observer;
+      observer.on_round = [&](int now) { round = now; };
+      observer.on_point_started = [&](std::size_t place, const PointSpec&) {
+        const std::lock_guard lock(mutex_);
+        if (observer_.on_point_started) observer_.on_point_started(d, place, round);
+      };
+      observer.on_point = [&](std::size_t place, const PointRecord& record, const RunCounts&) {
+        const std::lock_guard lock(mutex_);
+        any_ok = any_ok || record.disposition == Disposition::ok;
+        found(place, round, record.disposition);
+        sink_.keep(d, place, round, record);
+      };
+      SweepStart start{.builds = false, .together = trusted_[d] ? most_counted_together : 1};
+      if (rounds == 1) {
+        start.more = [&](std::vector<DoneBefore>& done) -> Places {
+          const std::optional<std::size_t> group = next(d);
+          if (!group) return {};
+          taken.push_back(*group);
+          open(*group, rounds, done);
+          return run_.groups[*group];
+        };
+      }
+      const RunOutcome outcome = run_sweep(*run_.plan, *workers_[d].device, options_, run_.rounds,
+                                           open_in(taken, rounds), observer, cancel_, start);
+      trusted_[d] = outcome.state == RunState::complete;
+      if (outcome.state != RunState::device_lost || cancel_.cancelled()) return true;
+      if (nothing_is_open()) return false;
+      losses = any_ok ? 1 : losses + 1;
+      if (!restart(d, text(outcome.reason), losses)) return false;
+    }
+  }
+
+  /// Pre: the lock is held.
+  void found(std::size_t place, int round, Disposition disposition) {
+    DoneBefore& done = done_[place];
+    if (disposition == Disposition::cancelled) return;
+    done.rounds.insert(round);
+    done.ended = !measured_again(disposition);
+    if (disposition == Disposition::crashed || disposition == Disposition::timeout) costly_.insert(place);
+  }
+
+  /// What run_sweep() is to leave out: all but the rounds below `rounds` of what was taken.
+  [[nodiscard]] std::vector<DoneBefore> open_in(const Groups& taken, int rounds) {
+    std::vector<DoneBefore> done(run_.plan->points.size(), DoneBefore{.rounds = {}, .ended = true});
+    for (const std::size_t group : taken) open(group, rounds, done);
+    return done;
+  }
+  void open(std::size_t group, int rounds, std::vector<DoneBefore>& done) {
+    const std::lock_guard lock(mutex_);
+    for (const std::size_t place : run_.groups[group]) {
+      done[place] = done_[place];
+      for (int later = rounds; later < run_.rounds.count; ++later) done[place].rounds.insert(later);
+    }
+  }
+
+  [[nodiscard]] bool nothing_is_open() {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); });
+  }
+
+  /// False where the worker is given up.
+  bool restart(std::size_t d, const std::string& why, int losses) {
+    const bool too_many = losses > most_losses_in_a_row;
+    auto restarted = too_many ? Result<std::unique_ptr<Device>, std::string>(Failure{why}) : workers_[d].restart();
+    const std::lock_guard lock(mutex_);
+    if (restarted) {
+      workers_[d].device = std::move(restarted).value();
+      if (observer_.on_restart) observer_.on_restart(d, why);
+      return true;
+    }
+    losses_ = too_many ? losses : 0;
+    gone_because_ = restarted.error();
+    if (observer_.on_gone) observer_.on_gone(d, gone_because_);
+    return false;
+  }
+
+  std::vector<Worker>& workers_;
+  const SupervisedPlan& run_;
+  const MeasureOptions& options_;
+  RecordSink& sink_;
+  const SupervisorObserver& observer_;
+  CancelToken cancel_;
+  std::mutex mutex_;  ///< of all below, and of the observer
+  std::condition_variable changed_;
+  std::deque<std::size_t> queue_;
+  std::vector<std::deque<std::size_t>> own_;  ///< by device
+  std::vector<DoneBefore> done_;
+  std::set<std::size_t> costly_;  ///< places that cost a device
+  std::size_t working_ = 0;
+  std::vector<std::optional<std::size_t>> bundles_;  ///< by device: the one that it took last
+  std::vector<char> trusted_;                        ///< by device: its process has measured without being lost
+  std::exception_ptr failure_;
+  int losses_ = 0;  ///< SupervisorOutcome::losses
+  std::string gone_because_;
+};
+
+}  // namespace
+
+SupervisorOutcome supervise(std::vector<Worker>& workers, const SupervisedPlan& run, const MeasureOptions& options,
+                            RecordSink& sink, const SupervisorObserver& observer, const CancelToken& cancel) {
+  return Supervisor(workers, run, options, sink, observer, cancel).run();
+}
+
+}  // namespace attnscope

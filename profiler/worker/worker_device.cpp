@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/worker_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "profiler/plan/fields.h"
+#include "profiler/worker/protocol.h"
+
+namespace attnscope::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds between_looks{50};
+/// A launch may take its time to end; a worker that does not answer a cancel for so long is ended.
+constexpr std::chrono::milliseconds patience_after_cancel{1'500};
+/// A line of so many stays far below longest_line.
+constexpr std::size_t points_of_a_line = 4096;
+/// To connect, log in, open a GPU and its counters; and for what is answered from what is known.
+constexpr std::chrono::seconds patience_for_words{90};
+/// Between two steps of what takes long and tells of them: a kernel that compiles, a load of a ceiling.
+constexpr std::chrono::minutes patience_for_steps{10};
+
+/// A point there ends by its timeout, more than once: its set-up, its first run, its samples, what is judged and what
+/// is counted each may take that long. The rest is what a kernel that is not there yet takes to compile.
+std::chrono::milliseconds patience_for_points(const MeasureOptions& options, std::size_t points) {
+  constexpr int parts = 5;
+  constexpr std::chrono::seconds margin{30};
+  return parts * options.timeout * static_cast<std::int64_t>(points) + margin;
+}
+
+std::string in_seconds(std::chrono::milliseconds time) {
+  return fmt::format("{:g}", std::chrono::duration<double>(time).count());
+}
+
+class WorkerDevice : public Device {
+ public:
+  WorkerDevice(std::unique_ptr<Link> link, std::string host, DeviceEvent hello, bool any_version,
+               const Registry& registry, const CancelToken& session, EndOf end_of)
+      : link_(std::move(link)),
+        end_of_(end_of),
+        host_(std::move(host)),
+        hello_(std::move(hello)),
+        any_version_(any_version),
+        registry_(registry),
+        session_(session) {}
+
+  [[nodiscard]] const DeviceInfo& info() const override { return hello_.device; }
+  [[nodiscard]] const Registry& algorithms() const override { return registry_; }
+  [[nodiscard]] Environment environment() const override { return hello_.environment; }
+  [[nodiscard]] CounterAvailability counters() const override { return hello_.counters; }
+  [[nodiscard]] bool usable() const override { return usable_; }
+
+  [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override {
+    auto reply = ask<ReplyEvent>({.request = "unknown-metrics", .id = {}, .names = {names.begin(), names.end()}},
+                                 session_, patience_for_words);
+    return reply ? std::move(reply->unknown) : std::vector<UnknownMetric>{};
+  }
+
+  [[nodiscard]] std::int64_t free_bytes() const override {
+    const auto reply = ask<ReplyEvent>({.request = "free", .id = {}}, session_, patience_for_words);
+    return reply ? reply->bytes : 0;
+  }
+
+  void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
+    for (std::size_t begin = 0; begin < points.size() && !lost_ && !cancel.cancelled(); begin += points_of_a_line) {
+      const auto part = points.subspan(begin, std::min(points_of_a_line, points.size() - begin));
+      ask<ReplyEvent>({.request = "prepare", .id = {}, .points = {part.begin(), part.end()}}, cancel,
+                      patience_for_steps, [&](const Event& event) {
+                        const auto* build = std::get_if<BuildEvent>(&event);
+                        if (build == nullptr || !progress) return;
+                        BuildReport report;
+                        report.kernel = build->kernel;
+                        report.cached = build->cached;
+                        report.error = build->error;
+                        progress(build->done, build->total, report);
+                      });
+    }
+  }
+
+  [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
+                                    const CancelToken& cancel) override {
+    PointRecord record = asked_for(spec, options, cancel, true).record;
+    if (lost_ && !silent_) record.disposition = Disposition::crashed;  // who asks so expects a result
+    return record;
+  }
+
+  /// Where the link is lost the point waits, which is to say that it is no result.
+  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
+                                            const CancelToken& cancel) override {
+    return asked_for(spec, options, cancel, false);
+  }
+
+  /// Not asked there: a word to and fro at every point leaves a GPU idle.
+  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override {
+    return fit_in_session(waiting, next, info().limits, registry_);
+  }
+
+  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                              const CancelToken& cancel) override {
+    auto answered = ask<RecordEvent>({.request = "count", .id = {}, .options = options}, cancel,
+                                     patience_for_points(options, records.size()));
+    Counted counted{.whole = std::vector<bool>(records.size(), false)};
+    if (!answered && end_of_ == EndOf::point && records.size() == 1) {  // of several nobody knows whose end it was
+      if (cancel.cancelled()) return counted;
+      records.front()->disposition = silent_ ? Disposition::timeout : Disposition::crashed;
+      records.front()->reason = why_;
+      return {.whole = {true}, .lost_to = 0};
+    }
+    if (!answered) return counted;
+    if (answered->records.size() != records.size()) {
+      lose(make_message("what {} answers cannot be read: {}.", host_, std::to_string(answered->records.size())));
+      return counted;
+    }
+    counted.whole.assign(records.size(), true);
+    for (const std::size_t place : answered->left) {
+      if (place < records.size()) counted.whole[place] = false;
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (auto record = record_of(records[i]->spec, std::move(answered->records[i]))) {
+        *records[i] = *std::move(record);
+      } else {
+        counted.whole[i] = false;
+      }
+    }
+    if (answered->lost_to && *answered->lost_to < records.size()) counted.lost_to = answered->lost_to;
+    return counted;
+  }
+
+  [[nodiscard]] Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions& options, const CancelToken& cancel,
+                                                            const CeilingProgress& progress) override {
+    auto reply = ask<ReplyEvent>({.request = "ceilings", .id = {}, .ceilings = options}, cancel, patience_for_steps,
+                                 [&](const Event& event) {
+                                   const auto* step = std::get_if<ProgressEvent>(&event);
+                                   if (step != nullptr && progress) progress(step->done, step->total);
+                                 });
+    if (!reply) return Failure{CeilingFailure{cancel.cancelled(), why_}};
+    if (reply->ceilings) return std::move(*reply->ceilings);
+    return Failure{CeilingFailure{reply->cancelled, reply->reason}};
+  }
+
+ private:
+  /// The record of that point; nothing of one that is about another point.
+  [[nodiscard]] std::optional<PointRecord> record_of(const PointSpec& spec, PointRecord record) const {
+    const bool unreadable = record.spec == PointSpec{} && record.disposition == Disposition::crashed;
+    if (unreadable) record.spec = spec;
+    if (record.spec == spec) return record;
+    lose(make_message("{} answered with another point than {}.", host_, describe(spec)));
+    return std::nullopt;
+  }
+
+  Uncounted asked_for(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel, bool whole) {
+    const auto patience = patience_for_points(options, 1);
+    const bool lost_before = lost_;
+    refused_ = {};
+    auto answered = ask<RecordEvent>(
+        {.request = "measure", .id = {}, .points = {spec}, .options = options, .whole = whole}, cancel, patience);
+    if (answered && answered->records.size() == 1) {
+      if (auto record = record_of(spec, std::move(answered->records.front()))) {
+        return {*std::move(record), !answered->left.empty()};
+      }
+    }
+    PointRecord none;
+    none.spec = spec;
+    none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
+    none.kernels.emplace_back();
+    none.reason = why_;
+    if (!refused_.empty()) {  // where any version will do
+      none.disposition = Disposition::infeasible;
+      none.reason = make_message("{} (version {}): {}", host_, hello_.app_version, std::exchange(refused_, {}));
+      return {std::move(none), false};
+    }
+    if (cancel.cancelled()) {
+      none.disposition = Disposition::cancelled;
+      return {std::move(none), !whole};
+    }
+    if (end_of_ == EndOf::point && !silent_ && !lost_before) {
+      none.disposition = Disposition::crashed;
+      return {std::move(none), false};
+    }
+    if (!silent_ || lost_before) return {std::move(none), true};
+    // As a launch that does not end: it is not measured again.
+    none.disposition = Disposition::timeout;
+    none.reason = make_message("{} gave no result of {} in {} s, and --timeout gives a point {} s.", host_,
+                               describe(spec), in_seconds(patience), in_seconds(options.timeout));
+    return {std::move(none), false};
+  }
+
+  /// The answer that ends the request; builds and progress go to `meanwhile`, and let it wait as long again. Nothing
+  /// where the link is lost, or nothing comes for so long.
+  template <class Answer>
+  std::optional<Answer> ask(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
+                            const std::function<void(const Event&)>& meanwhile = {}) const {
+    std::optional<Event> event = ask_for(std::move(request), cancel, patience, meanwhile);
+    if (!event) return std::nullopt;
+    if (auto* answer = std::get_if<Answer>(&*event)) {
+      if (!answer->usable) usable_ = false;
+      return std::move(*answer);
+    }
+    if (const auto* refused = std::get_if<RefusedEvent>(&*event); refused != nullptr && any_version_) {
+      refused_ = refused->reason.empty() ? Message("refused") : refused->reason;
+    } else if (refused != nullptr) {
+      lose(make_message("what {} answers cannot be read: {}.", host_, refused->reason));
+    } else {
+      lose(make_message("what {} answers cannot be read: {}.", host_, "another answer than was asked for"));
+    }
+    return std::nullopt;
+  }
+
+  /// The id that an event of a worker answers; nothing of other events.
+  static const std::string* answered_id(const Event& event) {
+    return std::visit(
+        [](const auto& each) -> const std::string* {
+          if constexpr (requires { each.usable; }) return &each.id;
+          using E = std::decay_t<decltype(each)>;
+          if constexpr (std::is_same_v<E, RefusedEvent> || std::is_same_v<E, BuildEvent> ||
+                        std::is_same_v<E, ProgressEvent>) {
+            return &each.id;
+          }
+          return nullptr;
+        },
+        event);
+  }
+
+  std::optional<Event> ask_for(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
+                               const std::function<void(const Event&)>& meanwhile) const {
+    if (lost_) return std::nullopt;
+    request.id = fmt::to_string(++number_);
+    if (!link_->send(to_json_line(request))) return lost();
+    bool told_to_stop = false;
+    std::size_t steps = 0;
+    Clock::time_point given_up_at = link_->now() + patience;
+    for (std::string line;;) {
+      const Link::Got got = link_->receive(line, between_looks);
+      if (got == Link::Got::end) return lost();
+      if (got == Link::Got::line) {
+        auto event = parse_event(line);
+        if (!event) return lose(make_message("what {} answers cannot be read: {}.", host_, event.error()));
+        const std::string* const id = answered_id(*event);
+        const auto* build = std::get_if<BuildEvent>(&*event);
+        const auto* progress = std::get_if<ProgressEvent>(&*event);
+        const bool ours = id != nullptr && *id == request.id;
+        // One that could not be read there has no id: there is no other that it could be of.
+        const bool unread = std::holds_alternative<RefusedEvent>(*event) && id->empty();
+        if ((ours || unread) && build == nullptr && progress == nullptr) return std::move(event).value();
+        const std::size_t done = build != nullptr ? build->done : progress != nullptr ? progress->done : 0;
+        if (ours && meanwhile && done > steps) {  // each step once: a flood of them does not hold anybody up
+          steps = done;
+          meanwhile(*event);
+          if (!told_to_stop) given_up_at = link_->now() + patience;
+        }
+      }
+      if ((cancel.cancelled() || session_.cancelled()) && !told_to_stop) {
+        told_to_stop = true;
+        given_up_at = link_->now() + patience_after_cancel;
+        if (!link_->send(to_json_line(WorkerRequest{.request = "cancel", .id = request.id}))) return lost();
+      }
+      if (link_->now() > given_up_at) {
+        silent_ = !told_to_stop;
+        link_->abandon();
+        return lose(make_message("{} does not answer any more.", host_));
+      }
+    }
+  }
+
+  std::optional<Event> lost() const {
+    const Link::End end = link_->end();
+    const std::string words = last_line(end.last_words);
+    if (end_of_ == EndOf::point) return lose(process_ended(end, words));
+    return lose(words.empty() ? make_message("the connection to {} was lost.", host_)
+                              : make_message("the connection to {} was lost: {}.", host_, words));
+  }
+  std::optional<Event> lose(Message why) const {
+    lost_ = true;
+    usable_ = false;
+    why_ = std::move(why);
+    link_.reset();  // who goes on in a fresh process leaves nothing of it behind
+    return std::nullopt;
+  }
+
+  static Message process_ended(const Link::End& end, const std::string& words) {
+    if (end.signal != 0) {
+      const char* const name = ::strsignal(end.signal);
+      if (words.empty()) return make_message("The worker process was ended by signal {} ({}).", end.signal, name);
+      return make_message("The worker process was ended by signal {} ({}). Its last words: {}.", end.signal, name,
+                          words);
+    }
+    if (words.empty()) return make_message("The worker process ended with exit code {}.", end.exit_code);
+    return make_message("The worker process ended with exit code {}. Its last words: {}.", end.exit_code, words);
+  }
+
+  // What is asked changes nothing of the device, but for whether it still answers.
+  mutable std::unique_ptr<Link> link_;
+  EndOf end_of_;
+  std::string host_;
+  DeviceEvent hello_;
+  bool any_version_;
+  const Registry& registry_;
+  const CancelToken& session_;  ///< with which it was opened: of what is asked without a token
+  mutable std::uint64_t number_ = 0;
+  mutable bool usable_ = true;
+  mutable bool lost_ = false;
+  mutable bool silent_ = false;  ///< lost because nothing came in time
+  mutable Message why_;
+  mutable Message refused_;  ///< why the last request was, where any version will do
+};
+
+}  // namespace
+
+Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link, std::string host,
+                                                     std::string_view app_version, const Registry& registry,
+                                                     const CancelToken& cancel, EndOf end_of) {
+  OpenFailure failure;
+  const auto given_up_at = link->now() + patience_for_words;
+  std::string line;
+  // A login shell may greet before it runs what it is told to.
+  while (!line.starts_with("{\"event\"")) {
+    const Link::Got got = link->receive(line, between_looks);
+    failure.silent = link->now() > given_up_at;
+    if (cancel.cancelled() || failure.silent) link->abandon();
+    if (got == Link::Got::end || cancel.cancelled() || failure.silent) {
+      failure.end = link->end();
+      return Failure{failure};
+    }
+  }
+  auto event = parse_event(line);
+  if (const auto* done = event ? std::get_if<DoneEvent>(&*event) : nullptr) {
+    failure.kind = OpenFailure::Kind::no_device;
+    failure.reason = done->reason;
+    return Failure{failure};
+  }
+  const bool any_version = app_version.empty();
+  auto* const hello = event ? std::get_if<DeviceEvent>(&*event) : nullptr;
+  const bool ours = hello != nullptr && hello->protocol == worker_protocol;
+  if (!ours || (!any_version && hello->app_version != app_version)) {
+    failure.kind = OpenFailure::Kind::other_version;
+    if (hello != nullptr) failure.words = hello->app_version;
+    if (any_version && hello != nullptr) failure.words += fmt::format(", protocol {}", hello->protocol);
+    return Failure{failure};
+  }
+  OpenedWorker opened;
+  opened.simulated_because = hello->simulated_because;
+  opened.device = std::make_unique<WorkerDevice>(std::move(link), std::move(host), std::move(*hello), any_version,
+                                                 registry, cancel, end_of);
+  return opened;
+}
+
+}  // namespace attnscope::worker

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/recording.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "kernels/user/user_kernel.h"
+#include "profiler/metrics/rounds.h"
+#include "profiler/metrics/statement.h"
+
+namespace attnscope {
+namespace {
+
+/// The statement with the contents of those of its files that still are what it says, as far as most_kept_source_bytes
+/// go; `algorithm` is what this process knows its kernel by.
+std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const KernelStatement>& statement,
+                                                     const std::string& algorithm) {
+  const auto* const kernel = dynamic_cast<const user::UserKernel*>(known_algorithms().find(algorithm));
+  if (kernel == nullptr) return statement;
+  auto whole = std::make_shared<KernelStatement>(*statement);
+  std::size_t room = most_kept_source_bytes;
+  for (const StatementSource& each : whole->sources) room -= each.content ? each.content->size() : 0;
+  const auto take = [&](StatementSource& source, const std::filesystem::path& file) {
+    std::error_code error;
+    if (source.content || !std::filesystem::is_regular_file(file, error)) return;
+    if (std::filesystem::file_size(file, error) > room || error) return;
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    std::string content = std::move(text).str();
+    if (content.size() > room || uuid_of(content) != source.digest) return;
+    room -= content.size();
+    source.content = std::move(content);
+  };
+  for (StatementSource& source : whole->sources) {
+    for (const std::filesystem::path& file : kernel->source_files()) {
+      take(source, file);
+      take(source, file.parent_path() / source.name);  // what it includes
+    }
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header,
+                                     const std::vector<std::string>& devices) {
+  const auto is_here = [&](const std::string& uuid) { return std::ranges::find(devices, uuid) != devices.end(); };
+  // Several devices, or shards that were merged, share a run that may have begun on one that is not here.
+  const auto begun_here = [&](const RunSummary& run) {
+    if (is_here(run.device_uuid)) return true;
+    if (devices.size() < 2 && run.shards.size() < 2) return false;
+    const std::vector<MeasuredRounds> points = store.measured_rounds(run.id);
+    return std::ranges::any_of(points, is_here, &MeasuredRounds::device_uuid);
+  };
+  const auto wanted = [&](const RunSummary& run) {
+    if (!header.shard.whole()) return run.uid == header.uid && run.shards == std::vector{header.shard};
+    return run.plan_hash == header.plan_hash && is_of_whole_plan(run) && begun_here(run);
+  };
+  std::optional<RunSummary> newest;
+  for (RunSummary& run : store.runs()) {
+    if (wanted(run)) newest = std::move(run);
+  }
+  return newest;
+}
+
+Message shard_conflict(const RunStore& store, const RunHeader& header, bool resume) {
+  if (header.shard.whole()) return {};
+  const std::optional<RunSummary> newest = newest_run(store, header, {});
+  if (newest && resume) return {};
+  const std::string file = store.file().string();
+  if (newest) {
+    return make_message(
+        "{} has shard {} of this plan already (run {}): --resume continues it, and --collection NAME makes it another "
+        "recording",
+        file, to_string(header.shard), newest->id);
+  }
+  const std::vector<RunSummary> runs = store.runs();
+  const auto other = std::ranges::find(runs, header.uid, &RunSummary::uid);
+  if (other == runs.end()) return {};
+  return make_message("{} has another shard of this plan (run {}): give shard {} a file of its own, and merge them",
+                      file, other->id, to_string(header.shard));
+}
+
+Recording::Recording(RunStore& store, PlannedRun planned, std::vector<DeviceInfo> workers, Options options)
+    : store_(store),
+      planned_(std::move(planned)),
+      workers_(std::move(workers)),
+      options_(std::move(options)),
+      rounds_{.count = planned_.header.rounds, .seed = planned_.header.order_seed} {
+  std::vector<std::string> uuids;
+  for (const DeviceInfo& worker : workers_) uuids.push_back(worker.uuid);
+  const std::optional<RunSummary> newest =
+      options_.resume ? newest_run(store_, planned_.header, uuids) : std::optional<RunSummary>();
+  resumed_ = newest.has_value();
+  complete_before_ = newest && newest->state == StoredRunState::complete;
+  run_ = newest ? newest->id : store_.begin_run(planned_.header);
+  if (newest && !complete_before_) store_.reopen_run(run_);
+  if (newest) rounds_.seed = newest->order_seed;
+  find_done();
+}
+
+bool Recording::is_here(const std::string& uuid) const {
+  return std::ranges::find(workers_, uuid, &DeviceInfo::uuid) != workers_.end();
+}
+
+void Recording::find_done() {
+  const std::size_t points = plan().points.size();
+  done_before_.assign(points, DoneBefore{.rounds = {}, .ended = true});
+  for (const std::size_t place : places()) done_before_[place] = {};
+  bool one_device = workers_.size() == 1;
+  for (const MeasuredRounds& point : store_.measured_rounds(run_)) {
+    if (point.index >= points) {
+      options_.warn(make_message(
+          "run {} has a point at place {}, and the plan has {}, counted from 0: that point is left as it is and counts "
+          "for nothing",
+          run_, point.index, grouped(done_before_.size())));
+      continue;
+    }
+    DoneBefore& done = done_before_[point.index];
+    kept_.insert(point.index);
+    measured_on_[point.index] = point.device_uuid;
+    one_device = one_device && point.device_uuid == workers_.front().uuid;
+    done.ended = done.ended || rounds_.count == 1 || !measured_again(point.disposition);
+    for (const int round : point.rounds) {
+      if (round < rounds_.count) done.rounds.insert(round);
+    }
+  }
+  const auto open = [&](std::size_t place) {
+    return !done_before_[place].ended && done_before_[place].rounds.size() < static_cast<std::size_t>(rounds_.count);
+  };
+  for (const Places& group : one_device ? std::vector<Places>() : compared_groups(plan().points)) {
+    if (std::ranges::none_of(group, open)) continue;
+    const std::optional<std::string> begun = begun_on(group);
+    if (!begun || (!begun->empty() && !is_here(*begun))) begin_anew(group);
+  }
+  for (const std::size_t place : places()) {
+    skipped_ += done_before_[place].ended ? static_cast<std::size_t>(rounds_.count) : done_before_[place].rounds.size();
+  }
+}
+
+std::vector<std::size_t> Recording::open_times() const {
+  std::vector<std::size_t> times;
+  for (const DoneBefore& point : done_before_) {
+    times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
+  }
+  return times;
+}
+
+std::optional<std::string> Recording::begun_on(const Places& group) const {
+  std::string device;
+  for (const std::size_t place : group) {
+    const auto found = measured_on_.find(place);
+    if (found == measured_on_.end() || found->second == device) continue;
+    if (!device.empty()) return std::nullopt;
+    device = found->second;
+  }
+  return device;
+}
+
+void Recording::begin_anew(const Places& places) {
+  for (const std::size_t place : places) {
+    done_before_[place] = {};
+    kept_.erase(place);
+    measured_on_.erase(place);
+  }
+}
+
+void Recording::keep(std::size_t worker, std::size_t place, int round, const PointRecord& measured) {
+  PointRecord record = storable(measured);
+  add_sources(record);
+  const bool has_rounds = kept_.contains(place);
+  // Cancelled in a later round: what the others found stays as it is, and the round is as if never begun.
+  if (has_rounds && record.disposition == Disposition::cancelled) return;
+  const std::int64_t id = has_rounds ? store_.add_round(run_, place, round, record)
+                                     : store_.add_point(run_, place, record, workers_.at(worker));
+  if (record.disposition != Disposition::cancelled) kept_.insert(place);
+  if (options_.on_kept) options_.on_kept(worker, place, round, id, record);
+}
+
+/// One object for each statement. A worker sends no contents: they are read here.
+void Recording::add_sources(PointRecord& record) {
+  if (!options_.keep_sources || !record.statement) return;
+  auto& kept = with_sources_[digest_of(*record.statement)];
+  const bool is_new = !kept;
+  if (is_new) kept = with_contents(record.statement, record.spec.algorithm);
+  record.statement = kept;
+  const auto files = std::ranges::count(kept->sources, false,
+                                        [](const StatementSource& source) { return source.content.has_value(); });
+  if (files == 0 || !is_new) return;
+  options_.warn(
+      make_message("--keep-sources: of kernel {} {} files are kept by their digests alone: more than 16 MiB of "
+                   "one statement are not kept",
+                   record.spec.algorithm, files));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/progress.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/registry.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<PointSpec> points_of(std::initializer_list<std::int64_t> lengths) {
+  std::vector<PointSpec> points;
+  for (const std::int64_t n : lengths)
+    points.push_back({.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {}});
+  return points;
+}
+
+// 256 operations a pair: what a point of N costs beside its fixed second.
+double seconds(std::int64_t n) {
+  return 1 + (1e-9 * 256 * static_cast<double>(n * n));
+}
+
+TEST(Progress, UnknownUntilAPointWasMeasured) {
+  ProgressEstimator progress(points_of({256, 512}), built_in_algorithms(), {});
+  EXPECT_FALSE(progress.remaining_seconds().has_value());
+  progress.finished(0, 0.001, false);
+  EXPECT_FALSE(progress.remaining_seconds().has_value());
+  progress.finished(1, 1, true);
+  EXPECT_DOUBLE_EQ(progress.remaining_seconds().value(), 0);
+}
+
+TEST(Progress, SeparatesFixedCostFromWork) {
+  ProgressEstimator progress(points_of({1024, 2048, 4096, 16384}), built_in_algorithms(), {});
+  progress.finished(0, seconds(1024), true);
+  progress.finished(1, seconds(2048), true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), seconds(4096) + seconds(16384), 1e-6);
+}
+
+TEST(Progress, OneMeasuredPointScalesWithTheCount) {
+  ProgressEstimator progress(points_of({1024, 1024, 1024}), built_in_algorithms(), {});
+  progress.finished(0, 2, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 4, 1e-9);
+}
+
+TEST(Progress, SkippedAndInfeasiblePointsCostNothing) {
+  ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), built_in_algorithms(), {0, 1, 1, 1});
+  progress.finished(1, 2, true);
+  progress.finished(2, 0, false);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
+}
+
+TEST(Progress, WhatEndedForGoodHasNoFurtherRounds) {
+  for (const auto& [for_good, left] : {std::pair(false, 10.0), {true, 6.0}}) {
+    ProgressEstimator progress(points_of({1024, 1024, 1024}), built_in_algorithms(), {3, 3, 1});
+    progress.finished(0, 2, true);
+    progress.finished(1, 0, false, for_good);
+    EXPECT_NEAR(progress.remaining_seconds().value(), left, 1e-9) << for_good;
+  }
+}
+
+TEST(Progress, CountsNoFurtherWhenItIsCancelled) {
+  int asked = 0;
+  ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), built_in_algorithms(), {},
+                             [&] { return ++asked > 2; });
+  EXPECT_EQ(asked, 3);
+  progress.finished(3, 2, true);
+  EXPECT_FALSE(progress.remaining_seconds().has_value());
+  progress.finished(0, 2, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
+}
+
+TEST(Progress, NoiseNeverMakesItNegative) {
+  ProgressEstimator progress(points_of({256, 512, 16384}), built_in_algorithms(), {});
+  progress.finished(0, 2, true);
+  progress.finished(1, 1, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 1.5, 1e-9);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tests/profiler/measure/fake_device.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Runner : public ::testing::Test {
+ protected:
+  Runner() {
+    for (const std::int64_t n : {256, 512, 1024}) plan.points.push_back(point(n, {.br = 64, .bc = 64}));
+  }
+
+  static PointSpec point(std::int64_t n, TileShape tile) {
+    return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = tile};
+  }
+
+  RunOutcome run(const std::vector<bool>& ended = {}) {
+    std::vector<DoneBefore> done;
+    for (const bool each : ended) done.push_back({.rounds = {}, .ended = each});
+    RunObserver observer;
+    observer.on_build = [&](std::size_t, std::size_t, const BuildReport&) { ++builds; };
+    observer.on_point_started = [&](std::size_t i, const PointSpec&) { started.push_back(i); };
+    observer.on_point = [&](std::size_t i, const PointRecord& record, const RunCounts& counts) {
+      reported.push_back(i);
+      records.push_back(record);
+      EXPECT_EQ(counts.done, reported.size());
+    };
+    return run_sweep(plan, device, {}, {}, std::move(done), observer, cancel);
+  }
+
+  SweepPlan plan;
+  FakeDevice device;
+  CancelToken cancel;
+  std::size_t builds = 0;
+  std::vector<std::size_t> started;
+  std::vector<std::size_t> reported;
+  std::vector<PointRecord> records;
+};
+
+TEST_F(Runner, ReportsEveryPointInOrder) {
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.total, 3U);
+  EXPECT_EQ(outcome.counts.done, 3U);
+  EXPECT_EQ(outcome.counts.ok, 3U);
+  EXPECT_EQ(outcome.counts.not_ok, 0U);
+  EXPECT_EQ(builds, 3U);
+  EXPECT_THAT(started, ElementsAre(0, 1, 2));
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2));
+}
+
+TEST_F(Runner, AnInfeasiblePointIsReportedWithoutAskingTheDevice) {
+  plan.points[1].tile = {.br = 24, .bc = 64};
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.ok, 2U);
+  EXPECT_EQ(outcome.counts.not_ok, 1U);
+  EXPECT_EQ(device.measured.size(), 2U);
+  EXPECT_EQ(device.prepared.size(), 2U);
+  EXPECT_EQ(records[1].disposition, Disposition::infeasible);
+  EXPECT_THAT(text(records[1].reason), HasSubstr("24"));
+  ASSERT_NE(records[1].kernel("all"), nullptr);
+  EXPECT_EQ(records[1].spec, plan.points[1]);
+}
+
+TEST_F(Runner, InfeasibleOnTheSimulatorIsLabelledSimulated) {
+  device.device_info.simulated = true;
+  plan.points[0].tile = {.br = 24, .bc = 64};
+  plan.points[1].algorithm = "fa9";
+  EXPECT_EQ(run().state, RunState::complete);
+  EXPECT_EQ(records[0].provenance, Provenance::simulated);
+  EXPECT_EQ(records[1].disposition, Disposition::infeasible);
+  EXPECT_THAT(text(records[1].reason), HasSubstr("fa9"));
+}
+
+TEST_F(Runner, OnePointsFailureEndsNothing) {
+  device.answer = [](PointRecord& record) {
+    if (record.spec.problem.n_q == 512) record.disposition = Disposition::timeout;
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.ok, 2U);
+  EXPECT_EQ(outcome.counts.not_ok, 1U);
+}
+
+TEST_F(Runner, ResumingSkipsWhatIsDone) {
+  const RunOutcome outcome = run({true, false, true});
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.total, 3U);
+  EXPECT_EQ(outcome.counts.skipped, 2U);
+  EXPECT_EQ(outcome.counts.done, 1U);
+  EXPECT_THAT(reported, ElementsAre(1));
+  EXPECT_EQ(device.prepared.size(), 1U);
+}
+
+TEST_F(Runner, NothingLeftToDoIsComplete) {
+  EXPECT_EQ(run({true, true, true}).state, RunState::complete);
+  EXPECT_TRUE(device.prepared.empty());
+  EXPECT_TRUE(reported.empty());
+}
+
+TEST_F(Runner, CancelBetweenPointsReportsNoFurtherOne) {
+  device.answer = [&](PointRecord&) { cancel.cancel(); };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::cancelled);
+  EXPECT_THAT(reported, ElementsAre(0));
+  EXPECT_EQ(records[0].disposition, Disposition::ok);
+}
+
+TEST_F(Runner, CancelWithinAPointReportsItAsCancelled) {
+  device.answer = [&](PointRecord& record) {
+    cancel.cancel();
+    record.disposition = Disposition::cancelled;
+  };
+  EXPECT_EQ(run().state, RunState::cancelled);
+  EXPECT_THAT(reported, ElementsAre(0));
+  EXPECT_EQ(records[0].disposition, Disposition::cancelled);
+}
+
+TEST_F(Runner, CancelledBeforeTheStartDoesNothing) {
+  cancel.cancel();
+  EXPECT_EQ(run().state, RunState::cancelled);
+  EXPECT_TRUE(device.prepared.empty());
+  EXPECT_TRUE(started.empty());
+}
+
+TEST_F(Runner, CancelAfterTheLastPointIsComplete) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q == 1024) cancel.cancel();
+  };
+  EXPECT_EQ(run().state, RunState::complete);
+}
+
+TEST_F(Runner, ALostDeviceEndsTheRunAfterItsPoint) {
+  device.answer = [&](PointRecord& record) {
+    record.disposition = Disposition::crashed;
+    record.reason = Message::verbatim("illegal address");
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(text(outcome.reason), HasSubstr("illegal address"));
+  EXPECT_THAT(reported, ElementsAre(0));
+  EXPECT_EQ(outcome.counts.done, 1U);
+}
+
+// ---- Devices that count several points together -------------------------------------------------------------------
+
+class RunnerTogether : public Runner {
+ protected:
+  RunnerTogether() {
+    plan.points.clear();
+    for (std::int64_t i = 1; i <= 12; ++i) plan.points.push_back(point(64 * i, {.br = 64, .bc = 64}));
+    device.most_together = 4;
+    device.count_answer = [](PointRecord& record) {
+      record.kernels.front().metrics.push_back(
+          {"dram_read_bytes", static_cast<double>(record.spec.problem.n_q), "byte", Provenance::measured});
+    };
+  }
+
+  static bool counted(const PointRecord& record) {
+    return record.kernels.front().metric("dram_read_bytes") == static_cast<double>(record.spec.problem.n_q);
+  }
+  [[nodiscard]] std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> sizes;
+    for (const auto& session : device.sessions) sizes.push_back(session.size());
+    return sizes;
+  }
+  static std::vector<std::size_t> up_to(std::size_t count) {
+    std::vector<std::size_t> indices(count);
+    std::iota(indices.begin(), indices.end(), 0);
+    return indices;
+  }
+};
+
+TEST_F(RunnerTogether, TheFirstAloneThenMoreAtOnceAndAllInOrder) {
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.ok, 12U);
+  EXPECT_EQ(started, up_to(12));
+  EXPECT_EQ(reported, up_to(12));
+  EXPECT_THAT(sizes(), ElementsAre(1, 2, 4, 4, 1));
+  for (const PointRecord& record : records) EXPECT_TRUE(counted(record)) << describe(record.spec);
+}
+
+TEST_F(RunnerTogether, PointsThatAreNotCountedKeepTheirPlace) {
+  plan.points[4].tile = {.br = 24, .bc = 64};
+  device.answer = [](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 6) record.disposition = Disposition::incorrect;
+  };
+  EXPECT_EQ(run().state, RunState::complete);
+  EXPECT_EQ(reported, up_to(12));
+  EXPECT_EQ(records[4].disposition, Disposition::infeasible);
+  EXPECT_EQ(records[5].disposition, Disposition::incorrect);
+  for (const std::size_t i : {3U, 6U, 7U}) EXPECT_TRUE(counted(records[i])) << i;
+  EXPECT_THAT(device.sessions[2], ElementsAre(64 * 4, 64 * 7, 64 * 8, 64 * 9));
+}
+
+TEST_F(RunnerTogether, LongPointsAreNotKeptWaiting) {
+  device.answer = [](PointRecord& record) { record.wall_seconds = 0.6; };
+  EXPECT_EQ(run().state, RunState::complete);
+  EXPECT_THAT(sizes(), ElementsAre(1, 2, 2, 2, 2, 2, 1));
+}
+
+TEST_F(RunnerTogether, ACounterlessPointOfASessionIsNoOthersMatter) {
+  device.count_answer = [count = device.count_answer](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 5) {
+      record.disposition = Disposition::no_counters;
+    } else {
+      count(record);
+    }
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.ok, 11U);
+  EXPECT_EQ(reported, up_to(12));
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(counted(records[i]), i != 4) << i;
+}
+
+TEST_F(RunnerTogether, ADeviceLostInASessionIsThatPointsFaultAndTheOthersAreMeasuredAgain) {
+  // Points 5 and 9 cost the device each time they are counted, in whatever company.
+  device.count_answer = [&, count = device.count_answer](PointRecord& record) {
+    const std::int64_t n = record.spec.problem.n_q;
+    if (n == 64 * 6 || n == 64 * 10) {
+      record.disposition = Disposition::crashed;
+      record.reason = Message::verbatim("illegal address");
+      device.is_usable = false;
+      return;
+    }
+    count(record);
+  };
+  std::vector<bool> done(12, false);
+  std::map<std::size_t, PointRecord> all;
+  int processes = 0;
+  for (RunState state = RunState::device_lost; state == RunState::device_lost && processes < 5; ++processes) {
+    started.clear();
+    reported.clear();
+    records.clear();
+    device.is_usable = true;
+    const RunOutcome outcome = run(done);
+    state = outcome.state;
+    for (std::size_t i = 0; i < reported.size(); ++i) {
+      EXPECT_FALSE(done[reported[i]]) << reported[i] << " was reported twice";
+      done[reported[i]] = true;
+      all[reported[i]] = records[i];
+    }
+    if (state == RunState::device_lost) {
+      EXPECT_THAT(text(outcome.reason), HasSubstr("illegal address"));
+      EXPECT_EQ(records.back().disposition, Disposition::crashed);
+      EXPECT_GE(records.size(), 2U) << "each process gets further than what cost the last one its device";
+    }
+  }
+  EXPECT_EQ(processes, 3);
+  ASSERT_EQ(all.size(), 12U);
+  for (const auto& [i, record] : all) {
+    EXPECT_EQ(record.disposition, i == 5 || i == 9 ? Disposition::crashed : Disposition::ok) << i;
+    EXPECT_EQ(counted(record), i != 5 && i != 9) << i;
+  }
+}
+
+TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q != 64 * 6) return;
+    record.disposition = Disposition::timeout;
+    record.reason = Message::verbatim("still running");
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(text(outcome.reason), HasSubstr("still running"));
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2, 5)) << "3 and 4 wait for their counters";
+  EXPECT_EQ(outcome.counts.done, 4U);
+}
+
+// Another point had ended badly before, of itself.
+TEST_F(RunnerTogether, ThePointThatCostTheDeviceIsNamedWhateverBecameOfIt) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q != 64 * 5) return;
+    record.disposition = Disposition::crashed;
+    record.reason = Message::verbatim("one call failed");
+  };
+  device.count_answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q != 64 * 4) return;
+    record.disposition = Disposition::out_of_memory;
+    record.reason = Message::verbatim("no memory, and then no device");
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(text(outcome.reason), HasSubstr("no memory, and then no device"));
+}
+
+TEST_F(RunnerTogether, WhatWaitsAtACancelIsNotReported) {
+  device.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 5) cancel.cancel();
+  };
+  EXPECT_EQ(run().state, RunState::cancelled);
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2));
+  EXPECT_THAT(started, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "nothing is begun after a cancel";
+}
+
+TEST_F(RunnerTogether, ACancelWhileASessionIsCountedLeavesAllOfIt) {
+  device.count_answer = [&, count = device.count_answer](PointRecord& record) {
+    if (record.spec.problem.n_q == 64 * 5) cancel.cancel();
+    count(record);
+  };
+  EXPECT_EQ(run().state, RunState::cancelled);
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2));
+}
+
+TEST_F(Runner, AnObserversExceptionPassesThrough) {
+  RunObserver observer;
+  observer.on_point = [](std::size_t, const PointRecord&, const RunCounts&) { throw std::runtime_error("disk full"); };
+  EXPECT_THROW((void)run_sweep(plan, device, {}, {}, {}, observer, cancel), std::runtime_error);
+  EXPECT_EQ(device.measured.size(), 1U);
+}
+
+/// Three points in rounds, on a device that answers each round otherwise.
+class RunnerInRounds : public Runner {
+ protected:
+  RunOutcome run_rounds(int count, std::vector<DoneBefore> done = {}) {
+    RunObserver observer;
+    observer.on_round = [&](int round) { now = round; };
+    observer.on_point = [&](std::size_t i, const PointRecord& record, const RunCounts&) {
+      measured.emplace_back(now, i);
+      records.push_back(record);
+    };
+    return run_sweep(plan, device, {}, {.count = count, .seed = 7}, std::move(done), observer, cancel);
+  }
+
+  /// What a run measures that nothing disturbs.
+  std::vector<std::pair<int, std::size_t>> undisturbed(int count) const {
+    std::vector<std::pair<int, std::size_t>> all;
+    for (int round = 0; round < count; ++round) {
+      for (const std::size_t i : round_order(plan.points.size(), round, {.count = count, .seed = 7})) {
+        all.emplace_back(round, i);
+      }
+    }
+    return all;
+  }
+
+  int now = -1;
+  std::vector<std::pair<int, std::size_t>> measured;
+};
+
+TEST_F(RunnerInRounds, EachRoundMeasuresAllPointsInAnOrderOfItsOwn) {
+  for (const std::int64_t n : {2048, 4096, 8192}) plan.points.push_back(point(n, {.br = 64, .bc = 64}));
+  const RunOutcome outcome = run_rounds(4);
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(outcome.counts.total, 24U);
+  EXPECT_EQ(outcome.counts.done, 24U);
+  EXPECT_EQ(measured, undisturbed(4));
+  std::set<std::vector<std::size_t>> orders;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::size_t> order = round_order(6, round, {.count = 4, .seed = 7});
+    orders.insert(order);
+    std::ranges::sort(order);
+    EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4, 5));
+  }
+  EXPECT_EQ(orders.size(), 4U);
+  // What another program's run went on from would be another order: this one is for good.
+  EXPECT_THAT(round_order(6, 1, {.count = 4, .seed = 7}), ElementsAre(5, 4, 0, 3, 2, 1));
+  EXPECT_THAT(round_order(3, 0, {.count = 1, .seed = 7}), ElementsAre(0, 1, 2)) << "one round is the plan's order";
+}
+
+TEST_F(RunnerInRounds, OutputsAreVerifiedInTheFirstRoundAlone) {
+  (void)run_rounds(2);
+  ASSERT_EQ(device.asked.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(device.asked[i].verify, i < 3) << i;
+  EXPECT_EQ(device.prepared.size(), 3U) << "compiled once";
+}
+
+TEST_F(RunnerInRounds, APointThatFailsIsNotMeasuredAgain) {
+  device.answer = [&](PointRecord& record) {
+    const std::int64_t n = record.spec.problem.n_q;
+    if (n == 512 && now == 1) record.disposition = Disposition::timeout;
+    if (n == 1024) record.disposition = Disposition::no_counters;
+  };
+  const RunOutcome outcome = run_rounds(3);
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_EQ(std::ranges::count(measured, 0U, &std::pair<int, std::size_t>::second), 3);
+  EXPECT_EQ(std::ranges::count(measured, 1U, &std::pair<int, std::size_t>::second), 2) << "it timed out in the second";
+  EXPECT_EQ(std::ranges::count(measured, 2U, &std::pair<int, std::size_t>::second), 3) << "a time without counters";
+  EXPECT_EQ(outcome.counts.total, 9U);
+  EXPECT_EQ(outcome.counts.done, 9U) << "the round that it takes from the point counts as done";
+}
+
+TEST_F(RunnerInRounds, GoesOnInMidRoundAtEveryPlace) {
+  const auto all = undisturbed(3);
+  for (std::size_t kept = 0; kept <= all.size(); ++kept) {
+    SCOPED_TRACE(kept);
+    std::vector<DoneBefore> done(plan.points.size());
+    for (std::size_t i = 0; i < kept; ++i) done[all[i].second].rounds.insert(all[i].first);
+    measured.clear();
+    const RunOutcome outcome = run_rounds(3, done);
+    EXPECT_EQ(outcome.counts.skipped, kept);
+    EXPECT_EQ(measured, (std::vector(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end())));
+  }
+}
+
+TEST_F(RunnerInRounds, NothingIsCountedTogetherAcrossRounds) {
+  device.most_together = 16;
+  EXPECT_EQ(run_rounds(2).state, RunState::complete);
+  EXPECT_EQ(measured, undisturbed(2));
+  std::size_t counted = 0;
+  for (const auto& session : device.sessions) {
+    counted += session.size();
+    EXPECT_LE(session.size(), 3U);
+    EXPECT_EQ(std::set(session.begin(), session.end()).size(), session.size()) << "no point twice";
+  }
+  EXPECT_EQ(counted, 6U);
+}
+
+TEST_F(RunnerInRounds, ADeviceLostInALaterRoundLosesNothingBeforeIt) {
+  device.answer = [&](PointRecord& record) {
+    if (now != 1 || record.spec.problem.n_q != 512) return;
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+  };
+  const RunOutcome outcome = run_rounds(2);
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  std::vector<DoneBefore> done(plan.points.size());
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    done[measured[i].second].rounds.insert(measured[i].first);
+    if (records[i].disposition == Disposition::crashed) done[measured[i].second].ended = true;
+  }
+  device.is_usable = true;
+  EXPECT_EQ(run_rounds(2, done).state, RunState::complete);
+  EXPECT_EQ(measured, undisturbed(2)) << "the process that goes on measures the others, in their order";
+}
+
+}  // namespace
+}  // namespace attnscope

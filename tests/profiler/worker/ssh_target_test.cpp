@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/worker/ssh.h"
+
+namespace attnscope::worker {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SshTarget, HostAndDevice) {
+  const auto plain = parse_ssh_target("ssh:gpubox");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->host, "gpubox");
+  EXPECT_EQ(plain->device, "");
+  EXPECT_EQ(plain->word(), "ssh:gpubox");
+  const auto whole = parse_ssh_target("ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(whole->host, "ada@gpu-7.lab.example");
+  EXPECT_EQ(whole->device, "simulated:A100 80GB");
+  EXPECT_EQ(whole->word(), "ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
+}
+
+// Each would be an option of ssh, more than a word to a shell, a hop of a hop, or nothing.
+TEST(SshTarget, WhatIsNoNameIsRefused) {
+  for (const char* word :
+       {"ssh:", "ssh:-oProxyCommand=touch", "ssh:a b", "ssh:a;reboot", "ssh:a$(reboot)", "ssh:a/", "ssh:a/0;reboot",
+        "ssh:a/\"", "ssh:a/$HOME", "ssh:a/--output=x", "ssh:a/ssh:b", "ssh:a'b", "ssh:a\nb", "ssh:a/0`id`"}) {
+    EXPECT_FALSE(parse_ssh_target(word).ok()) << word;
+  }
+  EXPECT_FALSE(parse_ssh_target("ssh:" + std::string(1000, 'a')).ok());
+}
+
+TEST(SshFailure, EachIsNamedWithItsFix) {
+  const SshTarget target{.host = "gpubox", .device = {}};
+  const auto said = [&](int code, const std::string& words) {
+    OpenFailure failure;
+    failure.end = {.exit_code = code, .last_words = words};
+    return text(explain(target, failure, "0.3"));
+  };
+  EXPECT_THAT(said(255, "ada@gpubox: Permission denied (publickey,password).\r\n"), HasSubstr("ssh-copy-id gpubox"));
+  EXPECT_THAT(said(255, "No ED25519 host key is known for gpubox\nHost key verification failed.\r\n"),
+              HasSubstr("run 'ssh gpubox' once"));
+  EXPECT_THAT(said(255, "ssh: Could not resolve hostname gpubox: Name or service not known\r\n"),
+              HasSubstr("cannot be reached by ssh: ssh: Could not resolve hostname gpubox"));
+  EXPECT_THAT(said(127, "sh: 1: exec: attnscope: not found\n"), HasSubstr("attnscope remote --copy-to gpubox"));
+  EXPECT_THAT(
+      said(127, "attnscope: error while loading shared libraries: libgcc_s.so.1: cannot open shared object file\n"),
+      HasSubstr("gpubox cannot run attnscope"));
+  EXPECT_THAT(said(126, "sh: 1: attnscope: Exec format error\n"), HasSubstr("Exec format error"));
+  EXPECT_THAT(said(1, "attnscope: out of luck\n"), HasSubstr("ended with code 1: attnscope: out of luck"));
+  const auto ended = [](int code) {
+    OpenFailure failure;
+    failure.end.exit_code = code;
+    return failure;
+  };
+  EXPECT_TRUE(may_pass(ended(255)));
+  EXPECT_FALSE(may_pass(ended(127)));
+  OpenFailure other;
+  other.kind = OpenFailure::Kind::other_version;
+  EXPECT_FALSE(may_pass(other));
+}
+
+}  // namespace
+}  // namespace attnscope::worker

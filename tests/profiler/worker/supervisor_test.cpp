@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/supervisor.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "tests/profiler/measure/fake_device.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// Twelve points in four groups, on devices that the tests make fail.
+class Supervisor : public ::testing::Test, public RecordSink {
+ protected:
+  static constexpr std::size_t points = 12;
+
+  Supervisor() {
+    for (std::size_t i = 0; i < points; ++i) {
+      plan.points.push_back({.algorithm = "fa2",
+                             .problem = {.n_q = 64 * static_cast<std::int64_t>(i + 1),
+                                         .n_k = 64 * static_cast<std::int64_t>(i + 1),
+                                         .d = 64},
+                             .tile = {.br = 64, .bc = 64}});
+    }
+    shared = {.plan = &plan, .groups = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}};
+  }
+
+  static std::size_t place_of(const PointSpec& spec) { return static_cast<std::size_t>(spec.problem.n_q / 64 - 1); }
+
+  void add_devices(std::size_t count, std::vector<std::string> hosts = {}) {
+    hosts.resize(count);
+    for (std::size_t d = 0; d < count; ++d) {
+      auto device = std::make_unique<FakeDevice>();
+      arm(d, *device);
+      made.emplace_back(d, device.get());
+      devices.push_back({.device = std::move(device),
+                         .restart = [this, d]() -> Result<std::unique_ptr<Device>, std::string> {
+                           if (!comes_back) return Failure{std::string("it fell off the bus")};
+                           auto fresh = std::make_unique<FakeDevice>();
+                           arm(d, *fresh);
+                           return std::unique_ptr<Device>(std::move(fresh));
+                         },
+                         .host = hosts[d]});
+    }
+  }
+
+  void arm(std::size_t d, FakeDevice& device) {
+    device.answer = [this, d, &device](PointRecord& record) {
+      if (answer) answer(d, device, record);
+    };
+  }
+
+  void keep(std::size_t d, std::size_t place, int round, const PointRecord& record) override {
+    if (on_point) on_point(d, place);
+    if (record.disposition == Disposition::cancelled) return;
+    const auto [found, is_new] = measured.try_emplace({place, round}, d);
+    EXPECT_TRUE(is_new) << place << " twice in round " << round;
+    dispositions[place] = record.disposition;
+  }
+  void begin_anew(const Places& places) override {
+    for (const std::size_t place : places) {
+      std::erase_if(measured, [&](const auto& each) { return each.first.first == place; });
+    }
+  }
+
+  SupervisorOutcome run() {
+    SupervisorObserver observer;
+    observer.on_build = [this](std::size_t, std::size_t, const BuildReport&) { ++builds; };
+    observer.on_restart = [this](std::size_t d, const std::string& why) {
+      losses.push_back(fmt::format("{} goes on: {}", d, why));
+    };
+    observer.on_gone = [this](std::size_t d, const std::string& why) {
+      losses.push_back(fmt::format("{} gone: {}", d, why));
+    };
+    return supervise(devices, shared, options, *this, observer, cancel);
+  }
+
+  /// The devices that measured a group.
+  std::set<std::size_t> devices_of(const Places& group) {
+    std::set<std::size_t> found;
+    for (const auto& [key, device] : measured) {
+      if (std::ranges::find(group, key.first) != group.end()) found.insert(device);
+    }
+    return found;
+  }
+
+  SweepPlan plan;
+  SupervisedPlan shared;
+  std::vector<Worker> devices;
+  std::vector<std::pair<std::size_t, FakeDevice*>> made;
+  MeasureOptions options;
+  CancelToken cancel;
+  bool comes_back = true;
+  std::function<void(std::size_t, FakeDevice&, PointRecord&)> answer;
+  std::function<void(std::size_t, std::size_t)> on_point;
+  std::map<std::pair<std::size_t, int>, std::size_t> measured;  ///< place, round: the device
+  std::map<std::size_t, Disposition> dispositions;
+  std::vector<std::string> losses;
+  std::size_t builds = 0;
+};
+
+TEST_F(Supervisor, every_point_once_and_each_group_on_one_device) {
+  add_devices(3);
+  const SupervisorOutcome outcome = run();
+  EXPECT_TRUE(outcome.complete);
+  EXPECT_FALSE(outcome.cancelled);
+  EXPECT_EQ(measured.size(), points);
+  for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
+  EXPECT_EQ(builds, points) << "one device of the host compiles";
+}
+
+TEST_F(Supervisor, on_several_hosts_each_compiles_for_itself) {
+  add_devices(3, {"a", "b", "a"});
+  (void)run();
+  EXPECT_EQ(builds, 2 * points);
+}
+
+TEST_F(Supervisor, rounds_of_a_group_stay_on_the_device_that_began_it) {
+  shared.rounds = {.count = 4, .seed = 7};
+  add_devices(3);
+  EXPECT_TRUE(run().complete);
+  EXPECT_EQ(measured.size(), 4 * points);
+  for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
+}
+
+TEST_F(Supervisor, a_group_that_was_begun_goes_on_where_it_was_begun) {
+  shared.done.resize(points);
+  shared.done[6].ended = true;
+  shared.begun_on = {{}, {}, 1, {}};
+  add_devices(2);
+  EXPECT_TRUE(run().complete);
+  EXPECT_EQ(measured.size(), points - 1);
+  EXPECT_THAT(devices_of({7, 8}), ElementsAre(1U));
+}
+
+TEST_F(Supervisor, a_device_takes_what_has_the_inputs_that_it_made) {
+  shared.bundles = {0, 1, 0, 1};
+  // Neither goes on to its third point, or ends its sixth, before the other has begun as many: none has nothing to do
+  // while the other has a group to spare.
+  std::array<std::atomic<int>, 2> begun{};
+  answer = [&](std::size_t d, FakeDevice&, PointRecord&) {
+    const int mine = ++begun.at(d);
+    begun.at(d).notify_all();
+    std::atomic<int>& other = begun.at(1 - d);
+    const int needed = mine == 6 ? 4 : mine == 3 ? 1 : 0;
+    for (int now = other; now < needed; now = other) other.wait(now);
+  };
+  add_devices(2);
+  EXPECT_TRUE(run().complete);
+  EXPECT_EQ(devices_of({0, 1, 2, 6, 7, 8}).size(), 1U);
+  EXPECT_EQ(devices_of({3, 4, 5, 9, 10, 11}).size(), 1U);
+}
+
+TEST_F(Supervisor, what_is_counted_together_goes_beyond_a_group) {
+  add_devices(1);
+  made[0].second->most_together = 64;
+  EXPECT_TRUE(run().complete);
+  std::vector<std::size_t> sessions;
+  for (const auto& session : made[0].second->sessions) sessions.push_back(session.size());
+  EXPECT_THAT(sessions, ElementsAre(1, 2, 4, 5));
+}
+
+TEST_F(Supervisor, a_point_that_costs_the_device_is_kept_and_the_rest_goes_on_in_a_fresh_process) {
+  answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
+    if (place_of(record.spec) != 4) return;
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+  };
+  add_devices(2);
+  EXPECT_TRUE(run().complete);
+  EXPECT_EQ(measured.size(), points);
+  EXPECT_EQ(dispositions[4], Disposition::crashed);
+  EXPECT_EQ(dispositions[5], Disposition::ok);
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_THAT(losses[0], ::testing::HasSubstr("goes on"));
+}
+
+TEST_F(Supervisor, a_lost_devices_group_begins_anew_elsewhere_and_nothing_else_does) {
+  comes_back = false;
+  std::atomic<bool> lost = false;
+  answer = [&](std::size_t d, FakeDevice& device, PointRecord& record) {
+    if (d == 0) return lost.wait(false);
+    if (place_of(record.spec) % 3 != 1) return;  // the second point of the group
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+    lost = true;
+    lost.notify_all();
+  };
+  add_devices(2);
+  const SupervisorOutcome outcome = run();
+  EXPECT_TRUE(outcome.complete);
+  EXPECT_EQ(measured.size(), points);
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_EQ(losses[0], "1 gone: it fell off the bus");
+  for (const Places& group : shared.groups) {
+    std::set<std::size_t> of_ok;
+    for (const auto& [key, device] : measured) {
+      const std::size_t place = key.first;
+      const bool in_group = std::ranges::find(group, place) != group.end();
+      if (in_group && dispositions[place] == Disposition::ok) of_ok.insert(device);
+    }
+    EXPECT_EQ(of_ok.size(), 1U) << "what is compared was measured on one device";
+  }
+}
+
+TEST_F(Supervisor, a_worker_that_is_lost_at_the_last_point_is_not_restarted) {
+  answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
+    device.is_usable = place_of(record.spec) + 1 < points;
+  };
+  add_devices(1);
+  EXPECT_TRUE(run().complete);
+  EXPECT_THAT(losses, ElementsAre());
+}
+
+TEST_F(Supervisor, with_every_device_gone_the_run_is_not_complete) {
+  comes_back = false;
+  answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+  };
+  add_devices(2);
+  const SupervisorOutcome outcome = run();
+  EXPECT_FALSE(outcome.complete);
+  EXPECT_FALSE(outcome.cancelled);
+  EXPECT_EQ(losses.size(), 2U);
+  EXPECT_EQ(outcome.gone_because, "it fell off the bus");
+  EXPECT_EQ(outcome.losses, 0);
+}
+
+TEST_F(Supervisor, points_in_a_row_that_cost_the_only_worker_end_the_run) {
+  answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+  };
+  add_devices(1);
+  const SupervisorOutcome outcome = run();
+  EXPECT_FALSE(outcome.complete);
+  EXPECT_EQ(outcome.losses, most_losses_in_a_row + 1);
+  EXPECT_EQ(measured.size(), 6U);
+}
+
+TEST_F(Supervisor, a_device_that_only_loses_itself_is_given_up) {
+  answer = [](std::size_t d, FakeDevice& device, PointRecord& record) {
+    if (d == 0) return;
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
+  };
+  // All on device 1, which is lost at each of twelve points.
+  shared.begun_on.assign(4, 1);
+  add_devices(2);
+  EXPECT_TRUE(run().complete) << "device 0 has measured what was left";
+  EXPECT_EQ(std::ranges::count_if(losses, [](const std::string& loss) { return loss.starts_with("1 "); }),
+            std::ssize(losses));
+}
+
+TEST_F(Supervisor, a_cancel_stops_all) {
+  on_point = [this](std::size_t, std::size_t) { cancel.cancel(); };
+  add_devices(3);
+  const SupervisorOutcome outcome = run();
+  EXPECT_TRUE(outcome.cancelled);
+  EXPECT_FALSE(outcome.complete);
+}
+
+TEST_F(Supervisor, what_an_observer_throws_passes_through) {
+  on_point = [](std::size_t, std::size_t place) {
+    if (place == 3) throw std::runtime_error("the disk is full");
+  };
+  add_devices(3);
+  EXPECT_THROW((void)run(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/worker/worker_device.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/worker/protocol.h"
+#include "profiler/worker/runner.h"
+#include "profiler/worker/worker_loop.h"
+#include "tests/profiler/measure/fake_device.h"
+
+namespace attnscope::worker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* version = "1.2.3";
+
+/// A worker in the same thread: what is sent is answered at once, and the answers wait to be received.
+class Wire {
+ public:
+  explicit Wire(Device& device) : loop_(device, [this](const Event& event) { lines.push_back(to_json_line(event)); }) {
+    loop_.introduce(version, "");
+  }
+  void take(std::string_view line) {
+    const auto request = parse_worker_request(line.substr(0, line.size() - 1));
+    ASSERT_TRUE(request.ok()) << line;
+    if (request->request == "cancel") {
+      cancelled.push_back(request->id);
+      return;
+    }
+    asked.push_back(request->request);
+    if (!silent) loop_.answer(*request, cancel);
+  }
+
+  std::deque<std::string> lines;
+  std::vector<std::string> asked;
+  std::vector<std::string> cancelled;
+  bool silent = false;  ///< requests are not answered
+  bool cut = false;     ///< nothing is left of the link
+  bool abandoned = false;
+  std::string flood;  ///< said again and again where there is nothing else
+  CancelToken cancel;
+
+ private:
+  WorkerLoop loop_;
+};
+
+/// Waits in no time: its clock advances by the patience of each wait.
+class WireLink : public Link {
+ public:
+  explicit WireLink(Wire& wire) : wire_(wire) {}
+  bool send_bytes(std::string_view bytes) override {
+    if (wire_.cut) return false;
+    wire_.take(bytes);
+    return true;
+  }
+  void end_input() override {}
+  Got receive(std::string& line, std::chrono::milliseconds patience) override {
+    if (wire_.cut) return Got::end;
+    if (wire_.lines.empty()) waited_ += patience;
+    if (wire_.lines.empty() && wire_.flood.empty()) return Got::nothing;
+    line = wire_.flood;
+    if (wire_.lines.empty()) return Got::line;
+    line = std::move(wire_.lines.front());
+    wire_.lines.pop_front();
+    return Got::line;
+  }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return begin_ + waited_; }
+  void abandon() override { wire_.abandoned = true; }
+  End end() override { return {.exit_code = 255, .last_words = "first\nConnection reset by peer\n"}; }
+
+ private:
+  Wire& wire_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::milliseconds waited_{0};
+};
+
+/// One that runs.
+PointSpec plain(std::int64_t n) {
+  return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
+}
+/// With knobs of both kinds.
+PointSpec point_of(std::int64_t n) {
+  PointSpec spec = plain(n);
+  spec.knobs.set("warps", std::int64_t{8});
+  spec.knobs.set("raster", std::string("heads-fastest"));
+  return spec;
+}
+
+class WorkerDevice : public ::testing::Test {
+ protected:
+  WorkerDevice() {
+    auto opened =
+        open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+    if (opened) device = std::move(opened->device);
+  }
+  void SetUp() override { ASSERT_NE(device, nullptr); }
+
+  FakeDevice there;
+  Wire wire{there};
+  CancelToken cancel;
+  std::unique_ptr<Device> device;
+};
+
+TEST_F(WorkerDevice, DeviceIsTheOneThere) {
+  EXPECT_EQ(device->info().uuid, "GPU-fake");
+  EXPECT_FALSE(device->info().simulated);
+  const DeviceLimits& here = device->info().limits;
+  const DeviceLimits& limits = there.device_info.limits;
+  EXPECT_EQ(here.name, limits.name);
+  EXPECT_EQ(here.sm_count, 132);
+  EXPECT_EQ(here.shared_bytes_per_block, 232'448);
+  EXPECT_EQ(here.l2_bytes, limits.l2_bytes);
+  EXPECT_DOUBLE_EQ(here.tensor_flops, limits.tensor_flops);
+  EXPECT_DOUBLE_EQ(here.boost_hz, limits.boost_hz);
+  EXPECT_EQ(device->counters().state, CounterState::available);
+  EXPECT_EQ(device->free_bytes(), limits.dram_bytes);
+}
+
+// A counter that is no number would be zero bytes at the other end: it costs its point, and no other.
+TEST_F(WorkerDevice, ANumberThatIsNoneIsNoResult) {
+  there.answer = [](PointRecord& record) {
+    if (record.spec.problem.n_q == 256)
+      record.kernels.front().metrics = {{"dram_read_bytes", std::numeric_limits<double>::quiet_NaN(), "byte"}};
+  };
+  const PointRecord got = device->measure(point_of(256), {}, cancel);
+  EXPECT_EQ(got.spec, point_of(256));
+  EXPECT_EQ(got.disposition, Disposition::crashed);
+  EXPECT_THAT(text(got.reason), HasSubstr("'value'"));
+  EXPECT_TRUE(device->usable());
+  EXPECT_EQ(device->measure(point_of(512), {}, cancel).disposition, Disposition::ok);
+}
+
+TEST_F(WorkerDevice, PointsAreCountedTogetherThere) {
+  there.most_together = 4;
+  there.count_answer = [](PointRecord& record) {
+    record.kernels.front().metrics = {{"dram_read_bytes", 7.0 * static_cast<double>(record.spec.problem.n_q), "byte"}};
+  };
+  SweepPlan plan;
+  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
+  std::vector<double> bytes;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+    bytes.push_back(record.kernels.front().metric("dram_read_bytes").value_or(0));
+  };
+  const RunOutcome outcome = run_sweep(plan, *device, {}, {}, {}, observer, cancel);
+  EXPECT_EQ(outcome.state, RunState::complete);
+  EXPECT_THAT(bytes, ElementsAre(7 * 256, 7 * 512, 7 * 1024, 7 * 2048));
+  EXPECT_THAT(there.sessions, ElementsAre(ElementsAre(256), ElementsAre(512, 1024), ElementsAre(2048)));
+  EXPECT_EQ(there.prepared.size(), 4U);
+}
+
+// The point that was in flight is no result: whoever goes on measures it again.
+TEST_F(WorkerDevice, ALostLinkLosesThePointInFlightAlone) {
+  there.answer = [&](PointRecord& record) {
+    if (record.spec.problem.n_q == 1024) wire.cut = true;
+  };
+  SweepPlan plan;
+  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
+  std::vector<std::int64_t> reported;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+    reported.push_back(record.spec.problem.n_q);
+  };
+  const RunOutcome outcome = run_sweep(plan, *device, {}, {}, {}, observer, cancel);
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(reported, ElementsAre(256, 512));
+  EXPECT_THAT(text(outcome.reason), HasSubstr("the connection to gpubox was lost: Connection reset by peer"));
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(WorkerDevice, ADeviceThatIsLostThereIsLostHere) {
+  there.answer = [&](PointRecord& record) {
+    record.disposition = Disposition::crashed;
+    record.reason = Message::verbatim("illegal address");
+    there.is_usable = false;
+  };
+  SweepPlan plan;
+  plan.points = {plain(256), plain(512)};
+  std::vector<Disposition> reported;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+    reported.push_back(record.disposition);
+  };
+  const RunOutcome outcome = run_sweep(plan, *device, {}, {}, {}, observer, cancel);
+  EXPECT_EQ(outcome.state, RunState::device_lost);
+  EXPECT_THAT(reported, ElementsAre(Disposition::crashed));
+}
+
+TEST_F(WorkerDevice, WhatFitsInASessionIsKnownHere) {
+  const std::vector<PointSpec> waiting(most_in_session - 1, plain(256));
+  const std::size_t asked = wire.asked.size();
+  EXPECT_TRUE(device->counts_with(waiting, plain(256)));
+  EXPECT_FALSE(device->counts_with(std::vector(most_in_session, plain(256)), plain(256)));
+  PointSpec large = plain(65'536);
+  large.problem.batch = 8'192;
+  EXPECT_FALSE(device->counts_with(std::span(waiting).first(1), large)) << "a quarter of the memory";
+  EXPECT_EQ(wire.asked.size(), asked);
+}
+
+TEST_F(WorkerDevice, ACancelIsOfTheRequestInFlight) {
+  EXPECT_GT(device->free_bytes(), 0);  // request 1
+  wire.silent = true;
+  cancel.cancel();
+  EXPECT_TRUE(device->measure_uncounted(point_of(256), {}, cancel).waits);
+  EXPECT_THAT(wire.cancelled, ElementsAre("2"));
+  EXPECT_TRUE(wire.abandoned) << "it did not answer the cancel";
+}
+
+TEST_F(WorkerDevice, ASilentPointEndsAsALaunchThatDoesNotEnd) {
+  wire.silent = true;
+  MeasureOptions options;
+  options.timeout = std::chrono::milliseconds(500);
+  const Device::Uncounted point = device->measure_uncounted(point_of(256), options, cancel);
+  EXPECT_FALSE(point.waits);
+  EXPECT_EQ(point.record.disposition, Disposition::timeout);
+  EXPECT_THAT(text(point.record.reason), HasSubstr("gpubox gave no result of fa2"));
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(WorkerDevice, WhatIsAskedWithoutATokenEndsWithTheSession) {
+  wire.silent = true;
+  EXPECT_EQ(device->free_bytes(), 0) << "nothing comes for long";
+  EXPECT_FALSE(device->usable());
+  FakeDevice fresh;
+  Wire other(fresh);
+  const auto opened =
+      open_worker_device(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+  ASSERT_TRUE(opened.ok());
+  other.silent = true;
+  cancel.cancel();
+  EXPECT_EQ(opened->device->free_bytes(), 0);
+  EXPECT_THAT(other.cancelled, ElementsAre("1"));
+}
+
+// A line that could not be read there is of the request that waits for its answer.
+TEST_F(WorkerDevice, ARefusalWithoutANumberEndsTheWait) {
+  wire.silent = true;
+  wire.lines.push_back(
+      to_json_line(RefusedEvent{.request = {}, .id = {}, .reason = Message::verbatim("the line is too long")}));
+  EXPECT_TRUE(device->measure_uncounted(plain(256), {}, cancel).waits);
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(WorkerDevice, ManyPointsArePreparedInLinesThatFit) {
+  std::vector<PointSpec> points;
+  for (std::int64_t n = 1; n <= 9'000; ++n) points.push_back(plain(n));
+  device->prepare(points, cancel, [](std::size_t, std::size_t, const BuildReport&) {});
+  EXPECT_EQ(there.prepared, points);
+  EXPECT_EQ(std::ranges::count(wire.asked, "prepare"), 3);
+}
+
+TEST_F(WorkerDevice, AnAnswerAboutAnotherPointIsNone) {
+  there.answer = [](PointRecord& record) { record.spec.problem.d = 128; };
+  const PointRecord got = device->measure(point_of(256), {}, cancel);
+  EXPECT_EQ(got.disposition, Disposition::crashed);
+  EXPECT_THAT(text(got.reason), HasSubstr("answered with another point"));
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(WorkerDevice, LinesThatCannotBeReadEndIt) {
+  for (const char* line : {"{", "[]", R"({"event":"record","id":"1","records":7})", R"({"event":"reply","id":"1"})",
+                           R"({"event":"record","id":"1","usable":3})"}) {
+    FakeDevice fresh;
+    Wire other(fresh);
+    auto opened =
+        open_worker_device(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+    ASSERT_TRUE(opened.ok());
+    other.silent = true;
+    other.lines.emplace_back(line);
+    const PointRecord got = opened->device->measure(point_of(256), {}, cancel);
+    EXPECT_EQ(got.disposition, Disposition::crashed) << line;
+    EXPECT_THAT(text(got.reason), HasSubstr("what gpubox answers cannot be read")) << line;
+    EXPECT_FALSE(opened->device->usable()) << line;
+  }
+}
+
+TEST_F(WorkerDevice, AFloodOfOtherLinesIsNoAnswer) {
+  for (const char* line :
+       {R"({"event":"log","level":"info","text":"busy"})", R"({"event":"build","id":"1","done":1,"total":2})",
+        R"({"event":"progress","id":"1","done":7,"total":9})", R"({"event":"reply","id":"999"})"}) {
+    FakeDevice fresh;
+    Wire other(fresh);
+    auto opened =
+        open_worker_device(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+    ASSERT_TRUE(opened.ok());
+    other.silent = true;
+    other.flood = line;
+    const auto ceilings = opened->device->ceilings({}, cancel, [](std::size_t, std::size_t) {});
+    ASSERT_FALSE(ceilings.ok()) << line;
+    EXPECT_EQ(text(ceilings.error().reason), "gpubox does not answer any more.");
+    EXPECT_TRUE(other.abandoned);
+  }
+}
+
+// A process of this machine ends of what it runs: the point is its end, and is not measured again.
+TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
+  const auto opened_again = [&](Wire& other) {
+    auto opened = open_worker_device(std::make_unique<WireLink>(other), "it", version, built_in_algorithms(), cancel,
+                                     EndOf::point);
+    EXPECT_TRUE(opened.ok());
+    return std::move(opened->device);
+  };
+  {
+    Wire other(there);
+    const auto process = opened_again(other);
+    other.cut = true;
+    const Device::Uncounted point = process->measure_uncounted(point_of(256), {}, cancel);
+    EXPECT_FALSE(point.waits);
+    EXPECT_EQ(point.record.disposition, Disposition::crashed);
+    EXPECT_EQ(text(point.record.reason),
+              "The worker process ended with exit code 255. Its last words: Connection reset by peer.");
+    EXPECT_FALSE(process->usable());
+    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not this one's";
+  }
+  for (const std::size_t together : {1U, 2U}) {
+    Wire other(there);
+    const auto process = opened_again(other);
+    std::vector<PointRecord> records(together);
+    std::vector<PointRecord*> all;
+    for (PointRecord& record : records) all.push_back(&record);
+    other.cut = true;
+    const Device::Counted counted = process->count(all, {}, cancel);
+    EXPECT_EQ(counted.whole, std::vector<bool>(together, together == 1)) << "of two nobody knows which it was";
+    EXPECT_EQ(counted.lost_to.has_value(), together == 1);
+    EXPECT_EQ(records.front().disposition == Disposition::crashed, together == 1);
+  }
+}
+
+class WorkerOpening : public ::testing::Test {
+ protected:
+  CancelToken cancel;
+};
+
+TEST_F(WorkerOpening, AGreetingBeforeTheFirstLineIsPassedOver) {
+  FakeDevice there;
+  Wire wire(there);
+  wire.lines.emplace_front("Welcome to gpubox!");
+  EXPECT_TRUE(
+      open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel).ok());
+}
+
+TEST_F(WorkerOpening, AnotherVersionIsRefusedByName) {
+  FakeDevice there;
+  Wire wire(there);
+  auto opened = open_worker_device(std::make_unique<WireLink>(wire), "gpubox", "9.9", built_in_algorithms(), cancel);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().kind, OpenFailure::Kind::other_version);
+  EXPECT_EQ(opened.error().words, version);
+}
+
+/// Another build, of which any version will do.
+std::unique_ptr<Device> another_build(Wire& wire, const CancelToken& cancel) {
+  auto opened =
+      open_worker_device(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), cancel);
+  return opened ? std::move(opened->device) : nullptr;
+}
+
+TEST_F(WorkerOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
+  FakeDevice there;
+  Wire wire(there);
+  const auto device = another_build(wire, cancel);
+  ASSERT_NE(device, nullptr);
+  wire.silent = true;
+  wire.lines.push_back(
+      to_json_line(RefusedEvent{.request = {}, .id = {}, .reason = Message::verbatim("unknown algorithm 'fa9'")}));
+  const PointRecord refused = device->measure(point_of(256), {}, CancelToken());
+  EXPECT_EQ(refused.disposition, Disposition::infeasible);
+  EXPECT_THAT(text(refused.reason), HasSubstr("unknown algorithm 'fa9'"));
+  wire.silent = false;
+  EXPECT_TRUE(device->usable());
+  EXPECT_EQ(device->measure(point_of(256), {}, CancelToken()).spec, point_of(256)) << "the next point is measured";
+}
+
+TEST_F(WorkerOpening, AnotherProtocolIsRefusedWhateverTheVersion) {
+  for (const auto& [protocol, opens] :
+       {std::pair{worker_protocol - 1, false}, {worker_protocol, true}, {worker_protocol + 1, false}}) {
+    FakeDevice there;
+    Wire wire(there);
+    wire.lines.clear();
+    wire.lines.push_back(fmt::format(R"({{"event":"device","protocol":{},"app_version":"0.1.0",)"
+                                     R"("device":{{"uuid":"GPU-1","limits":{{"name":"NVIDIA H100"}}}}}})",
+                                     protocol));
+    EXPECT_EQ(another_build(wire, cancel) != nullptr, opens) << protocol;
+  }
+}
+
+TEST_F(WorkerOpening, WhatWasSaidThereIsTheReason) {
+  FakeDevice there;
+  Wire wire(there);
+  wire.lines.clear();
+  wire.lines.push_back(to_json_line(DoneEvent{.state = "failed", .reason = Message::verbatim("no driver")}));
+  auto opened = open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().kind, OpenFailure::Kind::no_device);
+  EXPECT_EQ(text(opened.error().reason), "no driver");
+}
+
+TEST_F(WorkerOpening, OneThatNeverSaysHelloIsSilent) {
+  for (const char* flood : {"", "Welcome to gpubox!"}) {
+    FakeDevice there;
+    Wire wire(there);
+    wire.lines.clear();
+    wire.flood = flood;
+    auto opened =
+        open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_TRUE(opened.error().silent);
+    EXPECT_TRUE(wire.abandoned);
+  }
+}
+
+TEST_F(WorkerOpening, AnEndIsNoAnswer) {
+  FakeDevice there;
+  Wire wire(there);
+  wire.cut = true;
+  auto opened = open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().kind, OpenFailure::Kind::no_answer);
+  EXPECT_EQ(opened.error().end.exit_code, 255);
+}
+
+TEST(WorkerLoop, RequestsItCannotDoAreRefused) {
+  FakeDevice there;
+  std::vector<Event> said;
+  WorkerLoop loop(there, [&](const Event& event) { said.push_back(event); });
+  const CancelToken cancel;
+  for (const char* request : {"dance", "measure", "count"}) {
+    loop.answer({.request = request, .id = "4"}, cancel);
+    ASSERT_TRUE(std::holds_alternative<RefusedEvent>(said.back())) << request;
+    EXPECT_EQ(std::get<RefusedEvent>(said.back()).id, "4");
+    EXPECT_THAT(text(std::get<RefusedEvent>(said.back()).reason), HasSubstr(request));
+  }
+  EXPECT_THAT(there.measured, IsEmpty());
+}
+
+}  // namespace
+}  // namespace attnscope::worker
