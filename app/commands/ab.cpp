@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ab: two points, interleaved, until a verdict stands (profiler/stats/verdicts.h). Its rounds are a run in a file,
-// which is judged and printed as `compare` does.
+// ab: two points, or two builds of this program, interleaved until a verdict is reached (profiler/stats/verdicts.h).
+// The rounds are runs in a file, which is judged and printed as `compare` does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -9,30 +9,29 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <memory>
-#include <random>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
-#include "app/commands/ab_programs.h"
 #include "app/commands/collect.h"
-#include "app/compared_sides.h"
 #include "app/comparison_output.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/status_line.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
-#include "profiler/compare/alignment.h"
 #include "profiler/files/file_system.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/measure/interleaved.h"
+#include "profiler/metrics/rounds.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/sweep.h"
-#include "profiler/plan/text.h"
-#include "profiler/stats/verdicts.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
@@ -40,7 +39,9 @@ namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+
+/// The fewest rounds of two programs: what a process does to a point is known of several only.
+constexpr int fewest_starts = 5;
 
 struct AbOptions {
   Arguments arguments;
@@ -51,45 +52,47 @@ struct AbOptions {
   std::string device;
   std::string output;  ///< empty: nothing is kept
   std::string cache_control = "all";
-  std::size_t rounds = 320;
+  int rounds = 320;
   int samples = 10;
   double timeout_seconds = 120;
   double margin_percent = 1;
   bool no_verify = false;
   Output result;
+
+  [[nodiscard]] CacheState cache() const { return cache_control == "none" ? CacheState::warm : CacheState::cold; }
 };
 
 Axis axis_of(const std::string& word) {
   Result<Axis, Message> axis = parse_axis(word, known_algorithms());
   if (!axis) throw CommandError(ExitCode::usage, axis.error());
-  if (axis->values.size() != 1) throw CommandError(ExitCode::usage, "'{}': a side is one point; give one value", word);
   return std::move(axis).value();
 }
 
-/// What both have, and what the side has of its own, which stands before it.
+/// The axes of a side, and of those of both the ones that it does not have.
 PointSpec point_of_side(const AbOptions& options, std::size_t side, const DeviceLimits& limits) {
   std::vector<Axis> axes;
-  for (const std::string& word : options.sides.at(side)) axes.push_back(axis_of(word));
-  const std::size_t own = axes.size();
-  for (const std::string& word : options.axes) {
+  const auto add = [&](const std::string& word, std::size_t own) {
     Axis axis = axis_of(word);
+    if (axis.values.size() != 1) throw CommandError(ExitCode::usage, "'{}': a side is one point; give one value", word);
     const auto end = axes.begin() + static_cast<std::ptrdiff_t>(own);
-    if (std::find_if(axes.begin(), end, [&](const Axis& of_side) { return of_side.name == axis.name; }) == end) {
+    if (std::find_if(axes.begin(), end, [&](const Axis& each) { return each.name == axis.name; }) == end) {
       axes.push_back(std::move(axis));
     }
-  }
-  const CacheState cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold;
-  Result<PointSpec, Message> point = make_point(axes, cache, limits, known_algorithms());
+  };
+  for (const std::string& word : options.sides.at(side)) add(word, 0);
+  const std::size_t own = axes.size();
+  for (const std::string& word : options.axes) add(word, own);
+  Result<PointSpec, Message> point = make_point(axes, options.cache(), limits, known_algorithms());
   if (!point) throw CommandError(ExitCode::usage, point.error());
   return std::move(point).value();
 }
 
-MeasureOptions measure_options(const AbOptions& options) {
-  MeasureOptions measure;
-  measure.counters = false;
-  measure.verify = !options.no_verify;
-  measure.min_samples = measure.max_samples = options.samples;
-  return measure;
+SweepPlan plan_of_programs(const AbOptions& options, const DeviceLimits& limits) {
+  SweepRequest request{.preset = options.preset, .axes = {}, .algorithms = {}, .cache = options.cache()};
+  for (const std::string& word : options.axes) request.axes.push_back(axis_of(word));
+  Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
+  if (!plan) throw CommandError(ExitCode::usage, plan.error());
+  return std::move(plan).value();
 }
 
 /// The file that -o names, else one that is removed at the end.
@@ -120,128 +123,223 @@ class RoundsFile {
   bool temporary_;
 };
 
-/// A run of two points, round after round.
-class Turns {
+/// Both programs, each in the process that was started last.
+class Programs {
  public:
-  Turns(const OpenedDevice& opened, const AbOptions& options, const std::array<PointSpec, 2>& points,
-        const fs::path& file, const CancelToken& cancel)
-      : device_(*opened.device),
-        options_(options),
-        points_(points),
-        cancel_(cancel),
-        most_rounds_(device_.info().simulated ? 1 : options.rounds),
-        measure_(measure_options(options)),
-        random_(measure_.seed),
-        store_(RunStore::open(file, RunStore::Mode::collect)) {
-    const SweepPlan plan{.preset = std::string(ab_preset), .description = {}, .points = {points[0], points[1]}};
-    RunHeader header{.device = device_.info(),
-                     .environment = device_.environment(),
-                     .preset = plan.preset,
-                     .argv = {options.arguments.begin(), options.arguments.end()},
-                     .plan_hash = plan_hash(plan, "ab"),
-                     .planned_points = points.size(),
-                     .options = measure_,
-                     .simulated_because = opened.simulated_because,
-                     .rounds = static_cast<int>(most_rounds_)};
-    header.environment.app_version = program_version();
-    run_ = store_.begin_run(header);
-  }
+  Programs(const AbOptions& options, const CancelToken& cancel) : options_(options), cancel_(cancel) { start(); }
 
-  /// Until a verdict stands, time is out, or it is cancelled.
-  void run() {
-    const auto end = Clock::now() + std::chrono::duration<double>(options_.timeout_seconds);
-    device_.prepare(points_, cancel_, {});
-    const std::vector<std::size_t> looks = analysis::rounds_to_look_at(most_rounds_);
-    while (rounds_ < most_rounds_ && !out_of_time_ && round()) {
-      if (std::ranges::find(looks, rounds_) != looks.end() && decided()) break;
-      out_of_time_ = rounds_ < most_rounds_ && Clock::now() >= end;
+  /// Ends the processes that are there, and starts new ones.
+  void start() {
+    sides_ = {};
+    std::array<std::future<std::unique_ptr<Device>>, 2> opening;
+    for (const std::size_t side : {0U, 1U}) {
+      opening.at(side) = std::async(std::launch::async, [this, side] { return open(side); });
     }
-    store_.finish_run(run_, cancel_.cancelled() ? StoredRunState::cancelled : StoredRunState::complete);
+    for (const std::size_t side : {0U, 1U}) sides_.at(side) = opening.at(side).get();
+    for (const std::size_t side : {0U, 1U}) require_one_device(side);
   }
 
-  [[nodiscard]] std::size_t rounds() const { return rounds_; }
-  [[nodiscard]] bool out_of_time() const { return out_of_time_; }
-  [[nodiscard]] std::int64_t id() const { return run_; }
-  [[nodiscard]] std::string side_word() const { return fmt::format("{}:{}", store_.file().string(), run_); }
-
-  /// Calls `use` with the ComparisonOutput of all rounds.
-  template <class Use>
-  void judge(Use use) const {
-    const ComparedSides sides = compared_sides({side_word()}, {}, {});
-    const analysis::ComparisonRequest request{
-        .base = sides.base,
-        .other = sides.other,
-        .alignment = analysis::alignment_of_halves(sides.table, sides.base, sides.other),
-        .margin = options_.margin_percent / 100,
-        .verdicts = {},
-        .looks = sides.looks,
-        .conditions = sides.conditions};
-    const analysis::ComparisonResult result = analysis::compare(sides.table, request);
-    use(ComparisonOutput{.sides = sides, .request = request, .result = result, .failing = {}});
+  /// In a new process where the last one lost its device.
+  [[nodiscard]] Device& of(std::size_t side) {
+    if (!sides_.at(side)->usable()) {
+      sides_.at(side) = open(side);
+      require_one_device(side);
+    }
+    return *sides_.at(side);
+  }
+  /// "1.4.0 (0b51a03c2d4e)": the digest tells two builds of one version apart.
+  [[nodiscard]] std::string build(std::size_t side) {
+    constexpr std::size_t digits = 12;
+    return fmt::format("{} ({})", of(side).environment().app_version,
+                       file_digest(options_.programs.at(side)).substr(0, digits));
   }
 
  private:
-  /// Both points once, in random order; the first round has them checked against the reference. False: cancelled.
-  bool round() {
-    measure_.verify = !options_.no_verify && rounds_ == 0;
-    std::array<std::size_t, 2> order{0, 1};
-    if (std::bernoulli_distribution()(random_)) std::swap(order[0], order[1]);
-    std::array<PointRecord, 2> records;
-    for (const std::size_t side : order) {
-      PointRecord& record = records.at(side);
-      record = device_.measure(points_.at(side), measure_, cancel_);
-      if (record.disposition == Disposition::cancelled) return false;
-      if (record.disposition == Disposition::ok || record.disposition == Disposition::no_counters) continue;
-      keep(side, record);
-      store_.finish_run(run_, StoredRunState::failed);
-      throw CommandError(ExitCode::error, "{}: {}: {}", describe(record.spec), to_string(record.disposition),
-                         record.reason);
-    }
-    for (const std::size_t side : {0U, 1U}) keep(side, records.at(side));
-    ++rounds_;
-    return true;
+  [[nodiscard]] std::unique_ptr<Device> open(std::size_t side) const {
+    return open_child_device(options_.programs.at(side), options_.device, cancel_);
+  }
+  /// All processes of both programs measure on the device of the first.
+  void require_one_device(std::size_t side) {
+    const DeviceInfo& device = sides_.at(side)->info();
+    if (!first_) first_ = device;
+    if (device.uuid == first_->uuid && device.simulated == first_->simulated) return;
+    throw CommandError(ExitCode::error, "the programs opened two devices, {} and {}; name one with --device",
+                       first_->limits.name, device.limits.name);
   }
 
-  void keep(std::size_t side, const PointRecord& record) {
-    if (rounds_ == 0) {
-      store_.add_point(run_, side, record);
-    } else {
-      store_.add_round(run_, side, static_cast<int>(rounds_), record);
-    }
-  }
-
-  [[nodiscard]] bool decided() const {
-    bool all = false;
-    judge([&](const ComparisonOutput& output) { all = output.result.count(analysis::Verdict::ambiguous) == 0; });
-    return all;
-  }
-
-  Device& device_;
   const AbOptions& options_;
-  std::array<PointSpec, 2> points_;
   const CancelToken& cancel_;
-  std::size_t most_rounds_;
-  MeasureOptions measure_;
-  std::mt19937_64 random_;
+  std::array<std::unique_ptr<Device>, 2> sides_;
+  std::optional<DeviceInfo> first_;
+};
+
+/// The rounds of both sides, in a file.
+class Rounds {
+ public:
+  Rounds(const AbOptions& options, const fs::path& file, CancelToken& cancel)
+      : options_(options), cancel_(cancel), store_(RunStore::open(file, RunStore::Mode::collect)) {
+    plan_.timeout = std::chrono::duration<double>(options.timeout_seconds);
+    plan_.measure.counters = false;
+    plan_.measure.verify = !options.no_verify;
+    plan_.measure.min_samples = plan_.measure.max_samples = options.samples;
+    hooks_.decided = [this] {
+      const ComparedSides sides = compared();
+      return view_of(sides, {}, options_.margin_percent).count(analysis::Verdict::ambiguous) == 0;
+    };
+  }
+
+  /// Two points, as one run: a round is kept whole, or the point that failed in it alone.
+  InterleavedOutcome of_points(const OpenedDevice& opened, const std::array<PointSpec, 2>& points) {
+    Device& device = *opened.device;
+    const SweepPlan plan{.preset = std::string(ab_preset), .description = {}, .points = {points[0], points[1]}};
+    plan_.sides = {std::vector{points[0]}, std::vector{points[1]}};
+    set_rounds(device, plan_.measure.seed);
+    RunHeader header = header_of(device, plan, plan.preset);
+    header.simulated_because = opened.simulated_because;
+    header.order_seed = 0;  // of two points the order tells nothing of what they have in common
+    header.environment.app_version = program_version();
+    runs_ = {store_.begin_run(header)};
+    words_ = {side_word(0)};
+    device.prepare(plan.points, cancel_, {});
+    std::array<PointRecord, 2> round_records;
+    std::size_t in_round = 0;
+    hooks_.begin_round = [](int) { return true; };
+    hooks_.device = [&](std::size_t) -> Device& { return device; };
+    hooks_.progress = [](int, std::size_t) {};
+    hooks_.keep = [&](std::size_t side, std::size_t, int round, const PointRecord& record) {
+      if (!measured_again(record.disposition)) {
+        keep(runs_[0], side, round, record);
+        store_.finish_run(runs_[0], StoredRunState::failed);
+        throw CommandError(ExitCode::error, "{}: {}: {}", describe(record.spec), to_string(record.disposition),
+                           record.reason);
+      }
+      round_records.at(side) = record;
+      if (++in_round % 2 > 0) return;
+      for (const std::size_t each : {0U, 1U}) keep(runs_[0], each, round, round_records.at(each));
+    };
+    return run();
+  }
+
+  /// Two programs, each started anew in every round, so that a process is the unit of the verdicts: a run of each.
+  InterleavedOutcome of_programs(Programs& programs) {
+    const SweepPlan plan = plan_of_programs(options_, programs.of(0).info().limits);
+    plan_.sides = {plan.points, plan.points};
+    plan_.fewest_rounds = fewest_starts;
+    set_rounds(programs.of(0),
+               static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U));
+    plan_.placement = plan_.rounds.seed + 1;
+    for (const std::size_t side : {0U, 1U}) {
+      RunHeader header = header_of(programs.of(side), plan, side == 0 ? base_program_preset : other_program_preset);
+      header.environment.app_version = programs.build(side);
+      runs_.push_back(store_.begin_run(header));
+      words_.push_back(side_word(side));
+      programs.of(side).prepare(plan.points, cancel_, {});
+    }
+    StatusLine line;
+    hooks_.begin_round = [&](int round) {
+      try {
+        if (round > 0) programs.start();
+      } catch (const CommandError&) {
+        if (cancel_.cancelled()) return false;  // they were ended while they started
+        throw;
+      }
+      return true;
+    };
+    hooks_.device = [&](std::size_t side) -> Device& { return programs.of(side); };
+    hooks_.progress = [&](int round, std::size_t percent) {
+      line.show(format_text("round {}, {}%", round + 1, percent));
+    };
+    hooks_.keep = [&](std::size_t side, std::size_t place, int round, const PointRecord& record) {
+      keep(runs_[side], place, round, storable(record));
+    };
+    const InterleavedOutcome outcome = run();
+    line.clear();
+    return outcome;
+  }
+
+  [[nodiscard]] const std::vector<std::size_t>& looks() const { return plan_.looks; }
+  [[nodiscard]] const std::vector<std::int64_t>& runs() const { return runs_; }
+  /// FILE:RUN of each run.
+  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
+  [[nodiscard]] std::string file() const { return store_.file().string(); }
+  /// Judges and prints what the file has.
+  void print(const InterleavedOutcome& outcome, Output& out) const {
+    const ComparedSides sides = compared();
+    attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);
+    if (outcome.out_of_time)
+      out.line(format_text("Time ran out before all was decided; --timeout takes more than {} s.",
+                           options_.timeout_seconds));
+  }
+
+ private:
+  /// A simulation needs one round.
+  void set_rounds(const Device& device, std::uint64_t seed) {
+    plan_.rounds = {.count = device.info().simulated ? 1 : options_.rounds, .seed = seed};
+    plan_.looks = analysis::rounds_to_look_at(static_cast<std::size_t>(plan_.rounds.count));
+  }
+  [[nodiscard]] RunHeader header_of(const Device& device, const SweepPlan& plan, std::string_view preset) const {
+    return {.device = device.info(),
+            .environment = device.environment(),
+            .preset = std::string(preset),
+            .argv = {options_.arguments.begin(), options_.arguments.end()},
+            .plan_hash = plan_hash(plan, preset),
+            .planned_points = plan.points.size(),
+            .options = plan_.measure,
+            .rounds = plan_.rounds.count,
+            .order_seed = plan_.rounds.seed};
+  }
+  [[nodiscard]] std::string side_word(std::size_t run) const { return fmt::format("{}:{}", file(), runs_[run]); }
+  void keep(std::int64_t run, std::size_t place, int round, const PointRecord& record) {
+    round == 0 ? store_.add_point(run, place, record) : store_.add_round(run, place, round, record);
+  }
+  InterleavedOutcome run() {
+    const InterleavedOutcome outcome = measure_interleaved(plan_, hooks_, cancel_);
+    for (const std::int64_t run : runs_) {
+      store_.finish_run(run, cancel_.cancelled() ? StoredRunState::cancelled : StoredRunState::complete);
+    }
+    return outcome;
+  }
+  [[nodiscard]] ComparedSides compared() const {
+    return compared_sides({words_[0]}, {words_.begin() + 1, words_.end()}, {});
+  }
+
+  const AbOptions& options_;
+  CancelToken& cancel_;
   RunStore store_;
-  std::int64_t run_ = 0;
-  std::size_t rounds_ = 0;
-  bool out_of_time_ = false;
+  InterleavedPlan plan_;
+  InterleavedHooks hooks_;
+  std::vector<std::int64_t> runs_;
+  std::vector<std::string> words_;
 };
 
 ExitCode ab_of_programs(AbOptions& options) {
-  MeasureOptions measure = measure_options(options);
-  return ab_programs({.programs = options.programs,
-                      .preset = options.preset,
-                      .axes = options.axes,
-                      .cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold,
-                      .device = options.device,
-                      .output = options.output,
-                      .rounds = static_cast<int>(options.rounds),
-                      .timeout_seconds = options.timeout_seconds,
-                      .margin_percent = options.margin_percent,
-                      .measure = measure},
-                     options.arguments, options.result);
+  CancelToken& cancel = cancel_on_signals();
+  if (options.output.empty())
+    throw CommandError(ExitCode::usage, "what two programs found is judged from a file: name one with -o FILE");
+  if (options.rounds < fewest_starts)
+    throw CommandError(ExitCode::usage, "--rounds: what a process does to a point is known of {} starts or more",
+                       fewest_starts);
+  Programs programs(options, cancel);
+  const std::string device = programs.of(0).info().limits.name;
+  const bool simulated = programs.of(0).info().simulated;
+  const std::array builds{programs.build(0), programs.build(1)};
+  Rounds rounds(options, options.output, cancel);
+  const InterleavedOutcome outcome = rounds.of_programs(programs);
+  if (outcome.rounds > 0) {  // else cancelled before there was anything
+    Output& out = options.result;
+    out.line(format_text("Device: {}", Message::verbatim(device)));
+    out.line(format_text("base {}, other {}", builds[0], builds[1]));
+    out.line(text(simulated ? "Computed, not measured: one round says all."
+                            : make_message("Each round starts both programs anew and measures every point by each, in "
+                                           "shuffled order, {} samples each. A round is the unit of the verdicts. They "
+                                           "are looked at after {} rounds, each time with its part of the 5%.",
+                                           options.samples, fmt::join(rounds.looks(), ", "))));
+    out.gap();
+    rounds.print(outcome, out);
+    out.line(format_text("Kept in {}; `attnscope compare {} --with {}` judges it anew.", rounds.file(),
+                         shell_quoted(rounds.words()[0]), shell_quoted(rounds.words()[1])));
+  }
+  return outcome.failed || cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
 /// "kernel=v1.json" becomes "algorithm=NAME": both sides may be of one name, two versions of a kernel.
@@ -270,32 +368,28 @@ ExitCode ab(AbOptions& options) {
                        "give two points with --base and --with, or another build of this program with --base-program");
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
-  Device& device = *opened.device;
-  const DeviceLimits& limits = device.info().limits;
+  const DeviceLimits& limits = opened.device->info().limits;
   const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
   if (points[0] == points[1])
     throw CommandError(ExitCode::usage, "both sides are {}; give --base and --with words in which they differ",
                        describe(points[0]));
   const RoundsFile file(options.output);
-  Turns turns(opened, options, points, file.path(), cancel);
-  turns.run();
-  if (turns.rounds() == 0) return ExitCode::partial;  // cancelled before there was anything
+  Rounds rounds(options, file.path(), cancel);
+  const InterleavedOutcome outcome = rounds.of_points(opened, points);
+  if (outcome.rounds == 0) return ExitCode::partial;  // cancelled before there was anything
   Output& out = options.result;
   out.line(format_text("Device: {}", opened.announcement));
-  out.line(device.info().simulated
+  out.line(opened.device->info().simulated
                ? "Computed, not measured: one round says all."
                : format_text("Both in each round, in random order, {} samples each. Looked at after {} rounds, each "
                              "time with its part of the 5%, so that stopping when decided makes no verdict less true; "
                              "the interval holds at whichever look was the last.",
-                             options.samples, fmt::join(analysis::rounds_to_look_at(options.rounds), ", ")));
+                             options.samples, fmt::join(rounds.looks(), ", ")));
   out.gap();
-  turns.judge([&](const ComparisonOutput& output) { print(output, out); });
-  if (turns.out_of_time())
-    out.line(
-        format_text("Time ran out before all was decided; --timeout takes more than {} s.", options.timeout_seconds));
+  rounds.print(outcome, out);
   if (file.kept()) {
-    out.line(format_text("Kept as run {} of {}; `attnscope compare {}` judges it anew.", turns.id(),
-                         file.path().string(), shell_quoted(turns.side_word())));
+    out.line(format_text("Kept as run {} of {}; `attnscope compare {}` judges it anew.", rounds.runs()[0],
+                         file.path().string(), shell_quoted(rounds.words()[0])));
   }
   return cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "profiler/compare/comparison_words.h"
 
 namespace attnscope {
 namespace {
@@ -43,49 +41,34 @@ Message failure(const analysis::PointTable& table, const std::vector<const analy
                         analysis::ratio_text(failing[i]->verdict.time));
   }
   if (failing.size() > most_named) rows += "; ...";
-  if (failing.size() == 1) return make_message("SLOWER by more than {}%: 1 row: {}", percent, rows);
-  return make_message("SLOWER by more than {}%: {} rows: {}", percent, grouped(failing.size()), rows);
+  return make_message("SLOWER by more than {}%: {} {}: {}", percent, grouped(failing.size()),
+                      failing.size() == 1 ? "row" : "rows", rows);
 }
 
 ExitCode compare_sides(CompareOptions& options) {
   const ComparedSides sides = compared_sides(options.base, options.other, options.noise, options.filter);
-  const Result<analysis::Alignment, Message> alignment =
-      sides.halves && options.align.empty()
-          ? analysis::alignment_of_halves(sides.table, sides.base, sides.other)
-          : analysis::alignment_of(options.align, sides.table, sides.base, sides.other);
-  if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
-  const analysis::ComparisonRequest request{
-      .base = sides.base,
-      .other = sides.other,
-      .alignment = *alignment,
-      .margin = options.margin_percent > 0 ? std::optional(options.margin_percent / 100) : std::nullopt,
-      .verdicts = {},
-      .looks = sides.looks,
-      .conditions = sides.conditions};
-  const analysis::ComparisonResult result = analysis::compare(sides.table, request);
-  if (result.pairs.empty() && std::ranges::all_of(result.left_out, [](const analysis::LeftOut& left) {
-        return left.why == analysis::LeftOut::Why::no_partner;
-      })) {
+  const analysis::ComparisonView view = view_of(sides, options.align, options.margin_percent);
+  const analysis::ComparedSide& side = *view.sides.front();
+  if (!has_common_point(side.result)) {
     throw CommandError(ExitCode::error,
                        "no point of the one side has a partner on the other, aligned by {}; --align takes other words",
-                       fmt::join(alignment->words(), ", "));
+                       fmt::join(side.alignment.words(), ", "));
   }
   const bool proven = options.proven_percent >= 0;
   const double percent = proven ? options.proven_percent : options.regression_percent;
   const std::vector<const analysis::ComparedPair*> failing =
-      analysis::regressions(result, std::max(percent, 0.0) / 100, proven);
-  print({.sides = sides, .request = request, .result = result, .failing = failing}, options.output);
+      analysis::regressions(side.result, std::max(percent, 0.0) / 100, proven);
+  print(sides, view, options.output, failing);
   if (percent < 0) return sides.code;
   std::cout.flush();
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
   // What could not be judged has not passed.
-  if (const std::size_t broken = result.no_longer_run(sides.table); broken > 0) {
+  if (const std::size_t broken = side.result.no_longer_run(sides.table); broken > 0) {
     throw CommandError(ExitCode::partial,
                        "{} points that ran on the base's side crashed, hung or were wrong on the other",
                        grouped(broken));
   }
-  if (result.pairs.empty())
-    throw CommandError(ExitCode::partial, "no point could be compared, so none was found slower");
+  if (view.pairs() == 0) throw CommandError(ExitCode::partial, "no point could be compared, so none was found slower");
   return sides.code;
 }
 

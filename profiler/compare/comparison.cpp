@@ -10,7 +10,6 @@
 #include <set>
 #include <tuple>
 
-#include "profiler/compare/compared_differences.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"

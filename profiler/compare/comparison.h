@@ -107,6 +107,9 @@ struct AlignedSides {
 /// Reads `verdicts` and `looks` of the request, nothing else.
 [[nodiscard]] ComparisonResult judged(AlignedSides, const ComparisonRequest&, double margin);
 
+/// Sets the differences between the pairs of a result: GPUs, origins, clocks, versions, sources.
+void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResult&);
+
 /// Pairs that are SLOWER and whose ratio lies above 1 + share (0.05: 5%), the largest first; `proven`: that are so by
 /// RowVerdict::sure.
 [[nodiscard]] std::vector<const ComparedPair*> regressions(const ComparisonResult&, double share, bool proven = false);

@@ -11,9 +11,7 @@
 
 #include "messages/compare.h"
 #include "messages/report.h"
-#include "profiler/compare/comparison_answers.h"
-#include "profiler/compare/comparison_table.h"
-#include "profiler/compare/comparison_words.h"
+#include "profiler/compare/comparison_view.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/report/sections.h"
 #include "profiler/units/spelling.h"
@@ -47,11 +45,6 @@ std::string name_of_side(const analysis::PointTable& table, const std::vector<Ro
   return fmt::format("{}", fmt::join(titles, ", "));
 }
 
-/// "fa2 fwd ... " of the one that is held to the baseline.
-std::string other_point(const Context& context, const ComparedPair& pair) {
-  return describe(context.table().spec(pair.other.front()));
-}
-
 std::string origins_of(const analysis::PointTable& table, const ComparedPair& pair) {
   const auto origin = [&](const std::vector<Row>& rows) {
     const bool throttled = std::ranges::any_of(rows, [&](Row row) { return table.throttled(row); });
@@ -63,38 +56,31 @@ std::string origins_of(const analysis::PointTable& table, const ComparedPair& pa
 }
 
 Table pair_table(const Context& context, const Compared& compared) {
+  using analysis::ColumnKind;
   std::vector<analysis::ComparisonLine> lines;
-  for (const std::size_t place : compared.order) lines.push_back({.pair = &compared.result.pairs[place]});
-  const std::size_t rows = lines.size();
-  analysis::Table told =
-      analysis::comparison_table(std::move(lines), {.points = &context.table(), .margin = compared.result.margin});
-  told.drop("note");  // in a table of its own, where the same words stand once
-  told.drop_empty_columns();
-  told.columns.insert(told.columns.begin(),
-                      {.key = "entry", .title = text(say::report::column_entry{}), .cell = [&](std::size_t row) {
-                         return analysis::Cell{.text = compared.place_of(row)};
-                       }});
+  for (std::size_t k = 0; k < compared.order.size(); ++k) lines.push_back({.pair = &compared.pair(k)});
+  analysis::Table pairs = analysis::comparison_table(compared.view, std::move(lines));
+  pairs.drop("note");  // in a table of its own, where the same words stand once
+  pairs.drop_empty_columns();
   // What a reader sorts by, beside the whole point.
-  const auto spec = [&](std::size_t row) {
-    return context.table().spec(compared.result.pairs[compared.order[row]].other.front());
+  const auto problem = [&](std::size_t row) { return context.table().spec(compared.pair(row).other.front()).problem; };
+  const auto n = [problem](std::size_t row) {
+    const AttentionProblem p = problem(row);
+    return analysis::Cell{.text = analysis::lengths_text(p), .number = static_cast<double>(p.n_k)};
   };
-  const auto beside = std::ranges::find(told.columns, "point", &analysis::Column::key) + 1;
-  told.columns.insert(
-      beside, {{.key = "n",
-                .title = "N",
-                .kind = analysis::ColumnKind::number,
-                .cell =
-                    [spec](std::size_t row) {
-                      const AttentionProblem problem = spec(row).problem;
-                      return analysis::Cell{.text = analysis::lengths_text(problem),
-                                            .number = static_cast<double>(problem.n_k)};
-                    }},
-               {.key = "d", .title = "d", .kind = analysis::ColumnKind::number, .cell = [spec](std::size_t row) {
-                  const std::int64_t d = spec(row).problem.d;
-                  return analysis::Cell{.text = std::to_string(d), .number = static_cast<double>(d)};
-                }}});
-  Table table = written_out(told, text(say::report::pairs_caption{.other = compared.other, .base = compared.base}));
-  for (std::size_t row = 0; row < rows; ++row) table.places.push_back(compared.place_of(row));
+  const auto d = [problem](std::size_t row) {
+    const std::int64_t value = problem(row).d;
+    return analysis::Cell{.text = std::to_string(value), .number = static_cast<double>(value)};
+  };
+  const auto entry = [&](std::size_t row) { return analysis::Cell{.text = compared.place_of(row)}; };
+  pairs.columns.insert(std::ranges::find(pairs.columns, "point", &analysis::Column::key) + 1,
+                       {{.key = "n", .title = "N", .kind = ColumnKind::number, .cell = n},
+                        {.key = "d", .title = "d", .kind = ColumnKind::number, .cell = d}});
+  pairs.columns.insert(pairs.columns.begin(),
+                       {.key = "entry", .title = text(say::report::column_entry{}), .cell = entry});
+  const analysis::ComparedSide& side = compared.side();
+  Table table = written_out(pairs, text(say::report::pairs_caption{.other = side.name, .base = side.base}));
+  for (std::size_t row = 0; row < pairs.rows; ++row) table.places.push_back(compared.place_of(row));
   return table;
 }
 
@@ -103,22 +89,19 @@ Table settle_table(const Context& context, const Compared& compared) {
   Table table{text(say::report::settle_caption{}),
               {{text(say::report::column_entry{})}, {text(say::report::column_settle{}), false, true}},
               {}};
-  std::map<std::string, std::size_t> rows;
-  std::vector<std::vector<std::string>> others;
+  std::vector<std::pair<std::string, std::vector<std::string>>> entries;  // words, and the entries that they are of
+  std::map<std::string, std::size_t> known;
   for (std::size_t k = 0; k < compared.order.size(); ++k) {
-    const ComparedPair& pair = compared.result.pairs[compared.order[k]];
-    const std::string words = text(analysis::settling_words(context.table(), pair, compared.result.margin));
+    const std::string words = text(analysis::settling_words(context.table(), compared.pair(k), compared.view.margin));
     if (words.empty()) continue;
-    const auto [place, first] = rows.try_emplace(words, table.rows.size());
-    if (first) {
-      table.rows.push_back({{compared.place_of(k)}, {words}});
-      others.emplace_back();
-    } else {
-      others[place->second].push_back(compared.place_of(k));
-    }
+    const auto [place, first] = known.try_emplace(words, entries.size());
+    if (first) entries.push_back({words, {}});
+    entries[place->second].second.push_back(compared.place_of(k));
   }
-  for (std::size_t row = 0; row < others.size(); ++row) {
-    if (!others[row].empty()) table.rows[row].back().text += fmt::format(" ({})", fmt::join(others[row], ", "));
+  for (auto& [words, places] : entries) {
+    const std::string first = places.front();
+    places.erase(places.begin());
+    table.rows.push_back({{first}, {places.empty() ? words : fmt::format("{} ({})", words, fmt::join(places, ", "))}});
   }
   return table;
 }
@@ -150,7 +133,8 @@ std::vector<std::string> words_of_line(const Context& context, const ComparedPai
 std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compared) {
   constexpr std::size_t most_lines = 6;
   std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
-  for (const ComparedPair& pair : compared.result.pairs) groups[words_of_line(context, pair, false)].push_back(&pair);
+  for (const ComparedPair& pair : compared.side().result.pairs)
+    groups[words_of_line(context, pair, false)].push_back(&pair);
   std::map<std::vector<std::string>, RatioLine> lines;
   for (const auto& [words, pairs] : groups) {
     std::set<std::int64_t> lengths;
@@ -224,7 +208,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
     list += fmt::format("{}{}", list.empty() ? "" : "; ", label);
     chart.lines.push_back(std::move(line));
   }
-  const double margin = compared.result.margin;
+  const double margin = compared.view.margin;
   for (const auto& [value, label] :
        {std::pair(1.0, text(say::report::ratio_one{})), std::pair(1 / (1 + margin), text(say::report::ratio_margin{})),
         std::pair(1 + margin, text(say::report::ratio_margin{}))}) {
@@ -233,9 +217,10 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   }
   Figure figure;
   figure.id = id;
-  figure.chart.title = text(say::report::ratio_title{.other = compared.other, .base = compared.base});
+  const analysis::ComparedSide& side = compared.side();
+  figure.chart.title = text(say::compare::ratio_title{.other = side.name, .base = side.base});
   figure.chart.alt =
-      text(say::report::alt_ratio{.other = compared.other, .base = compared.base, .lines = drawn.size(), .list = list});
+      text(say::report::alt_ratio{.other = side.name, .base = side.base, .lines = drawn.size(), .list = list});
   figure.caption = text(say::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
   figure.chart.picture = std::move(chart);
   figure.behind = std::move(table);
@@ -249,9 +234,9 @@ Paragraph notice(const Message& message) {
 }  // namespace
 
 Message no_partners(const Compared& compared) {
-  return say::report::no_partners{.other = compared.other,
-                                  .base = compared.base,
-                                  .alignment = fmt::format("{}", fmt::join(compared.alignment.words(), ", "))};
+  const analysis::ComparedSide& side = compared.side();
+  const std::string alignment = fmt::format("{}", fmt::join(side.alignment.words(), ", "));
+  return say::report::no_partners{.other = side.name, .base = side.base, .alignment = alignment};
 }
 
 std::string Compared::place_of(std::size_t nth) const {
@@ -268,90 +253,65 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
     (of_base ? base : others)[kind_of(input.table, row)].push_back(row);
   }
   if (base.empty()) return all;
-  const std::vector<analysis::RunConditions> conditions = [&] {
-    std::vector<analysis::RunConditions> each;
-    for (const RunFacts& run : input.runs) each.push_back(run.conditions);
-    return each;
-  }();
-  std::vector<analysis::AlignedSides> aligned;
-  double margin = 0;
+  analysis::ViewRequest asked;
+  for (const RunFacts& run : input.runs) asked.conditions.push_back(run.conditions);
   // What was measured, simulated and imported are never rounds of one side.
   for (const auto& [kind, rows] : others) {
     const auto of_kind = base.find(kind);
-    const std::vector<Row>& held_to = of_kind != base.end() ? of_kind->second : base.begin()->second;
-    analysis::ComparisonRequest asked{
-        .base = held_to, .other = rows, .alignment = {}, .margin = {}, .verdicts = {}, .conditions = conditions};
-    const auto alignment = analysis::alignment_of({}, input.table, held_to, rows);
-    if (alignment.ok()) asked.alignment = *alignment;
-    Compared& compared = all.emplace_back();
-    compared.base = name_of_side(input.table, held_to);
-    compared.other = name_of_side(input.table, rows);
-    compared.alignment = asked.alignment;
-    compared.verdicts = asked.verdicts;
-    aligned.push_back(analysis::align(input.table, asked));
-    margin = std::max(margin, aligned.back().result.margin);
+    const std::vector<Row>& baseline = of_kind != base.end() ? of_kind->second : base.begin()->second;
+    asked.sides.push_back({.base_name = name_of_side(input.table, baseline),
+                           .name = name_of_side(input.table, rows),
+                           .base = baseline,
+                           .other = rows,
+                           .alignment = *analysis::alignment_of({}, input.table, baseline, rows)});
   }
-  // One margin on a page: that of the sides that need the wider one.
+  const analysis::ComparisonView view = analysis::view_of(input.table, asked);
   std::size_t next_place = 1;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Compared& compared = all[i];
-    compared.result = analysis::judged(std::move(aligned[i]), {}, margin);
-    compared.order.resize(compared.result.pairs.size());
+  for (std::size_t i = 0; i < view.sides.size(); ++i) {
+    Compared& compared = all.emplace_back(Compared{.view = view.only(i), .order = {}, .first_place = next_place});
+    const std::vector<ComparedPair>& pairs = compared.side().result.pairs;
+    compared.order.resize(pairs.size());
     std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
     std::ranges::stable_sort(compared.order, {},
-                             [&](std::size_t k) { return analysis::verdict_order(compared.result.pairs[k].verdict); });
-    compared.first_place = next_place;
-    next_place += compared.order.size();
+                             [&](std::size_t k) { return analysis::verdict_order(pairs[k].verdict); });
+    next_place += pairs.size();
   }
   return all;
 }
 
 void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
   for (const Compared& compared : context.compared) {
-    const analysis::ComparisonResult& result = compared.result;
-    if (result.pairs.empty()) {
+    if (compared.order.empty()) {
       blocks.emplace_back(notice(no_partners(compared)));
       continue;
     }
     blocks.emplace_back(heading(say::report::comparison{}));
-    blocks.emplace_back(plain(say::report::compared{.pairs = result.pairs.size(),
-                                                    .other = compared.other,
-                                                    .base = compared.base,
-                                                    .slower = result.count(Verdict::slower),
-                                                    .faster = result.count(Verdict::faster),
-                                                    .same = result.count(Verdict::same),
-                                                    .ambiguous = result.count(Verdict::ambiguous),
-                                                    .left = result.left_out.size()}));
-    const auto [answer, more] =
-        analysis::answer_words(analysis::comparison_answers(context.table(), compared.result).front(),
-                               {.other = compared.other, .base = compared.base});
-    blocks.emplace_back(plain(answer));
-    for (const Message& words : more) blocks.emplace_back(plain(words));
-    const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
+    blocks.emplace_back(plain(compared.view.answer));
+    blocks.emplace_back(plain(compared.view.counted));
+    for (const Message& words : compared.view.evidence) blocks.emplace_back(plain(words));
+    const std::size_t significant = compared.view.count(Verdict::faster) + compared.view.count(Verdict::slower);
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
-      const ComparedPair& pair = result.pairs[compared.order[k]];
+      const ComparedPair& pair = compared.pair(k);
       const std::string ratio = analysis::ratio_text(pair.verdict.time);
       const std::string own = text(Nanoseconds(pair.other_ns));
       const std::string other = text(Nanoseconds(pair.base_ns));
       const std::string origin = origins_of(context.table(), pair);
+      const std::string point = describe(context.table().spec(pair.other.front()));
       const std::string verdict(analysis::to_string(pair.verdict.verdict));
-      const Message told =
+      const std::string base_point = describe(context.table().spec(pair.base.front()));
+      const Message words =
           pair.same_point
-              ? Message(say::report::verdict{.verdict = verdict,
-                                             .point = other_point(context, pair),
-                                             .ratio = ratio,
-                                             .own = own,
-                                             .other = other,
-                                             .origin = origin})
+              ? Message(say::report::verdict{
+                    .verdict = verdict, .point = point, .ratio = ratio, .own = own, .other = other, .origin = origin})
               : Message(say::report::verdict_of{.verdict = verdict,
-                                                .point = other_point(context, pair),
+                                                .point = point,
                                                 .ratio = ratio,
-                                                .base_point = describe(context.table().spec(pair.base.front())),
+                                                .base_point = base_point,
                                                 .own = own,
                                                 .other = other,
                                                 .origin = origin});
       blocks.emplace_back(sentence(
-          text(told),
+          text(words),
           {{verdict, std::nullopt, compared.place_of(k)}, {own, pair.other.front()}, {other, pair.base.front()}}));
     }
     if (significant == verdicts_told + 1) blocks.emplace_back(plain(say::report::one_more_verdict{}));
@@ -364,34 +324,29 @@ std::vector<Block> comparison_section(const Context& context) {
   std::vector<Block> blocks;
   std::size_t number = 0;
   for (const Compared& compared : context.compared) {
-    if (!compared.result.differences.empty()) {
-      blocks.emplace_back(
-          written_out(analysis::difference_table(compared.result),
-                      text(say::report::differences_caption{.other = compared.other, .base = compared.base})));
+    const auto& [base, name, alignment, result] = compared.side();
+    if (!result.differences.empty()) {
+      blocks.emplace_back(written_out(analysis::difference_table(result),
+                                      text(say::report::differences_caption{.other = name, .base = base})));
     } else {
-      blocks.emplace_back(plain(say::report::no_differences{}));
+      blocks.emplace_back(plain(say::compare::nothing_differs{}));
     }
-    if (compared.result.pairs.empty()) {
+    if (result.pairs.empty()) {
       blocks.emplace_back(notice(no_partners(compared)));
     } else {
-      blocks.emplace_back(
-          plain(say::compare::aligned{.alignment = fmt::format("{}", fmt::join(compared.alignment.words(), ", "))}));
-      blocks.emplace_back(plain(say::compare::method{.margin = fmt::format("{}", 100 * compared.result.margin),
-                                                     .rows = compared.result.pairs.size(),
-                                                     .level = fmt::format("{}", 100 * compared.verdicts.level)}));
-      blocks.emplace_back(
-          written_out(analysis::answer_table(analysis::comparison_answers(context.table(), compared.result)),
-                      text(say::report::answers_caption{.other = compared.other, .base = compared.base})));
-      for (const Message& floor : analysis::floor_words({&compared.result}, 1)) blocks.emplace_back(plain(floor));
+      for (const Message& words : compared.view.method) blocks.emplace_back(plain(words));
+      blocks.emplace_back(written_out(analysis::answer_table(compared.view),
+                                      text(say::report::answers_caption{.other = name, .base = base})));
+      for (const Message& words : compared.view.spreads) blocks.emplace_back(plain(words));
       if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
         blocks.emplace_back(*std::move(figure));
       blocks.emplace_back(pair_table(context, compared));
       Table settle = settle_table(context, compared);
       if (!settle.rows.empty()) blocks.emplace_back(std::move(settle));
     }
-    if (!compared.result.left_out.empty()) {
-      blocks.emplace_back(with_rows(
-          written_out(analysis::left_out_table(context.table(), compared.result), text(say::report::left_caption{}))));
+    if (!result.left_out.empty()) {
+      blocks.emplace_back(
+          with_rows(written_out(analysis::left_out_table(compared.view), text(say::report::left_caption{}))));
     }
   }
   return blocks;

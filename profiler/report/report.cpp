@@ -69,7 +69,7 @@ std::string title_of(const Context& context) {
   if (!context.request.title.empty()) return context.request.title;
   const std::string devices = joined(device_names(context.input));
   if (context.compared.empty()) return text(say::report::title{.devices = devices});
-  return text(say::report::title_compared{.devices = devices, .base = context.compared.front().base});
+  return text(say::report::title_compared{.devices = devices, .base = context.compared.front().side().base});
 }
 
 /// Rows that a chosen set of sections does not print are no place to lead to.
@@ -179,7 +179,7 @@ Result<Document, Message> make_report(const Input& input, const Request& request
   document.version = text(say::report::made_by{.version = input.version});
   document.notices = notices(input);
   for (const Compared& compared : context.compared) {
-    if (compared.result.pairs.empty()) document.warnings.push_back(text(no_partners(compared)));
+    if (compared.order.empty()) document.warnings.push_back(text(no_partners(compared)));
   }
   for (const SectionKind& kind : section_kinds) {
     const bool wanted = request.sections.empty() || std::ranges::count(request.sections, kind.key) > 0;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/compare/comparison.h"
+#include "profiler/compare/comparison_view.h"
 #include "profiler/curves/curves.h"
 #include "profiler/report/report.h"
 #include "profiler/roofline/roofline.h"
@@ -15,17 +15,16 @@
 
 namespace attnscope::report {
 
-/// A side that is held to the baseline. What was measured, simulated and imported are sides of their own.
+/// A candidate against the baseline. What was measured, simulated and imported are candidates of their own.
 struct Compared {
-  std::string base;   ///< its runs
-  std::string other;  ///< its runs
-  analysis::Alignment alignment;
-  analysis::VerdictOptions verdicts;
-  analysis::ComparisonResult result;
+  analysis::ComparisonView view;   ///< of that candidate alone
   std::vector<std::size_t> order;  ///< of the pairs: SLOWER, FASTER, UNDECIDED, SAME, the largest change first
   std::size_t first_place = 1;
 
-  /// What the nth pair of the order is known by in the document: "v12".
+  [[nodiscard]] const analysis::ComparedSide& side() const { return *view.sides.front(); }
+  /// The nth pair of the order.
+  [[nodiscard]] const analysis::ComparedPair& pair(std::size_t nth) const { return side().result.pairs[order[nth]]; }
+  /// Its name in the document: "v12".
   [[nodiscard]] std::string place_of(std::size_t nth) const;
 };
 [[nodiscard]] std::vector<Compared> compare_with_baseline(const Input&, const Request&);

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "profiler/compare/comparison_words.h"
+#include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/round_order.h"
 #include "profiler/predict/published_errors.h"
@@ -540,7 +540,8 @@ TEST(Comparison, WhatIsSimulatedIsTrustedAsFarAsItsOwnGpuSays) {
   const ComparisonResult result = compare(table, request_for(table, {0}, {1}, {"problem", "algorithm"}));
   ASSERT_EQ(result.pairs.size(), 1U);
   EXPECT_NEAR(result.pairs[0].verdict.time.interval.high, 1 + time_error_of("fa2", "H100"), 1e-9);
-  const std::vector<Message> words = floor_words({&result}, 1);
+  const ComparedSide side{.base = "measured", .name = "simulated", .alignment = {}, .result = result};
+  const std::vector<Message> words = view_of(table, {std::make_shared<const ComparedSide>(side)}).spreads;
   ASSERT_EQ(words.size(), 1U);
   EXPECT_THAT(text(words[0]), HasSubstr("on NVIDIA H100 80GB HBM3"));
 }

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "profiler/compare/comparison_table.h"
 #include "profiler/curves/law_exponents.h"
-#include "profiler/metrics/model_metrics.h"
 #include "profiler/roofline/ceiling_table.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -133,132 +131,6 @@ TEST(CeilingTable, ProgramsReadBaseUnits) {
   EXPECT_THAT(texts(table, "value"), ElementsAre("4100000000000", "1755000000", "0.25", "44040192"));
   EXPECT_THAT(texts(table, "q1"), ElementsAre("4000000000000", "", "", "10485760"));
   EXPECT_THAT(texts(table, "device_uuid").front(), "GPU-1");
-}
-
-/// A point whose every sample took so long.
-PointRecord timed_at(std::int64_t n, double ns) {
-  PointRecord record;
-  record.spec = fixtures::spec("fa2", n);
-  kernel_record(record, "all").samples_ns = {ns, ns, ns};
-  return record;
-}
-
-class ComparisonTables : public ::testing::Test {
- protected:
-  ComparisonTables() {
-    fixtures::Points two;
-    two.add({timed_at(512, 1000), timed_at(1024, 4000), timed_at(2048, 8000), timed_at(4096, 1e6)},
-            fixtures::run(Provenance::measured, "before"));
-    two.add({timed_at(512, 1300), timed_at(1024, 2000), timed_at(2048, 8010), timed_at(64, 5)},
-            fixtures::run(Provenance::measured, "after"));
-    points_ = two.table();
-    ComparisonRequest request;
-    for (const Row row : points_.rows()) (points_.run_index(row) == 0 ? request.base : request.other).push_back(row);
-    request.alignment = alignment_of({}, points_, request.base, request.other).value();
-    result_ = compare(points_, request);
-  }
-
-  [[nodiscard]] ComparisonOf of() const { return {.points = &points_, .margin = 0.01, .others = {"after", "later"}}; }
-
-  PointTable points_;
-  ComparisonResult result_;
-};
-
-TEST_F(ComparisonTables, PeopleReadEachPairAndWhatStandsAlone) {
-  std::vector<ComparisonLine> lines;
-  add_pairs(lines, result_);
-  add_left_out(lines, result_);
-  const Table table = comparison_table(lines, of());
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
-  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
-  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
-  EXPECT_THAT(texts(table, "ratio").front(), StartsWith("1.3000 ["));
-  EXPECT_THAT(texts(table, "note").at(2), HasSubstr("attnscope "));
-  EXPECT_THAT(texts(table, "note").at(3), "the baseline alone has this point");
-  EXPECT_THAT(texts(table, "note").at(4), "the baseline has no such point");
-  EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
-  EXPECT_EQ(table.find("side"), nullptr) << "there is one";
-  EXPECT_EQ(table.columns[0].number(0), table.columns[0].cell(0).number);
-  EXPECT_THAT(table.ordered(0, false), ElementsAre(0, 1, 2, 3, 4)) << "regressions first";
-  EXPECT_EQ(table.tone_of(table.columns[0], 0), Tone::worse);
-  EXPECT_EQ(table.tone_of(table.columns[0], 1), Tone::better);
-  EXPECT_EQ(table.tone_of(table.columns[0], 2), Tone::muted);
-  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 2), Tone::plain);
-  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
-  EXPECT_EQ(table.find("other_ns")->cell(1).row, result_.pairs[1].other.front());
-}
-
-TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
-  fixtures::Points two;
-  PointRecord throttled = timed_at(512, 1000);
-  throttled.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
-  two.add({throttled}, fixtures::run(Provenance::measured, "before"));
-  PointRecord simulated = timed_at(512, 1300);
-  simulated.provenance = Provenance::simulated;
-  two.add({simulated}, fixtures::run(Provenance::simulated, "after"));
-  const PointTable points = two.table();
-  ComparisonRequest request{.base = {0}, .other = {1}, .alignment = {}, .margin = {}, .verdicts = {}, .conditions = {}};
-  request.alignment = alignment_of({}, points, request.base, request.other).value();
-  const ComparisonResult result = compare(points, request);
-  std::vector<ComparisonLine> lines;
-  add_pairs(lines, result);
-  const Table table = comparison_table(lines, {.points = &points, .margin = 0.01, .others = {"after"}});
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
-  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs (throttled)"));
-  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
-  EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
-}
-
-TEST_F(ComparisonTables, SeveralSidesAreNamed) {
-  std::vector<ComparisonLine> lines;
-  add_pairs(lines, result_, 0);
-  add_pairs(lines, result_, 1);
-  EXPECT_THAT(texts(comparison_table(lines, of()), "side"),
-              ElementsAre("after", "after", "after", "later", "later", "later"));
-}
-
-TEST_F(ComparisonTables, ProgramsReadEachRowThatStandsAlone) {
-  std::vector<ComparisonLine> lines;
-  add_pairs(lines, result_);
-  add_left_out(lines, result_, 0, true);
-  const std::vector<std::string> files{"a.attnscope", "b.attnscope"};
-  const Table table = comparison_data(lines, of(), files);
-  EXPECT_THAT(
-      keys(table),
-      ElementsAre("base_file", "other_file", "base_run", "other_run", "base_device", "other_device", "base_point",
-                  "other_point", "base_provenance", "other_provenance", "base_ns", "other_ns", "ratio", "ratio_low",
-                  "ratio_high", "base_cycles", "other_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
-                  "recordings", "interleaved", "floor", "one_clock", "clock_shift", "spread", "p_change", "p_same",
-                  "verdict", "undecided", "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes",
-                  "other_dram_bytes", "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes",
-                  "ratio_dram_settled_bytes", "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
-  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
-  EXPECT_THAT(texts(table, "base_file"), ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
-  EXPECT_THAT(texts(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
-  EXPECT_THAT(texts(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
-  EXPECT_THAT(texts(table, "reason").back(), "the baseline has no such point");
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
-}
-
-TEST_F(ComparisonTables, WhatStandsAloneSaysOnWhichSide) {
-  const Table table = left_out_table(points_, result_);
-  EXPECT_THAT(texts(table, "side"), ElementsAre("Baseline", "Other"));
-  EXPECT_THAT(texts(table, "points"), ElementsAre("1", "1"));
-  EXPECT_EQ(table.find("point")->cell(1).row, result_.left_out[1].rows.front());
-}
-
-TEST(VerdictOrder, PutsRegressionsFirstAndTheLargestChangeOfEach) {
-  const auto judged = [](Verdict verdict, double ratio) {
-    RowVerdict row;
-    row.verdict = verdict;
-    row.time.ratio = ratio;
-    return verdict_order(row);
-  };
-  const std::vector<double> in_order{judged(Verdict::slower, 2),      judged(Verdict::slower, 1.1),
-                                     judged(Verdict::faster, 0.5),    judged(Verdict::faster, 0.9),
-                                     judged(Verdict::ambiguous, 1.2), judged(Verdict::ambiguous, 0.8),
-                                     judged(Verdict::same, 1.009),    judged(Verdict::same, 1)};
-  EXPECT_TRUE(std::ranges::is_sorted(in_order));
 }
 
 // A family that holds, and one that was withheld.

@@ -33,7 +33,7 @@ TEST(ComparisonSet, IsCorrectedForTheMostLooksThatOneOfItsRunsTook) {
   const auto of_runs =
       std::ranges::find_if(axes, [](const SideAxis& axis) { return axis.key == QLatin1String("run"); });
   ASSERT_NE(of_runs, axes.end());
-  EXPECT_EQ(compare_sides({.points = points, .axis = *of_runs}, {})->looks, most);
+  EXPECT_EQ(compare_sides({.points = points, .axis = *of_runs}, {})->view.looks, most);
 }
 
 }  // namespace

@@ -383,8 +383,8 @@ TEST_F(ManyPoints, AreComparedOnceTheSidesAreKnown) {
   ASSERT_NE(page.comparison(), nullptr);
   page.compare_by(QStringLiteral("algorithm"));
   page.settle();
-  ASSERT_EQ(page.comparison()->axis.key, QStringLiteral("algorithm"));
-  const QString last = page.comparison()->axis.values.back();
+  ASSERT_EQ(page.comparison()->axis().key, QStringLiteral("algorithm"));
+  const QString last = page.comparison()->axis().values.back();
   ASSERT_NE(page.comparison()->base_name(), last);
   page.set_baseline(last);
   EXPECT_FALSE(page.settled());

@@ -16,7 +16,6 @@
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
-#include "profiler/compare/comparison_words.h"
 #include "profiler/files/recorded_samples.h"
 #include "ui/pages/problem_page.h"
 #include "ui/runs/point_set.h"
@@ -168,7 +167,7 @@ void ComparePage::add_content() {
   views_ = new QStackedLayout(views);
   views_->setContentsMargins(0, 0, 0, 0);
   column->addWidget(views, 1);
-  model_ = new ComparisonModel(this);
+  model_ = new ResultModel(this);
   table_ = new PlainTable(model_, qtext(say::compare_page::table_name{}), views);
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -224,29 +223,29 @@ bool ComparePage::has_plot() const {
 
 QString ComparePage::file_stem() const {
   return QStringLiteral("compare-%1-%2%3")
-      .arg(view_.id(), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
+      .arg(view_.id(), set_ ? set_->axis().key : QString(), QString::fromStdString(filter().stem()));
 }
 
 PlotPicture ComparePage::picture() const {
   if (views_->currentWidget() == map_) return picture_of({map_});
   std::vector<Row> rows;
-  for (const OtherSide& other : set_->others) {
-    for (const analysis::ComparedPair& pair : other.result.pairs) {
+  for (const auto& side : set_->view.sides) {
+    for (const analysis::ComparedPair& pair : side->result.pairs) {
       rows.push_back(pair.base.front());
       rows.push_back(pair.other.front());
     }
   }
-  return picture_of(*plot_, set_->points->runs_of(rows));
+  return picture_of(*plot_, set_->points()->runs_of(rows));
 }
 
 ShownValues ComparePage::values() const {
   if (views_->currentWidget() == table_) return table_->values();
   std::set<std::optional<std::size_t>> shown;  // lines
   const auto add = [&](std::span<const Row> rows) {
-    for (const Row row : rows) shown.insert(model_->comparison()->line_of(row));
+    for (const Row row : rows) shown.insert(shown_->line_of(row));
   };
   views_->currentWidget() == map_ ? add(map_->grid().shown_rows()) : add(filter().rows());
-  return table_->values([&](int row) { return shown.contains(static_cast<std::size_t>(model_->line_of(row))); });
+  return table_->values([&](int row) { return shown.contains(line_of(row)); });
 }
 
 void ComparePage::pose() {
@@ -348,7 +347,7 @@ void ComparePage::ask() {
                               .base = baseline_,
                               .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt},
                     .known = nullptr,
-                    .table = model_->comparison(),
+                    .table = shown_,
                     .before = narrowed(visible_of_),
                     .other = other_.id(),
                     .view = view_.value(),
@@ -357,8 +356,8 @@ void ComparePage::ask() {
                     .along_key = along_key_,
                     .sorted_by = sorted_by_,
                     .order = sort_order_};
-  const bool compared = set_ != nullptr && set_->points == visible_ && set_->axis.key == sides->key &&
-                        set_->base == baseline_ && set_->asked_margin == asked.sides.margin;
+  const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
+                        set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin;
   if (compared) asked.known = set_;
   found_.ask(std::move(asked), compared ? visible_->size() : always_aside);
 }
@@ -369,11 +368,12 @@ void ComparePage::show_comparison() {
 
 void ComparePage::offer_others() {
   std::vector<Option> others;
-  if (set_->others.size() > 1) {  // else it alone is offered
-    others.push_back({.text = qtext(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}});
+  const std::size_t sides = set_->view.sides.size();
+  if (sides > 1) {  // else it alone is offered
+    others.push_back({.text = qtext(say::compare_page::all_others{.sides = sides}), .id = {}});
   }
-  for (const OtherSide& other : set_->others) {
-    others.push_back({.text = set_->name_of(other), .id = set_->name_of(other)});
+  for (std::size_t side = 0; side < sides; ++side) {
+    others.push_back({.text = set_->name_of(side), .id = set_->name_of(side)});
   }
   other_chip_->setVisible(true);
   other_.offer(std::move(others));
@@ -381,9 +381,13 @@ void ComparePage::offer_others() {
 
 void ComparePage::show_found(ComparedView found) {
   set_ = found.set;
-  mapped_ = found.mapped;
   offer_others();
-  model_->set_comparison(found.table, std::move(found.rows));
+  if (found.table == shown_) {
+    model_->set_order(std::move(found.rows));
+  } else {
+    shown_ = found.table;
+    model_->set_table({shown_, &shown_->table()}, nullptr, std::move(found.rows));
+  }
   {
     const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
     table_->horizontalHeader()->setSortIndicator(std::max(0, model_->column_named(sorted_by_)), sort_order_);
@@ -415,8 +419,8 @@ void ComparePage::show_view(ComparedView& found) {
   }
   if (view == View::map) {
     if (!found.grid) return show_no_view({qtext(say::compare_page::no_map{}), qtext(say::compare_page::no_map_help{})});
-    const HeatmapTitle title{qtext(say::compare_page::map_title{.other = set_->name_of(*mapped_).toStdString(),
-                                                                .base = set_->base_name().toStdString()}),
+    const HeatmapTitle title{qtext(say::compare::ratio_title{.other = set_->name_of(*found.mapped).toStdString(),
+                                                             .base = set_->base_name().toStdString()}),
                              QString::fromStdString(filter().summary())};
     map_->set_grid(*found.grid, title, true);
     return views_->setCurrentWidget(map_);
@@ -467,19 +471,19 @@ std::optional<int> ComparePage::current_row() const {
 }
 
 void ComparePage::select_of(int row, bool of_other) {
-  if (const auto point = model_->point(row, of_other)) {
+  if (const auto point = shown_->point(line_of(row), of_other)) {
     tell_selected(*point);
-  } else if (const auto partner = model_->point(row, !of_other)) {
+  } else if (const auto partner = shown_->point(line_of(row), !of_other)) {
     tell_selected(*partner);
   }
 }
 
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   if (!set_ || !words().isEmpty()) return false;
-  const std::optional<Row> row = set_->points->row_of(point);
-  const std::optional<int> shown = row ? model_->row_of(*row) : std::nullopt;
-  if (!shown) return false;
-  const QModelIndex index = model_->index(*shown, 0);
+  const std::optional<Row> row = set_->points()->row_of(point);
+  const std::optional<std::size_t> line = row ? shown_->line_of(*row) : std::nullopt;
+  if (!line) return false;
+  const QModelIndex index = model_->index(model_->row_of_line(static_cast<int>(*line)), 0);
   if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
     if (moves || table_->currentIndex().row() != index.row()) {
       table_->choose_row(index.row());
@@ -487,7 +491,7 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
     }
   }
   if (views_->currentWidget() == map_) {
-    const analysis::ComparedPair* pair = model_->pair(*shown);
+    const analysis::ComparedPair* pair = shown_->pair(*line);
     const auto place = map_->grid().place_of(pair == nullptr ? *row : pair->other.front());
     if (place != map_->selected()) map_->select(place);
   }
@@ -500,22 +504,22 @@ void ComparePage::fill_menu(QMenu& menu) {
   if (!current) return;
   const int row = *current;
   for (const bool of_other : {false, true}) {
-    const std::optional<ShownPoint> point = model_->point(row, of_other);
+    const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
     if (!point) continue;
     // By the time one is chosen the table may be another.
     menu.addAction(of_other ? qtext(say::compare_page::other_details{}) : qtext(say::compare_page::base_details{}),
                    this, [this, point] { tell_selected(*point); });
   }
   for (const bool of_other : {false, true}) {
-    const std::optional<ShownPoint> point = model_->point(row, of_other);
+    const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
     if (!point) continue;
     menu.addAction(
         of_other ? qtext(say::compare_page::pin_other{}) : qtext(say::compare_page::pin_base{}), this,
         [this, point] { emit pin_wanted(point->spec, QString::fromStdString(point->run->summary.device_name)); });
   }
-  const analysis::ComparedPair* pair = model_->pair(row);
+  const analysis::ComparedPair* pair = shown_->pair(line_of(row));
   if (const std::string command =
-          pair == nullptr ? std::string() : analysis::settling_command(set_->points->table(), *pair, set_->margin);
+          pair == nullptr ? std::string() : analysis::settling_command(set_->table(), *pair, set_->view.margin);
       !command.empty()) {
     menu.addAction(qtext(say::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });

@@ -9,9 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "ui/pages/compare/compared_view.h"
 #include "ui/pages/compare/compared_words.h"
-#include "ui/pages/compare/comparison_model.h"
 #include "ui/pages/compare/ratio_plot.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/problem_page.h"
@@ -54,7 +52,8 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] PlainTable* table() const { return table_; }
   [[nodiscard]] HeatmapView* map() const { return map_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
-  [[nodiscard]] const ComparisonModel& model() const { return *model_; }
+  [[nodiscard]] const ResultModel& model() const { return *model_; }
+  [[nodiscard]] const ShownComparison& shown() const { return *shown_; }
   /// What stands above: the answer, then the verdicts counted, then the rest, a line each.
   [[nodiscard]] QString summary() const { return words_->summary(); }
   [[nodiscard]] const ComparedWords& said() const { return *words_; }
@@ -109,6 +108,7 @@ class ComparePage : public ProblemPage {
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
   void size_columns();
+  [[nodiscard]] std::size_t line_of(int row) const { return static_cast<std::size_t>(model_->line_of(row)); }
   void select_of(int row, bool of_other);
   [[nodiscard]] const SideAxis* axis() const;
   /// The rows of the model that are selected, the current one first.
@@ -135,15 +135,15 @@ class ComparePage : public ProblemPage {
   HeatmapView* map_ = nullptr;
   RatioPlot* plot_ = nullptr;
   EmptyState* no_view_ = nullptr;
-  ComparisonModel* model_ = nullptr;
+  ResultModel* model_ = nullptr;
 
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   QString visible_of_;  ///< the query that they fit
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
-  std::shared_ptr<const ComparisonSet> set_;  ///< what is shown
-  const OtherSide* mapped_ = nullptr;         ///< of it, on the map; null: there is none
+  std::shared_ptr<const ComparisonSet> set_;      ///< what is shown
+  std::shared_ptr<const ShownComparison> shown_;  ///< the table's
   std::vector<std::vector<TextSample>> longest_;
   Live<SidesAsk, Sides> sides_;
   Live<ComparedAsk, ComparedView> found_;

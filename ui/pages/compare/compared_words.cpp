@@ -71,10 +71,13 @@ ComparedWords::ComparedWords(QWidget* parent)
 }
 
 void ComparedWords::say(const ComparedView& found, const QString& copies) {
-  answer_->setText(found.answer);
+  const analysis::ComparisonView& view = found.table->view();
+  QStringList spreads;
+  for (const Message& each : view.spreads) spreads << qtext(each);
+  answer_->setText(qtext(view.answer));
   copies_->setText(copies);
   summary_->setText(found.summary);
-  method_->setText(found.method);
+  method_->setText(spreads.join(QLatin1Char(' ')));
   fold();
 }
 

@@ -6,7 +6,7 @@
 #include <QToolButton>
 #include <vector>
 
-#include "ui/pages/compare/compared_view.h"
+#include "ui/pages/compare/comparison_set.h"
 #include "ui/runs/loaded_runs.h"
 
 namespace attnscope::ui {

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/compare/comparison_set.h"
 
-#include <QDir>
-#include <QFileInfo>
 #include <algorithm>
-#include <array>
-#include <map>
-#include <set>
+#include <iterator>
 #include <utility>
 
+#include "messages/compare.h"
 #include "messages/compare_page.h"
-#include "profiler/compare/comparison_words.h"
-#include "profiler/plan/fields.h"
-#include "profiler/points/facets.h"
-#include "profiler/tilemap/tile_map.h"
 #include "storage/compared_runs.h"
-#include "ui/models/curve_series.h"
+#include "ui/models/points_table.h"
+#include "ui/pages/problem_page.h"
 #include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -23,251 +17,286 @@
 namespace attnscope::ui {
 namespace {
 
-/// What runs are told apart by, a line each, what somebody means first: who opens two files wants them compared. An
-/// empty text is none that is known.
-struct RunProperty {
-  const char* key;
-  Message (*label)();
-  QString (*text)(const RunInfo&);
-};
+using analysis::ComparedPair;
+using analysis::ComparedSide;
+using analysis::ComparisonLine;
+using SidePtr = std::shared_ptr<const ComparedSide>;
 
-QString run_name(const RunInfo& run) {
-  return run.title.isEmpty() ? run_title(run.summary) : run.title;
-}
+constexpr int measured_rows = 200;  ///< that columns are measured by
 
-constexpr std::array run_properties{
-    RunProperty{"file", [] { return Message(say::compare_page::by_file{}); },
-                [](const RunInfo& run) { return one_line(QFileInfo(run.file).fileName()); }},
-    RunProperty{"run", [] { return Message(say::compare_page::by_run{}); },
-                [](const RunInfo& run) { return run_name(run); }},
-    RunProperty{"program", [] { return Message(say::compare_page::by_program{}); },
-                [](const RunInfo& run) { return one_line(to_qstring(run.summary.environment.app_version)); }},
-    RunProperty{"driver", [] { return Message(say::compare_page::by_driver{}); },
-                [](const RunInfo& run) { return one_line(to_qstring(run.summary.environment.driver_version)); }},
-    RunProperty{"source", [] { return Message(say::compare_page::by_source{}); },
-                [](const RunInfo& run) { return to_qstring(run.summary.provenance); }},
-};
-
-/// The runs in the order in which they began, each under a name of its own where `apart`.
-std::vector<analysis::RunIndex> oldest_first(const analysis::PointTable& table) {
-  std::vector<analysis::RunIndex> runs(table.runs().size());
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i] = static_cast<analysis::RunIndex>(i);
-  std::ranges::stable_sort(runs, [&](auto a, auto b) { return analysis::newer(table, b, a); });
-  return runs;
-}
-
-std::optional<SideAxis> axis_of_runs(const PointSet& points, const RunProperty& property) {
-  SideAxis axis{
-      .key = QLatin1String(property.key), .label = qtext(property.label()), .names = {}, .codes = {}, .values = {}};
-  const analysis::PointTable& table = points.table();
-  std::vector<std::uint32_t> code_of(table.runs().size());
-  std::map<QString, std::uint32_t> known;
-  const bool each_apart = axis.key == QLatin1String("run");
-  const bool of_files = axis.key == QLatin1String("file");
-  std::map<QString, std::set<QString>> named_so;  // files of one name, in several folders
-  for (const analysis::RunIndex run : oldest_first(table)) {
-    const QString& file = points.run(run).file;
-    named_so[QFileInfo(file).fileName()].insert(file);
-  }
-  const auto file_name = [&](const QFileInfo& file) {
-    if (named_so[file.fileName()].size() < 2) return one_line(file.fileName());
-    return one_line(QStringLiteral("%1/%2").arg(file.dir().dirName(), file.fileName()));
-  };
-  const bool several_files = named_so.size() > 1 || (!named_so.empty() && named_so.begin()->second.size() > 1);
-  std::map<QString, int> alike;
-  for (const analysis::RunIndex run : oldest_first(table)) {
-    QString text = property.text(points.run(run));
-    if (text.isEmpty()) text = qtext(say::compare_page::unknown{});
-    // Runs of two devices may share a title.
-    if (of_files) text = file_name(QFileInfo(points.run(run).file));
-    if (each_apart) {
-      if (several_files) text = QStringLiteral("%1 · %2").arg(text, file_name(QFileInfo(points.run(run).file)));
-      const QString name = text;
-      if (known.contains(text))
-        text = QStringLiteral("%1 · %2").arg(name, QString::fromStdString(device_title(table, run)));
-      for (int n = 2; known.contains(text); ++n) text = QStringLiteral("%1 · %2").arg(name).arg(n);
+/// The layouts that there may be of these axes, the most readable first: tiles, then settings with numbers.
+std::vector<analysis::MapLayout> layouts_of(const std::vector<analysis::PointAxis>& axes) {
+  std::vector<analysis::MapLayout> layouts;
+  for (const analysis::PointAxis& y : axes) {
+    for (const analysis::PointAxis& x : axes) {
+      if (!share_names(x, y)) layouts.push_back({.x = x, .y = y});
     }
-    const auto [place, first] = known.try_emplace(text, static_cast<std::uint32_t>(axis.values.size()));
-    if (first) axis.values.push_back(text);
-    code_of[run] = place->second;
   }
-  if (axis.values.size() < 2) return std::nullopt;
-  axis.codes.reserve(points.size());
-  for (const Row row : table.rows()) axis.codes.push_back(code_of[table.run_index(row)]);
-  return axis;
-}
-
-bool makes_another_problem(const analysis::PointAxis& axis) {
-  static constexpr std::array<std::string_view, 3> configuration{"algorithm", "br", "bc"};
-  return std::ranges::any_of(axis.names, [](const std::string& name) {
-    return find_field(name) != nullptr && std::ranges::find(configuration, name) == configuration.end();
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  std::ranges::stable_sort(layouts, {}, [&](const analysis::MapLayout& layout) {
+    if (layout.x.key() == tiles.x.key() && layout.y.key() == tiles.y.key()) return 0;
+    // Two halves of one setting (queries and keys) mostly are equal: a map of them is a diagonal.
+    const bool halves = std::ranges::any_of(axes, [&](const analysis::PointAxis& both) {
+      return share_names(both, layout.x) && share_names(both, layout.y);
+    });
+    if (halves) return 4;
+    return layout.x.number && layout.y.number ? 1 : layout.x.number ? 2 : 3;
   });
+  return layouts;
 }
 
-SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis) {
-  const analysis::CodeColumn& column = points.table().codes(*axis.facet);
-  SideAxis sides{.key = QString::fromStdString(axis.key()),
-                 .label = qtext(axis.facet->label),
-                 .names = axis.names,
-                 .codes = column.codes,
-                 .values = {}};
-  sides.values.reserve(column.values.size());
-  for (const analysis::FacetValue& value : column.values) {
-    sides.values.push_back(value.full.empty() ? value_words(*axis.facet, value) : QString::fromStdString(value.full));
+/// What differs between the baseline and any of the sides: "driver 580.65 → 590.10".
+QStringList differences_of(const analysis::ComparisonView& view, bool of_several) {
+  struct Found {
+    QString name;
+    QString base;
+    QStringList others;
+  };
+  std::vector<Found> found;
+  for (const SidePtr& side : view.sides) {
+    for (const analysis::Difference& difference : side->result.differences) {
+      const QString name = one_line(qtext(difference.name));
+      auto known = std::ranges::find(found, name, &Found::name);
+      if (known == found.end()) {
+        const QString base = one_line(to_qstring(analysis::words_of(difference.base)));
+        known = found.insert(found.end(), {.name = name, .base = base, .others = {}});
+      }
+      const QString there = one_line(to_qstring(analysis::words_of(difference.other)));
+      if (there.isEmpty() || known->others.contains(there)) continue;
+      known->others << (of_several ? qtext(say::compare_page::of_side{.value = there.toStdString(), .side = side->name})
+                                   : there);
+    }
   }
-  return sides;
-}
-
-std::vector<std::string> other_knobs(const analysis::PointTable& table, const std::vector<std::string>& than) {
-  std::set<std::string> names;
-  for (const Knobs& knobs : table.points().knobs().values()) {
-    for (const Knobs::Entry& entry : knobs) names.insert(entry.first);
+  const auto or_none = [](const QString& text) {
+    return (text.isEmpty() ? qtext(say::compare_page::none_recorded{}) : shortened(text, 80)).toStdString();
+  };
+  QStringList words;
+  for (const auto& [name, base, others] : found) {
+    words << qtext(say::compare_page::difference{
+        .name = name.toStdString(), .base = or_none(base), .other = or_none(others.join(QStringLiteral(", ")))});
   }
-  for (const std::string& name : than) names.erase(name);
-  return {names.begin(), names.end()};
+  return words;
 }
 
-/// By what both sides have in common, but for that by which they are sides.
-analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,
-                                     const std::vector<Row>& base, const std::vector<Row>& other) {
-  analysis::Alignment alignment = *analysis::alignment_of({}, table, base, other);
-  const auto is_side = [&](const std::string& name) { return std::ranges::find(axis.names, name) != axis.names.end(); };
-  std::erase_if(alignment.fields, is_side);
-  const bool of_knob =
-      std::ranges::any_of(axis.names, [](const std::string& name) { return find_field(name) == nullptr; });
-  if (of_knob) {
-    alignment.all_knobs = false;
-    alignment.knobs = other_knobs(table, axis.names);
+/// The side that the map is of: the one that is shown, else that of most pairs.
+std::optional<std::size_t> mapped_side(const ComparisonSet& set, std::optional<std::size_t> shown) {
+  if (shown) return shown;
+  const auto pairs = [](const SidePtr& side) { return side->result.pairs.size(); };
+  const auto fullest = std::ranges::max_element(set.view.sides, {}, pairs);
+  if (fullest == set.view.sides.end() || pairs(*fullest) == 0) return std::nullopt;
+  return static_cast<std::size_t>(fullest - set.view.sides.begin());
+}
+
+std::vector<Row> candidates_of(const ComparedView& of) {
+  std::vector<Row> candidates;
+  const bool map = of.asked.view == CompareAs::map;
+  for (const SidePtr& side : of.table->view().sides) {
+    if (map && of.mapped && side != of.set->view.sides[*of.mapped]) continue;
+    for (const ComparedPair& pair : side->result.pairs) candidates.push_back(pair.other.front());
+    // A point that failed has a place on the map, too.
+    for (const analysis::LeftOut& left : side->result.left_out) {
+      if (map && is_failure(left)) candidates.push_back(left.rows.front());
+    }
   }
-  if (axis.key == QLatin1String(analysis::device_facet_key.data())) alignment.device = false;
-  return alignment;
+  std::ranges::sort(candidates);
+  return candidates;
 }
 
-/// What a point is beside the axis, and its side.
-using PlaceOnSide = std::pair<std::uint64_t, std::uint32_t>;
-
-/// Of all points, each once, ascending.
-std::vector<PlaceOnSide> places_on_sides(const PointSet& points, const SideAxis& axis) {
-  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside_sides({}, axis));
-  std::vector<PlaceOnSide> places;
-  places.reserve(beside.size());
-  for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
-  std::ranges::sort(places);
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  return places;
+/// What the view can lie over; the filter is told what that leaves to choose.
+void choose_axes(ComparedView& found) {
+  const ComparedAsk& chosen = found.asked;
+  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*found.set, *found.narrowed.candidates);
+  // The one that was chosen, else the first.
+  const auto offer = [&](Option option, const auto& axis, auto& shown, bool wanted) {
+    if (wanted || !shown) {
+      shown = axis;
+      found.layout = static_cast<int>(found.layouts.size());
+    }
+    found.layouts.push_back(std::move(option));
+  };
+  ProblemFilter& filter = found.narrowed.filter;
+  if (chosen.view == CompareAs::map) {
+    for (const analysis::MapLayout& layout : layouts_of(axes)) {
+      offer(layout_option(layout), layout, found.map_layout,
+            key_of(layout.y) == chosen.rows_key && key_of(layout.x) == chosen.columns_key);
+    }
+    if (!found.map_layout) return;
+    const auto& [x, y] = *found.map_layout;
+    filter.narrow_by(facets_beside_sides({y, x}, found.set->axis()), analysis::facet_of_both(x, y));
+  } else if (chosen.view == CompareAs::curves) {
+    for (const analysis::PointAxis& along : axes) {
+      if (!along.number) continue;
+      offer({.text = label_of(along), .id = key_of(along)}, along, found.along, key_of(along) == chosen.along_key);
+    }
+    if (!found.along) return;
+    filter.narrow_by(facets_beside_sides({*found.along}, found.set->axis()), found.along->facet);
+  }
 }
 
-/// Whether some point stands on both sides, whatever came of it.
-bool met(const analysis::ComparisonResult& result) {
-  return !result.pairs.empty() || std::ranges::any_of(result.left_out, [](const analysis::LeftOut& left) {
-    return left.why != analysis::LeftOut::Why::no_partner;
-  });
+void find_picture(ComparedView& found) {
+  const ProblemFilter& filter = found.narrowed.filter;
+  if (found.map_layout && found.mapped) {
+    found.grid = ratio_map(*found.set, *found.mapped, *found.map_layout, filter.rows());
+  }
+  if (found.along) {
+    found.curves = ratio_curves(found.set, *found.along, filter.rows(), QString::fromStdString(filter.summary()));
+  }
+}
+
+QString summary_of(const ComparedView& of) {
+  const analysis::ComparisonView& view = of.table->view();
+  QStringList lines{qtext(view.counted)};
+  for (const Message& each : view.evidence) lines << qtext(each);
+  const QStringList differences = differences_of(view, view.sides.size() > 1);
+  lines << (differences.isEmpty() ? qtext(say::compare::nothing_differs{})
+                                  : qtext(say::compare_page::differs{
+                                        .differences = differences.join(QStringLiteral("; ")).toStdString()}));
+  if (of.asked.view == CompareAs::table && !of.table->common().isEmpty()) {
+    lines << qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
+  }
+  return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace
 
-std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
-  const auto found = std::ranges::find(values, name);
-  if (found == values.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(found - values.begin());
+std::optional<std::size_t> ComparisonSet::side_named(const QString& name) const {
+  const auto side = std::ranges::find(view.sides, name.toStdString(), [](const SidePtr& each) { return each->name; });
+  if (name.isEmpty() || side == view.sides.end()) return std::nullopt;
+  return static_cast<std::size_t>(side - view.sides.begin());
 }
 
-std::vector<SideAxis> side_axes(const PointSet& points) {
-  std::vector<SideAxis> axes;
-  if (points.empty()) return axes;
-  for (const RunProperty& property : run_properties) {
-    if (auto axis = axis_of_runs(points, property)) axes.push_back(std::move(*axis));
-  }
-  const std::vector<Row> rows = points.table().rows();
-  const std::vector<analysis::PointAxis> varying = analysis::varying_axes(points.table(), rows);
-  for (const bool last : {false, true}) {
-    for (const analysis::PointAxis& axis : varying) {
-      if (makes_another_problem(axis) == last) axes.push_back(axis_of_points(points, axis));
-    }
-  }
-  return axes;
-}
-
-std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis) {
-  const std::vector<PlaceOnSide> places = places_on_sides(points, axis);
-  std::vector<std::size_t> shared(axis.values.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const bool met = (i > 0 && places[i - 1].first == places[i].first) ||
-                     (i + 1 < places.size() && places[i + 1].first == places[i].first);
-    if (met) ++shared[places[i].second];
-  }
-  const auto fullest = std::ranges::max_element(shared);
-  if (fullest == shared.end() || *fullest == 0) return std::nullopt;
-  return static_cast<std::uint32_t>(fullest - shared.begin());
-}
-
-std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes, const SideAxis& sides) {
-  const std::vector<analysis::PointAxis> known = analysis::point_axes();
-  const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
-  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);  // runs have theirs
-  if (own != nullptr) axes.push_back(*own);
-  return analysis::facets_beside(axes);
-}
-
-QStringList ComparisonSet::method_words(std::optional<std::uint32_t> code) const {
-  std::vector<const analysis::ComparisonResult*> results;
-  results.reserve(others.size());
-  for (const OtherSide& other : others) {
-    if (!code || other.code == *code) results.push_back(&other.result);
-  }
-  QStringList words;
-  for (const Message& floor : analysis::floor_words(results, looks)) words << qtext(floor);
-  return words;
-}
-
-bool ComparisonSet::some_met() const {
-  return std::ranges::any_of(others, [](const OtherSide& other) { return met(other.result); });
-}
-
-std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const std::function<bool()>& cancelled) {
-  const auto is_cancelled = [&] { return cancelled && cancelled(); };
-  const std::vector<Row> rows = ask.points->table().rows();
-  const std::shared_ptr<const PointSet>& points = ask.points;
-  const auto set = make_shared_of_many<ComparisonSet>();
-  set->points = points;
-  set->axis = ask.axis;
-  set->base = ask.base;
-  set->asked_margin = ask.margin;
-  std::vector<std::vector<Row>> sides(ask.axis.values.size());
-  for (const Row row : rows) sides[ask.axis.codes[row]].push_back(row);
-  analysis::ComparisonRequest request;
-  request.base = sides[ask.base];
-  request.margin = ask.margin;
-  for (std::size_t run = 0; run < points->table().runs().size(); ++run) {
-    const RunSummary& summary = points->run(static_cast<analysis::RunIndex>(run)).summary;
+std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const Outdated& cancelled) {
+  const analysis::PointTable& table = ask.points->table();
+  const std::vector<QString>& names = ask.axis.values;
+  std::vector<std::vector<Row>> rows(names.size());
+  for (const Row row : table.rows()) rows[ask.axis.codes[row]].push_back(row);
+  analysis::ViewRequest request{.sides = {}, .margin = ask.margin, .matched_only = true, .cancelled = cancelled};
+  for (std::size_t run = 0; run < table.runs().size(); ++run) {
+    const RunSummary& summary = ask.points->run(static_cast<analysis::RunIndex>(run)).summary;
     request.conditions.push_back(conditions_of(summary));
     request.looks = std::max(request.looks, looks_of(summary));
   }
-  set->looks = request.looks;
-  std::vector<analysis::AlignedSides> aligned;
-  for (std::uint32_t code = 0; code < sides.size(); ++code) {
-    if (code == ask.base || sides[code].empty()) continue;
-    if (is_cancelled()) return nullptr;
-    request.other = sides[code];
-    request.alignment = alignment_beside(points->table(), ask.axis, request.base, request.other);
-    set->others.push_back({.code = code, .alignment = request.alignment, .result = {}});
-    aligned.push_back(analysis::align(points->table(), request));
+  for (std::uint32_t code = 0; code < rows.size(); ++code) {
+    if (code == ask.base || rows[code].empty()) continue;
+    request.sides.push_back({.base_name = names[ask.base].toStdString(),
+                             .name = names[code].toStdString(),
+                             .base = rows[ask.base],
+                             .other = rows[code],
+                             .alignment = alignment_beside(table, ask.axis, rows[ask.base], rows[code])});
   }
-  // Where some side has a point of the baseline, one that has none would only be counted among them.
-  if (std::ranges::any_of(aligned, met, &analysis::AlignedSides::result)) {
-    for (std::size_t i = aligned.size(); i-- > 0;) {
-      if (met(aligned[i].result)) continue;
-      set->others.erase(set->others.begin() + static_cast<std::ptrdiff_t>(i));
-      aligned.erase(aligned.begin() + static_cast<std::ptrdiff_t>(i));
+  const auto set = make_shared_of_many<ComparisonSet>(ask, analysis::view_of(table, request));
+  return cancelled && cancelled() ? nullptr : set;
+}
+
+ShownComparison::ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side)
+    : set_(std::move(set)), side_(side), view_(side ? set_->view.only(*side) : set_->view) {
+  lines_ = view_.lines(analysis::ComparisonView::Lines::all);
+  rows_.reserve(lines_.size());
+  line_of_.assign(set_->points()->size(), 0);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const auto take = [&](const std::vector<Row>& rows) {
+      for (const Row row : rows) {
+        if (line_of_[row] == 0) line_of_[row] = static_cast<std::uint32_t>(i + 1);
+      }
+    };
+    const auto& [ignored, pair, left, member] = lines_[i];
+    rows_.push_back(pair == nullptr ? left->rows.front() : pair->other.front());
+    if (pair == nullptr) {
+      take(left->rows);
+    } else {
+      take(pair->base);
+      take(pair->other);
     }
   }
-  for (const analysis::AlignedSides& sides_of : aligned) set->margin = std::max(set->margin, sides_of.result.margin);
-  // One margin on a page: that of the sides that need the wider one.
-  for (std::size_t i = 0; i < aligned.size(); ++i) {
-    if (is_cancelled()) return nullptr;
-    set->others[i].result = analysis::judged(std::move(aligned[i]), request, set->margin);
+  find_settings();
+  make_table();
+}
+
+std::optional<ShownPoint> ShownComparison::point(std::size_t line, bool of_other) const {
+  const std::optional<Row> row = lines_[line].point(of_other);
+  return row ? std::optional((*set_->points())[*row]) : std::nullopt;
+}
+
+std::optional<std::size_t> ShownComparison::line_of(Row point) const {
+  if (point >= line_of_.size() || line_of_[point] == 0) return std::nullopt;
+  return line_of_[point] - 1;
+}
+
+bool ShownComparison::varies(const PointSetting& setting) const {
+  const std::vector<Row> examples = examples_of(setting, set_->table(), rows_);
+  if (!setting.fields.empty()) return examples.size() > 1;
+  // Of several knobs one may have the same value.
+  const auto text = [&](Row row) { return setting.value(set_->table().spec(row)).text; };
+  return std::ranges::any_of(examples, [&](Row row) { return text(row) != text(examples.front()); });
+}
+
+bool ShownComparison::makes_sides(const PointSetting& setting) const {
+  return std::ranges::any_of(set_->axis().names, [&](const std::string& name) {
+    return setting.fields.empty() ? setting.key == QString::fromStdString(name)
+                                  : std::ranges::find(setting.fields, name) != setting.fields.end();
+  });
+}
+
+/// A setting either has a column or is common to all lines.
+void ShownComparison::find_settings() {
+  if (lines_.empty()) return;
+  static const std::vector<PointSetting> settings = point_settings();
+  QStringList words;
+  const PointSpec first = set_->table().spec(rows_.front());
+  for (const PointSetting& setting : settings) {
+    if (makes_sides(setting)) continue;
+    if (varies(setting)) {
+      varying_.push_back(&setting);
+      continue;
+    }
+    if (setting.shown != PointSetting::Shown::always && !setting.is_set(first)) continue;  // goes without saying
+    const QString text = setting.value(first).text;
+    if (!text.isEmpty()) words << QStringLiteral("%1 %2").arg(setting.label, text);
   }
-  return is_cancelled() ? nullptr : set;
+  common_ = words.join(QStringLiteral(" · "));
+}
+
+void ShownComparison::make_table() {
+  table_ = comparison_table(view_, lines_);
+  std::vector<analysis::Column> settings;
+  for (const PointSetting* setting : varying_) {
+    settings.push_back(setting_column(
+        *setting, [this](std::size_t line) { return set_->table().spec(rows_[line]); }, rows_.size()));
+  }
+  table_.drop("against");
+  const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);
+  table_.columns.insert(table_.columns.erase(place), std::make_move_iterator(settings.begin()),
+                        std::make_move_iterator(settings.end()));
+  // What is read first is in sight, however many settings there are.
+  const auto ratio = std::ranges::find(table_.columns, "ratio", &analysis::Column::key);
+  if (ratio != table_.columns.end()) std::rotate(table_.columns.begin() + 1, ratio, ratio + 1);
+}
+
+ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
+  ComparedView found{.asked = asked, .set = asked.known, .narrowed = asked.before};
+  if (found.set == nullptr) found.set = compare_sides(asked.sides, outdated);
+  if (found.set == nullptr) return found;  // nobody waits for it
+  const ComparisonSet& set = *found.set;
+  const std::optional<std::size_t> side = set.side_named(asked.other);
+  found.mapped = mapped_side(set, side);
+  const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;
+  found.table = known ? asked.table : std::make_shared<const ShownComparison>(found.set, side);
+  const analysis::Table& table = found.table->table();
+  found.rows = table.ordered(static_cast<std::size_t>(std::max(0, column_named(table, asked.sorted_by))),
+                             asked.order == Qt::DescendingOrder);
+  found.longest = longest_texts(table, measured_rows);
+  const std::vector<Row> candidates = candidates_of(found);
+  found.partners = !candidates.empty() || std::ranges::any_of(set.view.sides, [](const SidePtr& each) {
+    return has_common_point(each->result);
+  });
+  found.narrowed.narrow(set.points(), candidates);
+  if (!found.partners) return found;
+  choose_axes(found);
+  found.narrowed.narrow(set.points(), candidates);  // by what is now left to choose
+  found.simulated = simulated_parts(*set.points(), candidates);
+  found.summary = summary_of(found);
+  if (!candidates.empty()) find_picture(found);
+  return found;
 }
 
 }  // namespace attnscope::ui

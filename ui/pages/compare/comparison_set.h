@@ -1,41 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points of some sides, each held to those of one of them, the baseline: which sides there may be, and what
-// profiler/compare/comparison.h finds of them.
+// Points of some sides, each compared with those of one of them, the baseline, and what the page shows of it: found of
+// what is chosen, in any thread.
 #pragma once
 
 #include <QString>
-#include <QStringList>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
+#include <set>
 #include <vector>
 
-#include "profiler/compare/comparison.h"
-#include "ui/runs/point_set.h"
+#include "profiler/compare/comparison_view.h"
+#include "ui/models/result_model.h"
+#include "ui/pages/choice.h"
+#include "ui/pages/compare/side_axis.h"
+#include "ui/pages/error_note.h"
+#include "ui/pages/facet_bar.h"
+#include "ui/plots/heatmap_grid.h"
+#include "ui/process/live.h"
+#include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {
-
-/// By what points fall into sides: their runs, what these were made with, or a field or knob of the points.
-struct SideAxis {
-  QString key;  ///< "run", "driver", "device", "algorithm"
-  QString label;
-  std::vector<std::string> names;    ///< of the fields, or of the knob; none of what is the runs'
-  std::vector<std::uint32_t> codes;  ///< by row: whose side it is on
-  std::vector<QString> values;       ///< by code
-
-  /// The side of that name; nothing where there is none.
-  [[nodiscard]] std::optional<std::uint32_t> side_named(const QString& name) const;
-};
-/// Those of two sides or more. First what is the runs', of which the sides stand in the order in which they began, then
-/// the device, algorithm, tile and knobs, last what makes another problem.
-[[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
-/// The side with the most points that another one has too; the first of several, nothing where no two have one.
-[[nodiscard]] std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis);
-/// What points of a picture have in common beside these axes and the one that makes the sides.
-[[nodiscard]] std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes,
-                                                                  const SideAxis& sides);
 
 struct ComparisonAsk {
   std::shared_ptr<const PointSet> points;
@@ -44,33 +28,131 @@ struct ComparisonAsk {
   std::optional<double> margin = std::nullopt;  ///< none: the usual, by how the sides were recorded
 };
 
-struct OtherSide {
-  std::uint32_t code = 0;
-  analysis::Alignment alignment;
-  analysis::ComparisonResult result;
-};
-
 struct ComparisonSet {
-  /// What rows refer to: the points that were asked for.
-  std::shared_ptr<const PointSet> points = std::make_shared<const PointSet>();
-  SideAxis axis;
-  std::uint32_t base = 0;
-  std::optional<double> asked_margin = std::nullopt;
-  double margin = 0;              ///< of all verdicts
-  std::size_t looks = 1;          ///< analysis::ComparisonRequest's
-  std::vector<OtherSide> others;  ///< in the axis' order, each corrected by itself: every side but the baseline that
-                                  ///< has a point of it, or where none has, every one
+  ComparisonAsk asked;
+  /// In the axis' order: every side but the baseline that has a point of it, or where none has, every one.
+  analysis::ComparisonView view;
 
-  [[nodiscard]] const QString& base_name() const { return axis.values[base]; }
-  [[nodiscard]] const QString& name_of(const OtherSide& other) const { return axis.values[other.code]; }
-  /// Whether some point stands on two sides, whatever came of it.
-  [[nodiscard]] bool some_met() const;
-  /// What has to be known of the verdicts on one other side, or on all: how they were come by, a sentence each.
-  [[nodiscard]] QStringList method_words(std::optional<std::uint32_t> code) const;
+  /// What rows refer to.
+  [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return asked.points; }
+  [[nodiscard]] const analysis::PointTable& table() const { return asked.points->table(); }
+  [[nodiscard]] const SideAxis& axis() const { return asked.axis; }
+  [[nodiscard]] QString base_name() const { return asked.axis.values[asked.base]; }
+  [[nodiscard]] QString name_of(std::size_t side) const { return QString::fromStdString(view.sides[side]->name); }
+  /// Of that name; nothing: all of them.
+  [[nodiscard]] std::optional<std::size_t> side_named(const QString& name) const;
+};
+/// May take long: to be called in any thread. Null once it is cancelled.
+[[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
+                                                                 const Outdated& cancelled = {});
+
+/// A comparison's table, with a column for each setting that sets points apart.
+class ShownComparison {
+ public:
+  /// `side`: the one that is shown; nothing: all of them.
+  ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side);
+  ShownComparison(const ShownComparison&) = delete;
+  ShownComparison& operator=(const ShownComparison&) = delete;
+
+  [[nodiscard]] const std::shared_ptr<const ComparisonSet>& set() const { return set_; }
+  [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
+  [[nodiscard]] const analysis::ComparisonView& view() const { return view_; }
+  [[nodiscard]] const analysis::Table& table() const { return table_; }
+  /// Null of what is not compared.
+  [[nodiscard]] const analysis::ComparedPair* pair(std::size_t line) const { return lines_[line].pair; }
+  /// The point of the baseline, or of the other side, in a line.
+  [[nodiscard]] std::optional<ShownPoint> point(std::size_t line, bool of_other) const;
+  /// The first line that has this point.
+  [[nodiscard]] std::optional<std::size_t> line_of(Row point) const;
+  /// What all lines were set to, which has no column: "d 128 · full · bf16".
+  [[nodiscard]] const QString& common() const { return common_; }
+
+ private:
+  [[nodiscard]] bool varies(const PointSetting& setting) const;
+  /// Whether it is in the names of the sides.
+  [[nodiscard]] bool makes_sides(const PointSetting& setting) const;
+  void find_settings();
+  void make_table();
+
+  std::shared_ptr<const ComparisonSet> set_;
+  std::optional<std::size_t> side_;
+  analysis::ComparisonView view_;  ///< of the sides that are shown
+  std::vector<analysis::ComparisonLine> lines_;
+  std::vector<Row> rows_;                     ///< by line: a point of the problem that it is of
+  std::vector<std::uint32_t> line_of_;        ///< by row of the points, from 1; 0: in none
+  std::vector<const PointSetting*> varying_;  ///< settings that set lines apart
+  QString common_;
+  analysis::Table table_;
 };
 
-/// May take long: to be called in any thread. Nothing once it is cancelled.
-[[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
-                                                                 const std::function<bool()>& cancelled = {});
+/// Time of a pair at a setting.
+struct RatioPoint {
+  double x = 0;
+  const analysis::ComparedPair* pair = nullptr;  ///< of the set
+};
+struct RatioCurve {
+  QString name;
+  bool simulated = false;          ///< some of its times are simulated
+  bool simulated_ratio = false;    ///< or some of those of the baseline
+  std::vector<RatioPoint> points;  ///< ascending
+};
+struct RatioCurves {
+  std::shared_ptr<const ComparisonSet> set;
+  std::optional<analysis::PointAxis> x;
+  QString problem;  ///< what all have in common
+  std::vector<RatioCurve> curves;
+};
+/// Of a ratio: derived, or that of a part that is not measured.
+[[nodiscard]] Provenance provenance_of(const analysis::PointTable& table, const analysis::ComparedPair& pair);
+
+enum class CompareAs { table, map, curves };
+
+/// All that is chosen.
+struct ComparedAsk {
+  ComparisonAsk sides;
+  std::shared_ptr<const ComparisonSet> known;    ///< these sides, compared; null: that is to be done
+  std::shared_ptr<const ShownComparison> table;  ///< that is shown; may be null
+  Narrowed before;
+  QString other;  ///< the one other side that is shown; empty: all
+  CompareAs view = CompareAs::table;
+  QString rows_key;  ///< of the map's axes; empty: the page chooses
+  QString columns_key;
+  QString along_key;  ///< of the curves' axis
+  QString sorted_by;
+  Qt::SortOrder order = Qt::AscendingOrder;
+};
+
+struct ComparedView {
+  ComparedAsk asked;
+  std::shared_ptr<const ComparisonSet> set;
+  Narrowed narrowed;
+  std::optional<std::size_t> mapped = {};  ///< the side on the map
+  std::shared_ptr<const ShownComparison> table = {};
+  std::vector<Row> rows = {};  ///< of the table, in their order
+  std::vector<std::vector<TextSample>> longest = {};
+  bool partners = false;
+  std::vector<Option> layouts = {};  ///< the map's, or the curves' axes
+  int layout = -1;                   ///< the one that is shown
+  std::optional<analysis::MapLayout> map_layout = {};
+  std::optional<analysis::PointAxis> along = {};
+  std::optional<HeatmapGrid> grid = {};
+  std::optional<RatioCurves> curves = {};
+  std::set<SimulatedPart> simulated = {};
+  QString summary = {};  ///< counts, evidence and differences, a line each
+};
+[[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated);
+
+/// What the pairs of these rows can be laid out by, except what makes the sides.
+[[nodiscard]] std::vector<analysis::PointAxis> axes_of_pairs(const ComparisonSet& set, std::span<const Row> rows);
+/// Whether a side has the point, but no time of it.
+[[nodiscard]] bool is_failure(const analysis::LeftOut& left);
+/// `rows` are of one problem beside the axes. A cell is the ratio of a pair whose other row is among them; of several
+/// at one place the one whose baseline is the fastest. Undecided ones are hatched. Else it is the point that has no
+/// time, of the other side before the baseline's.
+[[nodiscard]] HeatmapGrid ratio_map(const ComparisonSet& set, std::size_t side, const analysis::MapLayout& layout,
+                                    std::span<const Row> rows);
+/// Of the pairs whose other row is among `rows`; `x` has numbers.
+[[nodiscard]] RatioCurves ratio_curves(std::shared_ptr<const ComparisonSet> set, const analysis::PointAxis& x,
+                                       std::span<const Row> rows, const QString& problem);
 
 }  // namespace attnscope::ui

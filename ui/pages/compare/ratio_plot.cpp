@@ -6,8 +6,6 @@
 #include <map>
 
 #include "messages/compare_page.h"
-#include "profiler/compare/comparison_words.h"
-#include "ui/pages/compare/comparison_model.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
@@ -41,7 +39,7 @@ Extent extent_of_x(const RatioCurves& curves) {
 
 Extent extent_of_ratios(const RatioCurves& curves) {
   Extent extent;
-  const double margin = curves.set->margin;
+  const double margin = curves.set->view.margin;
   for (const double edge : {1 / (1 + 1.6 * margin), 1 + 1.6 * margin}) extent.take(edge);
   for (const RatioCurve& curve : curves.curves) {
     for (const RatioPoint& point : curve.points) {
@@ -103,7 +101,7 @@ QStringList RatioPlot::legend_words() const {
 }
 
 void RatioPlot::draw_contents() {
-  points_ = curves_.set ? curves_.set->points : nullptr;
+  points_ = curves_.set ? curves_.set->points() : nullptr;
   const PlotColors colors = plot_colors(palette());
   sides_->clearItems();
   sides_->setFont(small_font(font()));
@@ -116,7 +114,7 @@ void RatioPlot::draw_contents() {
                                                         .problem = curves_.problem.toStdString()});
     key_text_ = qtext(key_words());
     set_up_axes();
-    const double margin = 1 + curves_.set->margin;
+    const double margin = 1 + curves_.set->view.margin;
     add_band(*ratios_, 1 / margin, margin, faded(colors.muted, 0.22));
     add_level(*ratios_, 1, QPen(colors.muted, 1.2, Qt::DashLine))->setLayer(QStringLiteral("grid"));
     draw_baseline();
@@ -142,7 +140,7 @@ Message RatioPlot::key_words() const {
     return origin(point.pair->base.front()) == Provenance::extrapolated ||
            origin(point.pair->other.front()) == Provenance::extrapolated;
   });
-  const std::string margin = number_text(100 * curves_.set->margin);
+  const std::string margin = number_text(100 * curves_.set->view.margin);
   Message key = say::compare_page::plot_key{.margin = margin};
   if (!bars) key = say::compare_page::plot_key_computed{.margin = margin};
   if (crossed) key = say::compare_page::plot_key_extrapolated{.key = key};
@@ -281,7 +279,7 @@ void RatioPlot::draw_ratios(std::size_t place) {
     const auto& [x, pair] = curve.points[i];
     std::vector<Row> both = pair->other;  // a ratio is of both sides
     both.insert(both.end(), pair->base.begin(), pair->base.end());
-    values.emplace_back(provenance_of(*curves_.set, *pair),
+    values.emplace_back(provenance_of(curves_.set->table(), *pair),
                         Mark{ratios_, x, pair->verdict.time.ratio, place, i, std::move(both)});
   }
   draw_values(*line, values);
@@ -304,7 +302,7 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   content.rows.push_back({color, SampleMark::none, qtext(say::compare_page::ratio_of{.side = curve.name.toStdString()}),
                           to_qstring(analysis::ratio_text(pair.verdict.time))});
   content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
-  const Message settle = analysis::settling_words(curves_.set->points->table(), pair, curves_.set->margin);
+  const Message settle = analysis::settling_words(curves_.set->table(), pair, curves_.set->view.margin);
   if (!settle.empty()) content.notes << qtext(settle);
   return content;
 }

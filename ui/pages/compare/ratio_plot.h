@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ui/pages/compare/ratio_views.h"
+#include "ui/pages/compare/comparison_set.h"
 #include "ui/plots/marked_plot.h"
 
 namespace attnscope::ui {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/compare/ratio_views.h"
+#include "ui/pages/compare/comparison_set.h"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +9,7 @@
 
 #include "messages/compare_page.h"
 #include "profiler/compare/compared_values.h"
-#include "profiler/compare/comparison_words.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/pages/compare/comparison_model.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -40,13 +38,13 @@ QStringList notes_of(const ComparisonSet& set, const ComparedPair& pair) {
   QStringList notes{qtext(say::compare_page::cell_verdict{.verdict = analysis::verdict_title(pair.verdict.verdict),
                                                           .interval = analysis::ratio_text(pair.verdict.time),
                                                           .rounds = pair.verdict.rounds})};
-  const Message settle = analysis::settling_words(set.points->table(), pair, set.margin);
+  const Message settle = analysis::settling_words(set.table(), pair, set.view.margin);
   if (!settle.empty()) notes << qtext(settle);
   return notes;
 }
 
 void fill_cell(const ComparisonSet& set, const ComparedPair& pair, HeatmapCell& cell, HeatmapGrid::Extra& extra) {
-  const analysis::PointTable& table = set.points->table();
+  const analysis::PointTable& table = set.table();
   cell.row = pair.other.front();
   cell.disposition = table.disposition(cell.row);
   cell.value = pair.verdict.time.ratio;
@@ -54,7 +52,7 @@ void fill_cell(const ComparisonSet& set, const ComparedPair& pair, HeatmapCell& 
   cell.over = pair.base_ns;
   cell.low = pair.verdict.time.interval.low;
   cell.high = pair.verdict.time.interval.high;
-  cell.provenance = provenance_of(set, pair);
+  cell.provenance = provenance_of(table, pair);
   cell.throttled = table.throttled(pair.other.front()) || table.throttled(pair.base.front());
   extra = {
       .hatched = pair.verdict.verdict == Verdict::ambiguous, .notes = notes_of(set, pair), .base = pair.base.front()};
@@ -75,9 +73,9 @@ void take_range(HeatmapGrid& grid) {
 
 }  // namespace
 
-Provenance provenance_of(const ComparisonSet& set, const ComparedPair& pair) {
+Provenance provenance_of(const analysis::PointTable& table, const ComparedPair& pair) {
   for (const Row row : {pair.other.front(), pair.base.front()}) {
-    const Provenance origin = set.points->table().points().origin(row);
+    const Provenance origin = table.points().origin(row);
     if (origin != Provenance::measured) return origin;
   }
   return Provenance::derived;
@@ -85,10 +83,10 @@ Provenance provenance_of(const ComparisonSet& set, const ComparedPair& pair) {
 
 std::vector<analysis::PointAxis> axes_of_pairs(const ComparisonSet& set, std::span<const Row> rows) {
   if (rows.empty()) return {};
-  std::vector<analysis::PointAxis> axes = analysis::varying_axes(set.points->table(), rows);
+  std::vector<analysis::PointAxis> axes = analysis::varying_axes(set.table(), rows);
   std::erase_if(axes, [&](const analysis::PointAxis& axis) {
-    return axis.key() == analysis::device_facet_key || axis.key() == set.axis.key.toStdString() ||
-           std::ranges::any_of(set.axis.names, [&](const std::string& name) { return axis.speaks_for(name); });
+    return axis.key() == analysis::device_facet_key || axis.key() == set.axis().key.toStdString() ||
+           std::ranges::any_of(set.axis().names, [&](const std::string& name) { return axis.speaks_for(name); });
   });
   return axes;
 }
@@ -97,11 +95,11 @@ bool is_failure(const LeftOut& left) {
   return left.why == LeftOut::Why::failed || left.why == LeftOut::Why::both_failed;
 }
 
-HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const analysis::MapLayout& layout,
+HeatmapGrid ratio_map(const ComparisonSet& set, std::size_t side, const analysis::MapLayout& layout,
                       std::span<const Row> rows) {
-  const analysis::PointTable& table = set.points->table();
+  const analysis::PointTable& table = set.table();
   HeatmapGrid grid;
-  grid.points = set.points;
+  grid.points = set.points();
   grid.metric = metric_key::time_median_ns;
   grid.shown = {.metric = grid.metric, .as = analysis::Comparison::over_run, .run = 0};
   grid.unit = "1";
@@ -119,7 +117,7 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
   const analysis::CodeColumn& x = table.codes(*layout.x.facet);
   const std::set<Row> shown(rows.begin(), rows.end());
   std::map<std::pair<int, int>, double> base_of;
-  for (const ComparedPair& pair : other.result.pairs) {
+  for (const ComparedPair& pair : set.view.sides[side]->result.pairs) {
     const Row row = pair.other.front();
     if (!shown.contains(row)) continue;
     const std::pair place{y_places[y.codes[row]], x_places[x.codes[row]]};
@@ -131,7 +129,7 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
     fill_cell(set, pair, grid.cells[at_row][at_column], grid.extras[at_row][at_column]);
   }
   for (const bool of_other : {true, false}) {
-    for (const LeftOut& left : other.result.left_out) {
+    for (const LeftOut& left : set.view.sides[side]->result.left_out) {
       const Row row = left.rows.front();
       if (left.of_other != of_other || !is_failure(left) || !shown.contains(row)) continue;
       const auto at_row = static_cast<std::size_t>(y_places[y.codes[row]]);
@@ -140,10 +138,10 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
       if (cell.disposition) continue;
       cell.row = row;
       cell.disposition = table.disposition(row);
-      const std::string side = (of_other ? set.name_of(other) : set.base_name()).toStdString();
+      const std::string name = (of_other ? set.name_of(side) : set.base_name()).toStdString();
       grid.extras[at_row][at_column].notes
           << (left.why == LeftOut::Why::both_failed ? qtext(say::compare_page::cell_both_failed{})
-                                                    : qtext(say::compare_page::cell_failed{.side = side}));
+                                                    : qtext(say::compare_page::cell_failed{.side = name}));
     }
   }
   take_range(grid);
@@ -152,36 +150,34 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
 
 RatioCurves ratio_curves(std::shared_ptr<const ComparisonSet> set, const analysis::PointAxis& x,
                          std::span<const Row> rows, const QString& problem) {
-  RatioCurves result{.set = std::move(set), .x = x, .problem = problem, .curves = {}};
-  const analysis::CodeColumn& column = result.set->points->table().codes(*x.facet);
+  const analysis::PointTable& table = set->table();
+  const analysis::CodeColumn& column = table.codes(*x.facet);
   const std::set<Row> shown(rows.begin(), rows.end());
-  // One baseline for all: at each place the point of it that is the fastest, as far as a side was held to it.
+  RatioCurves result{.set = set, .x = x, .problem = problem, .curves = {}};
+  // One baseline for all: at each place the point of it that is the fastest, as far as a side was compared with it.
   std::map<double, std::pair<double, Row>> base_at;
-  for (const OtherSide& other : result.set->others) {
-    for (const ComparedPair& pair : other.result.pairs) {
-      if (!shown.contains(pair.other.front())) continue;
-      const std::pair base(pair.base_ns, pair.base.front());
-      const auto [known, first] = base_at.try_emplace(column.values[column.codes[pair.other.front()]].order, base);
-      if (!first) known->second = std::min(known->second, base);
-    }
-  }
-  for (const OtherSide& other : result.set->others) {
-    RatioCurve curve{.code = other.code, .name = result.set->name_of(other), .simulated = false, .points = {}};
-    for (const ComparedPair& pair : other.result.pairs) {
+  for (std::size_t side = 0; side < set->view.sides.size(); ++side) {
+    RatioCurve curve{.name = set->name_of(side), .points = {}};
+    for (const ComparedPair& pair : set->view.sides[side]->result.pairs) {
       const Row row = pair.other.front();
       if (!shown.contains(row)) continue;
-      curve.points.push_back({.x = column.values[column.codes[row]].order, .pair = &pair});
-      const Provenance origin = provenance_of(*result.set, pair);
-      curve.simulated_ratio = curve.simulated_ratio || is_simulated(origin);
-      curve.simulated = curve.simulated || is_simulated(result.set->points->table().points().origin(row));
+      const double at = column.values[column.codes[row]].order;
+      const std::pair base(pair.base_ns, pair.base.front());
+      const auto [known, first] = base_at.try_emplace(at, base);
+      if (!first) known->second = std::min(known->second, base);
+      curve.points.push_back({.x = at, .pair = &pair});
+      curve.simulated_ratio = curve.simulated_ratio || is_simulated(provenance_of(table, pair));
+      curve.simulated = curve.simulated || is_simulated(table.points().origin(row));
     }
-    // Of several at one place the one that is held to that baseline, else to the fastest.
+    if (!curve.points.empty()) result.curves.push_back(std::move(curve));
+  }
+  for (RatioCurve& curve : result.curves) {
+    // Of several at one place the one of that baseline, else of the fastest.
     std::ranges::stable_sort(curve.points, {}, [&](const RatioPoint& at) {
       return std::tuple(at.x, at.pair->base.front() != base_at.at(at.x).second, at.pair->base_ns);
     });
     const auto at_one_place = [](const RatioPoint& a, const RatioPoint& b) { return a.x == b.x; };
     curve.points.erase(std::unique(curve.points.begin(), curve.points.end(), at_one_place), curve.points.end());
-    if (!curve.points.empty()) result.curves.push_back(std::move(curve));
   }
   return result;
 }

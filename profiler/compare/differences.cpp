@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/compare/compared_differences.h"
+#include "profiler/compare/comparison.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "messages/compare.h"
+#include "profiler/compare/comparison_view.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using Line = ComparisonLine;
+using Number = std::optional<double>;
+using PairNumber = std::function<Number(const ComparedPair&)>;
+
+/// How the candidate's point differs from the baseline's, as axes.
+std::string difference_of(const PointTable& points, const ComparedPair& pair) {
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  const std::vector<std::string> known = axis_texts(points.spec(base));
+  std::vector<std::string> words = axis_texts(points.spec(other));
+  std::erase_if(words, [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
+  if (points.run(base).device_name != points.run(other).device_name) words.push_back(points.run(other).device_name);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string with_remark(const std::string& what, const Message& remark) {
+  return text(say::compare::with_remark{.what = what, .remark = remark});
+}
+
+/// A time, with "simulated" or "throttled" where that sets it apart from a GPU's at its own clocks.
+std::string time_text(const PointTable& points, double ns, const std::vector<Row>& rows) {
+  std::vector<std::string> remarks;
+  const Provenance origin = points.points().origin(rows.front());
+  if (origin != Provenance::measured) remarks.push_back(text(title(origin)));
+  if (std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); })) {
+    remarks.push_back(text(say::compare::throttled{}));
+  }
+  const std::string time = text(Nanoseconds(ns));
+  return remarks.empty() ? time : with_remark(time, Message::verbatim(fmt::format("{}", fmt::join(remarks, ", "))));
+}
+
+/// Columns for people.
+class PeopleColumns {
+ public:
+  PeopleColumns(const ComparisonView& view, std::vector<Line> lines) : table_(std::move(lines)) {
+    const PointTable& points = *view.points;
+    const double margin = view.margin;
+    table_.table().tone = table_.of([](const Line& line) { return line.pair == nullptr ? Tone::muted : Tone::plain; });
+    add_verdict(points);
+    table_.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
+               [&points](const Line& line) {
+                 const bool of_other = line.pair == nullptr && line.left->of_other;
+                 return describe(points.spec(*line.point(of_other)));
+               });
+    table_.add({.key = "against", .title = text(say::compare::against{})}, [&points](const Line& line) {
+      return line.pair == nullptr ? std::string() : difference_of(points, *line.pair);
+    });
+    add_number(
+        {.key = "ratio", .title = text(say::compare::ratio{}), .help = text(say::compare::ratio_help{})},
+        [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
+        [](const ComparedPair& pair) { return ratio_text(pair.verdict.time); });
+    add_side(view);
+    add_times(points);
+    for (std::size_t level = 0; level < compared_level_count; ++level) add_level(level);
+    add_number(
+        {.key = "rounds", .title = text(say::compare::rounds{}), .help = text(say::compare::rounds_help{})},
+        [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); },
+        [](const ComparedPair& pair) { return fmt::to_string(pair.verdict.rounds); });
+    table_.add({.key = "note",
+                .title = text(say::compare::note{}),
+                .kind = ColumnKind::sentence,
+                .help = text(say::compare::note_help{})},
+               [&points, margin](const Line& line) {
+                 return line.pair == nullptr ? left_out_words(points, *line.left)
+                                             : settling_words(points, *line.pair, margin);
+               });
+  }
+  Table take() && { return std::move(table_).take(); }
+
+ private:
+  /// `rows`: of the point that the number is of. A number that no pair has makes no column where `optional`.
+  void add_number(Column column, const PairNumber& number, std::function<std::string(const ComparedPair&)> words,
+                  std::vector<Row> ComparedPair::*rows = nullptr, bool optional = false) {
+    const auto of_line = [number](const Line& line) { return line.pair == nullptr ? Number() : number(*line.pair); };
+    if (optional && std::ranges::none_of(table_.lines(), [&](const Line& line) { return of_line(line).has_value(); })) {
+      return;
+    }
+    column.kind = ColumnKind::number;
+    column.number = table_.of(of_line);
+    table_.add(std::move(column), [of_line, words = std::move(words), rows](const Line& line) {
+      const Number found = of_line(line);
+      if (!found) return Cell{};
+      return Cell{.text = words(*line.pair),
+                  .number = found,
+                  .row = rows == nullptr ? std::nullopt : std::optional((line.pair->*rows).front())};
+    });
+  }
+
+  void add_verdict(const PointTable& points) {
+    const auto order = [](const Line& line) {
+      return line.pair == nullptr ? Number() : Number(verdict_order(line.pair->verdict));
+    };
+    Column column{.key = "verdict", .title = text(say::compare::verdict{}), .help = text(say::compare::verdict_help{})};
+    column.number = table_.of(order);
+    column.tip = table_.of([&points](const Line& line) {
+      if (line.pair == nullptr) return text(left_out_words(points, *line.left));
+      const RowVerdict& row = line.pair->verdict;
+      return text(say::compare::verdict_tip{.rounds = row.rounds,
+                                            .change = fmt::format("{:.2g}", row.p_change),
+                                            .same = fmt::format("{:.2g}", row.p_same)});
+    });
+    column.tone = table_.of([](const Line& line) {
+      if (line.pair == nullptr || line.pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
+      if (line.pair->verdict.verdict == Verdict::same) return Tone::plain;
+      return line.pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
+    });
+    table_.add(std::move(column), [order, &points](const Line& line) {
+      if (line.pair == nullptr) return Cell{.text = text(say::compare::not_compared{})};
+      const std::string verdict = text(verdict_title(line.pair->verdict.verdict));
+      const auto simulated = [&](Row row) { return is_simulated(points.points().origin(row)); };
+      const bool remark = simulated(line.pair->base.front()) || simulated(line.pair->other.front());
+      return Cell{.text = remark ? with_remark(verdict, title(Provenance::simulated)) : verdict, .number = order(line)};
+    });
+  }
+
+  void add_side(const ComparisonView& view) {
+    const std::vector<Line>& lines = table_.lines();
+    if (std::ranges::all_of(lines, [&](const Line& line) { return line.side == lines.front().side; })) return;
+    std::vector<std::string> names;
+    for (const auto& side : view.sides) names.push_back(side->name);
+    table_.add(
+        {.key = "side", .title = text(say::compare::other_side{}), .help = text(say::compare::other_side_help{})},
+        [names](const Line& line) { return Cell{.text = names[line.side], .number = static_cast<double>(line.side)}; });
+  }
+
+  void add_times(const PointTable& points) {
+    const auto add = [&](Column column, double ComparedPair::*ns, std::vector<Row> ComparedPair::*rows) {
+      add_number(
+          std::move(column), [ns](const ComparedPair& pair) { return pair.*ns; },
+          [&points, ns, rows](const ComparedPair& pair) { return time_text(points, pair.*ns, pair.*rows); }, rows);
+    };
+    add({.key = "base_ns", .title = text(say::compare::base_time{}), .help = text(say::compare::base_time_help{})},
+        &ComparedPair::base_ns, &ComparedPair::base);
+    add({.key = "other_ns", .title = text(say::compare::other_time{}), .help = text(say::compare::other_time_help{})},
+        &ComparedPair::other_ns, &ComparedPair::other);
+    add_number(
+        {.key = "cycles_ratio", .title = text(say::compare::cycles{}), .help = text(say::compare::cycles_help{})},
+        [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
+        [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); }, nullptr, true);
+  }
+
+  void add_level(std::size_t level) {
+    const PairNumber ratio = [level](const ComparedPair& pair) { return pair.levels.at(level).ratio(); };
+    const std::string_view metric = compared_levels()[level];
+    const std::string title = metric_title(metric);
+    Column column{.key = std::string(metric) + "_ratio",
+                  .title = text(say::compare::bytes{.level = title}),
+                  .help = text(say::compare::bytes_help{.level = title})};
+    column.tip = table_.of([level](const Line& line) {
+      if (line.pair == nullptr || !line.pair->levels.at(level).ratio()) return std::string();
+      const ComparedLevel& bytes = line.pair->levels.at(level);
+      return fmt::format("{} → {}", text(Bytes(*bytes.base)), text(Bytes(*bytes.other)));
+    });
+    add_number(
+        std::move(column), ratio, [ratio](const ComparedPair& pair) { return fmt::format("{:.3f}", *ratio(pair)); },
+        nullptr, true);
+  }
+
+  TableOf<Line> table_;
+};
+
+/// Columns for programs: values of pairs, empty for what is not compared, and the other way.
+struct ProgramColumns {
+  TableOf<Line> table;
+
+  template <class Value>
+  void side(const char* what, Value value) {
+    for (const bool of_other : {false, true}) {
+      table.add({.key = fmt::format("{}_{}", of_other ? "other" : "base", what)}, [value, of_other](const Line& line) {
+        const std::optional<Row> row = line.point(of_other);
+        return row ? std::string(value(*row)) : std::string();
+      });
+    }
+  }
+  void number(std::string key, PairNumber value) {
+    table.add({.key = std::move(key)}, [value = std::move(value)](const Line& line) {
+      return line.pair == nullptr ? Number() : value(*line.pair);
+    });
+  }
+  template <class Value>
+  void word(const char* key, Value value) {
+    table.add({.key = key}, [value](const Line& line) {
+      return line.pair == nullptr ? std::string() : std::string(value(*line.pair));
+    });
+  }
+  template <class Value>
+  void reason(const char* key, Value value) {
+    table.add({.key = key}, [value](const Line& line) {
+      return line.left == nullptr ? std::string() : std::string(value(*line.left));
+    });
+  }
+  template <class Of>
+  void interval(const std::string& ratio, const std::string& bounds, Of of) {
+    const auto add = [&](const std::string& key, auto part) {
+      number(key, [of, part](const ComparedPair& pair) {
+        const std::optional<RatioInterval> found = of(pair.verdict);
+        return found ? Number(part(*found)) : Number();
+      });
+    };
+    add(ratio, [](const RatioInterval& found) { return found.ratio; });
+    add(bounds + "_low", [](const RatioInterval& found) { return found.interval.low; });
+    add(bounds + "_high", [](const RatioInterval& found) { return found.interval.high; });
+  }
+  void judgment();
+};
+
+void ProgramColumns::judgment() {
+  number("base_ns", [](const ComparedPair& pair) { return pair.base_ns; });
+  number("other_ns", [](const ComparedPair& pair) { return pair.other_ns; });
+  interval("ratio", "ratio", [](const RowVerdict& row) { return row.time; });
+  number("base_cycles", [](const ComparedPair& pair) { return pair.base_cycles; });
+  number("other_cycles", [](const ComparedPair& pair) { return pair.other_cycles; });
+  interval("cycles_ratio", "cycles", [](const RowVerdict& row) { return row.cycles; });
+  number("rounds", [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); });
+  number("recordings", [](const ComparedPair& pair) { return static_cast<double>(pair.recordings); });
+  word("interleaved", [](const ComparedPair& pair) { return pair.paired ? "yes" : "no"; });
+  word("floor", [](const ComparedPair& pair) { return to_string(pair.verdict.floor); });
+  word("one_clock", [](const ComparedPair& pair) { return pair.verdict.one_clock ? "yes" : "no"; });
+  number("clock_shift", [](const ComparedPair& pair) {
+    return pair.verdict.one_clock ? Number(std::expm1(pair.verdict.clock_shift)) : Number();
+  });
+  number("spread",
+         [](const ComparedPair& pair) { return pair.verdict.spread > 0 ? Number(pair.verdict.spread) : Number(); });
+  number("p_change", [](const ComparedPair& pair) { return pair.verdict.p_change; });
+  number("p_same", [](const ComparedPair& pair) { return pair.verdict.p_same; });
+  word("verdict", [](const ComparedPair& pair) { return to_string(pair.verdict.verdict); });
+  word("undecided", [](const ComparedPair& pair) { return to_string(pair.verdict.undecided); });
+  number("rounds_needed", [](const ComparedPair& pair) {
+    const auto& needed = pair.verdict.rounds_needed;
+    return needed ? Number(static_cast<double>(*needed)) : Number();
+  });
+}
+
+template <class Text>
+Table table_of_differences(const ComparisonResult& result, Text text_of) {
+  const auto words = [text_of](const std::vector<Message>& values) {
+    std::vector<std::string> all;
+    for (const Message& value : values) all.push_back(text_of(value));
+    return fmt::format("{}", fmt::join(all, ", "));
+  };
+  TableOf<Difference> table(result.differences);
+  table.add({.key = "what", .title = text(say::compare::what{})},
+            [text_of](const Difference& each) { return text_of(each.name); });
+  table.add({.key = "base", .title = text(say::compare::baseline{})},
+            [words](const Difference& each) { return words(each.base); });
+  table.add({.key = "other", .title = text(say::compare::other{})},
+            [words](const Difference& each) { return words(each.other); });
+  return std::move(table).take();
+}
+
+/// Changes that an answer states, by their keys.
+constexpr std::array answer_changes{std::pair("slower_by", &ComparisonAnswer::slower_by),
+                                    std::pair("faster_by", &ComparisonAnswer::faster_by),
+                                    std::pair("detectable", &ComparisonAnswer::detectable),
+                                    std::pair("detectable_at_worst", &ComparisonAnswer::detectable_at_worst)};
+
+}  // namespace
+
+double verdict_order(const RowVerdict& row) {
+  const double change = std::atan(std::log(row.time.ratio)) / std::numbers::pi;  // within half of 0
+  switch (row.verdict) {
+    case Verdict::slower:
+      return -change;
+    case Verdict::faster:
+      return 1 + change;
+    case Verdict::ambiguous:
+      return 2 - change;
+    case Verdict::same:
+      break;
+  }
+  return 3 - std::abs(change);
+}
+
+Table comparison_table(const ComparisonView& view, std::vector<ComparisonLine> lines) {
+  return PeopleColumns(view, std::move(lines)).take();
+}
+
+Table comparison_data(const ComparisonView& view, std::span<const std::string> files) {
+  const PointTable& points = *view.points;
+  const double margin = view.margin;
+  ProgramColumns columns{TableOf<Line>(view.lines(ComparisonView::Lines::each_row))};
+  columns.side("file", [&points, files](Row row) { return files[points.run_index(row)]; });
+  columns.side("run", [&points](Row row) { return points.run(row).title; });
+  columns.side("device", [&points](Row row) { return points.run(row).device_name; });
+  columns.side("point", [&points](Row row) { return describe(points.spec(row)); });
+  columns.side("provenance", [&points](Row row) { return attnscope::to_string(points.points().origin(row)); });
+  columns.judgment();
+  columns.word("settle",
+               [&points, margin](const ComparedPair& pair) { return text(settling_words(points, pair, margin)); });
+  columns.reason("left_out", [](const LeftOut& left) { return to_string(left.why); });
+  columns.reason("reason", [&points](const LeftOut& left) { return text(left_out_words(points, left)); });
+  for (std::size_t level = 0; level < compared_level_count; ++level) {
+    const std::string key(compared_levels()[level]);
+    columns.number("base_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).base; });
+    columns.number("other_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).other; });
+    columns.number("ratio_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).ratio(); });
+  }
+  return std::move(columns.table).take();
+}
+
+Table difference_table(const ComparisonResult& result) {
+  return table_of_differences(result, [](const Message& message) { return text(message); });
+}
+
+Table difference_data(const ComparisonResult& result) {
+  return table_of_differences(result, [](const Message& message) { return english_text(message); });
+}
+
+Table left_out_table(const ComparisonView& view) {
+  const PointTable& points = *view.points;
+  std::vector<LeftOut> all;
+  for (const auto& side : view.sides) {
+    all.insert(all.end(), side->result.left_out.begin(), side->result.left_out.end());
+  }
+  TableOf<LeftOut> table(std::move(all));
+  table.add({.key = "side", .title = text(say::compare::side{})}, [](const LeftOut& left) {
+    return left.of_other ? Message(say::compare::other{}) : say::compare::baseline{};
+  });
+  table.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
+            [&points](const LeftOut& left) {
+              return Cell{.text = describe(points.spec(left.rows.front())), .row = left.rows.front()};
+            });
+  table.add({.key = "points", .title = text(say::compare::points{})},
+            [](const LeftOut& left) { return static_cast<double>(left.rows.size()); });
+  table.add({.key = "why", .title = text(say::compare::why{}), .kind = ColumnKind::sentence},
+            [&points](const LeftOut& left) { return left_out_words(points, left); });
+  return std::move(table).take();
+}
+
+Table answer_table(const ComparisonView& view) {
+  TableOf<ComparisonAnswer> table(view.answers);
+  table.add({.key = "algorithm", .title = text(say::compare::answer_of{})}, [](const ComparisonAnswer& answer) {
+    if (answer.algorithm.empty()) return text(say::compare::answer_all{});
+    return answer.algorithm + " " + std::string(to_string(answer.pass));
+  });
+  table.add({.key = "points", .title = text(say::compare::points{})},
+            [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
+  for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
+    table.add({.key = std::string(to_string(verdict)), .title = text(verdict_title(verdict))},
+              [verdict](const ComparisonAnswer& answer) {
+                return static_cast<double>(answer.verdicts.at(static_cast<std::size_t>(verdict)));
+              });
+  }
+  table.add({.key = "mean_ratio",
+             .title = text(say::compare::mean_ratio{}),
+             .kind = ColumnKind::number,
+             .help = text(say::compare::mean_ratio_help{})},
+            [](const ComparisonAnswer& answer) {
+              return Cell{.text = ratio_text(answer.mean), .number = answer.mean.ratio};
+            });
+  const std::array<std::pair<Message, Message>, answer_changes.size()> titles{
+      {{say::compare::slower_by{}, say::compare::by_help{}},
+       {say::compare::faster_by{}, say::compare::by_help{}},
+       {say::compare::detectable{}, say::compare::detectable_help{}},
+       {say::compare::detectable_at_worst{}, say::compare::detectable_help{}}}};
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    table.add({.key = answer_changes[i].first,
+               .title = text(titles[i].first),
+               .kind = ColumnKind::number,
+               .help = text(titles[i].second)},
+              [change = answer_changes[i].second](const ComparisonAnswer& answer) {
+                const double value = answer.*change;
+                return value > 0 ? Cell{.text = text(Share(value)), .number = value} : Cell{};
+              });
+  }
+  Table finished = std::move(table).take();
+  finished.drop_empty_columns();
+  return finished;
+}
+
+Table answer_data(const ComparisonView& view) {
+  TableOf<ComparisonAnswer> table(view.answers);
+  const auto add = [&](std::string key, auto value) { table.add({.key = std::move(key)}, value); };
+  add("algorithm", [](const ComparisonAnswer& answer) { return answer.algorithm; });
+  add("pass", [](const ComparisonAnswer& answer) {
+    return answer.algorithm.empty() ? std::string_view() : to_string(answer.pass);
+  });
+  add("points", [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
+  add("mean_ratio", [](const ComparisonAnswer& answer) { return answer.mean.ratio; });
+  add("mean_low", [](const ComparisonAnswer& answer) { return answer.mean.interval.low; });
+  add("mean_high", [](const ComparisonAnswer& answer) { return answer.mean.interval.high; });
+  add("floor", [](const ComparisonAnswer& answer) {
+    return answer.mean.assumed ? to_string(SpreadFloor::of_percent) : std::string_view();
+  });
+  for (const auto& [key, change] : answer_changes) {
+    add(key, [change = change](const ComparisonAnswer& answer) { return answer.*change; });
+  }
+  for (const auto& [key, settling] :
+       {std::pair("recordings", &ComparisonAnswer::by_recordings), std::pair("rounds", &ComparisonAnswer::by_rounds)}) {
+    const auto number = [settling = settling](std::size_t Settling::*part) {
+      return [settling, part](const ComparisonAnswer& answer) { return static_cast<double>(answer.*settling.*part); };
+    };
+    add(fmt::format("{}_needed", key), number(&Settling::times));
+    add(fmt::format("rows_settled_by_{}", key), number(&Settling::rows));
+  }
+  return std::move(table).take();
+}
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/compare/comparison_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "messages/compare.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::analysis {
+namespace {
+
+/// Both sides are computed: they have no spread, and no interval.
+bool has_no_spread(const ComparedPair& pair) {
+  return pair.verdict.time.interval.low >= pair.verdict.time.interval.high;
+}
+
+/// Whether this program measured both sides, and can do so again.
+bool can_measure(const PointTable& table, const ComparedPair& pair) {
+  return std::ranges::all_of(std::array{pair.base.front(), pair.other.front()}, [&](Row row) {
+    return table.points().origin(row) == Provenance::measured &&
+           table.algorithms().find(table.algorithm(row)) != nullptr;
+  });
+}
+
+/// Whether one process can measure both in the same rounds.
+bool can_interleave(const PointTable& table, const ComparedPair& pair) {
+  if (pair.paired) return true;
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  const FieldColumn& cache = table.points().field("cache");
+  return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
+         cache.key(base) == cache.key(other);
+}
+
+Message undecided_reason(Undecided undecided) {
+  switch (undecided) {
+    case Undecided::few_rounds:
+      return say::compare::few_rounds{.fewest = fewest_rounds};
+    case Undecided::apart:
+      return say::compare::apart{};
+    case Undecided::noise:
+      return say::compare::noise{};
+    case Undecided::clocks:
+      return say::compare::clocks{};
+    case Undecided::computed:
+      return say::compare::model_error{};
+    case Undecided::spread:
+    case Undecided::decided:
+      break;
+  }
+  return say::compare::spread{};
+}
+
+/// Samples of a point in one round, as it was measured.
+std::size_t samples_per_round(const PointTable& table, Row row) {
+  const std::optional<KernelOfRow> sum = table.points().sum(row);
+  const std::size_t rounds = std::max<std::size_t>(1, table.points().round_times(row).size());
+  return sum && sum->times() ? std::max<std::size_t>(1, sum->times()->count / rounds) : 1;
+}
+
+struct JudgedPair {
+  const ComparedPair* pair = nullptr;
+  const ComparisonResult* result = nullptr;
+};
+
+RatioInterval mean_of(std::span<const JudgedPair> judged) {
+  double sum = 0;
+  bool assumed = false;
+  std::map<const ComparisonResult*, double> squares;  // by result, of the half-widths of points in the same rounds
+  double half = 0;                                    // of the others
+  for (const auto& [pair, result] : judged) {
+    const RatioInterval& time = pair->verdict.time;
+    const double width = std::log(time.interval.high / time.interval.low) / 2;
+    sum += std::log(time.ratio);
+    assumed = assumed || time.assumed;
+    const bool independent = pair->paired && pair->verdict.floor == SpreadFloor::none;
+    (independent ? squares[result] : half) += independent ? width * width : width;
+  }
+  for (const auto& [result, of_result] : squares) half += std::sqrt(of_result);
+  const auto count = static_cast<double>(judged.size());
+  return {.ratio = std::exp(sum / count),
+          .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)},
+          .assumed = assumed};
+}
+
+ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> judged) {
+  ComparisonAnswer answer;
+  answer.points = judged.size();
+  answer.mean = mean_of(judged);
+  std::vector<double> detectable;
+  std::vector<std::size_t> recordings;
+  std::vector<std::size_t> rounds;
+  for (const auto& [pair, result] : judged) {
+    const RowVerdict& row = pair->verdict;
+    answer.margin = std::max(answer.margin, result->margin);
+    if ((row.rounds_needed || row.recordings_needed) && can_measure(table, *pair)) {
+      const bool interleaved = can_interleave(table, *pair);
+      if (interleaved && row.rounds_needed) rounds.push_back(*row.rounds_needed);
+      if (!interleaved && row.recordings_needed) recordings.push_back(*row.recordings_needed);
+    }
+    ++answer.verdicts.at(static_cast<std::size_t>(row.verdict));
+    if (row.detectable > 0) detectable.push_back(row.detectable);
+    // A computed value has no error of its own, and the model's is not in it; a change within the margin is in the
+    // verdict already.
+    if (has_no_spread(*pair) || row.sure <= result->margin) continue;
+    if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.sure);
+    if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.sure);
+  }
+  answer.by_recordings = settling(std::move(recordings));
+  answer.by_rounds = settling(std::move(rounds));
+  if (!detectable.empty()) {
+    answer.detectable_at_worst = std::ranges::max(detectable);
+    answer.detectable = summarize(detectable)->median;
+  }
+  return answer;
+}
+
+std::vector<ComparisonAnswer> answers_of(const ComparisonView& view) {
+  const PointTable& table = *view.points;
+  const FieldColumn& algorithms = table.points().field("algorithm");
+  const FieldColumn& passes = table.points().field("pass");
+  std::vector<JudgedPair> all;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<JudgedPair>> groups;
+  for (const auto& side : view.sides) {
+    for (const ComparedPair& pair : side->result.pairs) {
+      const Row row = pair.other.front();
+      all.push_back({&pair, &side->result});
+      groups[{algorithms.key(row), passes.key(row)}].push_back(all.back());
+    }
+  }
+  std::vector<ComparisonAnswer> answers;
+  for (const auto& [key, pairs] : groups) {
+    const Row row = pairs.front().pair->other.front();
+    answers.push_back(answer_of(table, pairs));
+    answers.back().algorithm = short_title(table.algorithms(), table.algorithm(row));
+    answers.back().pass = table.problem(row).pass;
+  }
+  std::ranges::sort(answers, {}, [](const ComparisonAnswer& each) { return std::pair(each.algorithm, each.pass); });
+  if (answers.size() > 1) answers.insert(answers.begin(), answer_of(table, all));
+  return answers;
+}
+
+/// Which side is faster, by how much, over how many points.
+Message answer_sentence(const ComparisonAnswer& answer, const std::string& other, const std::string& base) {
+  const auto count = [&](Verdict verdict) { return answer.verdicts.at(static_cast<std::size_t>(verdict)); };
+  const std::size_t points = answer.points;
+  const std::size_t open = count(Verdict::ambiguous);
+  const std::size_t faster = count(Verdict::faster);
+  const std::size_t slower = count(Verdict::slower);
+  const std::string mean = ratio_text(answer.mean);
+  if (faster + slower == 0) {
+    if (open == 0) return say::compare::unchanged{.other = other, .base = base, .points = points, .mean = mean};
+    return say::compare::none_proven{.other = other, .base = base, .points = points, .mean = mean, .open = open};
+  }
+  const bool is_slower = answer.mean.interval.low > 1 + answer.margin;
+  const bool is_faster = answer.mean.interval.high < 1 / (1 + answer.margin);
+  if (!is_slower && !is_faster) {
+    const std::string margin = text(Share(answer.margin));
+    return say::compare::alike_on_average{.other = other,
+                                          .base = base,
+                                          .margin = margin,
+                                          .mean = mean,
+                                          .points = points,
+                                          .faster = faster,
+                                          .slower = slower,
+                                          .open = open};
+  }
+  constexpr double written_as_factor = 1.5;  // of one factor "slower by 100%" and "faster by 50%" would be two numbers
+  const double ratio = answer.mean.ratio;
+  const double factor = std::max(ratio, 1 / ratio);
+  if (factor >= written_as_factor) {
+    const std::string by = fmt::format("{:.2f}", factor);
+    if (is_slower) {
+      return say::compare::times_as_long_on_average{
+          .other = other, .by = by, .base = base, .mean = mean, .points = points, .open = open};
+    }
+    return say::compare::times_as_fast_on_average{
+        .other = other, .by = by, .base = base, .mean = mean, .points = points, .open = open};
+  }
+  const std::string by = text(Share(std::abs(ratio - 1)));
+  if (is_slower) {
+    return say::compare::slower_on_average{
+        .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
+  }
+  return say::compare::faster_on_average{
+      .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
+}
+
+std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
+  const std::size_t open = answer.verdicts.at(static_cast<std::size_t>(Verdict::ambiguous));
+  std::vector<Message> words;
+  if (answer.slower_by > 0) words.emplace_back(say::compare::proven_slower{.by = text(Share(answer.slower_by))});
+  if (answer.faster_by > 0) words.emplace_back(say::compare::proven_faster{.by = text(Share(answer.faster_by))});
+  if (answer.detectable > 0) {
+    words.emplace_back(say::compare::could_show{.median = text(Share(answer.detectable)),
+                                                .worst = text(Share(answer.detectable_at_worst))});
+  }
+  if (const auto [times, rows] = answer.by_recordings; rows > 0) {
+    words.emplace_back(say::compare::settle_all_apart{.open = open, .rows = rows, .times = times});
+  }
+  if (const auto [times, rows] = answer.by_rounds; rows > 0) {
+    words.emplace_back(say::compare::settle_all_in_turns{.open = open, .rows = rows, .rounds = times});
+  }
+  return words;
+}
+
+/// What the spreads of the pairs are made of, a sentence each.
+std::vector<Message> spreads_of(const ComparisonView& view) {
+  std::map<SpreadFloor, std::size_t> rows;
+  std::size_t exact = 0;
+  std::size_t paired = 0;    // of those without a floor
+  std::size_t by_tiles = 0;  // of those of a model
+  std::size_t steadied = 0;
+  std::size_t one_clock = 0;
+  std::size_t shifted = 0;
+  double most_shifted = 0;
+  std::size_t on_both_sides = 0;
+  std::set<std::string> judges;
+  for (const auto& side : view.sides) {
+    on_both_sides += side->result.on_both_sides;
+    judges.insert(side->result.judges.begin(), side->result.judges.end());
+    for (const ComparedPair& pair : side->result.pairs) {
+      const RowVerdict& verdict = pair.verdict;
+      steadied += verdict.steadied ? 1 : 0;
+      one_clock += verdict.one_clock ? 1 : 0;
+      if (verdict.clocks_differ) {
+        ++shifted;
+        most_shifted = std::max(most_shifted, std::abs(verdict.clock_shift));
+      }
+      if (has_no_spread(pair)) {
+        ++exact;
+        continue;
+      }
+      ++rows[verdict.floor];
+      if (verdict.floor == SpreadFloor::none && pair.paired) ++paired;
+      if (verdict.floor == SpreadFloor::of_model && pair.computed) ++by_tiles;
+    }
+  }
+  const std::string gpus = fmt::format("{}", fmt::join(judges, ", "));
+  const std::size_t by_rounds = rows[SpreadFloor::of_rounds];
+  const std::size_t by_percent = rows[SpreadFloor::of_percent];
+  const std::size_t calibrated = rows[SpreadFloor::calibrated];
+  const std::size_t by_model = rows[SpreadFloor::of_model] - by_tiles;
+  const std::size_t often = rows[SpreadFloor::none] - paired;
+  std::vector<Message> words;
+  const auto add = [&](std::size_t count, Message sentence) {
+    if (count > 0) words.push_back(std::move(sentence));
+  };
+  add(on_both_sides, say::compare::on_both_sides{.rows = on_both_sides});
+  add(by_percent, say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
+  add(by_rounds, say::compare::floor_rounds{.rows = by_rounds});
+  add(calibrated, say::compare::floor_calibrated{.rows = calibrated});
+  add(by_model, say::compare::floor_model{.rows = by_model, .gpus = gpus});
+  add(by_tiles, say::compare::floor_tiles{.rows = by_tiles, .gpus = gpus});
+  add(often, say::compare::many_recordings{.rows = often});
+  add(paired, say::compare::interleaved{.rows = paired});
+  add(steadied, say::compare::steadied{.rows = steadied});
+  add(one_clock, say::compare::one_clock{.rows = one_clock});
+  add(shifted, say::compare::clock_shift{.rows = shifted, .most = text(Share(std::expm1(most_shifted)))});
+  if (view.looks > 1) {
+    add(rows[SpreadFloor::none] + by_rounds + by_percent, say::compare::looked{.looks = view.looks});
+  }
+  add(exact, say::compare::computed{.rows = exact});
+  return words;
+}
+
+/// Everything that follows from the sides.
+ComparisonView summarized(ComparisonView view) {
+  view.counts = {};
+  view.left_out = 0;
+  for (const auto& side : view.sides) {
+    view.left_out += side->result.left_out.size();
+    for (const ComparedPair& pair : side->result.pairs)
+      ++view.counts.at(static_cast<std::size_t>(pair.verdict.verdict));
+  }
+  view.answers = answers_of(view);
+  view.counted = say::compare::counts{.faster = view.count(Verdict::faster),
+                                      .slower = view.count(Verdict::slower),
+                                      .same = view.count(Verdict::same),
+                                      .undecided = view.count(Verdict::ambiguous),
+                                      .left = view.left_out};
+  view.answer = {};
+  view.evidence.clear();
+  view.method.clear();
+  if (!view.answers.empty()) {
+    const ComparedSide& first = *view.sides.front();
+    const std::string other =
+        view.sides.size() == 1 ? first.name : text(say::compare::others_together{.sides = view.sides.size()});
+    view.answer = answer_sentence(view.answers.front(), other, first.base);
+    view.evidence = evidence_of(view.answers.front());
+  }
+  if (view.sides.size() == 1) {
+    const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.words(), ", "));
+    view.method.emplace_back(say::compare::aligned{.alignment = alignment});
+  }
+  view.method.emplace_back(say::compare::method{.margin = fmt::format("{}", 100 * view.margin),
+                                                .rows = view.pairs(),
+                                                .level = fmt::format("{}", 100 * view.level)});
+  view.spreads = spreads_of(view);
+  return view;
+}
+
+}  // namespace
+
+Settling settling(std::vector<std::size_t> needed) {
+  if (needed.empty()) return {};
+  std::ranges::sort(needed);
+  const std::size_t times = needed[(needed.size() * 9 + 9) / 10 - 1];
+  return {.times = times, .rows = static_cast<std::size_t>(std::ranges::upper_bound(needed, times) - needed.begin())};
+}
+
+std::optional<Row> ComparisonLine::point(bool of_other) const {
+  if (pair != nullptr) return of_other ? pair->other.front() : pair->base.front();
+  return left->of_other == of_other ? std::optional(left->rows[member]) : std::nullopt;
+}
+
+std::size_t ComparisonView::pairs() const {
+  std::size_t all = 0;
+  for (const std::size_t each : counts) all += each;
+  return all;
+}
+
+ComparisonView ComparisonView::only(std::size_t side) const {
+  ComparisonView view = *this;
+  view.sides = {sides[side]};
+  return sides.size() == 1 ? view : summarized(std::move(view));
+}
+
+std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
+  std::vector<ComparisonLine> lines;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    for (const ComparedPair& pair : sides[side]->result.pairs) lines.push_back({.side = side, .pair = &pair});
+  }
+  for (std::size_t side = 0; which != Lines::pairs && side < sides.size(); ++side) {
+    for (const LeftOut& left : sides[side]->result.left_out) {
+      const std::size_t members = which == Lines::each_row ? left.rows.size() : 1;
+      for (std::size_t member = 0; member < members; ++member) {
+        lines.push_back({.side = side, .left = &left, .member = member});
+      }
+    }
+  }
+  return lines;
+}
+
+bool has_common_point(const ComparisonResult& result) {
+  return !result.pairs.empty() ||
+         std::ranges::any_of(result.left_out, [](const LeftOut& left) { return left.why != LeftOut::Why::no_partner; });
+}
+
+ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
+  const auto cancelled = [&] { return asked.cancelled && asked.cancelled(); };
+  std::vector<const SideRows*> sides;
+  std::vector<AlignedSides> aligned;
+  double margin = 0;
+  ComparisonRequest request{.base = {},
+                            .other = {},
+                            .alignment = {},
+                            .margin = asked.margin,
+                            .verdicts = {},
+                            .looks = asked.looks,
+                            .conditions = asked.conditions};
+  for (const SideRows& side : asked.sides) {
+    if (cancelled()) return {};
+    request.base.assign(side.base.begin(), side.base.end());
+    request.other.assign(side.other.begin(), side.other.end());
+    request.alignment = side.alignment;
+    sides.push_back(&side);
+    aligned.push_back(align(table, request));
+  }
+  const bool some_common = std::ranges::any_of(aligned, has_common_point, &AlignedSides::result);
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < aligned.size(); ++i) {
+    if (asked.matched_only && some_common && !has_common_point(aligned[i].result)) continue;
+    kept.push_back(i);
+    margin = std::max(margin, aligned[i].result.margin);
+  }
+  std::vector<std::shared_ptr<const ComparedSide>> judged_sides;
+  for (const std::size_t i : kept) {
+    if (cancelled()) return {};
+    judged_sides.push_back(
+        std::make_shared<const ComparedSide>(ComparedSide{.base = sides[i]->base_name,
+                                                          .name = sides[i]->name,
+                                                          .alignment = sides[i]->alignment,
+                                                          .result = judged(std::move(aligned[i]), request, margin)}));
+  }
+  return view_of(table, std::move(judged_sides), asked.looks);
+}
+
+ComparisonView view_of(const PointTable& table, std::vector<std::shared_ptr<const ComparedSide>> sides,
+                       std::size_t looks) {
+  ComparisonView view{.points = &table, .sides = std::move(sides), .looks = looks};
+  if (!view.sides.empty()) view.margin = view.sides.front()->result.margin;
+  return summarized(std::move(view));
+}
+
+Message verdict_title(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return say::compare::faster{};
+    case Verdict::slower:
+      return say::compare::slower{};
+    case Verdict::same:
+      return say::compare::same{};
+    case Verdict::ambiguous:
+      break;
+  }
+  return say::compare::undecided{};
+}
+
+std::string ratio_text(const RatioInterval& ratio) {
+  if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
+  const std::string interval = fmt::format("{:.4f}, {:.4f}", ratio.interval.low, ratio.interval.high);
+  return fmt::format("{:.4f} [{}]", ratio.ratio,
+                     ratio.assumed ? text(say::compare::assumed{.interval = interval}) : interval);
+}
+
+std::string settling_command(const PointTable& table, const ComparedPair& pair, double margin) {
+  const RowVerdict& verdict = pair.verdict;
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  if (verdict.undecided == Undecided::decided || !can_measure(table, pair)) return {};
+  if (can_interleave(table, pair)) {
+    if (!verdict.rounds_needed || pair.same_point) return {};
+    return turns_command(table.spec(base), table.spec(other),
+                         {.rounds = *verdict.rounds_needed,
+                          .margin = margin,
+                          .samples = std::max(samples_per_round(table, base), samples_per_round(table, other))});
+  }
+  if (!verdict.recordings_needed) return {};
+  return rounds_command(table.spec(base), std::max(usual_rounds, verdict.rounds));
+}
+
+Message settling_words(const PointTable& table, const ComparedPair& pair, double margin) {
+  const RowVerdict& verdict = pair.verdict;
+  if (verdict.undecided == Undecided::decided) return {};
+  const Message reason = undecided_reason(verdict.undecided);
+  if (verdict.undecided == Undecided::clocks) return say::compare::settle_clocks{.reason = reason};
+  if (verdict.undecided == Undecided::computed) return say::compare::settle_measure{.reason = reason};
+  if (!can_measure(table, pair)) return say::compare::settle_elsewhere{.reason = reason};
+  if (pair.paired && pair.same_point && verdict.rounds_needed) {
+    return say::compare::settle_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
+  }
+  const std::string command = settling_command(table, pair, margin);
+  if (command.empty()) return say::compare::at_margin{.reason = reason, .rounds = most_rounds};
+  if (can_interleave(table, pair)) return say::compare::settle_by{.reason = reason, .command = command};
+  return say::compare::settle_repeat{.reason = reason, .times = *verdict.recordings_needed, .command = command};
+}
+
+Message left_out_words(const PointTable& table, const LeftOut& left) {
+  if (left.why == LeftOut::Why::several) return say::compare::several{.points = left.rows.size()};
+  if (left.why == LeftOut::Why::no_partner) {
+    if (left.shared) return say::compare::shared{};
+    return left.of_other ? Message(say::compare::not_in_baseline{}) : say::compare::only_in_baseline{};
+  }
+  const Row row = left.rows.front();
+  if (has_values(table.disposition(row))) return say::compare::no_time{};
+  return say::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
+}
+
+}  // namespace attnscope::analysis

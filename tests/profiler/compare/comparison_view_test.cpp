@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view of a comparison: answers, sentences and tables.
+#include "profiler/compare/comparison_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "profiler/stats/verdicts.h"
+#include "tests/profiler/points/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Lines = ComparisonView::Lines;
+
+struct Judged {
+  const char* algorithm = "fa2";
+  double ratio = 1;
+  double low = 1;
+  double high = 1;
+  Verdict verdict = Verdict::same;
+  double detectable = 0.02;
+  bool paired = true;
+  SpreadFloor floor = SpreadFloor::none;
+};
+
+/// A table with a point for each, and the view of as many sides, each of which compares every point with itself.
+struct Case {
+  explicit Case(const std::vector<Judged>& judged, std::size_t sides = 1) {
+    std::vector<PointRecord> records(judged.size());
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      records[i].spec = fixtures::spec(judged[i].algorithm, 1024 * (1 + static_cast<std::int64_t>(i)));
+    }
+    table = fixtures::Points(records).table();
+    ComparedSide side{.base = "before", .name = "after", .alignment = {}, .result = {}};
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      const Judged& each = judged[i];
+      ComparedPair& pair = side.result.pairs.emplace_back();
+      pair.base = {static_cast<Row>(i)};
+      pair.other = {static_cast<Row>(i)};
+      pair.paired = each.paired;
+      pair.verdict.time = {each.ratio, {each.low, each.high}};
+      pair.verdict.verdict = each.verdict;
+      pair.verdict.detectable = each.detectable;
+      pair.verdict.sure = each.ratio < 1 ? 1 - each.high : each.low - 1;
+      pair.verdict.floor = each.floor;
+    }
+    std::vector<std::shared_ptr<const ComparedSide>> all;
+    for (std::size_t i = 0; i < sides; ++i) all.push_back(std::make_shared<const ComparedSide>(side));
+    view = view_of(table, std::move(all));
+  }
+  [[nodiscard]] const RatioInterval& mean() const { return view.answers.front().mean; }
+  PointTable table;
+  ComparisonView view;
+};
+
+TEST(ComparisonView, NineOfTenRowsSettleTheNumber) {
+  EXPECT_EQ(settling({}).rows, 0U);
+  EXPECT_EQ(settling({7}).times, 7U);
+  const Settling of_ten = settling({2, 2, 3, 2, 2, 2, 2, 4, 2, 50});
+  EXPECT_EQ(of_ten.times, 4U) << "not the fifty that one row would take";
+  EXPECT_EQ(of_ten.rows, 9U);
+}
+
+/// Recordings of one build, each of which moves each of 60 points by its own half percent.
+std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<ComparedRow> rows(60);
+  for (ComparedRow& row : rows) {
+    for (const bool other : {false, true}) {
+      RoundsOfSide& side = other ? row.other : row.base;
+      side.place = {.variance = 0.005 * 0.005, .freedom = 100};
+      for (std::uint32_t recording = 0; recording < recordings; ++recording) {
+        side.ns.push_back(1e5 * std::exp(0.005 * normal(random)));
+        side.recordings.push_back(recording + (other ? 1000 : 0));
+      }
+    }
+  }
+  return rows;
+}
+
+// What is promised of a whole table is what happens: so many recordings decide nine of ten of these rows.
+TEST(ComparisonView, WhatSettlesATableDoes) {
+  std::mt19937_64 random(17);
+  std::vector<std::size_t> needed;
+  const VerdictOptions options{.margin = usual_margin_apart};
+  for (const RowVerdict& row : judge(recorded_rows(1, random), options)) {
+    if (row.verdict == Verdict::ambiguous && row.recordings_needed) needed.push_back(*row.recordings_needed);
+  }
+  ASSERT_GT(needed.size(), 20U) << "one recording a side leaves rows open";
+  const auto [times, settled] = settling(needed);
+  EXPECT_LE(times, most_recordings);
+  std::size_t decided = 0;
+  std::size_t rows = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    for (const RowVerdict& row : judge(recorded_rows(times, random), options)) {
+      ++rows;
+      if (row.verdict == Verdict::same) ++decided;
+      EXPECT_TRUE(row.verdict == Verdict::same || row.verdict == Verdict::ambiguous);
+    }
+  }
+  EXPECT_GE(decided, rows * 9 / 10) << times << " recordings, promised of " << settled << " rows";
+}
+
+TEST(ComparisonView, AnswersAreOfEachAlgorithmAndOfAll) {
+  const Case of(
+      {{.algorithm = "fa2", .ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower},
+       {.algorithm = "fa2", .ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster},
+       {.algorithm = "fa1", .ratio = 1.2, .low = 1.15, .high = 1.25, .verdict = Verdict::slower},
+       {.algorithm = "fa1", .ratio = 1.01, .low = 0.9, .high = 1.1, .verdict = Verdict::ambiguous, .detectable = 0.2}});
+  const std::vector<ComparisonAnswer>& answers = of.view.answers;
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].algorithm, "");
+  EXPECT_EQ(answers[1].algorithm, "FA1");
+  EXPECT_EQ(answers[2].algorithm, "FA2");
+  EXPECT_THAT(answers[0].verdicts, ElementsAre(1, 2, 0, 1));
+  EXPECT_THAT(answers[1].verdicts, ElementsAre(0, 1, 0, 1));
+  EXPECT_NEAR(answers[0].slower_by, 0.15, 1e-12);
+  EXPECT_NEAR(answers[2].slower_by, 0.08, 1e-12);
+  EXPECT_NEAR(answers[2].faster_by, 0.07, 1e-12);
+  EXPECT_EQ(answers[1].faster_by, 0);
+  EXPECT_EQ(answers[0].detectable_at_worst, 0.2);
+  EXPECT_EQ(answers[2].detectable, 0.02);
+  EXPECT_NEAR(answers[0].mean.ratio, std::sqrt(std::sqrt(1.1 * 0.9 * 1.2 * 1.01)), 1e-12);
+  EXPECT_NEAR(answers[2].mean.ratio, std::sqrt(0.99), 1e-12);
+  const Table table = answer_table(of.view);
+  ASSERT_NE(table.find("slower_by"), nullptr);
+  EXPECT_EQ(table.find("slower_by")->cell(0).text, "15%");
+  EXPECT_EQ(table.find("algorithm")->cell(2).text, "FA2 fwd");
+  const Case slower({{.ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower}});
+  EXPECT_EQ(answer_table(slower.view).find("faster_by"), nullptr) << "no row has it";
+}
+
+TEST(ComparisonView, SeparateRecordingsMayMoveAllPointsAlike) {
+  const std::vector<Judged> rounds(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04});
+  EXPECT_NEAR(Case(rounds).mean().interval.high, 1.009853, 1e-6);
+  const std::vector<Judged> apart(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04, .paired = false});
+  EXPECT_NEAR(Case(apart).mean().interval.high, 1.04, 1e-12);
+  // 5% that stand for a spread nobody knows.
+  const std::vector<Judged> few(16, {.low = 1 / 1.05, .high = 1.05, .floor = SpreadFloor::of_percent});
+  EXPECT_NEAR(Case(few).mean().interval.high, 1.05, 1e-12);
+  EXPECT_NEAR(Case(rounds, 2).mean().interval.high, 1.009853, 1e-6) << "two sides share the baseline's rounds";
+}
+
+// 77 points that all are slower by 5%: what is said of the one that lost most holds in 95 of 100 tables.
+TEST(ComparisonView, TheLeastChangeHoldsForAllPointsTogether) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0, 0.01);
+  constexpr int trials = 200;
+  int wrong = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<ComparedRow> rows(77);
+    for (ComparedRow& row : rows) {
+      row.paired = true;
+      for (int round = 0; round < 8; ++round) {
+        row.base.ns.push_back(1e6 * std::exp(noise(random)));
+        row.other.ns.push_back(1.05e6 * std::exp(noise(random)));
+      }
+    }
+    double most = 0;
+    for (const RowVerdict& row : judge(rows, {})) most = std::max(most, row.sure);
+    wrong += most > 0.05 ? 1 : 0;
+  }
+  EXPECT_LE(wrong, 0.06 * trials);
+}
+
+// Rounds that scatter by 2%, some points slower: the interval of the mean covers it as often as it says.
+TEST(ComparisonView, TheMeanLiesWhereItsIntervalSays) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 0.02);
+  constexpr std::size_t points = 12;
+  constexpr std::size_t rounds = 12;
+  constexpr int trials = 400;
+  int covered = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<ComparedRow> rows(points);
+    double truth = 0;
+    for (std::size_t i = 0; i < points; ++i) {
+      const double shift = 0.01 * static_cast<double>(i % 3);
+      truth += shift / points;
+      rows[i].paired = true;
+      for (std::size_t k = 0; k < rounds; ++k) {
+        rows[i].base.ns.push_back(1e6 * std::exp(noise(random)));
+        rows[i].other.ns.push_back(1e6 * std::exp(shift + noise(random)));
+      }
+    }
+    std::vector<Judged> judged;
+    for (const RowVerdict& row : judge(rows, {})) {
+      judged.push_back({.ratio = row.time.ratio, .low = row.time.interval.low, .high = row.time.interval.high});
+    }
+    const RatioInterval mean = Case(judged).mean();
+    covered += std::log(mean.interval.low) <= truth && truth <= std::log(mean.interval.high) ? 1 : 0;
+  }
+  EXPECT_GE(covered, 0.93 * trials);
+  EXPECT_LE(covered, 0.99 * trials);
+}
+
+TEST(ComparisonView, Sentences) {
+  const Judged slower{.ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower};
+  const Judged faster{.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster};
+  const Judged computed{.ratio = 1.1, .low = 1.1, .high = 1.1, .verdict = Verdict::slower, .detectable = 0};
+  const Judged within{.ratio = 1.02, .low = 1.003, .high = 1.04, .verdict = Verdict::slower};
+  const std::string neither = "Neither after nor before is shown to be faster on average by more than 1% (ratio ";
+  struct Sentence {
+    std::vector<Judged> judged;
+    std::string answer;
+    std::string counted;
+    std::string evidence;      // part of it
+    std::string not_evidence;  // no part of it
+  };
+  for (const Sentence& each : std::vector<Sentence>{
+           {{{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower}},
+            "after is slower than before by 10% on average (ratio 1.1000 [1.0800, 1.1204]), over 1 points; not told "
+            "apart: 0.",
+            "0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 0 without a comparison.",
+            "slower by at least 8%",
+            "faster by"},
+           {{slower}, "after is slower", "", "a change of 2% 9 times of 10 (the median point; 2% the worst)", "faster"},
+           {{faster}, "after is faster than before by 10% on average", "1 FASTER", "faster by at least 7%", "slower"},
+           {{slower, faster}, neither + "0.9950 [", "1 FASTER, 1 SLOWER", "faster by at least 7%", "recordings"},
+           {{{.ratio = 1.02, .low = 1.015, .high = 1.025, .verdict = Verdict::slower}, {}},
+            neither + "1.0100 [",  // the mean's interval is above 1, but not above the margin
+            "1 SLOWER, 1 SAME",
+            "",
+            "faster"},
+           {{{.ratio = 2, .low = 1.9, .high = 2.1, .verdict = Verdict::slower}},
+            "after takes 2.00 times as long as before on average (ratio 2.0000 [",
+            "1 SLOWER",
+            "",
+            "faster"},
+           {{{.ratio = 0.5, .low = 0.48, .high = 0.52, .verdict = Verdict::faster}},
+            "after is 2.00 times as fast as before on average (ratio 0.5000 [",
+            "1 FASTER",
+            "",
+            "slower"},
+           {{{}, {}}, "after is as fast as before: none of 2 points changed", "2 SAME", "", "at least"},
+           {{{}, {.verdict = Verdict::ambiguous}},
+            "after and before are not told apart",
+            "1 UNDECIDED",
+            "",
+            "at least"},
+           {{computed}, "after is slower", "1 SLOWER", "", "at least"},
+           {{within}, "Neither", "1 SLOWER", "", "at least"},  // less than the margin, which the verdict says
+           {{{.detectable = 0}}, "after is as fast", "1 SAME", "", "9 times of 10"}}) {
+    const ComparisonView view = Case(each.judged).view;
+    EXPECT_THAT(text(view.answer), StartsWith(each.answer));
+    EXPECT_THAT(text(view.counted), HasSubstr(each.counted));
+    std::string evidence;
+    for (const Message& words : view.evidence) evidence += text(words) + "\n";
+    EXPECT_THAT(evidence, HasSubstr(each.evidence)) << each.answer;
+    EXPECT_THAT(evidence, Not(HasSubstr(each.not_evidence))) << each.answer;
+  }
+  const ComparisonView several = Case({slower}, 2).view;
+  EXPECT_THAT(text(several.answer), StartsWith("The set of 2 other sides is slower than before by 10%"));
+  EXPECT_THAT(text(several.only(1).answer), StartsWith("after is slower"));
+  EXPECT_EQ(several.only(1).count(Verdict::slower), 1U);
+  const PointTable none;
+  EXPECT_TRUE(view_of(none, ViewRequest()).answer.empty());
+}
+
+std::vector<std::string> texts(const Table& table, std::string_view key) {
+  std::vector<std::string> all;
+  const Column* column = table.find(key);
+  for (std::size_t row = 0; column != nullptr && row < table.rows; ++row) all.push_back(column->cell(row).text);
+  return all;
+}
+
+/// A point whose every sample took so long.
+PointRecord timed_at(std::int64_t n, double ns) {
+  PointRecord record;
+  record.spec = fixtures::spec("fa2", n);
+  record.kernels.emplace_back().samples_ns = {ns, ns, ns};
+  return record;
+}
+
+/// The first run against each other one; the table has to outlive the view.
+ComparisonView view_of_runs(const PointTable& points) {
+  std::vector<std::vector<Row>> runs(points.runs().size());
+  for (const Row row : points.rows()) runs[points.run_index(row)].push_back(row);
+  ViewRequest request;
+  for (std::size_t run = 1; run < runs.size(); ++run) {
+    request.sides.push_back({.base_name = points.runs()[0].title,
+                             .name = points.runs()[run].title,
+                             .base = runs[0],
+                             .other = runs[run],
+                             .alignment = alignment_of({}, points, runs[0], runs[run]).value()});
+  }
+  return view_of(points, request);
+}
+
+class ComparisonTables : public ::testing::Test {
+ protected:
+  static PointTable two_runs(bool third = false) {
+    fixtures::Points runs;
+    const std::vector<PointRecord> after{timed_at(512, 1300), timed_at(1024, 2000), timed_at(2048, 8010),
+                                         timed_at(64, 5)};
+    runs.add({timed_at(512, 1000), timed_at(1024, 4000), timed_at(2048, 8000), timed_at(4096, 1e6)},
+             fixtures::run(Provenance::measured, "before"));
+    runs.add(after, fixtures::run(Provenance::measured, "after"));
+    if (third) runs.add(after, fixtures::run(Provenance::measured, "later"));
+    return runs.table();
+  }
+
+  PointTable points_ = two_runs();
+  ComparisonView view_ = view_of_runs(points_);
+};
+
+TEST_F(ComparisonTables, PeopleReadEachPairAndWhatIsNotCompared) {
+  const Table table = comparison_table(view_, view_.lines(Lines::all));
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
+  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
+  EXPECT_THAT(texts(table, "ratio").front(), StartsWith("1.3000 ["));
+  EXPECT_THAT(texts(table, "note").at(2), HasSubstr("attnscope "));
+  EXPECT_THAT(texts(table, "note").at(3), "the baseline alone has this point");
+  EXPECT_THAT(texts(table, "note").at(4), "the baseline has no such point");
+  EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
+  EXPECT_EQ(table.find("side"), nullptr) << "there is one";
+  EXPECT_EQ(table.columns[0].number(0), table.columns[0].cell(0).number);
+  EXPECT_THAT(table.ordered(0, false), ElementsAre(0, 1, 2, 3, 4)) << "regressions first";
+  const std::vector<Tone> tones{Tone::worse, Tone::better, Tone::muted};
+  for (std::size_t row = 0; row < tones.size(); ++row) EXPECT_EQ(table.tone_of(table.columns[0], row), tones[row]);
+  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 2), Tone::plain);
+  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
+  EXPECT_EQ(table.find("other_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
+  const Table left = left_out_table(view_);
+  EXPECT_THAT(texts(left, "side"), ElementsAre("Baseline", "Other"));
+  EXPECT_THAT(texts(left, "points"), ElementsAre("1", "1"));
+  EXPECT_EQ(left.find("point")->cell(1).row, view_.sides[0]->result.left_out[1].rows.front());
+}
+
+TEST_F(ComparisonTables, ATimeThatIsSimulatedOrThrottledSaysSo) {
+  fixtures::Points two;
+  PointRecord throttled = timed_at(512, 1000);
+  throttled.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
+  two.add({throttled}, fixtures::run(Provenance::measured, "before"));
+  PointRecord simulated = timed_at(512, 1300);
+  simulated.provenance = Provenance::simulated;
+  two.add({simulated}, fixtures::run(Provenance::simulated, "after"));
+  const PointTable points = two.table();
+  const ComparisonView view = view_of_runs(points);
+  const Table table = comparison_table(view, view.lines(Lines::pairs));
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs (throttled)"));
+  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
+  EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
+}
+
+TEST_F(ComparisonTables, SeveralSidesAreNamed) {
+  const PointTable points = two_runs(true);
+  const ComparisonView view = view_of_runs(points);
+  EXPECT_THAT(texts(comparison_table(view, view.lines(Lines::pairs)), "side"),
+              ElementsAre("after", "after", "after", "later", "later", "later"));
+}
+
+TEST_F(ComparisonTables, ProgramsReadEachRow) {
+  const std::vector<std::string> files{"a.attnscope", "b.attnscope"};
+  const Table table = comparison_data(view_, files);
+  std::vector<std::string> keys;
+  for (const Column& column : table.columns) keys.push_back(column.key);
+  EXPECT_THAT(
+      keys,
+      ElementsAre("base_file", "other_file", "base_run", "other_run", "base_device", "other_device", "base_point",
+                  "other_point", "base_provenance", "other_provenance", "base_ns", "other_ns", "ratio", "ratio_low",
+                  "ratio_high", "base_cycles", "other_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
+                  "recordings", "interleaved", "floor", "one_clock", "clock_shift", "spread", "p_change", "p_same",
+                  "verdict", "undecided", "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes",
+                  "other_dram_bytes", "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes",
+                  "ratio_dram_settled_bytes", "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
+  EXPECT_THAT(texts(table, "base_file"), ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
+  EXPECT_THAT(texts(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
+  EXPECT_THAT(texts(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
+  EXPECT_THAT(texts(table, "reason").back(), "the baseline has no such point");
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
+}
+
+TEST(VerdictOrder, PutsRegressionsFirstAndTheLargestChangeOfEach) {
+  std::vector<double> order;
+  for (const auto& [verdict, ratio] :
+       {std::pair(Verdict::slower, 2.0), std::pair(Verdict::slower, 1.1), std::pair(Verdict::faster, 0.5),
+        std::pair(Verdict::faster, 0.9), std::pair(Verdict::ambiguous, 1.2), std::pair(Verdict::ambiguous, 0.8),
+        std::pair(Verdict::same, 1.009), std::pair(Verdict::same, 1.0)}) {
+    RowVerdict row;
+    row.verdict = verdict;
+    row.time.ratio = ratio;
+    order.push_back(verdict_order(row));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+}  // namespace
+}  // namespace attnscope::analysis
