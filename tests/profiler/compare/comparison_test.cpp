@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/compare/comparison.h"
-#include "messages/difference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "messages/difference.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/round_order.h"
@@ -24,6 +24,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+using Why = LeftOut::Why;
 
 /// A point whose every sample took so long.
 PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
@@ -37,88 +39,15 @@ PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
   return record;
 }
 
-std::vector<Row> rows_of_runs(const PointTable& table, std::vector<RunIndex> runs) {
-  std::vector<Row> rows;
-  for (const Row row : table.rows()) {
-    if (std::ranges::find(runs, table.run_index(row)) != runs.end()) rows.push_back(row);
-  }
-  return rows;
+PointRecord fa1(double ns, std::int64_t n = 512) {
+  return timed(fixtures::spec("fa1", n), ns);
 }
 
-ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, std::vector<Row> other,
-                              const std::vector<std::string>& align = {}) {
-  ComparisonRequest request;
-  request.alignment = alignment_of(align, table, base, other).value();
-  request.base = std::move(base);
-  request.other = std::move(other);
-  return request;
-}
-
-// A cold simulation writes back what the launch left dirty; a GPU's counters have that apart.
-TEST(Comparison, UnsettledBytesAreNotHeldAgainstSettledOnes) {
-  for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
-    PointSpec spec = fixtures::spec("fa2", 1024);
-    spec.cache = cache;
-    fixtures::Points points;
-    points.add({fixtures::ok_point(spec, false)});
-    points.add({fixtures::ok_point(spec, true)});
-    const PointTable table = points.table();
-    const ComparisonResult result =
-        compare(table, request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1})));
-    ASSERT_EQ(result.pairs.size(), 1U);
-    EXPECT_EQ(result.pairs[0].levels[0].ratio().has_value(), cache == CacheState::warm);
-  }
-}
-
-TEST(Comparison, OneRecordingBeforeAndOneAfter) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000, 4e6), timed(fixtures::spec("fa1", 1024), 4000)});
-  points.add({timed(fixtures::spec("fa1", 512), 1300, 3e6), timed(fixtures::spec("fa1", 1024), 4040)});
-  const PointTable table = points.table();
-  const ComparisonResult result =
-      compare(table, request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1})));
-  ASSERT_EQ(result.pairs.size(), 2U);
-  const ComparedPair& slower = result.pairs[0];
-  EXPECT_DOUBLE_EQ(slower.base_ns, 1000);
-  EXPECT_DOUBLE_EQ(slower.other_ns, 1300);
-  EXPECT_NEAR(slower.verdict.time.ratio, 1.3, 1e-12);
-  EXPECT_EQ(slower.verdict.verdict, Verdict::slower);
-  EXPECT_EQ(slower.verdict.floor, SpreadFloor::of_percent);
-  EXPECT_TRUE(slower.same_point);
-  EXPECT_FALSE(slower.paired);
-  EXPECT_EQ(slower.recordings, 2U);
-  ASSERT_TRUE(slower.levels[0].ratio());
-  EXPECT_DOUBLE_EQ(*slower.levels[0].base, 4e6);
-  EXPECT_DOUBLE_EQ(*slower.levels[0].ratio(), 0.75);
-  EXPECT_FALSE(slower.levels[1].ratio());
-  EXPECT_EQ(result.pairs[1].verdict.undecided, Undecided::few_rounds);
-  const ComparisonRequest same = request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1}));
-  const ComparisonResult judged = compare(table, same);
-  EXPECT_EQ(regressions(judged, 0.29).size(), 1U);
-  EXPECT_TRUE(regressions(judged, 0.31).empty());  // it is 1.3
-  EXPECT_EQ(regressions(judged, 0.2, true).size(), 1U);
-  EXPECT_TRUE(regressions(judged, 0.25, true).empty());  // 1.3 / 1.05 is the near end, of this row alone
-  ComparisonRequest wide = same;
-  wide.margin = 0.25;
-  EXPECT_TRUE(regressions(compare(table, wide), 0.01).empty()) << "not SLOWER at that margin";
-  EXPECT_TRUE(result.left_out.empty());
-  EXPECT_TRUE(result.differences.empty());
-}
-
-TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
-  fixtures::Points points;
-  const std::vector<double> noise{1.000, 1.002, 0.999, 1.001, 0.998};
-  for (const double by : {1.0, 1.05}) {
-    for (const double one : noise) points.add({timed(fixtures::spec("fa1", 512), 1000 * by * one)});
-  }
-  const PointTable table = points.table();
-  const ComparisonResult result =
-      compare(table, request_for(table, rows_of_runs(table, {0, 1, 2, 3, 4}), rows_of_runs(table, {5, 6, 7, 8, 9})));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  EXPECT_EQ(result.pairs[0].recordings, 10U);
-  EXPECT_EQ(result.pairs[0].verdict.floor, SpreadFloor::none);
-  EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::slower);
-  EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 1.05, 1e-3);
+/// A simulated point of that time.
+PointRecord simulated(PointSpec spec, double ns) {
+  PointRecord record = timed(std::move(spec), ns);
+  record.provenance = Provenance::simulated;
+  return record;
 }
 
 /// A point of several rounds, each with its own time and clock.
@@ -136,8 +65,99 @@ PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, d
   return record;
 }
 
-// Two recordings of what the noise of their GPU is known of: decided by it, at the margin of recordings made apart.
-TEST(Comparison, RecordingsAreHeldToTheNoiseThatIsKnownOfThem) {
+PointRecord failed(std::int64_t n, Disposition disposition, const Message& reason) {
+  return fixtures::failed_point(fixtures::spec("fa1", n), disposition, reason);
+}
+
+ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, std::vector<Row> other,
+                              const Words& align = {}) {
+  ComparisonRequest request;
+  request.alignment = alignment_of(align, table, base, other).value();
+  request.base = std::move(base);
+  request.other = std::move(other);
+  return request;
+}
+
+struct Compared {
+  PointTable table;
+  ComparisonResult result;
+  /// Of the one pair.
+  [[nodiscard]] const ComparedPair& pair() const { return result.pairs.at(0); }
+  [[nodiscard]] const RowVerdict& verdict() const { return pair().verdict; }
+};
+
+Compared compared(const fixtures::Points& points, const std::vector<Row>& base = {0},
+                  const std::vector<Row>& other = {1}, const Words& align = {}) {
+  PointTable table = points.table();
+  ComparisonResult result = compare(table, request_for(table, base, other, align));
+  return {std::move(table), std::move(result)};
+}
+
+/// Of a run each.
+fixtures::Points runs_of(const std::vector<std::vector<PointRecord>>& runs) {
+  fixtures::Points points;
+  for (const std::vector<PointRecord>& run : runs) points.add(run);
+  return points;
+}
+
+// A cold simulation writes back what the launch left dirty; a GPU's counters have that apart.
+TEST(Comparison, UnsettledBytesAreNotComparedWithSettledOnes) {
+  for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
+    PointSpec spec = fixtures::spec("fa2", 1024);
+    spec.cache = cache;
+    const Compared of = compared(runs_of({{fixtures::ok_point(spec, false)}, {fixtures::ok_point(spec, true)}}));
+    EXPECT_EQ(of.pair().levels[0].ratio().has_value(), cache == CacheState::warm);
+  }
+}
+
+TEST(Comparison, OneRecordingBeforeAndOneAfter) {
+  const fixtures::Points points = runs_of({{timed(fixtures::spec("fa1", 512), 1000, 4e6), fa1(4000, 1024)},
+                                           {timed(fixtures::spec("fa1", 512), 1300, 3e6), fa1(4040, 1024)}});
+  const auto [table, result] = compared(points, {0, 1}, {2, 3});
+  ASSERT_EQ(result.pairs.size(), 2U);
+  const ComparedPair& slower = result.pairs[0];
+  EXPECT_DOUBLE_EQ(slower.base_ns, 1000);
+  EXPECT_DOUBLE_EQ(slower.other_ns, 1300);
+  EXPECT_NEAR(slower.verdict.time.ratio, 1.3, 1e-12);
+  EXPECT_EQ(slower.verdict.verdict, Verdict::slower);
+  EXPECT_EQ(slower.verdict.floor, SpreadFloor::of_percent);
+  EXPECT_TRUE(slower.same_point);
+  EXPECT_FALSE(slower.paired);
+  EXPECT_EQ(slower.recordings, 2U);
+  ASSERT_TRUE(slower.levels[0].ratio());
+  EXPECT_DOUBLE_EQ(*slower.levels[0].base, 4e6);
+  EXPECT_DOUBLE_EQ(*slower.levels[0].ratio(), 0.75);
+  EXPECT_FALSE(slower.levels[1].ratio());
+  EXPECT_EQ(result.pairs[1].verdict.undecided, Undecided::few_rounds);
+  EXPECT_EQ(regressions(result, 0.29).size(), 1U);
+  EXPECT_TRUE(regressions(result, 0.31).empty());  // it is 1.3
+  EXPECT_EQ(regressions(result, 0.2, true).size(), 1U);
+  EXPECT_TRUE(regressions(result, 0.25, true).empty());  // 1.3 / 1.05 is the near end, of this row alone
+  ComparisonRequest wide = request_for(table, {0, 1}, {2, 3});
+  wide.margin = 0.25;
+  EXPECT_TRUE(regressions(compare(table, wide), 0.01).empty()) << "not SLOWER at that margin";
+  EXPECT_TRUE(result.left_out.empty());
+  EXPECT_TRUE(result.differences.empty());
+}
+
+TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
+  std::vector<std::vector<PointRecord>> runs;
+  for (const double by : {1.0, 1.05}) {
+    for (const double noise : {1.000, 1.002, 0.999, 1.001, 0.998}) runs.push_back({fa1(1000 * by * noise)});
+  }
+  const Compared of = compared(runs_of(runs), {0, 1, 2, 3, 4}, {5, 6, 7, 8, 9});
+  EXPECT_EQ(of.pair().recordings, 10U);
+  EXPECT_EQ(of.verdict().floor, SpreadFloor::none);
+  EXPECT_EQ(of.verdict().verdict, Verdict::slower);
+  EXPECT_NEAR(of.verdict().time.ratio, 1.05, 1e-3);
+  const Compared disagree = compared(runs_of({{fa1(1000)}, {fa1(200)}, {fa1(1500)}}), {0}, {1, 2});
+  EXPECT_EQ(disagree.verdict().verdict, Verdict::ambiguous);
+  EXPECT_LT(disagree.verdict().time.interval.low, 0.2);
+  EXPECT_GT(disagree.verdict().time.interval.high, 1.5);
+}
+
+// Two recordings of a GPU whose noise is known: decided by it, at the margin of recordings made apart.
+TEST(Comparison, RecordingsAreJudgedByTheNoiseThatIsKnownOfThem) {
   const PointSpec spec = fixtures::spec("fa1", 512);
   const auto noise = std::make_shared<const NoiseModel>(RecordingNoise{
       .recordings = 6, .rounds = 5, .points = {{identity_text(spec), {.ns = 100, .variance = 1e-6, .freedom = 5}}}});
@@ -150,23 +170,34 @@ TEST(Comparison, RecordingsAreHeldToTheNoiseThatIsKnownOfThem) {
     run.noise = known ? noise : nullptr;
     points.add({in_rounds(spec, {100, 103, 99.9, 101, 104}, 1e9)}, run);
     points.add({in_rounds(spec, {100 * by, 101 * by, 99.9 * by, 105 * by, 104 * by}, 1e9)}, run);
-    const PointTable table = points.table();
-    const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
-    EXPECT_DOUBLE_EQ(result.margin, usual_margin_apart);
-    EXPECT_EQ(result.pairs.at(0).verdict.verdict, verdict) << by;
-    EXPECT_EQ(result.pairs.at(0).verdict.floor, known ? SpreadFloor::calibrated : SpreadFloor::of_rounds) << by;
+    const Compared of = compared(points);
+    EXPECT_DOUBLE_EQ(of.result.margin, usual_margin_apart);
+    EXPECT_EQ(of.verdict().verdict, verdict) << by;
+    EXPECT_EQ(of.verdict().floor, known ? SpreadFloor::calibrated : SpreadFloor::of_rounds) << by;
     if (!known) continue;
-    EXPECT_NEAR(result.pairs.at(0).verdict.time.ratio, by, 1e-9) << "of the faster half";
-    EXPECT_GT(result.pairs.at(0).verdict.detectable, usual_margin_apart);
+    EXPECT_NEAR(of.verdict().time.ratio, by, 1e-9) << "of the faster half";
+    EXPECT_GT(of.verdict().detectable, usual_margin_apart);
   }
 }
 
-// What was looked at several times while it went on had several chances to look decided.
-TEST(Comparison, EachLookHasItsPart) {
-  fixtures::Points points;
-  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
-              in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
-  const PointTable table = points.table();
+const std::vector<double> some_rounds{100, 101, 99, 100.5, 100.2};
+const std::vector<double> slower_rounds{103, 104.5, 101, 103.2, 103.5};
+
+TEST(Comparison, RoundsOfOneRunArePairedAndEachLookHasItsPart) {
+  const auto [table, result] = compared(runs_of({{in_rounds(fixtures::spec("fa1", 512), some_rounds, 1e9),
+                                                  in_rounds(fixtures::spec("fa2", 512), slower_rounds, 1e9)}}));
+  const ComparedPair& pair = result.pairs.at(0);
+  EXPECT_TRUE(pair.paired);
+  EXPECT_EQ(pair.verdict.rounds, 5U);
+  EXPECT_DOUBLE_EQ(pair.base_ns, 100.2);
+  EXPECT_EQ(pair.verdict.floor, SpreadFloor::none);
+  // As verdicts_test.cpp has it of these rounds, by SciPy.
+  EXPECT_NEAR(pair.verdict.time.interval.low, 1.0218428423364996, 1e-9);
+  EXPECT_NEAR(pair.verdict.time.interval.high, 1.0360428706431042, 1e-9);
+  ASSERT_TRUE(pair.verdict.cycles);
+  EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
+  EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
+  // Rounds that were looked at several times while they went on had several chances to look decided.
   ComparisonRequest request = request_for(table, {0}, {1});
   request.margin = 0.02;
   const RowVerdict once = compare(table, request).pairs.at(0).verdict;
@@ -179,93 +210,28 @@ TEST(Comparison, EachLookHasItsPart) {
   EXPECT_EQ(often.verdict, Verdict::ambiguous);
 }
 
-TEST(Comparison, HalvesAreAlignedByWhatTheyShare) {
-  fixtures::Points points;
-  PointSpec half = fixtures::spec("fa1", 512);
-  PointSpec brain = fixtures::spec("fa1", 512);
-  brain.problem.dtype = half.problem.dtype == DType::fp16 ? DType::bf16 : DType::fp16;
-  points.add({timed(half, 100), timed(brain, 200)});
-  const PointTable table = points.table();
-  const std::vector<Row> base{0};
-  const std::vector<Row> other{1};
-  ComparisonRequest request = request_for(table, base, other);
-  EXPECT_TRUE(compare(table, request).pairs.empty());  // another problem
-  request.alignment = alignment_of_halves(table, base, other);
-  EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
-  EXPECT_EQ(std::ranges::count(request.alignment.fields, "n_q"), 1);
-  const ComparisonResult result = compare(table, request);
-  ASSERT_EQ(result.pairs.size(), 1U);
-  EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 2, 1e-12);
-}
-
-TEST(Comparison, ClocksThatDifferAreSaid) {
-  fixtures::Points points;
-  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.98e9)});
-  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.71e9)});
-  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.975e9)});
-  const PointTable table = points.table();
-  const std::vector<Difference> found = compare(table, request_for(table, {0}, {1})).differences;
-  const auto clock = std::ranges::find(found, Message(say::difference::sm_clock{}), &Difference::name);
-  ASSERT_NE(clock, found.end());
-  EXPECT_EQ(words_of(clock->base), "1980 MHz");
-  EXPECT_EQ(words_of(clock->other), "1710 MHz");
-  const std::vector<Difference> alike = compare(table, request_for(table, {0}, {2})).differences;
-  EXPECT_EQ(std::ranges::find(alike, Message(say::difference::sm_clock{}), &Difference::name), alike.end());
-}
-
-TEST(Comparison, RoundsOfOneRunArePaired) {
-  fixtures::Points points;
-  points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99, 100.5, 100.2}, 1e9),
-              in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  const ComparedPair& pair = result.pairs[0];
-  EXPECT_TRUE(pair.paired);
-  EXPECT_EQ(pair.verdict.rounds, 5U);
-  EXPECT_DOUBLE_EQ(pair.base_ns, 100.2);
-  EXPECT_EQ(pair.verdict.floor, SpreadFloor::none);
-  // As verdicts_test.cpp has it of these rounds, by SciPy.
-  EXPECT_NEAR(pair.verdict.time.interval.low, 1.0218428423364996, 1e-9);
-  EXPECT_NEAR(pair.verdict.time.interval.high, 1.0360428706431042, 1e-9);
-  ASSERT_TRUE(pair.verdict.cycles);
-  EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
-  EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
-}
-
 // Fewer than three common rounds are worth less than all of both sides.
 TEST(Comparison, FewCommonRoundsArePairedOnlyWhereTheyAreAll) {
-  struct Case {
-    std::size_t base, other;
-    bool paired;
-  };
-  const std::vector<double> times{100, 101, 99, 100.5};
-  for (const Case& each : {Case{2, 2, true}, Case{2, 3, false}, Case{3, 2, false}, Case{3, 4, true}}) {
-    const auto first = [&](std::size_t count) {
-      return std::vector(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
-    };
-    fixtures::Points points;
-    points.add({in_rounds(fixtures::spec("fa1", 512), first(each.base), 1e9),
-                in_rounds(fixtures::spec("fa2", 512), first(each.other), 1e9)});
-    const PointTable table = points.table();
-    EXPECT_EQ(compare(table, request_for(table, {0}, {1})).pairs.at(0).paired, each.paired)
-        << each.base << " and " << each.other;
+  for (const auto& [base, other, paired] :
+       {std::tuple(2, 2, true), std::tuple(2, 3, false), std::tuple(3, 2, false), std::tuple(3, 4, true)}) {
+    const auto first = [](int count) { return std::vector(some_rounds.begin(), some_rounds.begin() + count); };
+    const Compared of = compared(runs_of({{in_rounds(fixtures::spec("fa1", 512), first(base), 1e9),
+                                           in_rounds(fixtures::spec("fa2", 512), first(other), 1e9)}}));
+    EXPECT_EQ(of.pair().paired, paired) << base << " and " << other;
   }
 }
 
 TEST(Comparison, ClocksCountWhereEveryRoundHasOne) {
   PointRecord some = in_rounds(fixtures::spec("fa1", 512), {100}, 1e9);
   add_round(some, 1, in_rounds(fixtures::spec("fa1", 512), {101}, 0));
-  fixtures::Points points;
-  points.add({some, in_rounds(fixtures::spec("fa2", 512), {100, 101}, 1e9)});
-  const PointTable table = points.table();
-  EXPECT_FALSE(compare(table, request_for(table, {0}, {1})).pairs.at(0).verdict.cycles);
-  EXPECT_FALSE(compare(table, request_for(table, {1}, {0})).pairs.at(0).verdict.cycles);
+  const fixtures::Points points = runs_of({{some, in_rounds(fixtures::spec("fa2", 512), {100, 101}, 1e9)}});
+  EXPECT_FALSE(compared(points, {0}, {1}).verdict().cycles);
+  EXPECT_FALSE(compared(points, {1}, {0}).verdict().cycles);
 }
 
 /// Two algorithms at 100 lengths in five rounds, each round in its own order; in the midst of each the clock steps down
 /// by 3%. The second algorithm is slower by 4%.
-PointTable stepping(std::uint64_t seed_in_file) {
+fixtures::Points stepping(std::uint64_t seed_in_file) {
   const SweepRounds rounds{.count = 5, .seed = 77};
   constexpr std::size_t lengths = 100;
   std::vector<std::vector<double>> times(2 * lengths, std::vector<double>(5));
@@ -277,7 +243,6 @@ PointTable stepping(std::uint64_t seed_in_file) {
       times[point][static_cast<std::size_t>(round)] = 1000 * (point < lengths ? 1 : 1.04) * step * jitter;
     }
   }
-  fixtures::Points points;
   std::vector<PointRecord> records;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto n = static_cast<std::int64_t>(64 * (1 + i % lengths));
@@ -286,18 +251,16 @@ PointTable stepping(std::uint64_t seed_in_file) {
   Run run = fixtures::run();
   run.planned_points = records.size();
   run.rounds = {.count = 5, .seed = seed_in_file};
+  fixtures::Points points;
   points.add(records, run);
-  return points.table();
+  return points;
 }
 
 TEST(Comparison, TheOrderInEachRoundTellsWhatAllPointsWentThrough) {
-  const auto compared = [](const PointTable& table) {
-    std::vector<Row> base;
-    std::vector<Row> other;
-    for (const Row row : table.rows()) (table.algorithm(row) == "fa1" ? base : other).push_back(row);
-    return compare(table, request_for(table, base, other));
-  };
-  const ComparisonResult result = compared(stepping(77));
+  std::vector<Row> base(100);
+  std::vector<Row> other(100);
+  for (Row row = 0; row < 100; ++row) std::tie(base[row], other[row]) = std::pair(row, row + 100);
+  const ComparisonResult result = compared(stepping(77), base, other).result;
   ASSERT_EQ(result.pairs.size(), 100U);
   for (const ComparedPair& pair : result.pairs) {
     EXPECT_TRUE(pair.verdict.steadied);
@@ -305,195 +268,179 @@ TEST(Comparison, TheOrderInEachRoundTellsWhatAllPointsWentThrough) {
   }
   EXPECT_GE(result.count(Verdict::slower), 95U);
   // In another order than they were measured in, points have nothing in common with their neighbours.
-  const ComparisonResult disordered = compared(stepping(78));
+  const ComparisonResult disordered = compared(stepping(78), base, other).result;
   EXPECT_FALSE(disordered.pairs.front().verdict.steadied);
   EXPECT_LT(disordered.count(Verdict::slower), result.count(Verdict::slower));
 }
 
 TEST(Comparison, PartnersAreByWhatBothSidesShare) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000), timed(fixtures::spec("fa1", 512, 64), 1100),
-              timed(fixtures::spec("fa2", 512), 500), timed(fixtures::spec("fa2", 512, 64), 550)});
-  const PointTable table = points.table();
-  const ComparisonRequest request = request_for(table, {0, 1}, {2, 3});
-  EXPECT_THAT(request.alignment.words(), ElementsAre("problem", "tile", "knobs", "device"));
-  const ComparisonResult result = compare(table, request);
+  const fixtures::Points points =
+      runs_of({{fa1(1000), timed(fixtures::spec("fa1", 512, 64), 1100), timed(fixtures::spec("fa2", 512), 500),
+                timed(fixtures::spec("fa2", 512, 64), 550)}});
+  const auto [table, result] = compared(points, {0, 1}, {2, 3});
+  EXPECT_THAT(request_for(table, {0, 1}, {2, 3}).alignment.words(), ElementsAre("problem", "tile", "knobs", "device"));
   ASSERT_EQ(result.pairs.size(), 2U);
   EXPECT_TRUE(result.pairs[0].paired);  // one recording
   EXPECT_THAT(result.pairs[0].base, ElementsAre(0U));
   EXPECT_THAT(result.pairs[0].other, ElementsAre(2U));
   EXPECT_THAT(result.pairs[1].other, ElementsAre(3U));
   EXPECT_FALSE(result.pairs[0].same_point);
-
-  const ComparisonResult by_problem = compare(table, request_for(table, {0, 1}, {2, 3}, {"problem"}));
+  const ComparisonResult by_problem = compared(points, {0, 1}, {2, 3}, {"problem"}).result;
   EXPECT_TRUE(by_problem.pairs.empty());
   ASSERT_EQ(by_problem.left_out.size(), 2U);
-  EXPECT_EQ(by_problem.left_out[0].why, LeftOut::Why::several);
+  EXPECT_EQ(by_problem.left_out[0].why, Why::several);
   EXPECT_EQ(by_problem.left_out[0].rows.size(), 2U);
 }
 
-TEST(Comparison, WhatHasNoPartnerOrFailedIsListedWithTheReason) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000), timed(fixtures::spec("fa1", 1024), 1000),
-              timed(fixtures::spec("fa1", 2048), 1000)});
-  points.add({timed(fixtures::spec("fa1", 512), 1000),
-              fixtures::failed_point(fixtures::spec("fa1", 1024), Disposition::timeout, "too long"),
-              timed(fixtures::spec("fa1", 4096), 1000)});
-  const PointTable table = points.table();
-  const ComparisonResult result =
-      compare(table, request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1})));
-  EXPECT_EQ(result.pairs.size(), 1U);
-  ASSERT_EQ(result.left_out.size(), 3U);
-  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::failed);
-  EXPECT_TRUE(result.left_out[0].of_other);
-  EXPECT_EQ(text(table.reason(result.left_out[0].rows.front())), "too long");
-  EXPECT_EQ(result.left_out[1].why, LeftOut::Why::no_partner);
-  EXPECT_FALSE(result.left_out[1].of_other);
-  EXPECT_EQ(table.n_q(result.left_out[1].rows.front()), 2048);
-  EXPECT_TRUE(result.left_out[2].of_other);
+TEST(Comparison, HalvesAreAlignedByWhatTheyShare) {
+  PointSpec brain = fixtures::spec("fa1", 512);
+  brain.problem.dtype = brain.problem.dtype == DType::fp16 ? DType::bf16 : DType::fp16;
+  const auto [table, result] = compared(runs_of({{fa1(100), timed(brain, 200)}}));
+  EXPECT_TRUE(result.pairs.empty());  // another problem
+  ComparisonRequest request = request_for(table, {0}, {1});
+  request.alignment = alignment_of_halves(table, request.base, request.other);
+  EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
+  EXPECT_EQ(std::ranges::count(request.alignment.fields, "n_q"), 1);
+  EXPECT_NEAR(compare(table, request).pairs.at(0).verdict.time.ratio, 2, 1e-12);
 }
 
-TEST(Comparison, ARecordingInWhichAPointFailedIsListedBesideThePair) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000)});
-  points.add({timed(fixtures::spec("fa1", 512), 1000)});
-  points.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "gone")});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  EXPECT_THAT(result.pairs[0].other, ElementsAre(1U));
-  ASSERT_EQ(result.left_out.size(), 1U);
-  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::failed);
-  EXPECT_THAT(result.left_out[0].rows, ElementsAre(2U));
+TEST(Comparison, AWordThatIsNothingIsNamed) {
+  const PointTable table = runs_of({{fa1(1000)}}).table();
+  const std::vector<Row> rows = table.rows();
+  const auto wrong = alignment_of(Words{"heads_w"}, table, rows, rows);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(text(wrong.error()), HasSubstr("'heads_w'"));
+  EXPECT_THAT(text(wrong.error()), HasSubstr("heads_q"));
+  EXPECT_THAT(alignment_of(Words{"N", "device"}, table, rows, rows)->words(), ElementsAre("n_q", "n_k", "device"));
+}
+
+TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
+  const Message too_long = "too long";
+  struct Left {
+    Why why;
+    bool of_other;
+    Row row;  ///< the first
+    const char* words;
+  };
+  struct Case {
+    std::vector<std::vector<PointRecord>> runs;
+    std::vector<Row> base;
+    std::vector<Row> other;
+    std::size_t pairs;
+    std::vector<Left> left;
+  };
+  const PointRecord other_sim = fixtures::ok_point(fixtures::spec("fa1", 1024), true);
+  for (const Case& each :
+       std::vector<Case>{// No partner, and a partner that failed.
+                         {{{fa1(1000), fa1(1000, 1024), fa1(1000, 2048)},
+                           {fa1(1000), failed(1024, Disposition::timeout, too_long), fa1(1000, 4096)}},
+                          {0, 1, 2},
+                          {3, 4, 5},
+                          1,
+                          {{Why::failed, true, 4, "timeout: too long"},
+                           {Why::no_partner, false, 2, "the baseline alone has this point"},
+                           {Why::no_partner, true, 5, "the baseline has no such point"}}},
+                         // A recording in which a point failed is listed beside the pair.
+                         {{{fa1(1000)}, {fa1(1000)}, {failed(512, Disposition::crashed, "gone")}},
+                          {0},
+                          {1, 2},
+                          1,
+                          {{Why::failed, true, 2, "crashed: gone"}}},
+                         // A run that both sides have is the baseline's alone.
+                         {{{failed(512, Disposition::crashed, "it fell")},
+                           {failed(1024, Disposition::crashed, "it fell")},
+                           {fa1(1000, 2048)}},
+                          {0, 1},
+                          {0, 2},
+                          0,
+                          {{Why::no_partner, false, 0, "the same point of one run stands on both sides"},
+                           {Why::no_partner, false, 1, "the baseline alone has this point"},
+                           {Why::no_partner, true, 2, "the baseline has no such point"}}},
+                         // A simulation is no further round of a measurement.
+                         {{{fa1(1000, 1024)}, {fa1(1000, 1024)}, {other_sim}},
+                          {0},
+                          {1, 2},
+                          0,
+                          {{Why::several, true, 1, "2 points"}}}}) {
+    const auto [table, result] = compared(runs_of(each.runs), each.base, each.other);
+    EXPECT_EQ(result.pairs.size(), each.pairs);
+    ASSERT_EQ(result.left_out.size(), each.left.size()) << each.left.front().words;
+    for (std::size_t i = 0; i < each.left.size(); ++i) {
+      EXPECT_EQ(result.left_out[i].why, each.left[i].why) << each.left[i].words;
+      EXPECT_EQ(result.left_out[i].of_other, each.left[i].of_other) << each.left[i].words;
+      EXPECT_EQ(result.left_out[i].rows.front(), each.left[i].row) << each.left[i].words;
+      EXPECT_THAT(text(left_out_words(table, result.left_out[i])), HasSubstr(each.left[i].words));
+    }
+  }
 }
 
 TEST(Comparison, ARowOfBothSidesIsTheBasesAlone) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000)});
-  points.add({timed(fixtures::spec("fa1", 512), 1300)});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {0, 1}));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  EXPECT_THAT(result.pairs[0].other, ElementsAre(1U));
-  EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 1.3, 1e-12);
-  EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::slower);
-  EXPECT_EQ(result.on_both_sides, 1U);
-  // What failed in a run that both files hold has no partner, and is not the baseline's alone.
-  fixtures::Points failed;
-  failed.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "it fell")});
-  failed.add({fixtures::failed_point(fixtures::spec("fa1", 1024), Disposition::crashed, "it fell")});
-  failed.add({timed(fixtures::spec("fa1", 2048), 1000)});
-  const PointTable of_failed = failed.table();
-  const ComparisonResult both = compare(of_failed, request_for(of_failed, {0, 1}, {0, 2}));
-  ASSERT_EQ(both.left_out.size(), 3U);
-  EXPECT_EQ(text(left_out_words(of_failed, both.left_out[0])), "the same point of one run stands on both sides");
-  EXPECT_EQ(text(left_out_words(of_failed, both.left_out[1])), "the baseline alone has this point");
-  EXPECT_EQ(text(left_out_words(of_failed, both.left_out[2])), "the baseline has no such point");
+  const Compared of = compared(runs_of({{fa1(1000)}, {fa1(1300)}}), {0}, {0, 1});
+  EXPECT_THAT(of.pair().other, ElementsAre(1U));
+  EXPECT_NEAR(of.verdict().time.ratio, 1.3, 1e-12);
+  EXPECT_EQ(of.verdict().verdict, Verdict::slower);
+  EXPECT_EQ(of.result.on_both_sides, 1U);
 }
 
-TEST(Comparison, ASimulationIsNoFurtherRoundOfAMeasurement) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 1024), 1000)});
-  points.add({timed(fixtures::spec("fa1", 1024), 1000)});
-  points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
-  EXPECT_TRUE(result.pairs.empty());
-  ASSERT_EQ(result.left_out.size(), 1U);
-  EXPECT_EQ(result.left_out[0].why, LeftOut::Why::several);
-  EXPECT_TRUE(result.left_out[0].of_other);
-}
-
-TEST(Comparison, WhatIsOfOtherSourcesOrComputedOtherwiseIsNoFurtherRound) {
+TEST(Comparison, OtherSourcesAndOtherComputationsAreNoFurtherRound) {
   const auto pairs = [](const PointRecord& first, const PointRecord& second) {
-    fixtures::Points points;
-    points.add({timed(fixtures::spec("fa1", 512), 1000)}).add({first}).add({second});
-    const PointTable table = points.table();
-    return compare(table, request_for(table, {0}, {1, 2})).pairs.size();
+    return compared(runs_of({{fa1(1000)}, {first}, {second}}), {0}, {1, 2}).result.pairs.size();
   };
   const auto of_sources = [](const char* digest) {
-    PointRecord record = timed(fixtures::spec("fa1", 512), 1000);
+    PointRecord record = fa1(1000);
     record.kernels.front().launch.emplace().digest = digest;
     return record;
   };
-  const PointRecord unknown = timed(fixtures::spec("fa1", 512), 1000);
+  const PointSpec spec = fixtures::spec("fa1", 512);
   EXPECT_EQ(pairs(of_sources("a"), of_sources("a")), 1U);
-  EXPECT_EQ(pairs(of_sources("a"), unknown), 1U);
-  EXPECT_EQ(pairs(unknown, of_sources("a")), 1U);
+  EXPECT_EQ(pairs(of_sources("a"), fa1(1000)), 1U);
+  EXPECT_EQ(pairs(fa1(1000), of_sources("a")), 1U);
   EXPECT_EQ(pairs(of_sources("a"), of_sources("b")), 0U);
-  PointRecord played = unknown;
-  played.provenance = Provenance::simulated;
-  PointRecord slower = played;
-  slower.kernels.front().samples_ns = {1100};
-  EXPECT_EQ(pairs(played, played), 1U);
-  EXPECT_EQ(pairs(played, slower), 0U);
+  EXPECT_EQ(pairs(simulated(spec, 1000), simulated(spec, 1000)), 1U);
+  EXPECT_EQ(pairs(simulated(spec, 1000), simulated(spec, 1100)), 0U);
 }
 
-TEST(Comparison, RecordingsOfASideThatDisagreeDecideNothing) {
-  fixtures::Points points;
-  for (const double ns : {1000.0, 200.0, 1500.0}) points.add({timed(fixtures::spec("fa1", 512), ns)});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1, 2}));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::ambiguous);
-  EXPECT_LT(result.pairs[0].verdict.time.interval.low, 0.2);
-  EXPECT_GT(result.pairs[0].verdict.time.interval.high, 1.5);
-}
-
-TEST(Comparison, WhatRanAndDoesNoMoreIsCounted) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000), timed(fixtures::spec("fa1", 1024), 1000)});
-  points.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "boom"),
-              fixtures::failed_point(fixtures::spec("fa1", 1024), Disposition::infeasible, "too large")});
-  const PointTable table = points.table();
-  EXPECT_EQ(compare(table, request_for(table, {0, 1}, {2, 3})).no_longer_run(table), 1U);
-  EXPECT_EQ(compare(table, request_for(table, {2, 3}, {0, 1})).no_longer_run(table), 0U);
-}
-
-TEST(Comparison, OneSimulationTwiceIsExact) {
-  fixtures::Points points;
-  points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
-  points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  const RowVerdict& verdict = result.pairs[0].verdict;
-  EXPECT_DOUBLE_EQ(verdict.time.interval.low, verdict.time.ratio);
-  EXPECT_EQ(verdict.verdict, Verdict::same);
-  EXPECT_FALSE(result.pairs[0].computed);
+TEST(Comparison, PointsThatRanAndNoLongerDoAreCounted) {
+  const fixtures::Points points =
+      runs_of({{fa1(1000), fa1(1000, 1024)},
+               {failed(512, Disposition::crashed, "boom"), failed(1024, Disposition::infeasible, "too large")}});
+  const Compared of = compared(points, {0, 1}, {2, 3});
+  EXPECT_EQ(of.result.no_longer_run(of.table), 1U);
+  const Compared backwards = compared(points, {2, 3}, {0, 1});
+  EXPECT_EQ(backwards.result.no_longer_run(backwards.table), 0U);
 }
 
 double time_error_of(std::string_view algorithm, std::string_view gpu = "NVIDIA H200") {
   return published_time_error(published_errors(gpu), algorithm, Pass::fwd);
 }
 
+/// The interval reaches that far from the ratio, as a factor, to either side.
+void expect_error(const RatioInterval& time, double error) {
+  EXPECT_NEAR(time.interval.high / time.ratio, 1 + error, 1e-9);
+  EXPECT_NEAR(time.ratio / time.interval.low, 1 + error, 1e-9);
+}
+
+TEST(Comparison, OneSimulationTwiceIsExact) {
+  const PointRecord point = fixtures::ok_point(fixtures::spec("fa1", 1024), true);
+  const Compared of = compared(runs_of({{point}, {point}}));
+  EXPECT_DOUBLE_EQ(of.verdict().time.interval.low, of.verdict().time.ratio);
+  EXPECT_EQ(of.verdict().verdict, Verdict::same);
+  EXPECT_FALSE(of.pair().computed);
+}
+
 TEST(Comparison, OfOneComputedSideTheErrorIsThatOfItsAlgorithm) {
   ASSERT_NE(time_error_of("naive"), time_error_of("fa2"));
-  fixtures::Points points;
-  points.add({fixtures::ok_point(fixtures::spec("naive", 1024), true)});
-  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024))});
-  const PointTable table = points.table();
-  for (const bool computed_base : {true, false}) {
-    const std::vector<Row> base{computed_base ? 0U : 1U};
-    const std::vector<Row> other{computed_base ? 1U : 0U};
-    const ComparisonResult result = compare(table, request_for(table, base, other));
-    ASSERT_EQ(result.pairs.size(), 1U);
-    const RatioInterval& time = result.pairs[0].verdict.time;
-    EXPECT_EQ(result.pairs[0].verdict.floor, SpreadFloor::of_model);
-    EXPECT_NEAR(time.interval.high / time.ratio, 1 + time_error_of("naive"), 1e-9);
-    EXPECT_NEAR(time.ratio / time.interval.low, 1 + time_error_of("naive"), 1e-9);
+  const fixtures::Points points = runs_of(
+      {{fixtures::ok_point(fixtures::spec("naive", 1024), true)}, {fixtures::ok_point(fixtures::spec("fa2", 1024))}});
+  for (const Row base : {0U, 1U}) {
+    const Compared of = compared(points, {base}, {1 - base});
+    EXPECT_EQ(of.verdict().floor, SpreadFloor::of_model);
+    expect_error(of.verdict().time, time_error_of("naive"));
   }
 }
 
-/// A simulated point of that time.
-PointRecord played(PointSpec spec, double ns) {
-  PointRecord record = timed(std::move(spec), ns);
-  record.provenance = Provenance::simulated;
-  return record;
-}
-
 TEST(Comparison, OfTwoTilesTheErrorIsThatOfTheirRatio) {
-  PointSpec tile = fixtures::spec("fa2", 1024);
+  const PointSpec tile = fixtures::spec("fa2", 1024);
   PointSpec other_tile = tile;
   other_tile.tile.br *= 2;
   const double error = published_tile_error(published_errors("NVIDIA H200"), "fa2", Pass::fwd);
@@ -502,88 +449,74 @@ TEST(Comparison, OfTwoTilesTheErrorIsThatOfTheirRatio) {
                                        {1.0, Verdict::ambiguous},
                                        {(1 + error) * 1.1, Verdict::slower},
                                        {0.5, Verdict::faster}}) {
-    fixtures::Points points;
-    points.add({played(tile, 1000)}, fixtures::run(Provenance::simulated, "played"));
-    points.add({played(other_tile, 1000 * ratio)}, fixtures::run(Provenance::simulated, "played"));
-    const PointTable table = points.table();
-    const ComparisonResult result = compare(table, request_for(table, {0}, {1}, {"problem", "algorithm"}));
-    ASSERT_EQ(result.pairs.size(), 1U);
-    const RowVerdict& row = result.pairs[0].verdict;
-    EXPECT_TRUE(result.pairs[0].computed);
-    EXPECT_EQ(row.verdict, verdict) << ratio;
-    EXPECT_EQ(row.floor, SpreadFloor::of_model);
-    EXPECT_NEAR(row.time.interval.high, ratio * (1 + error), 1e-9);
-    EXPECT_NEAR(row.time.interval.low, ratio / (1 + error), 1e-9);
+    const Compared of = compared(runs_of({{simulated(tile, 1000)}, {simulated(other_tile, 1000 * ratio)}}), {0}, {1},
+                                 {"problem", "algorithm"});
+    EXPECT_TRUE(of.pair().computed);
+    EXPECT_EQ(of.verdict().verdict, verdict) << ratio;
+    EXPECT_EQ(of.verdict().floor, SpreadFloor::of_model);
+    EXPECT_NEAR(of.verdict().time.ratio, ratio, 1e-9);
+    expect_error(of.verdict().time, error);
   }
 }
 
 TEST(Comparison, OfTwoSimulatedAlgorithmsBothMayBeOff) {
-  fixtures::Points points;
-  points.add({played(fixtures::spec("naive", 1024), 1000)}, fixtures::run(Provenance::simulated, "played"));
-  points.add({played(fixtures::spec("fa2", 1024), 700)}, fixtures::run(Provenance::simulated, "played"));
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
-  ASSERT_EQ(result.pairs.size(), 1U);
+  const Compared of = compared(
+      runs_of({{simulated(fixtures::spec("naive", 1024), 1000)}, {simulated(fixtures::spec("fa2", 1024), 700)}}));
   const double naive = std::log(1 + time_error_of("naive"));
   const double fa2 = std::log(1 + time_error_of("fa2"));
-  EXPECT_NEAR(std::log(result.pairs[0].verdict.time.interval.high / 0.7), std::sqrt(naive * naive + fa2 * fa2), 1e-9);
+  EXPECT_NEAR(std::log(of.verdict().time.interval.high / 0.7), std::sqrt(naive * naive + fa2 * fa2), 1e-9);
 }
 
-TEST(Comparison, WhatIsSimulatedIsTrustedAsFarAsItsOwnGpuSays) {
+TEST(Comparison, ASimulationIsTrustedAsFarAsItsOwnGpuSays) {
   ASSERT_NE(time_error_of("fa2"), time_error_of("fa2", "H100"));
-  analysis::Run h100 = fixtures::run(Provenance::simulated, "played");
+  analysis::Run h100 = fixtures::run(Provenance::simulated, "simulated");
   h100.device_name = "NVIDIA H100 SXM";
   fixtures::Points points;
-  points.add({played(fixtures::spec("fa2", 1024), 1000)}, h100);
+  points.add({simulated(fixtures::spec("fa2", 1024), 1000)}, h100);
   points.add({timed(fixtures::spec("fa2", 1024), 1000)});
-  const PointTable table = points.table();
-  const ComparisonResult result = compare(table, request_for(table, {0}, {1}, {"problem", "algorithm"}));
-  ASSERT_EQ(result.pairs.size(), 1U);
-  EXPECT_NEAR(result.pairs[0].verdict.time.interval.high, 1 + time_error_of("fa2", "H100"), 1e-9);
-  const ComparedSide side{.base = "measured", .name = "simulated", .alignment = {}, .result = result};
+  const auto [table, result] = compared(points, {0}, {1}, {"problem", "algorithm"});
+  EXPECT_NEAR(result.pairs.at(0).verdict.time.interval.high, 1 + time_error_of("fa2", "H100"), 1e-9);
+  const ComparedSide side{.base = "simulated", .name = "measured", .alignment = {}, .result = result};
   const std::vector<Message> words = view_of(table, {std::make_shared<const ComparedSide>(side)}).spreads;
   ASSERT_EQ(words.size(), 1U);
   EXPECT_THAT(text(words[0]), HasSubstr("on NVIDIA H100 80GB HBM3"));
 }
 
+TEST(Comparison, ClocksThatDifferAreNamed) {
+  const PointSpec spec = fixtures::spec("fa1", 512);
+  const std::vector<double> times{100, 101, 99};
+  const fixtures::Points points =
+      runs_of({{in_rounds(spec, times, 1.98e9)}, {in_rounds(spec, times, 1.71e9)}, {in_rounds(spec, times, 1.975e9)}});
+  const Message name = say::difference::sm_clock{};
+  const std::vector<Difference> found = compared(points, {0}, {1}).result.differences;
+  const auto clock = std::ranges::find(found, name, &Difference::name);
+  ASSERT_NE(clock, found.end());
+  EXPECT_EQ(words_of(clock->base), "1980 MHz");
+  EXPECT_EQ(words_of(clock->other), "1710 MHz");
+  EXPECT_EQ(std::ranges::count(compared(points, {0}, {2}).result.differences, name, &Difference::name), 0);
+}
+
 TEST(Comparison, CircumstancesThatDifferComeByName) {
-  fixtures::Points points;
   auto other = fixtures::run();
   other.device_name = "NVIDIA A100";
-  PointRecord before = timed(fixtures::spec("fa1", 512), 1000);
+  PointRecord before = fa1(1000);
   before.kernels.front().launch.emplace().digest = "abc";
   PointRecord after = before;
   after.kernels.front().launch->digest = "abd";
-  points.add({before, timed(fixtures::spec("fa1", 1024), 1000)});
-  points.add({after, timed(fixtures::spec("fa1", 1024), 1000)}, other);  // of the second pair no source is known
+  fixtures::Points points;
+  points.add({before, fa1(1000, 1024)});
+  points.add({after, fa1(1000, 1024)}, other);  // of the second pair no source is known
   const PointTable table = points.table();
   ComparisonRequest request = request_for(table, {0, 1}, {2, 3}, {"N"});
   const Message driver = say::difference::driver{};
-  const Message cuda = Message::verbatim("CUDA");
-  const Message on_13 = Message::verbatim("13.0");
-  request.conditions = {{{driver, Message::verbatim("580")}, {cuda, on_13}},
-                        {{driver, Message::verbatim("570")}, {cuda, on_13}}};
-  const ComparisonResult result = compare(table, request);
-  ASSERT_EQ(result.differences.size(), 3U);
-  EXPECT_EQ(text(result.differences[0].name), "GPU");
-  EXPECT_EQ(words_of(result.differences[0].other), "NVIDIA A100");
-  EXPECT_EQ(text(result.differences[1].name), "driver");
-  EXPECT_EQ(words_of(result.differences[1].base), "580");
-  EXPECT_EQ(text(result.differences[2].name), "kernel sources");
-  EXPECT_EQ(words_of(result.differences[2].other), "1/1");
-}
-
-TEST(Comparison, AWordThatIsNothingIsNamed) {
-  fixtures::Points points;
-  points.add({timed(fixtures::spec("fa1", 512), 1000)});
-  const PointTable table = points.table();
-  const std::vector<Row> rows = table.rows();
-  const auto wrong = alignment_of(std::vector<std::string>{"heads_w"}, table, rows, rows);
-  ASSERT_FALSE(wrong.ok());
-  EXPECT_THAT(text(wrong.error()), HasSubstr("'heads_w'"));
-  EXPECT_THAT(text(wrong.error()), HasSubstr("heads_q"));
-  const auto by_n = alignment_of(std::vector<std::string>{"N", "device"}, table, rows, rows);
-  EXPECT_THAT(by_n->words(), ElementsAre("n_q", "n_k", "device"));
+  const std::pair cuda(Message::verbatim("CUDA"), Message::verbatim("13.0"));
+  request.conditions = {{{driver, Message::verbatim("580")}, cuda}, {{driver, Message::verbatim("570")}, cuda}};
+  std::vector<std::string> lines;
+  for (const Difference& each : compare(table, request).differences) {
+    lines.push_back(text(each.name) + ": " + words_of(each.base) + " -> " + words_of(each.other));
+  }
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("GPU: "), "driver: 580 -> 570", "kernel sources:  -> 1/1"));
+  EXPECT_THAT(lines.at(0), HasSubstr("-> NVIDIA A100"));
 }
 
 }  // namespace
