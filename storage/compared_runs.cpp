@@ -33,8 +33,7 @@ bool of_two_programs(const RunSummary& run) {
 }  // namespace
 
 bool has_two_sides(const RunSummary& run) {
-  // A file may say anything of itself.
-  return run.planned_points > 0 && run.planned_points % 2 == 0 && run.preset == ab_preset && run.planned_points == 2;
+  return run.preset == ab_preset && run.planned_points == 2;  // a file may say anything of itself
 }
 
 bool of_other_side(const RunSummary& run, std::size_t place) {
@@ -42,8 +41,7 @@ bool of_other_side(const RunSummary& run, std::size_t place) {
 }
 
 std::size_t looks_of(const RunSummary& run) {
-  const bool of_ab = has_two_sides(run) && run.preset == ab_preset;
-  if ((!of_ab && !of_two_programs(run)) || run.rounds < 1) return 1;
+  if ((!has_two_sides(run) && !of_two_programs(run)) || run.rounds < 1) return 1;
   return analysis::looks_of_turns(static_cast<std::size_t>(run.rounds));
 }
 

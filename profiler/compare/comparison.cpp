@@ -451,11 +451,10 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
   return sides;
 }
 
-ComparisonResult judged(AlignedSides sides, const ComparisonRequest& request, double margin) {
+ComparisonResult judged(AlignedSides sides, std::size_t looks, double margin) {
   ComparisonResult& result = sides.result;
   result.margin = margin;
-  VerdictOptions options = of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1));
-  options.margin = margin;
+  const VerdictOptions options = of_each_look({.margin = margin}, std::max<std::size_t>(looks, 1));
   const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
   for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
   return std::move(result);
@@ -464,7 +463,7 @@ ComparisonResult judged(AlignedSides sides, const ComparisonRequest& request, do
 ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
   AlignedSides sides = align(table, request);
   const double margin = sides.result.margin;
-  return judged(std::move(sides), request, margin);
+  return judged(std::move(sides), request.looks, margin);
 }
 
 }  // namespace attnscope::analysis

@@ -27,10 +27,9 @@ struct ComparisonRequest {
   std::vector<Row> base;
   std::vector<Row> other;
   Alignment alignment;
-  std::optional<double> margin;           ///< none: usual_margin(), by how the sides were recorded
-  VerdictOptions verdicts;                ///< but for the margin
-  std::size_t looks = 1;                  ///< of_each_look(): of rounds that went on until a verdict stood
-  std::vector<RunConditions> conditions;  ///< by run of the table; none: not known
+  std::optional<double> margin = {};           ///< none: the usual one, by how the sides were recorded
+  std::size_t looks = 1;                       ///< of_each_look(): of rounds that went on until a verdict stood
+  std::vector<RunConditions> conditions = {};  ///< by run of the table; none: not known
 };
 
 /// Bytes between two places, of both sides.
@@ -104,8 +103,7 @@ struct AlignedSides {
   std::vector<ComparedRow> rows;  ///< of each pair
 };
 [[nodiscard]] AlignedSides align(const PointTable&, const ComparisonRequest&);
-/// Reads `verdicts` and `looks` of the request, nothing else.
-[[nodiscard]] ComparisonResult judged(AlignedSides, const ComparisonRequest&, double margin);
+[[nodiscard]] ComparisonResult judged(AlignedSides, std::size_t looks, double margin);
 
 /// Sets the differences between the pairs of a result: GPUs, origins, clocks, versions, sources.
 void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResult&);

@@ -365,7 +365,6 @@ ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
                             .other = {},
                             .alignment = {},
                             .margin = asked.margin,
-                            .verdicts = {},
                             .looks = asked.looks,
                             .conditions = asked.conditions};
   for (const SideRows& side : asked.sides) {
@@ -386,11 +385,11 @@ ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
   std::vector<std::shared_ptr<const ComparedSide>> judged_sides;
   for (const std::size_t i : kept) {
     if (cancelled()) return {};
-    judged_sides.push_back(
-        std::make_shared<const ComparedSide>(ComparedSide{.base = sides[i]->base_name,
-                                                          .name = sides[i]->name,
-                                                          .alignment = sides[i]->alignment,
-                                                          .result = judged(std::move(aligned[i]), request, margin)}));
+    judged_sides.push_back(std::make_shared<const ComparedSide>(
+        ComparedSide{.base = sides[i]->base_name,
+                     .name = sides[i]->name,
+                     .alignment = sides[i]->alignment,
+                     .result = judged(std::move(aligned[i]), asked.looks, margin)}));
   }
   return view_of(table, std::move(judged_sides), asked.looks);
 }

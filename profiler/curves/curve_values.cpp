@@ -98,7 +98,7 @@ bool told_apart(const PointTable& table, const CurvePoint& worse, const CurvePoi
   const auto alignment = alignment_of(words, table, base, other);
   if (!alignment.ok()) return false;
   const ComparisonResult result = compare(
-      table, {.base = base, .other = other, .alignment = *alignment, .margin = {}, .verdicts = {}, .conditions = {}});
+      table, {.base = base, .other = other, .alignment = *alignment});
   return result.count(Verdict::faster) == 1;
 }
 
