@@ -44,6 +44,7 @@ report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
           .simulated_because = run.simulated_because,
           .l2_from = run.l2_from,
           .rates_from = run.rates_from,
+          .looks = looks_of(run),
           .conditions = conditions_of(run)};
 }
 
@@ -171,7 +172,7 @@ class ReportReader {
       const auto known = copies_.find(key);
       const std::size_t own_rounds = point.record.rounds.size();
       if (known != copies_.end() && points_of_report_[known->second].rounds >= own_rounds) return;
-      piece.columns.add(point.record);
+      piece.columns.add(point.record, point.index);
       piece.run_of_row.push_back(place->second.first);
       piece.facts.push_back(facts_of(point.record));
       keys.push_back(std::move(key));

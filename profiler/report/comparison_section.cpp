@@ -254,7 +254,10 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
   }
   if (base.empty()) return all;
   analysis::ViewRequest asked;
-  for (const RunFacts& run : input.runs) asked.conditions.push_back(run.conditions);
+  for (const RunFacts& run : input.runs) {
+    asked.conditions.push_back(run.conditions);
+    asked.looks = std::max(asked.looks, run.looks);
+  }
   // What was measured, simulated and imported are never rounds of one side.
   for (const auto& [kind, rows] : others) {
     const auto of_kind = base.find(kind);

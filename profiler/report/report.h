@@ -45,6 +45,7 @@ struct RunFacts {
   std::string simulated_because;
   std::string l2_from;
   std::string rates_from;
+  std::size_t looks = 1;  ///< analysis::ComparisonRequest's
   analysis::RunConditions conditions;
 };
 

@@ -227,6 +227,23 @@ TEST(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
   }
 }
 
+// By it and the run's seed a comparison knows when in its round each point was measured.
+TEST(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    RunHeader header = header_of_rounds(3);
+    header.planned_points = 8;
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 5, measured_record());
+    store.finish_run(run, StoredRunState::complete);
+  }
+  const report::Input input = read_report_points({{file}}, "0").input;
+  ASSERT_EQ(input.table.size(), 1U);
+  EXPECT_EQ(input.table.points().place(0), 5U);
+}
+
 /// Hostile rows of a file of three rounds, and what is said of the point.
 class HostileRounds : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
