@@ -168,28 +168,6 @@ TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
               AllOf(HasSubstr("with the program that they come from"), Not(HasSubstr("attnscope collect"))));
 }
 
-TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
-  const std::string one = folder_ / "one.attnscope";
-  const Words words{"collect", "-d", "simulated", "--algorithms",  "fa2",     "-a", "N=1024", "-a",
-                    "d=64",    "-a", "heads=64",  "--no-counters", "--quiet", "-o", one};
-  ASSERT_EQ(run(folder_, words).exit_code, 0);
-  const std::string sample = ATTNSCOPE_SAMPLE;
-  const Outcome outcome = compared({sample + ":1", "--with", one, "--align", "problem,algorithm", "--format", "json"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  std::size_t judged = 0;
-  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
-  for (const nlohmann::json& row : rows) {
-    if (!row["verdict"].is_string()) continue;
-    ++judged;
-    EXPECT_EQ(row["floor"], "model");
-    EXPECT_GT(row["ratio_high"].get<double>() / row["ratio"].get<double>(), 1.05) << "more than the 5% of few rounds";
-    if (row["verdict"] == "UNDECIDED") {
-      EXPECT_THAT(row["settle"].get<std::string>(), HasSubstr("only measuring both settles it"));
-    }
-  }
-  EXPECT_GT(judged, 0U);
-}
-
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 // The stand-in's kernels take 10 us, give or take 10 ns.
 TEST_F(Compare, planted_changes_are_found) {
