@@ -99,11 +99,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
   EXPECT_EQ(column("note").front(), QString());
   const QStringList told = page.summary().split('\n');
-  EXPECT_TRUE(told.at(0).startsWith(
-      "Neither after nor before is shown to be faster on average by more than 1.50% (ratio 1.0495 ["))
-      << told.at(0).toStdString();
-  EXPECT_TRUE(told.at(0).endsWith("), over 6 points: 2 FASTER, 2 SLOWER; not told apart: 2."))
-      << told.at(0).toStdString();
+  EXPECT_TRUE(told.at(0).startsWith("Neither after nor before")) << told.at(0).toStdString();
   EXPECT_EQ(told.at(1), "2 FASTER, 2 SLOWER, 0 SAME, 2 UNDECIDED; 1 without a comparison.");
   EXPECT_TRUE(told.contains("Nothing else that is known differs.")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
@@ -233,8 +229,7 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
         lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
   }
   open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
-  EXPECT_TRUE(page.summary().startsWith("model is slower than real by 40% on average (ratio 1.4000 ["))
-      << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().startsWith("model is slower than real by 40%")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nDiffers: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
   page.set_view(ComparePage::View::curves);
