@@ -267,7 +267,7 @@ TEST(ComparisonView, Sentences) {
   EXPECT_TRUE(view_of(none, ViewRequest()).answer.empty());
 }
 
-std::vector<std::string> texts(const Table& table, std::string_view key) {
+std::vector<std::string> texts_of(const Table& table, std::string_view key) {
   std::vector<std::string> all;
   const Column* column = table.find(key);
   for (std::size_t row = 0; column != nullptr && row < table.rows; ++row) all.push_back(column->cell(row).text);
@@ -316,13 +316,13 @@ class ComparisonTables : public ::testing::Test {
 
 TEST_F(ComparisonTables, PeopleReadEachPairAndWhatIsNotCompared) {
   const Table table = comparison_table(view_, view_.lines(Lines::all));
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
-  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
-  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
-  EXPECT_THAT(texts(table, "ratio").front(), StartsWith("1.3000 ["));
-  EXPECT_THAT(texts(table, "note").at(2), HasSubstr("attnscope "));
-  EXPECT_THAT(texts(table, "note").at(3), "the baseline alone has this point");
-  EXPECT_THAT(texts(table, "note").at(4), "the baseline has no such point");
+  EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
+  EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
+  EXPECT_THAT(texts_of(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
+  EXPECT_THAT(texts_of(table, "ratio").front(), StartsWith("1.3000 ["));
+  EXPECT_THAT(texts_of(table, "note").at(2), HasSubstr("attnscope "));
+  EXPECT_THAT(texts_of(table, "note").at(3), "the baseline alone has this point");
+  EXPECT_THAT(texts_of(table, "note").at(4), "the baseline has no such point");
   EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
   EXPECT_EQ(table.find("side"), nullptr) << "there is one";
   EXPECT_EQ(table.columns[0].number(0), table.columns[0].cell(0).number);
@@ -333,8 +333,8 @@ TEST_F(ComparisonTables, PeopleReadEachPairAndWhatIsNotCompared) {
   EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
   EXPECT_EQ(table.find("other_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
   const Table left = left_out_table(view_);
-  EXPECT_THAT(texts(left, "side"), ElementsAre("Baseline", "Other"));
-  EXPECT_THAT(texts(left, "points"), ElementsAre("1", "1"));
+  EXPECT_THAT(texts_of(left, "side"), ElementsAre("Baseline", "Other"));
+  EXPECT_THAT(texts_of(left, "points"), ElementsAre("1", "1"));
   EXPECT_EQ(left.find("point")->cell(1).row, view_.sides[0]->result.left_out[1].rows.front());
 }
 
@@ -349,16 +349,16 @@ TEST_F(ComparisonTables, ATimeThatIsSimulatedOrThrottledSaysSo) {
   const PointTable points = two.table();
   const ComparisonView view = view_of_runs(points);
   const Table table = comparison_table(view, view.lines(Lines::pairs));
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
-  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs (throttled)"));
-  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
+  EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
+  EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1 µs (throttled)"));
+  EXPECT_THAT(texts_of(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
   EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
 }
 
 TEST_F(ComparisonTables, SeveralSidesAreNamed) {
   const PointTable points = two_runs(true);
   const ComparisonView view = view_of_runs(points);
-  EXPECT_THAT(texts(comparison_table(view, view.lines(Lines::pairs)), "side"),
+  EXPECT_THAT(texts_of(comparison_table(view, view.lines(Lines::pairs)), "side"),
               ElementsAre("after", "after", "after", "later", "later", "later"));
 }
 
@@ -376,12 +376,13 @@ TEST_F(ComparisonTables, ProgramsReadEachRow) {
                   "verdict", "undecided", "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes",
                   "other_dram_bytes", "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes",
                   "ratio_dram_settled_bytes", "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
-  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
-  EXPECT_THAT(texts(table, "base_file"), ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
-  EXPECT_THAT(texts(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
-  EXPECT_THAT(texts(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
-  EXPECT_THAT(texts(table, "reason").back(), "the baseline has no such point");
-  EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
+  EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
+  EXPECT_THAT(texts_of(table, "base_file"),
+              ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
+  EXPECT_THAT(texts_of(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
+  EXPECT_THAT(texts_of(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
+  EXPECT_THAT(texts_of(table, "reason").back(), "the baseline has no such point");
+  EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
 }
 
 TEST(VerdictOrder, PutsRegressionsFirstAndTheLargestChangeOfEach) {

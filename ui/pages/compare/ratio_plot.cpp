@@ -29,25 +29,11 @@ bool steps_are_factors(const Extent& extent) {
   return extent.low > 0 && extent.high >= logarithmic_from * extent.low;
 }
 
-Extent extent_of_x(const RatioCurves& curves) {
-  Extent extent;
+template <class Take>
+void each_point(const RatioCurves& curves, Take take) {
   for (const RatioCurve& curve : curves.curves) {
-    for (const RatioPoint& point : curve.points) extent.take(point.x);
+    for (const RatioPoint& point : curve.points) take(point);
   }
-  return extent;
-}
-
-Extent extent_of_ratios(const RatioCurves& curves) {
-  Extent extent;
-  const double margin = curves.set->view.margin;
-  for (const double edge : {1 / (1 + 1.6 * margin), 1 + 1.6 * margin}) extent.take(edge);
-  for (const RatioCurve& curve : curves.curves) {
-    for (const RatioPoint& point : curve.points) {
-      extent.take(point.pair->verdict.time.interval.low);
-      extent.take(point.pair->verdict.time.interval.high);
-    }
-  }
-  return extent;
 }
 
 Qt::PenStyle stroke_of(bool simulated) {
@@ -128,17 +114,13 @@ void RatioPlot::draw_contents() {
 
 /// What stands below the axes names what is drawn alone.
 Message RatioPlot::key_words() const {
-  const auto any = [&](const auto& is) {
-    return std::ranges::any_of(curves_.curves,
-                               [&](const RatioCurve& curve) { return std::ranges::any_of(curve.points, is); });
-  };
-  const bool bars = any([](const RatioPoint& point) {
+  bool bars = false;
+  bool crossed = false;
+  each_point(curves_, [&](const RatioPoint& point) {
     const Interval& interval = point.pair->verdict.time.interval;
-    return interval.high > interval.low;
-  });
-  const bool crossed = any([&](const RatioPoint& point) {
-    return origin(point.pair->base.front()) == Provenance::extrapolated ||
-           origin(point.pair->other.front()) == Provenance::extrapolated;
+    bars = bars || interval.high > interval.low;
+    crossed = crossed || origin(point.pair->base.front()) == Provenance::extrapolated ||
+              origin(point.pair->other.front()) == Provenance::extrapolated;
   });
   const std::string margin = number_text(100 * curves_.set->view.margin);
   Message key = say::compare_page::plot_key{.margin = margin};
@@ -148,15 +130,14 @@ Message RatioPlot::key_words() const {
 }
 
 void RatioPlot::set_up_abscissas() {
-  const Extent x = extent_of_x(curves_);
+  Extent x;
+  each_point(curves_, [&](const RatioPoint& point) { x.take(point.x); });
   const bool factors = steps_are_factors(x);
   QSharedPointer<QCPAxisTicker> ticker = length_ticker();
   if (!factors || !curves_.x->speaks_for("n_k")) {
     // The values that there are: of a setting that is no length they are few.
     const auto values = QSharedPointer<QCPAxisTickerText>::create();
-    for (const RatioCurve& curve : curves_.curves) {
-      for (const RatioPoint& point : curve.points) values->addTick(point.x, format_number(point.x, 6));
-    }
+    each_point(curves_, [&](const RatioPoint& point) { values->addTick(point.x, format_number(point.x, 6)); });
     ticker = values;
   }
   const double room = x.high > x.low ? 0.05 * (x.high - x.low) : std::max(1.0, 0.1 * x.high);
@@ -174,13 +155,14 @@ void RatioPlot::set_up_abscissas() {
 
 void RatioPlot::set_up_axes() {
   Extent times;
-  for (const RatioCurve& curve : curves_.curves) {
-    for (const RatioPoint& point : curve.points) {
-      times.take(point.pair->base_ns);
-      times.take(point.pair->other_ns);
-    }
-  }
-  const Extent ratios = extent_of_ratios(curves_);
+  Extent ratios;
+  const double margin = 1 + 1.6 * curves_.set->view.margin;
+  for (const double edge : {1 / margin, margin}) ratios.take(edge);
+  each_point(curves_, [&](const RatioPoint& point) {
+    const auto& [low, high] = point.pair->verdict.time.interval;
+    for (const double ns : {point.pair->base_ns, point.pair->other_ns}) times.take(ns);
+    for (const double edge : {low, high}) ratios.take(edge);
+  });
   set_up_abscissas();
   times_->axis(QCPAxis::atBottom)->setTickLabels(false);
   ratios_->axis(QCPAxis::atBottom)->setLabel(qtext(curves_.x->facet->label));
@@ -214,9 +196,12 @@ void RatioPlot::draw_values(QCPGraph& line, const std::vector<std::pair<Provenan
   }
 }
 
-void RatioPlot::name_side(QCPGraph* line, const QString& name) {
-  line->setName(name);
+void RatioPlot::draw_side(const QColor& color, double width, bool simulated, const Message& name,
+                          const std::vector<std::pair<Provenance, Mark>>& values) {
+  QCPGraph* line = add_line(*times_, QPen(color, width, stroke_of(simulated)));
+  line->setName(qtext(simulated ? Message(say::compare_page::simulated_named{.side = name}) : name));
   sides_->addItem(new QCPPlottableLegendItem(sides_, line));
+  draw_values(*line, values);
 }
 
 void RatioPlot::draw_baseline() {
@@ -235,11 +220,8 @@ void RatioPlot::draw_baseline() {
     values.emplace_back(origin(mark.rows.front()), mark);
     simulated = simulated || is_simulated(values.back().first);
   }
-  Message name = say::compare_page::baseline_named{.base = curves_.set->base_name().toStdString()};
-  if (simulated) name = say::compare_page::simulated_named{.side = name};
-  QCPGraph* line = add_line(*times_, QPen(plot_colors(palette()).text, 1.8, stroke_of(simulated)));
-  name_side(line, qtext(name));
-  draw_values(*line, values);
+  draw_side(plot_colors(palette()).text, 1.8, simulated,
+            say::compare_page::baseline_named{.base = curves_.set->base_name().toStdString()}, values);
 }
 
 void RatioPlot::draw_times(std::size_t place) {
@@ -249,10 +231,7 @@ void RatioPlot::draw_times(std::size_t place) {
     const auto& [x, pair] = curve.points[i];
     values.emplace_back(origin(pair->other.front()), Mark{times_, x, pair->other_ns, place, i, pair->other});
   }
-  QCPGraph* line = add_line(*times_, QPen(color_of(place), 1.6, stroke_of(curve.simulated)));
-  name_side(line,
-            curve.simulated ? qtext(say::compare_page::simulated_named{.side = curve.name.toStdString()}) : curve.name);
-  draw_values(*line, values);
+  draw_side(color_of(place), 1.6, curve.simulated, Message::verbatim(curve.name.toStdString()), values);
 }
 
 void RatioPlot::draw_ratios(std::size_t place) {

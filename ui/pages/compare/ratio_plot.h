@@ -37,7 +37,9 @@ class RatioPlot : public MarkedPlot {
   void draw_ratios(std::size_t curve);
   /// Marks that say what each value is, on their line.
   void draw_values(QCPGraph& line, const std::vector<std::pair<Provenance, Mark>>& values);
-  void name_side(QCPGraph* line, const QString& name);
+  /// A line of times, with an entry of the legend.
+  void draw_side(const QColor& color, double width, bool simulated, const Message& name,
+                 const std::vector<std::pair<Provenance, Mark>>& values);
   /// With the arrow keys, over the ratios: so many curves on, and so many points of it.
   void step(int curves, int points);
   [[nodiscard]] QColor color_of(std::size_t curve) const;
