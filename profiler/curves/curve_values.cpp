@@ -97,8 +97,7 @@ bool told_apart(const PointTable& table, const CurvePoint& worse, const CurvePoi
   const std::array<std::string, 1> words{"problem"};
   const auto alignment = alignment_of(words, table, base, other);
   if (!alignment.ok()) return false;
-  const ComparisonResult result = compare(
-      table, {.base = base, .other = other, .alignment = *alignment});
+  const ComparisonResult result = compare(table, {.base = base, .other = other, .alignment = *alignment});
   return result.count(Verdict::faster) == 1;
 }
 
