@@ -251,7 +251,8 @@ TEST(ComparisonView, Sentences) {
            {{computed}, "after is slower", "1 SLOWER", "", "at least"},
            {{within}, "Neither", "1 SLOWER", "", "at least"},  // less than the margin, which the verdict says
            {{{.detectable = 0}}, "after is as fast", "1 SAME", "", "9 times of 10"}}) {
-    const ComparisonView view = Case(each.judged).view;
+    const Case judged(each.judged);
+    const ComparisonView& view = judged.view;
     EXPECT_THAT(text(view.answer), StartsWith(each.answer));
     EXPECT_THAT(text(view.counted), HasSubstr(each.counted));
     std::string evidence;
@@ -259,7 +260,8 @@ TEST(ComparisonView, Sentences) {
     EXPECT_THAT(evidence, HasSubstr(each.evidence)) << each.answer;
     EXPECT_THAT(evidence, Not(HasSubstr(each.not_evidence))) << each.answer;
   }
-  const ComparisonView several = Case({slower}, 2).view;
+  const Case two({slower}, 2);
+  const ComparisonView& several = two.view;
   EXPECT_THAT(text(several.answer), StartsWith("The set of 2 other sides is slower than before by 10%"));
   EXPECT_THAT(text(several.only(1).answer), StartsWith("after is slower"));
   EXPECT_EQ(several.only(1).count(Verdict::slower), 1U);
