@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "stand_in.h"
-#include "subprocess.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
@@ -19,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Ab : public ::testing::Test {
+class Ab : public CommandTest {
  protected:
   Outcome ab(const Words& words, const Process::Options& options = {}) {
     return run(folder_, Words{"ab"} + words, options);
@@ -29,30 +27,24 @@ class Ab : public ::testing::Test {
 
   /// What `attnscope compare` makes of a file that ab kept: its one row.
   nlohmann::json compared(const std::string& side) {
-    const Outcome outcome = run(folder_, {"compare", in_folder(side), "--format", "json"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, run(folder_, {"compare", in_folder(side), "--format", "json"}));
     const nlohmann::json document = nlohmann::json::parse(outcome.out);
     EXPECT_EQ(document["rows"].size(), 1U) << outcome.out;
     return document["rows"].at(0);
   }
 
   void expect_refused(const Words& words, int code, const std::string& says) {
-    const Outcome outcome = ab(words);
-    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    const Outcome outcome = expect_error(code, ab(words));
     EXPECT_THAT(outcome.err, HasSubstr(says));
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Ab, a_simulation_needs_one_round) {
   const Words words{"N=1024", "d=64",          "heads=8", "-d",           "simulated",
                     "--base", "algorithm=fa1", "--with",  "algorithm=fa2"};
-  const Outcome people = ab(words);
-  EXPECT_EQ(people.exit_code, 0) << people.err;
-  EXPECT_THAT(people.out, AllOf(HasSubstr("Computed, not measured"), HasSubstr("1 FASTER"), HasSubstr("fa2")));
+  EXPECT_THAT(expect_exit(0, ab(words)).out,
+              AllOf(HasSubstr("Computed, not measured"), HasSubstr("1 FASTER"), HasSubstr("fa2")));
   const nlohmann::json row = nlohmann::json::parse(ab(words + Words{"--json"}).out)["rows"].at(0);
   EXPECT_EQ(row["verdict"], "FASTER");
   EXPECT_EQ(row["rounds"], 1);
@@ -60,9 +52,8 @@ TEST_F(Ab, a_simulation_needs_one_round) {
 }
 
 TEST_F(Ab, a_side_may_say_otherwise_than_both) {
-  const Outcome outcome = ab({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated", "--base", "dtype=fp16", "--with",
-                              "dtype=bf16", "algorithm=fa1"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, ab({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated", "--base",
+                                             "dtype=fp16", "--with", "dtype=bf16", "algorithm=fa1"}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1"), HasSubstr("bf16"), HasSubstr("fa2"), HasSubstr("fp16")));
 }
 
@@ -87,9 +78,8 @@ TEST_F(Ab, what_is_kept_is_judged_alike) {
   EXPECT_THAT(row["base_point"], HasSubstr("fp16"));
   EXPECT_THAT(row["other_point"], HasSubstr("bf16"));
   // A second one goes to the same file, as a run of its own.
-  const Outcome again = ab({"N=512", "d=64", "-d", "simulated", "--base", "algorithm=fa1", "--with", "algorithm=fa2",
-                            "-o", in_folder("kept.attnscope")});
-  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const Outcome again = expect_exit(0, ab({"N=512", "d=64", "-d", "simulated", "--base", "algorithm=fa1", "--with",
+                                           "algorithm=fa2", "-o", in_folder("kept.attnscope")}));
   EXPECT_THAT(again.out, AllOf(HasSubstr("run 2 of "), HasSubstr("kept.attnscope:2")));
   EXPECT_THAT(compared("kept.attnscope:2")["base_point"], HasSubstr("fa1"));
   EXPECT_EQ(compared("kept.attnscope:1"), first);
@@ -101,9 +91,8 @@ TEST_F(Ab, what_failed_is_kept_too) {
                  1, "infeasible");
   const Outcome points = run(folder_, {"export", in_folder("failed.attnscope"), "--format", "csv"});
   EXPECT_THAT(points.out, HasSubstr("infeasible"));
-  const Outcome compared = run(folder_, {"compare", in_folder("failed.attnscope")});
-  EXPECT_EQ(compared.exit_code, 1);
-  EXPECT_THAT(compared.err, HasSubstr("one of its two sides only"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"compare", in_folder("failed.attnscope")})).err,
+              HasSubstr("one of its two sides only"));
   std::ofstream(folder_ / "notes.txt") << "not a database\n";
   expect_refused({"N=1024", "d=64", "-d", "simulated", "--base", "algorithm=fa1", "--with", "algorithm=fa2", "-o",
                   in_folder("notes.txt")},
@@ -133,9 +122,8 @@ TEST_F(Ab, two_programs_measure_the_same_points) {
                     "simulated",
                     "-o",
                     in_folder("programs.attnscope")};
-  const Outcome same = ab(words);
-  EXPECT_EQ(same.exit_code, 0) << same.err;
-  EXPECT_THAT(same.out, AllOf(HasSubstr("0 FASTER, 0 SLOWER, 4 SAME"), HasSubstr("base 0."), HasSubstr("Computed")));
+  EXPECT_THAT(expect_exit(0, ab(words)).out,
+              AllOf(HasSubstr("0 FASTER, 0 SLOWER, 4 SAME"), HasSubstr("base 0."), HasSubstr("Computed")));
   const Outcome again =
       run(folder_, {"compare", in_folder("programs.attnscope:1"), "--with", in_folder("programs.attnscope:2")});
   EXPECT_THAT(again.out, HasSubstr("0 FASTER, 0 SLOWER, 4 SAME"));
@@ -151,9 +139,8 @@ std::string other_version(const std::filesystem::path& folder) {
 }
 
 TEST_F(Ab, a_program_of_another_version_is_measured_and_named) {
-  const Outcome outcome = ab({"--base-program", other_version(folder_.path()), "algorithm=fa2", "N=256", "d=64", "-d",
-                              "simulated", "-o", in_folder("older.attnscope")});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, ab({"--base-program", other_version(folder_.path()), "algorithm=fa2", "N=256",
+                                             "d=64", "-d", "simulated", "-o", in_folder("older.attnscope")}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("base 0.0.9 ("), HasSubstr("1 SAME")));
   EXPECT_THAT(run(folder_, {"info", in_folder("older.attnscope"), "--csv"}).out, HasSubstr("0.0.9 ("));
 }
@@ -174,10 +161,9 @@ TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 TEST_F(Ab, programs_are_started_anew_in_each_round) {
   const Outcome outcome =
-      ab({"--base-program", ATTNSCOPE_PROGRAM, "algorithm=naive", "N=[64,128]", "d=64", "heads=1", "--rounds", "5",
-          "--samples", "3", "--no-verify", "--json", "-o", in_folder("kept.attnscope")},
-         on_stand_in());
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+      expect_exit(0, ab({"--base-program", ATTNSCOPE_PROGRAM, "algorithm=naive", "N=[64,128]", "d=64", "heads=1",
+                         "--rounds", "5", "--samples", "3", "--no-verify", "--json", "-o", in_folder("kept.attnscope")},
+                        on_stand_in()));
   const nlohmann::json document = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(document["rows"].size(), 2U);
   for (const nlohmann::json& row : document["rows"]) {
@@ -195,8 +181,7 @@ TEST_F(Ab, rounds_go_on_until_a_look) {
   const Process::Options options = on_stand_in();
   const Words words{"algorithm=naive", "N=128",       "d=64",   "heads=1",    "--rounds", "7",         "--samples", "3",
                     "--json",          "--no-verify", "--base", "tile=32x32", "--with",   "tile=64x64"};
-  const Outcome outcome = ab(words, options);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, ab(words, options));
   const nlohmann::json first = nlohmann::json::parse(outcome.out)["rows"].at(0);
   const std::size_t rounds = first["rounds"];
   EXPECT_TRUE(rounds == 5 || rounds == 7) << rounds;

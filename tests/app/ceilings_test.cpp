@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -16,16 +15,14 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using CeilingsCommand = CommandTest;
 
-TEST(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
-  const TemporaryFolder folder;
-  const Outcome people = run(folder, {"ceilings", "--device", "simulated:H200"});
-  EXPECT_EQ(people.exit_code, 0) << people.err;
+TEST_F(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
+  const Outcome people = expect_exit(0, run(folder_, {"ceilings", "--device", "simulated:H200"}));
   EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 was not measured: these are datasheet figures."),
                                 HasSubstr("DRAM read"), HasSubstr("4.80 TB/s"), HasSubstr("datasheet")));
   EXPECT_THAT(people.out, Not(HasSubstr("measured\n")));
-  const Outcome programs = run(folder, {"ceilings", "--device", "simulated:A100", "--json"});
-  EXPECT_EQ(programs.exit_code, 0);
+  const Outcome programs = expect_exit(0, run(folder_, {"ceilings", "--device", "simulated:A100", "--json"}));
   const auto document = nlohmann::json::parse(programs.out);
   EXPECT_EQ(document["format"], "attnscope-ceilings");
   EXPECT_EQ(document["version"], 2);
@@ -36,19 +33,15 @@ TEST(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
   EXPECT_THAT(programs.err, HasSubstr("was not measured"));
 }
 
-TEST(CeilingsCommand, what_was_not_measured_is_not_kept) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  const Outcome outcome = run(folder, {"ceilings", "--device", "simulated", "-o", file});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("is simulated"), HasSubstr("name a GPU with --device")));
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+TEST_F(CeilingsCommand, what_was_not_measured_is_not_kept) {
+  const auto file = folder_ / "a.attnscope";
+  EXPECT_THAT(expect_error(2, run(folder_, {"ceilings", "--device", "simulated", "-o", file})).err,
+              AllOf(HasSubstr("is simulated"), HasSubstr("name a GPU with --device")));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(CeilingsCommand, a_file_shows_what_it_keeps) {
+  const auto file = folder_ / "a.attnscope";
   RunHeader header;
   header.device.uuid = "GPU-1";
   header.device.limits = *find_gpu("H200");
@@ -60,70 +53,57 @@ TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
                              {.name = "dram_copy_clock", .value = 1.98e9, .unit = "hertz"},
                              {.name = "l2_private_miss", .argument = 30.0 * 1024 * 1024, .value = 0.25, .unit = "1"}});
   }
-  const Outcome people = run(folder, {"ceilings", file});
-  EXPECT_EQ(people.exit_code, 0) << people.err;
-  EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 (GPU-1), measured "), HasSubstr("4.10 TB/s"),
-                                HasSubstr("±2.44%"), HasSubstr("1980 MHz"), HasSubstr("30 MiB      0.250")));
-  const Outcome csv = run(folder, {"ceilings", file, "--csv"});
+  EXPECT_THAT(expect_exit(0, run(folder_, {"ceilings", file})).out,
+              AllOf(HasSubstr("NVIDIA H200 (GPU-1), measured "), HasSubstr("4.10 TB/s"), HasSubstr("±2.44%"),
+                    HasSubstr("1980 MHz"), HasSubstr("30 MiB      0.250")));
+  const Outcome csv = run(folder_, {"ceilings", file, "--csv"});
   EXPECT_THAT(csv.out, AllOf(HasSubstr("device_uuid,measured_at,ceiling,argument,value,q1,q3,unit,provenance\n"),
                              HasSubstr(",dram_copy,0,4100000000000,4000000000000,4200000000000,byte/s,measured\n")));
-  const Outcome info = run(folder, {"info", file});
+  const Outcome info = run(folder_, {"info", file});
   EXPECT_THAT(info.out, HasSubstr("ceilings of NVIDIA H200 (GPU-1): 3 figures, measured "));
-  EXPECT_EQ(run(folder, {"check", file}).exit_code, 0);
+  EXPECT_EQ(run(folder_, {"check", file}).exit_code, 0);
 
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--device", "0"}, {"--rounds", "3"}}) {
-    std::vector<std::string> arguments{"ceilings", file};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome both = run(folder, arguments);
-    EXPECT_EQ(both.exit_code, 2);
-    EXPECT_THAT(both.err, HasSubstr("leave out " + more.front()));
+    const Words arguments = Words{"ceilings", file} + more;
+    EXPECT_THAT(expect_exit(2, run(folder_, arguments)).err, HasSubstr("leave out " + more.front()));
   }
 }
 
-TEST(CeilingsCommand, rates_of_a_damaged_file_are_not_used) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(CeilingsCommand, rates_of_a_damaged_file_are_not_used) {
+  const auto file = folder_ / "a.attnscope";
   std::filesystem::copy_file(std::filesystem::path(ATTNSCOPE_SAMPLE).replace_filename("h200-ceilings.attnscope"), file);
   const std::vector<std::string> model{"model", "--algorithms", "fa2",        "-a",         "N=512",
                                        "-a",    "d=64",         "--ceilings", file.string()};
-  EXPECT_EQ(run(folder, model).exit_code, 0);
+  EXPECT_EQ(run(folder_, model).exit_code, 0);
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE ceilings SET value = 1.1 * value");
-  const Outcome damaged = run(folder, model);
-  EXPECT_EQ(damaged.exit_code, 1);
+  const Outcome damaged = expect_exit(1, run(folder_, model));
   EXPECT_THAT(damaged.err, HasSubstr("a.attnscope is damaged: "));
 }
 
-TEST(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  ASSERT_EQ(run(folder, {"collect", "--device", "simulated:A100", "--quiet", "-a", "N=256", "-a", "d=64",
-                         "--algorithms", "fa2", "-o", file})
-                .exit_code,
-            0);
-  const Outcome outcome = run(folder, {"ceilings", file});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("A100"), HasSubstr("was not measured: these are datasheet figures."),
-                                 HasSubstr("312 TFLOP/s")));
-  const Outcome csv = run(folder, {"ceilings", file, "--csv"});
+TEST_F(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) {
+  const auto file = folder_ / "a.attnscope";
+  expect_exit(0, run(folder_, {"collect", "--device", "simulated:A100", "--quiet", "-a", "N=256", "-a", "d=64",
+                               "--algorithms", "fa2", "-o", file}));
+  EXPECT_THAT(
+      expect_exit(0, run(folder_, {"ceilings", file})).out,
+      AllOf(HasSubstr("A100"), HasSubstr("was not measured: these are datasheet figures."), HasSubstr("312 TFLOP/s")));
+  const Outcome csv = run(folder_, {"ceilings", file, "--csv"});
   EXPECT_THAT(csv.out, HasSubstr(",,mma_fp16,0,312000000000000,,,flop/s,datasheet\n"));
 
   // Of another machine's points, beside those of a device of one's own: each says whose it is.
-  const auto table = folder / "peers.csv";
+  const auto table = folder_ / "peers.csv";
   std::ofstream(table) << "algorithm,kernel,pass,dtype,batch,heads_q,n_q,n_k,d,device,time_median_ns\n"
                           "peer,all,fwd,fp16,1,16,1024,1024,64,NVIDIA H200,50000\n";
-  const Outcome imported = run(folder, {"import", table, "-o", file});
-  ASSERT_EQ(imported.exit_code, 0) << imported.err;
-  const Outcome both = run(folder, {"ceilings", file});
+  expect_exit(0, run(folder_, {"import", table, "-o", file}));
+  const Outcome both = run(folder_, {"ceilings", file});
   EXPECT_THAT(both.out, AllOf(HasSubstr("(SIM-NVIDIA-A100-80GB) was not measured: these are datasheet figures."),
                               HasSubstr("NVIDIA H200 (IMPORTED-NVIDIA H200), of imported points, was not measured")))
       << both.out;
 
-  const auto empty = folder / "empty.attnscope";
+  const auto empty = folder_ / "empty.attnscope";
   { const RunStore store = RunStore::open(empty, RunStore::Mode::collect); }
-  const Outcome none = run(folder, {"ceilings", empty});
-  EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.err, HasSubstr("has neither ceilings nor runs"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"ceilings", empty})).err, HasSubstr("has neither ceilings nor runs"));
 }
 
 }  // namespace

@@ -20,7 +20,6 @@
 #include "storage/exchange/export.h"
 #include "storage/run_store.h"
 #include "storage/schema.h"
-#include "subprocess.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
@@ -56,33 +55,27 @@ std::vector<E> events(const std::string& text) {
   return found;
 }
 
-class Collect : public ::testing::Test {
+class Collect : public CommandTest {
  protected:
   /// The sweep without a disturbance.
   std::vector<std::string> undisturbed() {
     const auto file = folder_ / "whole.attnscope";
-    const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_exit(0, run(folder_, sweep + Words{"--quiet", "-o", file}));
     return findings(file);
   }
 
   /// Continues the sweep, which must then have found what an undisturbed one finds.
   void expect_resumes() {
-    const Outcome outcome = run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_exit(0, run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_}));
     EXPECT_EQ(findings(file_), undisturbed());
     const auto runs = RunStore::open(file_, Mode::read_only).runs();
     ASSERT_EQ(runs.size(), 1U) << "continued, not begun again";
     EXPECT_EQ(runs[0].state, StoredRunState::complete);
   }
-
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_ / "run.attnscope";
 };
 
 TEST_F(Collect, keeps_a_whole_sweep) {
-  const Outcome outcome = run(folder_, sweep + Words{"-o", file_});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, run(folder_, sweep + Words{"-o", file_}));
   EXPECT_THAT(outcome.out, AllOf(::testing::StartsWith("Device: simulated NVIDIA H200\n"), HasSubstr("64 points"),
                                  HasSubstr("complete: 64 points ok, 0 not")));
   EXPECT_EQ(outcome.err, "");
@@ -105,8 +98,7 @@ TEST_F(Collect, keeps_a_whole_sweep) {
 
 TEST_F(Collect, speaks_json_lines) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, {});
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, process.wait());
   const auto plans = events<PlanEvent>(outcome.out);
   ASSERT_EQ(plans.size(), 1U);
   EXPECT_EQ(plans[0].total, sweep_points);
@@ -129,16 +121,15 @@ TEST_F(Collect, speaks_json_lines) {
 }
 
 TEST_F(Collect, json_lines_end_with_done_also_when_nothing_began) {
-  const Outcome refused = run(folder_, sweep + Words{"--jsonl", "-o", folder_ / "no/such/run.attnscope"});
-  EXPECT_EQ(refused.exit_code, 1);
+  const Outcome refused =
+      expect_exit(1, run(folder_, sweep + Words{"--jsonl", "-o", folder_ / "no/such/run.attnscope"}));
   const auto done = events<DoneEvent>(refused.out);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].state, "failed");
   EXPECT_EQ(done[0].exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr(text(done[0].reason))) << "the same line for people";
 
-  const Outcome dry = run(folder_, sweep + Words{"--jsonl", "--dry-run", "-o", file_});
-  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  const Outcome dry = expect_exit(0, run(folder_, sweep + Words{"--jsonl", "--dry-run", "-o", file_}));
   EXPECT_EQ(events<PlanEvent>(dry.out).size(), 1U);
   EXPECT_EQ(events<DoneEvent>(dry.out).size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(file_));
@@ -148,8 +139,7 @@ TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   const auto ids = read_points(process, 5);
   process.send(SIGINT);
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  const Outcome outcome = expect_exit(5, process.wait());
   const auto done = events<DoneEvent>(outcome.out);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].state, "cancelled");
@@ -169,8 +159,7 @@ TEST_F(Collect, a_signal_that_comes_twice_at_once_is_one) {
   read_points(process, 3);
   process.send(SIGTERM);
   process.send(SIGTERM);
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  const Outcome outcome = expect_exit(5, process.wait());
   EXPECT_EQ(events<DoneEvent>(outcome.out).size(), 1U) << "it came to its end";
 }
 
@@ -181,9 +170,8 @@ TEST_F(Collect, resume_refuses_a_damaged_run_and_leaves_it_as_it_is) {
   EXPECT_EQ(process.wait().exit_code, 5);
   SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
       .exec("UPDATE points SET plan_index = 99 WHERE plan_index = 2");
-  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("run 1 is damaged and cannot be continued"));
+  EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_})).err,
+              HasSubstr("run 1 is damaged and cannot be continued"));
   const RunStore store = RunStore::open(file_, Mode::read_only);
   EXPECT_FALSE(store.points().empty());
   EXPECT_FALSE(store.bad_rows().empty());
@@ -191,8 +179,7 @@ TEST_F(Collect, resume_refuses_a_damaged_run_and_leaves_it_as_it_is) {
 
 TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
-  const Outcome again = run(folder_, sweep + Words{"--resume", "-o", file_});
-  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const Outcome again = expect_exit(0, run(folder_, sweep + Words{"--resume", "-o", file_}));
   EXPECT_THAT(again.err, HasSubstr("complete already: run 1"));
   EXPECT_THAT(again.out, HasSubstr("64 points ok, 0 not"));
   const Outcome events_of_it = run(folder_, sweep + Words{"--resume", "--jsonl", "-o", file_});
@@ -252,10 +239,9 @@ TEST_F(Collect, a_reader_that_goes_away_cancels) {
 }
 
 TEST_F(Collect, a_full_disk_keeps_what_fitted) {
-  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file_}, {.file_size_limit = 500 * 1024});
-  EXPECT_EQ(outcome.exit_code, 1);
+  const Outcome outcome =
+      expect_error(1, run(folder_, sweep + Words{"--quiet", "-o", file_}, {.file_size_limit = 500 * 1024}));
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left"), HasSubstr("run.attnscope"), HasSubstr("--resume")));
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   const std::size_t kept = RunStore::open(file_, Mode::read_only).points().size();
   EXPECT_GT(kept, 0U);
   EXPECT_LT(kept, sweep_points);
@@ -264,9 +250,8 @@ TEST_F(Collect, a_full_disk_keeps_what_fitted) {
 
 TEST_F(Collect, a_second_collector_on_the_file_is_refused) {
   RunStore first = RunStore::open(file_, Mode::collect);
-  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "-o", file_});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("run.attnscope"), HasSubstr("another collector")));
+  EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "-o", file_})).err,
+              AllOf(HasSubstr("run.attnscope"), HasSubstr("another collector")));
   EXPECT_EQ(first.runs().size(), 0U);
 }
 
@@ -275,25 +260,21 @@ TEST_F(Collect, a_damaged_file_is_left_alone) {
   std::filesystem::resize_file(file_, std::filesystem::file_size(file_) / 2);
   const auto size = std::filesystem::file_size(file_);
   for (const Words& command : {sweep + Words{"--quiet", "-o", file_}, Words{"info", file_}, Words{"export", file_}}) {
-    const Outcome outcome = run(folder_, command);
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("damaged"));
+    EXPECT_THAT(expect_exit(1, run(folder_, command)).err, HasSubstr("damaged"));
   }
   EXPECT_EQ(std::filesystem::file_size(file_), size);
 }
 
 TEST_F(Collect, infeasible_and_out_of_memory_points_are_results) {
-  const Outcome outcome =
-      run(folder_, {"collect", "--device", "simulated", "-a", "N=[256,65536]", "-a", "d=128", "-a", "bc=[64,4096]",
-                    "-a", "br=64", "--algorithms", "naive,fa2", "--quiet", "--csv", "-o", file_});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(
+      0, run(folder_, {"collect", "--device", "simulated", "-a", "N=[256,65536]", "-a", "d=128", "-a", "bc=[64,4096]",
+                       "-a", "br=64", "--algorithms", "naive,fa2", "--quiet", "--csv", "-o", file_}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("infeasible"), HasSubstr("out-of-memory")));
 }
 
 TEST_F(Collect, prints_the_table_that_is_asked_for) {
   const Words small{"collect", "--device", "simulated", "-a", "N=256", "--algorithms", "naive"};
-  const Outcome csv = run(folder_, small + Words{"--csv", "-o", file_});
-  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  const Outcome csv = expect_exit(0, run(folder_, small + Words{"--csv", "-o", file_}));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4) << csv.out;
   EXPECT_THAT(csv.out, ::testing::StartsWith("algorithm,kernel,pass"));
   EXPECT_THAT(csv.err, HasSubstr("Device: simulated NVIDIA H200")) << "stdout belongs to the table";
@@ -304,23 +285,19 @@ TEST_F(Collect, prints_the_table_that_is_asked_for) {
 }
 
 TEST_F(Collect, an_older_versions_plan_keeps_its_hash) {
-  ASSERT_EQ(run(folder_, {"collect", "--device",   "simulated",
-                          "-a",      "N=[64,128]", "-a",
-                          "heads=2", "-a",         "mask=[full,causal]",
-                          "-a",      "dtype=bf16", "--algorithms",
-                          "fa1,fa2", "-a",         "br=64",
-                          "-a",      "bc=64",      "--quiet",
-                          "-o",      file_})
-                .exit_code,
-            0);
+  expect_exit(0, run(folder_, {"collect", "--device",   "simulated",
+                               "-a",      "N=[64,128]", "-a",
+                               "heads=2", "-a",         "mask=[full,causal]",
+                               "-a",      "dtype=bf16", "--algorithms",
+                               "fa1,fa2", "-a",         "br=64",
+                               "-a",      "bc=64",      "--quiet",
+                               "-o",      file_}));
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).plan_hash, "8ba7f510bd84147d") << "as 0.1.0 had it";
 }
 
 TEST_F(Collect, whose_l2_a_simulation_plays_stands_in_its_run) {
   for (const char* gpu : {"simulated:A100", "simulated:H200"}) {
-    ASSERT_EQ(
-        run(folder_, {"collect", "--device", gpu, "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}).exit_code,
-        0);
+    expect_exit(0, run(folder_, {"collect", "--device", gpu, "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}));
   }
   const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 2U);
@@ -344,9 +321,8 @@ TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
     (void)store.add_ceilings(device, {}, std::vector<Ceiling>{{.name = "l2_read", .value = 1e12, .unit = "byte/s"}});
   }
   const Words small{"collect", "--device", "simulated", "-a", "N=256", "--algorithms", "fa2", "-o", file_};
-  const Outcome outcome = run(folder_, small + Words{"--ceilings", ceilings});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"));
+  EXPECT_THAT(expect_exit(0, run(folder_, small + Words{"--ceilings", ceilings})).out,
+              HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"));
   ASSERT_EQ(run(folder_, small).exit_code, 0);
   const std::vector<RunSummary> runs = RunStore::open(file_, Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 2U);
@@ -357,12 +333,11 @@ TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
   EXPECT_THAT(info, HasSubstr("run 1 predicts its times with the rates measured of NVIDIA H200 (GPU-1) at "));
   const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
   EXPECT_EQ(exported.at("runs").at(0).at("rates_from"), runs[0].rates_from);
-  const Outcome resumed = run(folder_, small + Words{"--ceilings", ceilings, "--resume"});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_THAT(resumed.out, HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"))
+  EXPECT_THAT(expect_exit(0, run(folder_, small + Words{"--ceilings", ceilings, "--resume"})).out,
+              HasSubstr("Times with the rates measured of NVIDIA H200 (GPU-1)"))
       << "taken, not passed over";
-  const Outcome none = run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--ceilings", ceilings});
-  EXPECT_EQ(none.exit_code, 2);
+  const Outcome none =
+      expect_exit(2, run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--ceilings", ceilings}));
   EXPECT_THAT(none.err, HasSubstr("holds no measured rates of a NVIDIA A100"));
 }
 
@@ -371,29 +346,23 @@ TEST_F(Collect, a_gpu_of_a_file_is_simulated) {
   const Words words{"collect", "--device", "simulated:" + gpu.string(), "-a", "N=256", "--algorithms", "fa2", "-q",
                     "-o",      file_};
   std::ofstream(gpu) << R"({"name": "Fat H200", "from": "H200", "values": {"l2_mib": "big"}})";
-  const Outcome refused = run(folder_, words);
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("fat.json: l2_mib must be a number"));
-  EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  EXPECT_THAT(expect_error(2, run(folder_, words)).err, HasSubstr("fat.json: l2_mib must be a number"));
   std::ofstream(gpu) << R"({"name": "Fat H200", "from": "H200", "values": {"l2_mib": 120}})";
-  const Outcome outcome = run(folder_, words);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, words));
   const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].device_name, "Fat H200");
   EXPECT_EQ(runs[0].limits.l2_bytes, 120 * 1024 * 1024);
   EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
   std::filesystem::remove(gpu);
-  const Outcome resumed =
-      run(folder_, {"collect", "--resume", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_exit(0, run(folder_, {"collect", "--resume", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}));
   EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run says what its GPU is";
 }
 
 TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
-  const Outcome outcome = run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
-                                        "--algorithms", "fa1", "--quiet", "--csv", "-o", file_});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome =
+      expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
+                                   "--algorithms", "fa1", "--quiet", "--csv", "-o", file_}));
   EXPECT_THAT(outcome.out, HasSubstr("infeasible,\"fa1 has no knob 'splits', nor any other.\""));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 2U);
@@ -406,8 +375,7 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
                         "NVIDIA H200,torch-flash,fwd+bwd,causal,4096,16,128,2000000,a\n"
                         "Some GPU,\"torch, eager\",fwd,full,4096,16,128,9000000,b\n";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
-  const Outcome import = run(folder_, {"import", csv, "-o", file_, "--label", "peers"});
-  EXPECT_EQ(import.exit_code, 0) << import.err;
+  const Outcome import = expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--label", "peers"}));
   EXPECT_THAT(import.out, AllOf(HasSubstr("1 point of NVIDIA H200 into"), HasSubstr("(run 2)"), HasSubstr("Some GPU")));
   EXPECT_THAT(import.err, HasSubstr("columns left out: note"));
   {
@@ -438,15 +406,14 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
 TEST_F(Collect, a_bad_file_imports_nothing) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\na,64,1,64,soon\n";
-  const Outcome outcome = run(folder_, {"import", csv, "-o", file_});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("peers.csv: line 3, column 'time_ns'"), HasSubstr("'soon'")));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"import", csv, "-o", file_})).err,
+              AllOf(HasSubstr("peers.csv: line 3, column 'time_ns'"), HasSubstr("'soon'")));
   EXPECT_FALSE(std::filesystem::exists(file_));
 
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
   ASSERT_EQ(run(folder_, {"import", csv, "-o", file_}).exit_code, 0);
-  const Outcome full = run(folder_, {"import", csv, "-o", folder_ / "b.attnscope"}, {.file_size_limit = 8 * 1024});
-  EXPECT_EQ(full.exit_code, 1);
+  const Outcome full =
+      expect_exit(1, run(folder_, {"import", csv, "-o", folder_ / "b.attnscope"}, {.file_size_limit = 8 * 1024}));
   EXPECT_THAT(full.err, HasSubstr("no space left"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b.attnscope"));
 }
@@ -455,10 +422,8 @@ TEST_F(Collect, a_pipe_is_imported_once_somebody_writes_into_it) {
   const auto pipe = folder_ / "peers.csv";
   const std::string table = "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const Outcome silent = run(folder_, {"import", pipe, "-o", file_});
-  EXPECT_EQ(silent.exit_code, 1);
-  EXPECT_THAT(silent.err, HasSubstr("peers.csv is a pipe that no program writes into"));
-  EXPECT_EQ(std::ranges::count(silent.err, '\n'), 1) << silent.err;
+  EXPECT_THAT(expect_error(1, run(folder_, {"import", pipe, "-o", file_})).err,
+              HasSubstr("peers.csv is a pipe that no program writes into"));
 
   std::thread writer([&] { std::ofstream(pipe) << table; });
   const Outcome written = run(folder_, {"import", pipe, "-o", file_});
@@ -477,9 +442,8 @@ TEST_F(Collect, an_ncu_table_is_one_point) {
   std::ofstream(csv) << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"dram__bytes_read.sum\","
                         "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n"
                         "\"0\",\"flash_fwd\",\"9.0\",\"12.5\",\"1.5\"\n";
-  const Outcome outcome = run(folder_, {"import", csv, "-o", file_, "--algorithm", "torch-flash", "-a", "N=4096", "-a",
-                                        "d=128", "-a", "mask=causal", "--device-name", "H200"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--algorithm", "torch-flash", "-a", "N=4096", "-a", "d=128",
+                               "-a", "mask=causal", "--device-name", "H200"}));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].record.spec.problem.mask, Mask::causal);
@@ -490,10 +454,9 @@ TEST_F(Collect, an_ncu_table_is_one_point) {
 TEST_F(Collect, a_preview_of_an_import_writes_nothing) {
   const auto csv = folder_ / "peer.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,note,time_ns\nfa2,64,1,64,hm,1000\nfa2,128,1,64,hm,\n";
-  const Outcome text = run(folder_, {"import", csv, "--preview"});
-  EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("read as csv"), HasSubstr("1 point on unnamed GPU"),
-                              HasSubstr("1 row without a number left out"), HasSubstr("time_median_ns")));
+  EXPECT_THAT(expect_exit(0, run(folder_, {"import", csv, "--preview"})).out,
+              AllOf(HasSubstr("read as csv"), HasSubstr("1 point on unnamed GPU"),
+                    HasSubstr("1 row without a number left out"), HasSubstr("time_median_ns")));
   const auto said = nlohmann::json::parse(run(folder_, {"import", csv, "--preview", "--json"}).out);
   EXPECT_EQ(said["recognised"], "csv");
   EXPECT_EQ(said["points"], 1);
@@ -505,17 +468,14 @@ TEST_F(Collect, a_preview_of_an_import_writes_nothing) {
   EXPECT_EQ(run(folder_, {"import", csv, "--json"}).exit_code, 2);
   EXPECT_EQ(run(folder_, {"import", csv, "--preview", "-o", file_}).exit_code, 2);
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns,time_ns\nfa2,64,1,64,1,2\n";
-  const Outcome twice = run(folder_, {"import", csv, "--preview", "--json"});
-  EXPECT_EQ(twice.exit_code, 1);
+  const Outcome twice = expect_exit(1, run(folder_, {"import", csv, "--preview", "--json"}));
   EXPECT_THAT(twice.err, HasSubstr("line 1: column 'time_ns' is there twice"));
   EXPECT_EQ(nlohmann::json::parse(twice.out)["recognised"], "csv");
 }
 
 TEST_F(Collect, the_papers_figure_stands_beside_ours) {
-  ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "--quiet", "-o", file_}).exit_code,
-            0);
-  const Outcome text = run(folder_, {"paper", file_});
-  EXPECT_EQ(text.exit_code, 0) << text.err;
+  expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "--quiet", "-o", file_}));
+  const Outcome text = expect_exit(0, run(folder_, {"paper", file_}));
   EXPECT_THAT(text.out, AllOf(HasSubstr("66.6"), HasSubstr("40.3"), HasSubstr("6.58"), HasSubstr("simulated"),
                               HasSubstr("fp32"), HasSubstr("does not match its workload")));
   const auto rows = nlohmann::json::parse(run(folder_, {"paper", file_, "--json"}).out)["rows"];
@@ -530,20 +490,15 @@ TEST_F(Collect, the_papers_figure_stands_beside_ours) {
 
   const auto other = folder_ / "other.attnscope";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);
-  const Outcome none = run(folder_, {"paper", other});
-  EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.err, HasSubstr("collect --preset paper"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"paper", other})).err, HasSubstr("collect --preset paper"));
 }
 
 TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
-  ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "heads=[2,16]", "-a",
-                          "dtype=[fp16,bf16]", "--cache-control", "none", "--quiet", "-o", file_})
-                .exit_code,
-            0);
-  const Outcome text = run(folder_, {"paper", file_});
-  EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("left out, not what Fig. 2 shows: fa2 fp16 fwd+bwd batch 64 heads 2"),
-                              HasSubstr("bf16 and fp16, warm L2")));
+  expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "heads=[2,16]", "-a",
+                               "dtype=[fp16,bf16]", "--cache-control", "none", "--quiet", "-o", file_}));
+  EXPECT_THAT(expect_exit(0, run(folder_, {"paper", file_})).out,
+              AllOf(HasSubstr("left out, not what Fig. 2 shows: fa2 fp16 fwd+bwd batch 64 heads 2"),
+                    HasSubstr("bf16 and fp16, warm L2")));
 
   // Another program's numbers are not the preset's, whatever the label.
   const auto table = folder_ / "paper.csv";
@@ -569,10 +524,9 @@ TEST_F(Collect, the_law_is_held_to_a_sweep_over_n_d_and_m) {
                            "-o",
                            file_};
   ASSERT_EQ(run(folder_, sweep_of_law).exit_code, 0);
-  const Outcome text = run(folder_, {"law", file_});
-  EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("Theorem 2"), HasSubstr("· 1 (law) · H200"),
-                              HasSubstr("closed form, same points"), HasSubstr("the L2 serves")));
+  EXPECT_THAT(expect_exit(0, run(folder_, {"law", file_})).out,
+              AllOf(HasSubstr("Theorem 2"), HasSubstr("· 1 (law) · H200"), HasSubstr("closed form, same points"),
+                    HasSubstr("the L2 serves")));
   const auto rows = nlohmann::json::parse(run(folder_, {"law", file_, "--json"}).out)["rows"];
   ASSERT_EQ(rows.size(), 4U) << "two algorithms at two levels";
   for (const auto& row : rows) {
@@ -593,17 +547,13 @@ TEST_F(Collect, the_law_is_held_to_a_sweep_over_n_d_and_m) {
 
   const auto other = folder_ / "other.attnscope";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);
-  const Outcome none = run(folder_, {"law", other});
-  EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.err, HasSubstr("collect --preset law"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"law", other})).err, HasSubstr("collect --preset law"));
 }
 
 TEST_F(Collect, export_goes_over_no_measurements_and_follows_links) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const auto size = std::filesystem::file_size(file_);
-  const Outcome itself = run(folder_, {"export", file_, "-o", file_});
-  EXPECT_EQ(itself.exit_code, 2);
-  EXPECT_THAT(itself.err, HasSubstr("holds measurements"));
+  EXPECT_THAT(expect_exit(2, run(folder_, {"export", file_, "-o", file_})).err, HasSubstr("holds measurements"));
   EXPECT_EQ(std::filesystem::file_size(file_), size);
   const std::filesystem::path plain = folder_ / "plain.csv";
   const std::filesystem::path link = folder_ / "link.csv";
@@ -642,17 +592,13 @@ TEST(Export, a_filter_leaves_the_points_that_fit) {
   values.erase(values.begin());
   for (const std::string& value : values) ASSERT_THAT(value, ::testing::HasSubstr(",fa2,"));
   EXPECT_EQ(run(folder, {"export", ATTNSCOPE_SAMPLE, "--filter", "N>"}).exit_code, 2);
-  EXPECT_EQ(run(folder,
-                {"export", ATTNSCOPE_SAMPLE, "--filter", "d:64", "--format", "attnscope", "-o", folder / "x.attnscope"})
-                .exit_code,
-            2);
+  expect_exit(2, run(folder, {"export", ATTNSCOPE_SAMPLE, "--filter", "d:64", "--format", "attnscope", "-o",
+                              folder / "x.attnscope"}));
 }
 
 TEST_F(Collect, info_and_export_read_it_back) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
-  const Outcome info = run(folder_, {"info", file_});
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_THAT(info.out,
+  EXPECT_THAT(expect_exit(0, run(folder_, {"info", file_})).out,
               AllOf(HasSubstr(fmt::format("schema version {}", schema_version)), HasSubstr("complete"),
                     HasSubstr("64 ok"), HasSubstr("NVIDIA H200"), HasSubstr("132 SMs"), HasSubstr("simulated")));
   const auto csv = folder_ / "out.csv";
@@ -676,8 +622,7 @@ TEST_F(Collect, info_and_export_read_it_back) {
 TEST_F(Collect, a_simulation_that_is_not_played_whole_says_so) {
   const Words large{"collect", "--device", "simulated", "-a",           "N=[1024,16384]", "-a",
                     "d=128",   "-a",       "heads=16",  "--algorithms", "naive"};
-  const Outcome collected = run(folder_, large + Words{"-o", file_, "--csv"});
-  ASSERT_EQ(collected.exit_code, 0) << collected.err;
+  const Outcome collected = expect_exit(0, run(folder_, large + Words{"-o", file_, "--csv"}));
   EXPECT_THAT(collected.out, HasSubstr("extrapolated"));
   EXPECT_THAT(collected.err, HasSubstr("(extrapolated)"));
   EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("naive; 1 point extrapolated"));
@@ -690,8 +635,7 @@ TEST_F(Collect, without_a_file_it_writes_where_data_belongs_and_resumes_there) {
   read_points(process, 3);
   process.send(SIGTERM);
   EXPECT_EQ(process.wait().exit_code, 5);
-  const Outcome outcome = run(folder_, sweep + Words{"--quiet", "--resume"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, sweep + Words{"--quiet", "--resume"}));
   const std::vector<std::filesystem::path> files{std::filesystem::directory_iterator(runs), {}};
   ASSERT_EQ(files.size(), 1U) << "continued in the same file";
   EXPECT_THAT(files[0].filename().string(), ::testing::MatchesRegex("custom-[0-9]+-[0-9]+\\.attnscope"));

@@ -19,32 +19,26 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Edit : public ::testing::Test {
+class Edit : public CommandTest {
  protected:
   void SetUp() override {
     for (const char* length : {"N=128", "N=256"}) {
-      const Outcome made = run(folder_, {"collect", "--device", "simulated", "-q", "-a", length, "--algorithms", "fa2",
-                                         "-o", file_.string()});
-      ASSERT_EQ(made.exit_code, 0) << made.err;
+      expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-q", "-a", length, "--algorithms", "fa2", "-o",
+                                   file_.string()}));
     }
   }
   Outcome edit(const Words& words) { return run(folder_, Words{"edit", file_.string()} + words); }
   json list() { return json::parse(edit({"--list", "--json"}).out)["rows"]; }
   /// The one line that a wrong command leaves, after looking at its exit code.
   std::string refused(int code, const Words& words) {
-    const Outcome outcome = edit(words);
-    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    const Outcome outcome = expect_error(code, edit(words));
     return outcome.err;
   }
-
-  TemporaryFolder folder_;
-  fs::path file_ = folder_ / "a.attnscope";
 };
 
 TEST_F(Edit, names_a_run_by_number_uid_or_name) {
-  const Outcome named = edit({"--run", "1", "--name", "before the fix", "--tag", "base", "--tag", "h100", "--json"});
-  EXPECT_EQ(named.exit_code, 0) << named.err;
+  const Outcome named =
+      expect_exit(0, edit({"--run", "1", "--name", "before the fix", "--tag", "base", "--tag", "h100", "--json"}));
   const json changed = json::parse(named.out)["rows"];
   ASSERT_EQ(changed.size(), 1U);
   EXPECT_EQ(changed[0]["run"], 1);

@@ -10,12 +10,10 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "findings.h"
 #include "profiler/worker/protocol.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
@@ -42,20 +40,15 @@ std::optional<E> read_until(Process& process) {
   return std::nullopt;
 }
 
-class Files : public ::testing::Test {
+class Files : public CommandTest {
  protected:
-  TemporaryFolder folder_;
-  fs::path file_ = folder_ / "run.attnscope";
 };
 
 TEST_F(Files, a_sweep_whose_file_is_removed_ends_with_one_line) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
   fs::remove(file_);
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("run.attnscope was removed, moved or replaced"));
+  EXPECT_THAT(expect_error(1, process.wait()).err, HasSubstr("run.attnscope was removed, moved or replaced"));
 }
 
 TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
@@ -67,8 +60,7 @@ TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
   ASSERT_TRUE(notice);
   EXPECT_THAT(notice->text, AllOf(HasSubstr("run.attnscope is locked by another program"), HasSubstr("waiting")));
   transaction.reset();
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, process.wait());
   EXPECT_EQ(findings(file_).size(), sweep_points);
 }
 
@@ -79,10 +71,7 @@ TEST_F(Files, a_sweep_that_waits_for_a_lock_can_be_cancelled) {
   const SQLite::Transaction transaction(other, SQLite::TransactionBehavior::IMMEDIATE);
   ASSERT_TRUE(read_until<LogEvent>(process));
   process.send(SIGTERM);
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("locked"));
-  EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
+  EXPECT_THAT(expect_error(1, process.wait()).err, HasSubstr("locked"));
 }
 
 TEST_F(Files, the_end_of_the_terminal_cancels_as_sigterm_does) {
@@ -106,10 +95,7 @@ TEST_F(Files, lines_that_nobody_gets_are_an_error) {
   const Process::Options full{.stdout_file = "/dev/full"};
   for (const Words& words : {small_sweep + Words{"-o", file_}, Words{"info", file_}, Words{"export", file_},
                              Words{"kernels"}, Words{"--help"}, Words{"--version"}}) {
-    const Outcome outcome = run(folder_, words, full);
-    EXPECT_EQ(outcome.exit_code, 1) << words.front();
-    EXPECT_THAT(outcome.err, HasSubstr("could not be written")) << words.front();
-    EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
+    EXPECT_THAT(expect_error(1, run(folder_, words, full)).err, HasSubstr("could not be written")) << words.front();
   }
   EXPECT_EQ(findings(file_).size(), 1U) << "what was measured is kept";
 }
@@ -137,16 +123,12 @@ TEST_F(Files, closed_standard_descriptors_are_no_files) {
 TEST_F(Files, a_name_need_not_be_utf8) {
   const fs::path file = folder_ / "caf\xe9.attnscope";
   const fs::path table = folder_ / "t\xfc.csv";
-  const Outcome collected = run(folder_, small_sweep + Words{"--jsonl", "-o", file});
-  EXPECT_EQ(collected.exit_code, 0) << collected.err;
+  expect_exit(0, run(folder_, small_sweep + Words{"--jsonl", "-o", file}));
   EXPECT_EQ(findings(file).size(), 1U);
   std::ofstream(table) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
-  const Outcome imported = run(folder_, {"import", table, "-o", file});
-  EXPECT_EQ(imported.exit_code, 0) << imported.err;
-  const Outcome info = run(folder_, {"info", file});
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  const Outcome exported = run(folder_, {"export", file, "--format", "json"});
-  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  expect_exit(0, run(folder_, {"import", table, "-o", file}));
+  expect_exit(0, run(folder_, {"info", file}));
+  const Outcome exported = expect_exit(0, run(folder_, {"export", file, "--format", "json"}));
   const auto document = nlohmann::json::parse(exported.out);  // throws where it is no UTF-8
   ASSERT_EQ(document["runs"].size(), 2U);
   EXPECT_EQ(document["runs"][0]["argv"].back(), (folder_ / "caf\xEF\xBF\xBD.attnscope").string());
@@ -160,16 +142,14 @@ TEST_F(Files, exports_write_to_what_is_no_regular_file_and_refuse_what_is_not_th
   EXPECT_EQ(run(folder_, {"export", file_, "-o", "/dev/stdout"}).out, csv);
   EXPECT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", "/dev/null"}).exit_code, 0);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
-  const Outcome full = run(folder_, {"export", file_, "-o", "/dev/full"});
-  EXPECT_EQ(full.exit_code, 1);
+  const Outcome full = expect_exit(1, run(folder_, {"export", file_, "-o", "/dev/full"}));
   EXPECT_THAT(full.err, HasSubstr("/dev/full"));
 
   const fs::path notes = folder_ / "notes.txt";
   std::ofstream(notes) << "my notes\n";
   for (const char* format : {"csv", "json", "attnscope"}) {
-    const Outcome refused = run(folder_, {"export", file_, "--format", format, "-o", notes});
-    EXPECT_EQ(refused.exit_code, 1) << format;
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("notes.txt"), HasSubstr("--force")));
+    EXPECT_THAT(expect_exit(1, run(folder_, {"export", file_, "--format", format, "-o", notes})).err,
+                AllOf(HasSubstr("notes.txt"), HasSubstr("--force")));
     EXPECT_EQ(content(notes), "my notes\n");
   }
   EXPECT_EQ(run(folder_, {"export", file_, "--force", "-o", notes}).exit_code, 0);
@@ -183,17 +163,13 @@ TEST_F(Files, pipes_and_links_in_a_circle_are_no_files_to_read) {
   fs::create_symlink(circle, circle);
   for (const Words& reading : {Words{"info"}, Words{"export"}, Words{"ceilings"}, Words{"paper"}, Words{"merge"}}) {
     const Words before = reading[0] == "merge" ? Words{"-o", folder_ / "all.attnscope"} : Words{};
-    const Outcome of_pipe = run(folder_, reading + before + Words{pipe});
-    EXPECT_EQ(of_pipe.exit_code, 1) << reading[0];
-    EXPECT_THAT(of_pipe.err, HasSubstr("pipe.attnscope is no regular file but a device, a pipe or a socket"));
-    const Outcome of_circle = run(folder_, reading + before + Words{circle});
-    EXPECT_EQ(of_circle.exit_code, 1) << reading[0];
-    EXPECT_THAT(of_circle.err, HasSubstr("circle.attnscope is a symlink that leads back to itself"));
-    EXPECT_EQ(lines_in(of_circle.err), 1) << of_circle.err;
+    EXPECT_THAT(expect_exit(1, run(folder_, reading + before + Words{pipe})).err,
+                HasSubstr("pipe.attnscope is no regular file but a device, a pipe or a socket"));
+    EXPECT_THAT(expect_error(1, run(folder_, reading + before + Words{circle})).err,
+                HasSubstr("circle.attnscope is a symlink that leads back to itself"));
   }
-  const Outcome written = run(folder_, small_sweep + Words{"-q", "-o", circle});
-  EXPECT_EQ(written.exit_code, 1);
-  EXPECT_THAT(written.err, HasSubstr("circle.attnscope is a symlink that leads back to itself"));
+  EXPECT_THAT(expect_exit(1, run(folder_, small_sweep + Words{"-q", "-o", circle})).err,
+              HasSubstr("circle.attnscope is a symlink that leads back to itself"));
   EXPECT_TRUE(fs::is_symlink(circle));
 }
 

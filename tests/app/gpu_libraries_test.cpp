@@ -15,7 +15,7 @@
 #include "profiler/metrics/statement.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -83,9 +83,7 @@ class GpuLibraries : public ::testing::Test {
 };
 
 TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
-  const Outcome outcome =
-      collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[full,causal]"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
+  expect_exit(0, collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[full,causal]"}));
   const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
   ASSERT_EQ(stored.size(), 6U);
   for (const StoredPoint& point : stored) {
@@ -129,10 +127,8 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
       {15, {Disposition::incorrect, "attnscope_attention.so wrote beyond the end of its workspace of 4096 bytes."}},
       {16, {Disposition::incorrect, "attnscope_attention.so wrote in front of its workspace."}},
   };
-  const Outcome outcome =
-      collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
-              {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", "--timeout", "0.3"});
-  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  expect_exit(5, collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
+                         {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", "--timeout", "0.3"}));
   EXPECT_EQ(state(), StoredRunState::complete);
   const auto found = points();
   ASSERT_EQ(found.size(), expected.size());
@@ -151,8 +147,7 @@ TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
   std::ofstream(folder_ / "own.so") << "no library\n";
   for (const auto& [library, reason] : reasons) {
     std::filesystem::remove(file_);
-    const Outcome outcome = collect(statement(library), {"-a", "N=64"});
-    EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+    expect_exit(5, collect(statement(library), {"-a", "N=64"}));
     EXPECT_EQ(points()[1].disposition, Disposition::compile_error);
     EXPECT_THAT(text(points()[1].reason), HasSubstr(reason));
   }
@@ -166,17 +161,14 @@ TEST_F(GpuLibraries, work_on_another_stream_is_found) {
 
 TEST_F(GpuLibraries, launch_and_ab_take_one) {
   const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
-  const Outcome launched =
-      run_with({"launch", "--kernel", kernel, "--device", "gpu"}, {"algorithm=own", "N=64", "d=64", "heads=1"});
-  EXPECT_EQ(launched.exit_code, 0) << launched.err;
+  const Outcome launched = expect_exit(
+      0, run_with({"launch", "--kernel", kernel, "--device", "gpu"}, {"algorithm=own", "N=64", "d=64", "heads=1"}));
   EXPECT_THAT(launched.out, HasSubstr("median of "));
-  const Outcome crashed = run_with({"launch", "--kernel", kernel, "--device", "gpu"},
-                                   {"algorithm=own", "N=64", "d=64", "heads=1", "mode=5"});
-  EXPECT_EQ(crashed.exit_code, 1);
+  const Outcome crashed = expect_exit(1, run_with({"launch", "--kernel", kernel, "--device", "gpu"},
+                                                  {"algorithm=own", "N=64", "d=64", "heads=1", "mode=5"}));
   EXPECT_THAT(crashed.err, HasSubstr("ended by signal 11"));
-  const Outcome compared = run_with({"ab", "--kernel", kernel, "--device", "gpu", "--rounds", "6"},
-                                    {"N=64", "d=64", "heads=1", "--base", "algorithm=own", "--with", "algorithm=fa2"});
-  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  expect_exit(0, run_with({"ab", "--kernel", kernel, "--device", "gpu", "--rounds", "6"},
+                          {"N=64", "d=64", "heads=1", "--base", "algorithm=own", "--with", "algorithm=fa2"}));
 }
 
 TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
@@ -187,9 +179,8 @@ TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
     std::filesystem::rename(statement("own.so"), folder_ / side / "own.json");
     kernels.push_back("kernel=" + (folder_ / side / "own.json").string());
   }
-  const Outcome compared = run_with({"ab", "--device", "gpu", "--rounds", "6", "-o", file_},
-                                    {"N=64", "d=64", "heads=1", "--base", kernels[0], "--with", kernels[1]});
-  EXPECT_EQ(compared.exit_code, 0) << compared.err << compared.out;
+  expect_exit(0, run_with({"ab", "--device", "gpu", "--rounds", "6", "-o", file_},
+                          {"N=64", "d=64", "heads=1", "--base", kernels[0], "--with", kernels[1]}));
   EXPECT_GT(noted((folder_ / "a/own.so").string()), 0);
   EXPECT_GT(noted((folder_ / "b/own.so").string()), 0);
   const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
@@ -204,8 +195,7 @@ TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
   std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, library);
   const auto kept = [&] {
     std::filesystem::remove(file_);
-    const Outcome outcome = collect(statement("kept.so"), {"-a", "N=[32,64]", "--keep-sources"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, collect(statement("kept.so"), {"-a", "N=[32,64]", "--keep-sources"}));
     const auto statements = RunStore::open(file_, RunStore::Mode::read_only).statements(true);
     EXPECT_EQ(statements.size(), 1U);
     return std::pair(statements.at(0)->sources.at(0).content, outcome.err);
@@ -228,15 +218,14 @@ TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said
   const Outcome info = run_with({"info", file_}, {});
   EXPECT_THAT(info.out, HasSubstr("(" ATTNSCOPE_ATTENTION_LIBRARY "), host code"));
   EXPECT_THAT(info.out, HasSubstr("points 1: Judged without guard pages"));
-  const Outcome report = run_with({"report", file_, "-o", folder_ / "report.md"}, {});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
+  expect_exit(0, run_with({"report", file_, "-o", folder_ / "report.md"}, {}));
   EXPECT_THAT(content(folder_ / "report.md"), AllOf(HasSubstr("host code"), HasSubstr("Judged without guard pages")));
 }
 
 TEST_F(GpuLibraries, where_there_is_no_gpu_that_is_said_as_without_one) {
   const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
-  const Outcome outcome = run_with({"collect", "--kernel", kernel, "--device", "3", "--quiet"}, {"-o", file_});
-  EXPECT_EQ(outcome.exit_code, 1);
+  const Outcome outcome =
+      expect_exit(1, run_with({"collect", "--kernel", kernel, "--device", "3", "--quiet"}, {"-o", file_}));
   EXPECT_THAT(outcome.err, HasSubstr("There is no GPU 3"));
 }
 

@@ -6,23 +6,21 @@
 
 #include <nlohmann/json.hpp>
 
-#include "subprocess.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using GpusCommand = CommandTest;
 
 const Words shared_points{"collect", "--algorithms", "ring,ulysses", "-a",       "N=2048", "-a",          "d=64",
                           "-a",      "heads=4",      "-a",           "gpus=1,2", "-a",     "mask=causal", "--quiet"};
 
-TEST(GpusCommand, LaysThemBesideOneGpu) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  ASSERT_EQ(run(folder, shared_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
-  const Outcome outcome = run(folder, {"gpus", "--format", "json", file});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(GpusCommand, LaysThemBesideOneGpu) {
+  const auto file = folder_ / "a.attnscope";
+  ASSERT_EQ(run(folder_, shared_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
+  const Outcome outcome = expect_exit(0, run(folder_, {"gpus", "--format", "json", file}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
   ASSERT_EQ(rows.size(), 2U);
   for (const auto& row : rows) {
@@ -32,26 +30,21 @@ TEST(GpusCommand, LaysThemBesideOneGpu) {
     EXPECT_LT(row.at("efficiency").get<double>(), 1.0);
   }
   EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once over";
-  const Outcome report = run(folder, {"report", file, "-o", folder / "r.md", "--sections", "gpus"});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
+  expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "r.md", "--sections", "gpus"}));
   // No joining took 0 ns: what is exported comes back.
-  ASSERT_EQ(run(folder, {"export", file, "--format", "csv", "-o", folder / "a.csv"}).exit_code, 0);
-  const Outcome import = run(folder, {"import", folder / "a.csv", "-o", folder / "b.attnscope"});
-  ASSERT_EQ(import.exit_code, 0) << import.err;
-  const auto again = nlohmann::json::parse(run(folder, {"gpus", "--json", folder / "b.attnscope"}).out).at("rows");
+  ASSERT_EQ(run(folder_, {"export", file, "--format", "csv", "-o", folder_ / "a.csv"}).exit_code, 0);
+  expect_exit(0, run(folder_, {"import", folder_ / "a.csv", "-o", folder_ / "b.attnscope"}));
+  const auto again = nlohmann::json::parse(run(folder_, {"gpus", "--json", folder_ / "b.attnscope"}).out).at("rows");
   ASSERT_EQ(again.size(), 2U);
   for (const char* key : {"time_ns", "efficiency", "gpu_combine_ns", "link_bytes", "hides_from"}) {
     EXPECT_EQ(again[1].at(key), rows[1].at(key)) << key;
   }
-  const Outcome one = run(folder, {"gpus", "--filter", "fa2", file});
-  EXPECT_EQ(one.exit_code, 1);
+  expect_exit(1, run(folder_, {"gpus", "--filter", "fa2", file}));
 }
 
-TEST(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
-  const TemporaryFolder folder;
-  const Outcome outcome = run(folder, {"model", "--algorithms", "ulysses", "-a", "N=2048", "-a", "d=64", "-a",
-                                       "heads=4", "-a", "gpus=2", "--json"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
+  const Outcome outcome = expect_exit(0, run(folder_, {"model", "--algorithms", "ulysses", "-a", "N=2048", "-a", "d=64",
+                                                       "-a", "heads=4", "-a", "gpus=2", "--json"}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].at("kernel"), "all");
@@ -62,10 +55,9 @@ TEST(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
   EXPECT_EQ(rows[0].at("link_rate"), "assumed");
 }
 
-TEST(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {
-  const TemporaryFolder folder;
-  const Outcome outcome = run(folder, shared_points + Words{"--device", "simulated*2", "-o", folder / "a.attnscope"});
-  EXPECT_EQ(outcome.exit_code, 2);
+TEST_F(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {
+  const Outcome outcome =
+      expect_exit(2, run(folder_, shared_points + Words{"--device", "simulated*2", "-o", folder_ / "a.attnscope"}));
   EXPECT_THAT(outcome.err, HasSubstr("name one device (--device 0"));
 }
 

@@ -4,12 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -23,9 +22,8 @@ class HostileFile : public ::testing::Test {
  protected:
   /// A complete run of the preset `paper`, simulated.
   void SetUp() override {
-    const Outcome outcome = run(folder_, {"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
-                                          "simulated", "-a", "N=1024", "-q", "-o", file_});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_exit(0, run(folder_, {"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
+                                 "simulated", "-a", "N=1024", "-q", "-o", file_}));
     points_ = RunStore::open(file_, RunStore::Mode::read_only).points().size();
     ASSERT_GT(points_, 1U);
   }
@@ -47,9 +45,8 @@ TEST_F(HostileFile, a_run_without_its_checksum_is_unverified) {
   ASSERT_EQ(run(folder_, {"report", file_, "-o", report, "--sections", "environment"}).exit_code, 0);
   EXPECT_THAT(content(report), Not(AnyOf(HasSubstr("without a checksum"), HasSubstr("were damaged"))));
   damage("UPDATE runs SET state = 'interrupted', checksum = NULL");
-  const Outcome outcome = run(folder_, {"check", file_});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("runs without a checksum (interrupted): 1"), Not(HasSubstr(": ok\n"))));
+  EXPECT_THAT(expect_exit(0, run(folder_, {"check", file_})).out,
+              AllOf(HasSubstr("runs without a checksum (interrupted): 1"), Not(HasSubstr(": ok\n"))));
   ASSERT_EQ(run(folder_, {"report", file_, "-o", report, "--sections", "environment"}).exit_code, 0);
   EXPECT_THAT(content(report), HasSubstr("without a checksum"));
 }
@@ -58,16 +55,15 @@ TEST_F(HostileFile, a_changed_value_is_warned_of_wherever_it_is_used) {
   damage("UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
   EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 5);
   for (const char* command : {"export", "info", "paper"}) {
-    const Outcome outcome = run(folder_, {command, file_});
-    EXPECT_EQ(outcome.exit_code, 5) << command;
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("run 1"), HasSubstr("its numbers may be wrong"))) << command;
+    EXPECT_THAT(expect_exit(5, run(folder_, {command, file_})).err,
+                AllOf(HasSubstr("run 1"), HasSubstr("its numbers may be wrong")))
+        << command;
   }
 }
 
 TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   damage("UPDATE points SET bc = 0 WHERE id = 1");
-  const Outcome csv = run(folder_, {"export", file_});
-  EXPECT_EQ(csv.exit_code, 5);
+  const Outcome csv = expect_exit(5, run(folder_, {"export", file_}));
   EXPECT_THAT(csv.err, AllOf(HasSubstr("damaged in 2 places"), HasSubstr("point 1 (run 1, place 0): bc 0")));
   std::size_t whole_points = 0;
   for (std::size_t at = csv.out.find(",all,"); at != std::string::npos; at = csv.out.find(",all,", at + 1)) {
@@ -75,15 +71,12 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   }
   EXPECT_EQ(whole_points, points_ - 1);
 
-  const Outcome info = run(folder_, {"info", file_});
-  EXPECT_EQ(info.exit_code, 5);
-  EXPECT_THAT(info.out, AllOf(HasSubstr("paper"), HasSubstr("2 damaged rows:\npoint 1 (run 1, place 0): bc 0")));
+  EXPECT_THAT(expect_exit(5, run(folder_, {"info", file_})).out,
+              AllOf(HasSubstr("paper"), HasSubstr("2 damaged rows:\npoint 1 (run 1, place 0): bc 0")));
   const std::string report = folder_ / "a.html";
   EXPECT_EQ(run(folder_, {"report", file_, "-o", report, "--sections", "environment"}).exit_code, 5);
   EXPECT_THAT(content(report), HasSubstr("The first: a.attnscope, point 1 (run 1, place 0): bc 0"));
-  const Outcome paper = run(folder_, {"paper", file_});
-  EXPECT_EQ(paper.exit_code, 5) << paper.err;
-  EXPECT_THAT(paper.err, HasSubstr("damaged in 2 places"));
+  EXPECT_THAT(expect_exit(5, run(folder_, {"paper", file_})).err, HasSubstr("damaged in 2 places"));
 }
 
 TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_asked_for) {
@@ -91,25 +84,18 @@ TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_as
   const std::string all = (folder_ / "all.attnscope").string();
   ASSERT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", good}).exit_code, 0);
   damage("UPDATE points SET bc = 0 WHERE id = 1");
-  const Outcome refused = run(folder_, {"merge", "-o", all, good, file_});
-  EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr(file_), HasSubstr("bc 0"), HasSubstr("--skip-damaged")));
-  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  EXPECT_THAT(expect_error(1, run(folder_, {"merge", "-o", all, good, file_})).err,
+              AllOf(HasSubstr(file_), HasSubstr("bc 0"), HasSubstr("--skip-damaged")));
   EXPECT_FALSE(std::filesystem::exists(all));
-  const Outcome merged = run(folder_, {"merge", "-o", all, good, file_, "--skip-damaged"});
-  EXPECT_EQ(merged.exit_code, 5);
+  const Outcome merged = expect_exit(5, run(folder_, {"merge", "-o", all, good, file_, "--skip-damaged"}));
   EXPECT_THAT(merged.err, AllOf(HasSubstr("left out: " + file_), HasSubstr("bc 0")));
   EXPECT_THAT(merged.out, HasSubstr(std::to_string(points_) + " points"));
-  const Outcome again = run(folder_, {"merge", "-o", all, good});
-  EXPECT_EQ(again.exit_code, 1);
-  EXPECT_THAT(again.err, HasSubstr("is there already"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("is there already"));
 }
 
 TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goes_on) {
   damage("UPDATE runs SET options = json_set(options, '$.max_noise', null)");
-  const Outcome info = run(folder_, {"info", file_});
-  EXPECT_EQ(info.exit_code, 5) << info.err;
-  EXPECT_THAT(info.out, HasSubstr("run 1 with its points: "));
+  EXPECT_THAT(expect_exit(5, run(folder_, {"info", file_})).out, HasSubstr("run 1 with its points: "));
   const Outcome more =
       run(folder_, {"collect", "--preset", "quick", "--algorithms", "fa2", "--device", "simulated", "-q", "-o", file_});
   EXPECT_EQ(more.exit_code, 5) << "the new run is whole, and the old one is named: " << more.err;
@@ -120,9 +106,8 @@ TEST(Options, take_no_nan_and_no_infinity) {
   const TemporaryFolder folder;
   for (const char* option : {"--max-noise", "--timeout"}) {
     for (const char* value : {"nan", "-nan", "inf", "1e999", "0x7p99999"}) {
-      const Outcome outcome =
-          run(folder, {"collect", "--device", "simulated", "-o", (folder / "a.attnscope").string(), option, value});
-      EXPECT_EQ(outcome.exit_code, 2) << option << ' ' << value << outcome.err;
+      const Outcome outcome = expect_exit(
+          2, run(folder, {"collect", "--device", "simulated", "-o", (folder / "a.attnscope").string(), option, value}));
       EXPECT_THAT(outcome.err, HasSubstr(option));
       EXPECT_FALSE(std::filesystem::exists(folder / "a.attnscope"));
     }

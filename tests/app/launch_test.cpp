@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One point's kernels bare, on the library that stands for a GPU (tests/gpu/fake).
+// launch and doctor --noise on the library that stands for a GPU (tests/gpu/fake).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "stand_in.h"
-#include "subprocess.h"
+#include "storage/run_store.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -15,14 +16,12 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using Words = std::vector<std::string>;
 
-class Launch : public ::testing::Test {
+class Launch : public CommandTest {
  protected:
   Outcome launch(const Words& arguments, const std::string& faults = "") {
     Process::Options options = on_stand_in(faults);
-    Words all{"launch"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Words all = Words{"launch"} + arguments;
     return run(folder_, all, options);
   }
   static void expect_one_line(const Outcome& outcome) {
@@ -30,16 +29,13 @@ class Launch : public ::testing::Test {
     EXPECT_THAT(outcome.err, AllOf(StartsWith("attnscope: "), EndsWith("\n")));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Launch, says_what_it_launched_and_the_median_time) {
   const Words axes{"algorithm=naive", "N=256", "d=64", "heads=2", "pass=bwd"};
-  const Outcome people = launch(axes);
-  EXPECT_EQ(people.exit_code, 0) << people.err;
-  EXPECT_THAT(people.out, AllOf(StartsWith("Device: GPU 0, "), HasSubstr("naive"), HasSubstr("N 256 d 64"),
-                                HasSubstr(", the median of 10 runs from a cold L2 (quartiles ")));
+  EXPECT_THAT(expect_exit(0, launch(axes)).out,
+              AllOf(StartsWith("Device: GPU 0, "), HasSubstr("naive"), HasSubstr("N 256 d 64"),
+                    HasSubstr(", the median of 10 runs from a cold L2 (quartiles ")));
 }
 
 TEST_F(Launch, opens_no_counters_and_writes_no_file) {
@@ -50,25 +46,19 @@ TEST_F(Launch, opens_no_counters_and_writes_no_file) {
 }
 
 TEST_F(Launch, takes_exactly_one_point) {
-  const Outcome several = launch({"algorithm=[fa1,fa2]", "N=[256,512]", "d=64"});
-  EXPECT_EQ(several.exit_code, 2);
+  const Outcome several = expect_exit(2, launch({"algorithm=[fa1,fa2]", "N=[256,512]", "d=64"}));
   expect_one_line(several);
   EXPECT_THAT(several.err, HasSubstr("these axes make 4;"));
-  const Outcome no_algorithm = launch({"N=256", "d=64"});
-  EXPECT_EQ(no_algorithm.exit_code, 2);
-  EXPECT_THAT(no_algorithm.err, HasSubstr("launch runs one point, and these axes make"));
-  const Outcome mistyped = launch({"algorithm=fa2", "Nk=256"});
-  EXPECT_EQ(mistyped.exit_code, 2);
+  EXPECT_THAT(expect_exit(2, launch({"N=256", "d=64"})).err, HasSubstr("launch runs one point, and these axes make"));
+  const Outcome mistyped = expect_exit(2, launch({"algorithm=fa2", "Nk=256"}));
   expect_one_line(mistyped);
 }
 
 TEST_F(Launch, without_a_gpu_it_says_so_in_one_line) {
-  const Outcome none = launch({"algorithm=fa2", "N=128", "d=64"}, "init=100");
-  EXPECT_EQ(none.exit_code, 1);
+  const Outcome none = expect_exit(1, launch({"algorithm=fa2", "N=128", "d=64"}, "init=100"));
   expect_one_line(none);
   EXPECT_THAT(none.err, HasSubstr("launch needs a GPU"));
-  const Outcome simulated = launch({"algorithm=fa2", "N=128", "d=64", "--device", "simulated:A100"});
-  EXPECT_EQ(simulated.exit_code, 2);
+  const Outcome simulated = expect_exit(2, launch({"algorithm=fa2", "N=128", "d=64", "--device", "simulated:A100"}));
   expect_one_line(simulated);
   EXPECT_THAT(simulated.err, HasSubstr("is simulated"));
 }
@@ -78,11 +68,24 @@ TEST_F(Launch, a_point_that_fails_is_named_with_its_reason) {
   EXPECT_NE(refused.exit_code, 0);
   expect_one_line(refused);
   for (const char* fault : {"crash=fa2", "hang=fa2"}) {
-    const Outcome outcome = launch({"algorithm=fa2", "N=128", "d=64", "--timeout", "0.3"}, fault);
-    EXPECT_EQ(outcome.exit_code, 1) << fault;
+    const Outcome outcome = expect_exit(1, launch({"algorithm=fa2", "N=128", "d=64", "--timeout", "0.3"}, fault));
     expect_one_line(outcome);
     EXPECT_THAT(outcome.err, HasSubstr(fault[0] == 'c' ? ": crashed: " : ": timeout: "));
   }
+}
+
+TEST(NoiseOnGpu, is_printed_and_kept) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "noise.attnscope";
+  const Outcome outcome =
+      expect_exit(0, run(folder,
+                         {"doctor", "--noise", "--device", "0", "--algorithms", "fa2", "-a", "N=128", "-a", "d=64",
+                          "-a", "heads=1", "--recordings", "4", "--rounds", "3", "-o", file},
+                         on_stand_in("compute-output")));
+  EXPECT_THAT(outcome.out, ::testing::StartsWith("4 recordings of 3 rounds, 1 points, "));
+  const auto kept = RunStore::open(file, RunStore::Mode::read_only).noise();
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].noise.recordings, 4);
 }
 
 }  // namespace

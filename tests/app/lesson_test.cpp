@@ -14,17 +14,17 @@
 #include <optional>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "browser.h"
 #include "profiler/lesson/pictures.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using LessonExport = CommandTest;
 
 std::string law_sample() {
   return (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-law.attnscope").string();
@@ -35,11 +35,9 @@ std::string race_sample() {
 }
 
 std::string exported_page(const TemporaryFolder& folder, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments{"lesson",     "export", ATTNSCOPE_SAMPLE,
-                                     law_sample(), "-o",     (folder / "out").string()};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const Outcome outcome = run(folder, arguments);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Words arguments =
+      Words{"lesson", "export", ATTNSCOPE_SAMPLE, law_sample(), "-o", (folder / "out").string()} + more;
+  expect_exit(0, run(folder, arguments));
   return content(folder / "out/index.html");
 }
 
@@ -48,7 +46,7 @@ void write_file(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file) << text;
 }
 
-TEST(LessonExport, WritesAPageInEitherLanguage) {
+TEST_F(LessonExport, WritesAPageInEitherLanguage) {
   for (const char* language : {"en", "zh"}) {
     const TemporaryFolder folder;
     const std::string page = exported_page(folder, {"--lang", language});
@@ -68,9 +66,8 @@ TEST(LessonExport, WritesAPageInEitherLanguage) {
   }
 }
 
-TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
-  const TemporaryFolder folder;
-  const std::string page = exported_page(folder);
+TEST_F(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
+  const std::string page = exported_page(folder_);
   const auto outcome = [&](const std::string& id) {
     std::smatch found;
     const std::regex card("data-id=\"claim-" + id + "\" data-outcome=\"([a-z-]+)\"");
@@ -110,9 +107,8 @@ TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
       {"export", "--filter", "algo:fa3 d:128 N:4096"},
       {"report", "-o", (folder / "report.md").string(), "--figures", "0"}};
   for (const std::vector<std::string>& command : commands) {
-    const Outcome outcome = run(folder, command);
-    EXPECT_EQ(outcome.exit_code, 0) << command[0] << ": " << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(command[0] == "law" ? law_sample() : sample)) << command[0];
+    EXPECT_THAT(expect_exit(0, run(folder, command)).err, HasSubstr(command[0] == "law" ? law_sample() : sample))
+        << command[0];
   }
   EXPECT_THAT(content(folder / "lesson/index.html"),
               HasSubstr("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope, "
@@ -125,19 +121,16 @@ TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
   std::filesystem::copy_file(ATTNSCOPE_PROGRAM, folder / "bin/attnscope");
   const Process::Options alone{.environment = {{"XDG_DATA_DIRS", "/nowhere"}}, .program = folder / "bin/attnscope"};
   for (const char* command : {"info", "law"}) {
-    const Outcome outcome = run(folder, {command}, alone);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("the recorded sample is not installed"));
+    EXPECT_THAT(expect_exit(2, run(folder, {command}, alone)).err, HasSubstr("the recorded sample is not installed"));
   }
 }
 
-TEST(LessonExport, SeedsDifferAndRepeat) {
-  const TemporaryFolder folder;
-  const std::string first = exported_page(folder, {"--seed", "1"});
-  const std::string second = exported_page(folder, {"--seed", "2"});
+TEST_F(LessonExport, SeedsDifferAndRepeat) {
+  const std::string first = exported_page(folder_, {"--seed", "1"});
+  const std::string second = exported_page(folder_, {"--seed", "2"});
   std::map<std::size_t, std::set<std::string>> prompts;
   for (const char* seed : {"1", "2", "3", "4"}) {
-    const std::string page = exported_page(folder, {"--seed", seed});
+    const std::string page = exported_page(folder_, {"--seed", seed});
     const std::regex prompt("</legend><p>(.*)</p><div class=\"choice\"");
     std::size_t at = 0;
     for (std::sregex_iterator found(page.begin(), page.end(), prompt), end; found != end; ++found) {
@@ -146,13 +139,12 @@ TEST(LessonExport, SeedsDifferAndRepeat) {
   }
   EXPECT_GE(prompts.size(), 14U);
   for (const auto& [at, texts] : prompts) EXPECT_GE(texts.size(), 2U) << *texts.begin();
-  EXPECT_EQ(first, exported_page(folder, {"--seed", "1"}));
+  EXPECT_EQ(first, exported_page(folder_, {"--seed", "1"}));
 }
 
-TEST(LessonExport, TheKeyNamesTheLetterOfEachRightChoice) {
-  const TemporaryFolder folder;
-  const std::string key_file = (folder / "key.html").string();
-  const std::string page = exported_page(folder, {"--seed", "3", "--answers", key_file, law_sample(), race_sample()});
+TEST_F(LessonExport, TheKeyNamesTheLetterOfEachRightChoice) {
+  const std::string key_file = (folder_ / "key.html").string();
+  const std::string page = exported_page(folder_, {"--seed", "3", "--answers", key_file, law_sample(), race_sample()});
   const std::string key = content(key_file);
   const std::regex right("data-right=\"1\"><label><input [^>]*><b class=\"letter\">([A-F])</b>");
   const std::regex named("<p><strong>([A-F])</strong>");
@@ -180,32 +172,29 @@ TEST(LessonTexts, AreWrittenOutToBeEdited) {
   EXPECT_NE(content(step), text);
 }
 
-TEST(LessonExport, BadInputIsOneClearLine) {
-  const TemporaryFolder folder;
-  const std::string out = (folder / "out").string();
-  const Outcome language = run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--lang", "fr"});
-  EXPECT_EQ(language.exit_code, 2);
-  EXPECT_THAT(language.err, HasSubstr("fr not in {en,zh}"));
-  EXPECT_EQ(run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", out + "/nothing"}).exit_code, 1);
-  EXPECT_EQ(run(folder, {"lesson", "export", out + "/nothing.attnscope", "-o", out}).exit_code, 1);
+TEST_F(LessonExport, BadInputIsOneClearLine) {
+  const std::string out = (folder_ / "out").string();
+  EXPECT_THAT(expect_exit(2, run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--lang", "fr"})).err,
+              HasSubstr("fr not in {en,zh}"));
+  EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", out + "/nothing"}).exit_code, 1);
+  EXPECT_EQ(run(folder_, {"lesson", "export", out + "/nothing.attnscope", "-o", out}).exit_code, 1);
   // A foreign page stays.
-  write_file(folder / "out/index.html", "mine");
-  EXPECT_NE(run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
-  EXPECT_EQ(content(folder / "out/index.html"), "mine");
-  EXPECT_EQ(run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--force"}).exit_code, 0);
+  write_file(folder_ / "out/index.html", "mine");
+  EXPECT_NE(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
+  EXPECT_EQ(content(folder_ / "out/index.html"), "mine");
+  EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--force"}).exit_code, 0);
   // And a lesson is replaced.
-  EXPECT_EQ(run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
+  EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
 }
 
-TEST(LessonExport, ATeachersTextsAreLaidOverOurs) {
-  const TemporaryFolder folder;
-  write_file(folder / "mine/en/step-8-own.md", "---\ntitle: My own\nslug: own\norder: 8\n---\nOf *me*.\n");
-  write_file(folder / "mine/en/step-2-hierarchy.md", "---\ntitle: broken\n---\n");
-  const Outcome outcome = run(folder, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", (folder / "out").string(), "--texts",
-                                       (folder / "mine").string()});
-  EXPECT_EQ(outcome.exit_code, 5);
+TEST_F(LessonExport, ATeachersTextsAreLaidOverOurs) {
+  write_file(folder_ / "mine/en/step-8-own.md", "---\ntitle: My own\nslug: own\norder: 8\n---\nOf *me*.\n");
+  write_file(folder_ / "mine/en/step-2-hierarchy.md", "---\ntitle: broken\n---\n");
+  const Outcome outcome =
+      expect_exit(5, run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", (folder_ / "out").string(), "--texts",
+                                   (folder_ / "mine").string()}));
   EXPECT_THAT(outcome.err, HasSubstr("en/step-2-hierarchy.md:1: the front matter lacks 'slug'"));
-  const std::string page = content(folder / "out/index.html");
+  const std::string page = content(folder_ / "out/index.html");
   EXPECT_THAT(page, HasSubstr("7 My own</a>"));
   EXPECT_THAT(page, HasSubstr("<section id=\"tiling\""));
   EXPECT_THAT(page, Not(HasSubstr("<section id=\"hierarchy\"")));
@@ -444,8 +433,7 @@ void expect_law_as_fitted(const nlohmann::json& report) {
 
 /// The times are those that `attnscope export` has of these points.
 void expect_race_as_measured(const TemporaryFolder& folder, const nlohmann::json& lanes) {
-  const Outcome exported = run(folder, {"export", race_sample(), "--json", "--filter", "d:64 N:4096"});
-  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const Outcome exported = expect_exit(0, run(folder, {"export", race_sample(), "--json", "--filter", "d:64 N:4096"}));
   ASSERT_EQ(lanes.size(), 5U);
   std::size_t at = 0;
   const nlohmann::json all = nlohmann::json::parse(exported.out);

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,7 +10,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -19,7 +18,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr double mib = 1024.0 * 1024;
 
@@ -39,7 +37,7 @@ PointRecord measured(const std::string& algorithm, TileShape tile, double ns, st
   return record;
 }
 
-class ModelAgainst : public ::testing::Test {
+class ModelAgainst : public CommandTest {
  protected:
   void add_run(const std::string& uuid, const std::vector<PointRecord>& points) {
     RunHeader header;
@@ -51,10 +49,8 @@ class ModelAgainst : public ::testing::Test {
     (void)store.add_complete_runs(std::vector<CompleteRun>{{header, points}});
   }
   [[nodiscard]] json rows(const std::vector<std::string>& files) {
-    std::vector<std::string> words{"model", "--json", "--against"};
-    words.insert(words.end(), files.begin(), files.end());
-    const Outcome outcome = run(folder_, words);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Words words = Words{"model", "--json", "--against"} + files;
+    const Outcome outcome = expect_exit(0, run(folder_, words));
     return json::parse(outcome.out)["rows"];
   }
   static json row(const json& rows, const std::string& quantity, const std::string& algorithm) {
@@ -63,9 +59,6 @@ class ModelAgainst : public ::testing::Test {
     }
     return json::object({{"points", -1}, {"problems", -1}, {"problem", ""}});
   }
-
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_ / "measured.attnscope";
 };
 
 TEST_F(ModelAgainst, a_problem_on_two_gpus_of_one_name_is_two_problems) {
@@ -92,8 +85,7 @@ std::vector<Ceiling> dram_of(double bytes_per_second) {
 TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
   add_run("GPU-1", {measured("naive", {.br = 64, .bc = 64}, 1e6, 0)});
   const auto error = [&](const std::vector<std::string>& words) {
-    const Outcome outcome = run(folder_, words);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, run(folder_, words));
     return row(json::parse(outcome.out)["rows"], "time", "naive").at("median_error").get<double>();
   };
   const std::vector<std::string> words{"model", "--json", "--against", file_};
@@ -129,9 +121,8 @@ TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
 
 TEST_F(ModelAgainst, a_file_without_rates_is_said_to_have_none) {
   add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0)});
-  const Outcome outcome = run(folder_, {"model", "--against", file_, "--ceilings", file_});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("holds no measured rates of a NVIDIA H200"));
+  EXPECT_THAT(expect_exit(2, run(folder_, {"model", "--against", file_, "--ceilings", file_})).err,
+              HasSubstr("holds no measured rates of a NVIDIA H200"));
 }
 
 TEST_F(ModelAgainst, a_copy_of_a_run_adds_nothing) {
@@ -153,8 +144,7 @@ TEST_F(ModelAgainst, what_was_left_out_is_counted) {
   const json found = rows({file_});
   EXPECT_EQ(row(found, "time", "fa2").at("points"), 2);
   EXPECT_EQ(row(found, "dram_bytes", "fa2").at("points"), 1) << "nobody saw the other's bytes settle";
-  const Outcome people = run(folder_, {"model", "--against", file_});
-  EXPECT_EQ(people.exit_code, 0);
+  const Outcome people = expect_exit(0, run(folder_, {"model", "--against", file_}));
   EXPECT_THAT(people.out, HasSubstr("2 points of "));
   EXPECT_THAT(people.err, HasSubstr("3 points could not be played, first mine "));
 }

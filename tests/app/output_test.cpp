@@ -9,13 +9,12 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -25,12 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using Words = std::vector<std::string>;
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
+using ExitCodes = CommandTest;
 
 std::size_t count(const std::string& text, const std::string& word) {
   std::size_t found = 0;
@@ -38,15 +32,13 @@ std::size_t count(const std::string& text, const std::string& word) {
   return found;
 }
 
-class Results : public ::testing::Test {
+class Results : public CommandTest {
  protected:
   static void SetUpTestSuite() {
     kept() = std::make_unique<TemporaryFolder>();
     for (const char* name : {"a", "b"}) {
-      ASSERT_EQ(run(*kept(), Words{"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
-                                   "simulated", "-a", "N=[256,512]", "-a", "d=[64,128]", "-q", "-o", file(name)})
-                    .exit_code,
-                0);
+      expect_exit(0, run(*kept(), Words{"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
+                                        "simulated", "-a", "N=[256,512]", "-a", "d=[64,128]", "-q", "-o", file(name)}));
     }
   }
   static void TearDownTestSuite() { kept().reset(); }
@@ -58,12 +50,9 @@ class Results : public ::testing::Test {
   static std::string file(const std::string& name = "a") { return *kept() / (name + ".attnscope"); }
   Outcome asked(const Words& words) const { return run(folder_, words); }
   json rows(const Words& words) const {
-    const Outcome outcome = asked(words + Words{"--json"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, asked(words + Words{"--json"}));
     return json::parse(outcome.out).at("rows");
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Results, EveryDocumentOfJsonHasOneHead) {
@@ -81,8 +70,7 @@ TEST_F(Results, EveryDocumentOfJsonHasOneHead) {
        "attnscope-model-against"},
       {{"collect", "--dry-run", "--device", "simulated", "-a", "N=64"}, "attnscope-plan"}};
   for (const auto& [words, format] : all) {
-    const Outcome outcome = asked(words + Words{"--format", "json"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, asked(words + Words{"--format", "json"}));
     const json document = json::parse(outcome.out);
     EXPECT_EQ(document["format"], format);
     EXPECT_EQ(document["version"], 2) << format;
@@ -105,11 +93,9 @@ TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
                              Words{"model", "-a", "N=64"}, Words{"law", ATTNSCOPE_SAMPLE}}) {
     for (const char* format : {"text", "csv", "json"}) {
       const Words asked_for = words + Words{"--format", format};
-      const Outcome shown = asked(asked_for);
-      EXPECT_EQ(shown.exit_code, 0) << shown.err;
+      const Outcome shown = expect_exit(0, asked(asked_for));
       const std::string target = folder_ / (words[0] + "." + format);
-      const Outcome kept = asked(asked_for + Words{"-o", target});
-      EXPECT_EQ(kept.exit_code, 0) << kept.err;
+      const Outcome kept = expect_exit(0, asked(asked_for + Words{"-o", target}));
       EXPECT_EQ(kept.out, "") << words[0];
       EXPECT_EQ(content(target), shown.out) << words[0] << ' ' << format;
     }
@@ -118,9 +104,7 @@ TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
 
 TEST_F(Results, AFileThatHoldsSomethingElseStays) {
   const std::string before = content(file());
-  const Outcome refused = asked({"info", file(), "--force", "-o", file("b")});
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("holds measurements"));
+  EXPECT_THAT(expect_exit(2, asked({"info", file(), "--force", "-o", file("b")})).err, HasSubstr("holds measurements"));
   std::filesystem::copy_file(file(), folder_ / "hidden.csv");
   EXPECT_EQ(asked({"info", file(), "--csv", "--force", "-o", folder_ / "hidden.csv"}).exit_code, 2);
   EXPECT_EQ(content(folder_ / "hidden.csv"), before);
@@ -140,8 +124,7 @@ TEST_F(Results, AFileThatHoldsSomethingElseStays) {
 TEST_F(Results, CheckHasARowForEachFile) {
   std::ofstream(folder_ / "notes.attnscope") << "not a database, by far\n";
   const Outcome outcome =
-      asked({"check", folder_ / "notes.attnscope", file(), folder_ / "missing.attnscope", "--json"});
-  EXPECT_EQ(outcome.exit_code, 1);
+      expect_exit(1, asked({"check", folder_ / "notes.attnscope", file(), folder_ / "missing.attnscope", "--json"}));
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("missing.attnscope does not exist"), Not(HasSubstr("notes"))));
   const json states = json::parse(outcome.out).at("rows");
   EXPECT_EQ(states[0]["state"], "damaged");
@@ -173,9 +156,7 @@ TEST_F(Results, AFilterLeavesThePointsThatFit) {
   EXPECT_TRUE(std::ranges::any_of(errors, [](const json& row) { return row["algorithm"] == "fa2"; }));
 
   ASSERT_EQ(asked({"export", file(), "-o", folder_ / "all.csv"}).exit_code, 0);
-  ASSERT_EQ(
-      asked({"import", folder_ / "all.csv", "--filter", "d:64 algo:fa2", "-o", folder_ / "some.attnscope"}).exit_code,
-      0);
+  expect_exit(0, asked({"import", folder_ / "all.csv", "--filter", "d:64 algo:fa2", "-o", folder_ / "some.attnscope"}));
   std::size_t fitting = 0;
   for (const StoredPoint& point : RunStore::open(file(), RunStore::Mode::read_only).points()) {
     fitting += point.record.spec.problem.d == 64 && point.record.spec.algorithm == "fa2" ? 1U : 0U;
@@ -189,8 +170,7 @@ TEST_F(Results, AFilterThatNothingFitsIsAnErrorOfOneLine) {
        {Words{"info", file()}, Words{"law", file()}, Words{"paper", file()}, Words{"export", file()},
         Words{"compare", file(), "--with", file("b")}, Words{"model", "--against", ATTNSCOPE_SAMPLE},
         Words{"lesson", "export", file(), "-o", folder_ / "page"}, Words{"report", file(), "-o", folder_ / "r.html"}}) {
-    const Outcome outcome = asked(words + Words{"--filter", "N>1e9"});
-    EXPECT_EQ(outcome.exit_code, 1) << words[0];
+    const Outcome outcome = expect_exit(1, asked(words + Words{"--filter", "N>1e9"}));
     EXPECT_EQ(outcome.out, "") << words[0];
     EXPECT_EQ(outcome.err, "attnscope: --filter: no point of these files fits N>1e9\n");
     EXPECT_EQ(asked(words + Words{"--filter", "nothing>"}).exit_code, 2) << words[0];
@@ -218,31 +198,26 @@ std::vector<Words> commands_below(const TemporaryFolder& folder, const Words& pa
   return all;
 }
 
-TEST(ExitCodes, OfAWordThatNoCommandKnowsAreUsageAlsoBesideHelp) {
-  const TemporaryFolder folder;
-  const std::vector<Words> commands = commands_below(folder);
+TEST_F(ExitCodes, OfAWordThatNoCommandKnowsAreUsageAlsoBesideHelp) {
+  const std::vector<Words> commands = commands_below(folder_);
   EXPECT_GT(commands.size(), 24U);
   for (const Words& command : commands) {
     for (const Words& wrong : {Words{"--nonsense"}, Words{"--nonsense", "--help"}, Words{"--version", "--nonsense"}}) {
-      const Outcome outcome = run(folder, command + wrong);
-      EXPECT_EQ(outcome.exit_code, 2) << ::testing::PrintToString(command + wrong);
+      const Outcome outcome = expect_error(2, run(folder_, command + wrong));
       EXPECT_EQ(outcome.out, "");
-      EXPECT_EQ(count(outcome.err, "\n"), 1U) << outcome.err;
     }
-    EXPECT_EQ(run(folder, command + Words{"--help"}).exit_code, 0) << ::testing::PrintToString(command);
+    EXPECT_EQ(run(folder_, command + Words{"--help"}).exit_code, 0) << ::testing::PrintToString(command);
   }
   for (const Words& wrong :
        {Words{"compar", "--help"}, Words{"compar", "--version"}, Words{"kernels", "buil", "--help"}}) {
-    const Outcome outcome = run(folder, wrong);
-    EXPECT_EQ(outcome.exit_code, 2);
+    const Outcome outcome = expect_exit(2, run(folder_, wrong));
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, HasSubstr(wrong[wrong.size() - 2]));
   }
 }
 
-TEST(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
-  const TemporaryFolder folder;
-  const std::string out = folder / "out.attnscope";
+TEST_F(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
+  const std::string out = folder_ / "out.attnscope";
   const auto of_place = [&](const std::string& place) {
     return std::vector<Words>{{"check", place},
                               {"check", ATTNSCOPE_SAMPLE, place},
@@ -256,27 +231,24 @@ TEST(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
                               {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", place + "x"},
                               {"compare", place, "--with", ATTNSCOPE_SAMPLE},
                               {"compare", ATTNSCOPE_SAMPLE, "--noise", place},
-                              {"report", place, "-o", folder / "r.html"},
+                              {"report", place, "-o", folder_ / "r.html"},
                               {"merge", place, "-o", out},
                               {"ceilings", place},
                               {"model", "--against", place},
                               {"model", "-a", "N=64", "--ceilings", place},
                               {"collect", "--device", "simulated", "-q", "--ceilings", place, "-o", out}};
   };
-  std::vector<Words> all = of_place(folder / "missing.attnscope");
-  std::filesystem::create_directory(folder / "folder");
-  for (Words& words : of_place(folder / "folder")) all.push_back(std::move(words));
-  const std::string missing = folder / "missing";
+  std::vector<Words> all = of_place(folder_ / "missing.attnscope");
+  std::filesystem::create_directory(folder_ / "folder");
+  for (Words& words : of_place(folder_ / "folder")) all.push_back(std::move(words));
+  const std::string missing = folder_ / "missing";
   for (const Words& words : {Words{"kernels", "build", "--kernel", missing}, Words{"collect", "--kernel", missing},
                              Words{"ab", "N=64", "--base", "kernel=" + missing, "--with", "kernel=x"},
                              Words{"ab", "--base-program", missing, "N=64", "-o", out}}) {
     all.push_back(words);
   }
   for (const Words& words : all) {
-    const Outcome outcome = run(folder, words);
-    EXPECT_EQ(outcome.exit_code, 1) << ::testing::PrintToString(words) << outcome.err;
-    EXPECT_EQ(count(outcome.err, "\n"), 1U) << ::testing::PrintToString(words) << outcome.err;
-    EXPECT_THAT(outcome.err, StartsWith("attnscope: "));
+    EXPECT_THAT(expect_error(1, run(folder_, words)).err, StartsWith("attnscope: "));
   }
 }
 

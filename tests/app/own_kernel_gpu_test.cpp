@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Users' kernels on the command line, on the driver's stand-in (tests/gpu/fake), whose kernels compute what their entry
 // is called.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,13 +15,15 @@
 
 #include "stand_in.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using Mode = RunStore::Mode;
 
@@ -66,8 +68,7 @@ class OwnKernelCommands : public ::testing::Test {
 };
 
 TEST_F(OwnKernelCommands, AreMeasuredBesideBuiltInOnes) {
-  const Outcome outcome = collect({"mine.json"}, "mine,fa2", "compute-output,dirty=100000");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, collect({"mine.json"}, "mine,fa2", "compute-output,dirty=100000"));
   std::map<std::string, int> ok;
   for (const StoredPoint& point : points()) {
     EXPECT_EQ(point.record.disposition, Disposition::ok) << text(point.record.reason);
@@ -80,8 +81,7 @@ TEST_F(OwnKernelCommands, AreMeasuredBesideBuiltInOnes) {
 }
 
 TEST_F(OwnKernelCommands, WhoReadsLessThanItsInputsIsNamed) {
-  const Outcome outcome = collect({"mine.json"}, "mine,fa2", "compute-output");
-  EXPECT_EQ(outcome.exit_code, 5);
+  expect_exit(5, collect({"mine.json"}, "mine,fa2", "compute-output"));
   for (const StoredPoint& point : points()) {
     if (point.record.spec.algorithm != "mine") continue;
     EXPECT_EQ(point.record.disposition, Disposition::incorrect);
@@ -90,9 +90,8 @@ TEST_F(OwnKernelCommands, WhoReadsLessThanItsInputsIsNamed) {
 }
 
 TEST_F(OwnKernelCommands, KnobsAndTilesAreAxes) {
-  const Outcome outcome =
-      collect({"mine.json"}, "mine", "compute-output,dirty=100000", {"-a", "br=[32,64]", "-a", "unroll=[4,8]"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(
+      0, collect({"mine.json"}, "mine", "compute-output,dirty=100000", {"-a", "br=[32,64]", "-a", "unroll=[4,8]"}));
   std::map<std::pair<int, std::int64_t>, int> tiles;
   for (const StoredPoint& point : points()) {
     ++tiles[{point.record.spec.tile.br, point.record.spec.knobs.number("unroll")}];
@@ -103,9 +102,8 @@ TEST_F(OwnKernelCommands, KnobsAndTilesAreAxes) {
 TEST_F(OwnKernelCommands, OneThatGoesWrongCostsItsPoints) {
   write("crashes", "crashes.cu", "attn_fa2_forward_crashes");
   write("missing", "missing.cu", "attn_fa2_forward_uncompiled");
-  const Outcome outcome = collect({"mine.json", "crashes.json", "missing.json"}, "crashes,missing,mine",
-                                  "compute-output,dirty=100000,crash=_crashes,compile-error=missing");
-  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  const Outcome outcome = expect_exit(5, collect({"mine.json", "crashes.json", "missing.json"}, "crashes,missing,mine",
+                                                 "compute-output,dirty=100000,crash=_crashes,compile-error=missing"));
   std::map<std::string, std::map<Disposition, int>> counts;
   for (const StoredPoint& point : points()) ++counts[point.record.spec.algorithm][point.record.disposition];
   EXPECT_EQ(counts["mine"][Disposition::ok], 2);
@@ -116,9 +114,7 @@ TEST_F(OwnKernelCommands, OneThatGoesWrongCostsItsPoints) {
 TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
   const auto error = [&](const std::string& text) {
     std::ofstream(folder_ / "wrong.json") << text;
-    const Outcome outcome = collect({"wrong.json"}, "mine", "");
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    const Outcome outcome = expect_error(2, collect({"wrong.json"}, "mine", ""));
     return outcome.err;
   };
   EXPECT_THAT(error("{"), AllOf(HasSubstr("wrong.json: parse error at line 1, column 2: ")));
@@ -127,19 +123,18 @@ TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
 }
 
 TEST_F(OwnKernelCommands, SimulatedGpusDoNotRunThem) {
-  const Outcome outcome =
-      run(folder_, {"collect", "--device", "simulated:H100", "--quiet", "--kernel", (folder_ / "mine.json").string(),
-                    "--algorithms", "mine", "-a", "N=64", "-a", "d=64", "-o", file_});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(
+      0, run(folder_, {"collect", "--device", "simulated:H100", "--quiet", "--kernel", (folder_ / "mine.json").string(),
+                       "--algorithms", "mine", "-a", "N=64", "-a", "d=64", "-o", file_}));
   ASSERT_EQ(points().size(), 1U);
   EXPECT_EQ(points()[0].record.disposition, Disposition::infeasible);
   EXPECT_THAT(english_text(points()[0].record.reason), HasSubstr("only a GPU can run it"));
 }
 
 TEST_F(OwnKernelCommands, ModelHasTheirBytesAndNoTime) {
-  const Outcome outcome = run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms",
-                                        "mine,fa2", "-a", "N=64", "-a", "d=64", "-a", "tile=64x64", "--json"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome =
+      expect_exit(0, run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms", "mine,fa2",
+                                   "-a", "N=64", "-a", "d=64", "-a", "tile=64x64", "--json"}));
   const auto rows = nlohmann::json::parse(outcome.out)["rows"];
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["model_l2_to_sm_bytes"], rows[1]["model_l2_to_sm_bytes"]);
@@ -152,12 +147,11 @@ TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
   std::filesystem::create_directories(first);
   for (const char* file : {"mine.json", "mine.cu"}) std::filesystem::copy(folder_ / file, first / file);
   std::ofstream(folder_ / "mine.cu", std::ios::app) << "// changed\n";
-  const Outcome outcome = run(
-      folder_,
-      {"ab", "--device", "gpu", "--json", "--rounds", "5", "--no-verify", "-o", file_, "N=64", "d=64", "heads=2",
-       "--base", "kernel=" + (first / "mine.json").string(), "--with", "kernel=" + (folder_ / "mine.json").string()},
-      on_stand_in(""));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_,
+                     {"ab", "--device", "gpu", "--json", "--rounds", "5", "--no-verify", "-o", file_, "N=64", "d=64",
+                      "heads=2", "--base", "kernel=" + (first / "mine.json").string(), "--with",
+                      "kernel=" + (folder_ / "mine.json").string()},
+                     on_stand_in("")));
   std::map<std::string, std::string> digests;
   for (const StoredPoint& point : points()) {
     digests[point.record.spec.algorithm] = point.record.kernel("all")->launch->digest;
@@ -171,9 +165,9 @@ TEST_F(OwnKernelCommands, VerifyWithoutACaseIsNoPass) {
   "supports": { "dtype": ["fp16"], "d": [64] }, "tile": { "br": [64], "bc": [64] },
   "requires": [{ "that": "0", "else": "Never." }],
   "launches": [ { "entry": "x", "grid": ["1"], "block": ["1"], "arguments": ["q"] } ] })json";
-  const Outcome outcome = run(
-      folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"}, on_stand_in(""));
-  EXPECT_EQ(outcome.exit_code, 2);
+  const Outcome outcome = expect_exit(
+      2, run(folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"},
+             on_stand_in("")));
   EXPECT_THAT(outcome.err, HasSubstr("none of the cases is a problem that these algorithms take"));
 }
 
@@ -183,8 +177,7 @@ TEST_F(OwnKernelCommands, ABuildThatFailsHasTheCompilersLinesInJsonAndOneInATabl
   std::vector<std::string> in_json = words;
   in_json.emplace_back("--json");
   const auto error = [&](const std::vector<std::string>& asked) {
-    const Outcome outcome = run(folder_, asked, on_stand_in("compile-error=mine"));
-    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    const Outcome outcome = expect_exit(1, run(folder_, asked, on_stand_in("compile-error=mine")));
     return outcome.out.substr(outcome.out.find("NVRTC_ERROR_COMPILATION"));
   };
   EXPECT_THAT(error(in_json), HasSubstr("COMPILATION\\n"));
@@ -192,17 +185,73 @@ TEST_F(OwnKernelCommands, ABuildThatFailsHasTheCompilersLinesInJsonAndOneInATabl
 }
 
 TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
-  const Outcome first = run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."});
-  ASSERT_EQ(first.exit_code, 0) << first.err;
+  expect_exit(0, run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."}));
   EXPECT_TRUE(std::filesystem::exists(folder_ / "fresh" / "fresh.cu"));
-  const Outcome again = run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."});
-  EXPECT_EQ(again.exit_code, 2);
-  EXPECT_THAT(again.err, HasSubstr("already"));
+  EXPECT_THAT(expect_exit(2, run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."})).err, HasSubstr("already"));
   const Outcome built = run(folder_, {"kernels", "build", "--kernel", folder_ / "fresh" / "fresh.json", "--algorithms",
                                       "fresh", "-a", "N=64", "-a", "d=[32,64,128]", "-a", "mask=[full,causal]"});
   if (built.err.find("NVRTC") != std::string::npos && built.exit_code == 1) GTEST_SKIP() << built.err;
   EXPECT_EQ(built.exit_code, 0) << built.err << built.out;
   EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
+}
+
+class OwnKernelInAFile : public CommandTest {
+ protected:
+  void SetUp() override { expect_exit(0, run(folder_, {"kernels", "new", "mine", "-o", folder_.path().string()})); }
+  Outcome collect(const fs::path& into, const std::vector<std::string>& more = {}) const {
+    Process::Options options = on_stand_in();
+    // Beside a built-in kernel, whose points have the bytes that a picture needs.
+    const Words words =
+        Words{"collect", "--kernel",    statement_,   "--algorithms", "mine,fa2", "-a",  "N=[256,512,1024]",
+              "-a",      "d=64",        "-a",         "heads=2",      "-d",       "gpu", "-q",
+              "-o",      into.string(), "--no-verify"} +
+        more;
+    return run(folder_, words, options);
+  }
+  [[nodiscard]] std::string report_of(const std::vector<fs::path>& files, Outcome* outcome = nullptr,
+                                      const std::vector<std::string>& more = {}) const {
+    const fs::path report = folder_ / "report.md";
+    std::vector<std::string> words{"report", "-o", report.string(), "--force"};
+    for (const fs::path& file : files) words.push_back(file.string());
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome written = run(folder_, words);
+    EXPECT_TRUE(fs::exists(report)) << written.err;
+    if (outcome != nullptr) *outcome = written;
+    return content(report);
+  }
+
+  const std::string statement_ = folder_ / "mine/mine.json";
+};
+
+TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
+  EXPECT_THAT(collect(file_, {"--keep-sources"}).err, IsEmpty());
+  {
+    SQLite::Database database(file_.string());
+    SQLite::Statement kept(database, "SELECT content FROM user_kernel_sources WHERE name = 'mine.cu'");
+    ASSERT_TRUE(kept.executeStep());
+    EXPECT_EQ(kept.getColumn(0).getString(), content(folder_ / "mine/mine.cu"));
+  }
+  fs::remove_all(folder_ / "mine");
+  EXPECT_THAT(run(folder_, {"info", file_.string()}).out, HasSubstr("kernel mine of a user's: statement "));
+  const std::string report = report_of({file_});
+  EXPECT_THAT(report,
+              AllOf(HasSubstr("Statement of a user's kernel"), HasSubstr("mine.cu"), HasSubstr("mine exact model")));
+  expect_exit(0, run(folder_, {"check", file_.string()}));
+  const Outcome again = expect_exit(
+      2, run(folder_, {"collect", "--algorithms", "mine", "-a", "N=256", "-a", "d=64", "-o", file_.string()}));
+  EXPECT_THAT(again.err, HasSubstr("unknown algorithm 'mine'"));
+}
+
+TEST_F(OwnKernelInAFile, StatedInTwoWaysHasNoLawUntilOneIsGiven) {
+  EXPECT_THAT(collect(file_).err, IsEmpty());
+  std::ofstream(statement_, std::ios::app) << '\n';
+  const fs::path other = folder_ / "b.attnscope";
+  EXPECT_THAT(collect(other).err, IsEmpty());
+  Outcome told;
+  EXPECT_THAT(report_of({file_, other}, &told), Not(HasSubstr("mine exact model")));
+  EXPECT_THAT(told.err, AllOf(HasSubstr("b.attnscope states kernel mine otherwise than"), HasSubstr("--kernel")));
+  EXPECT_THAT(report_of({file_, other}, &told, {"--kernel", statement_}), HasSubstr("mine exact model"));
+  EXPECT_THAT(told.err, Not(HasSubstr("otherwise")));
 }
 
 }  // namespace

@@ -11,14 +11,18 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "kernels/model/ceilings.h"
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
+#include "kernels/user/user_kernel.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/presets.h"
-#include "subprocess.h"
+#include "sweeps.h"
+#include "tests/temporary_folder.h"
 
 namespace attnscope::testing {
 namespace {
@@ -28,6 +32,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
+using HelpCommand = CommandTest;
 
 const fs::path documents = ATTNSCOPE_DOCUMENTS;
 const std::vector<std::string> topics{"install", "tutorial", "own-kernel", "reference", "explanation", "measurements"};
@@ -258,17 +263,14 @@ TEST(Reference, SaysWhatTheProgramSays) {
   EXPECT_FALSE(std::getline(is, is_line)) << is_line;
 }
 
-TEST(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
-  const TemporaryFolder folder;
-  const Outcome list = run(folder, {"help"});
-  EXPECT_EQ(list.exit_code, 0);
+TEST_F(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
+  const Outcome list = expect_exit(0, run(folder_, {"help"}));
   std::size_t at = 0;
   for (const std::string& topic : topics) {
     const std::string text = content(documents / (topic + ".md"));
     ASSERT_THAT(text, StartsWith("<!-- SPDX-License-Identifier: Apache-2.0 -->\n# ")) << topic;
     const std::string body = text.substr(text.find('\n') + 1);
-    const Outcome printed = run(folder, {"help", topic});
-    EXPECT_EQ(printed.exit_code, 0) << topic;
+    const Outcome printed = expect_exit(0, run(folder_, {"help", topic}));
     EXPECT_TRUE(printed.out == body) << topic << " is not what assets/docs has";
     const std::string line = fmt::format("{:<14}{}\n", topic, body.substr(2, body.find('\n') - 2));
     EXPECT_EQ(list.out.substr(at, line.size()), line);
@@ -277,10 +279,8 @@ TEST(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
   EXPECT_EQ(list.out.substr(at), "axes          Axes: what is measured\n");
 }
 
-TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
-  const TemporaryFolder folder;
-  const Outcome outcome = run(folder, {"help", "instal"});
-  EXPECT_EQ(outcome.exit_code, 2);
+TEST_F(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
+  const Outcome outcome = expect_exit(2, run(folder_, {"help", "instal"}));
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err,
             "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation, "
@@ -288,16 +288,48 @@ TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
             "(options of a command: `attnscope COMMAND --help`)\n");
 }
 
-TEST(HelpCommand, NamesEveryAxisAndNoCommandsHelpDoes) {
-  const TemporaryFolder folder;
-  const std::string axes = run(folder, {"help", "axes"}).out;
+TEST_F(HelpCommand, NamesEveryAxisAndNoCommandsHelpDoes) {
+  const std::string axes = run(folder_, {"help", "axes"}).out;
   for (const Field& field : point_fields()) EXPECT_THAT(axes, HasSubstr(std::string(field.name))) << field.name;
   for (const Knob& knob : built_in_algorithms().knobs()) EXPECT_THAT(axes, HasSubstr("- " + knob.name + ": "));
   EXPECT_THAT(axes, AllOf(HasSubstr("blocks:SIZE:butterfly"), HasSubstr("N[pow2]=[8,14]")));
   for (const char* command : {"collect", "model", "ab", "launch", "doctor"}) {
-    EXPECT_THAT(run(folder, {command, "--help"}).out,
+    EXPECT_THAT(run(folder_, {command, "--help"}).out,
                 AllOf(HasSubstr("attnscope help axes"), Not(HasSubstr("butterfly")), Not(HasSubstr("element type"))));
   }
+}
+
+/// The whole objects among the document's JSON.
+std::vector<std::string> statements() {
+  const std::string document = content(std::filesystem::path(ATTNSCOPE_DOCUMENTS) / "own-kernel.md");
+  const std::string begin = "```json\n";
+  std::vector<std::string> all;
+  for (std::size_t at = document.find(begin); at != std::string::npos; at = document.find(begin, at)) {
+    at += begin.size();
+    if (document[at] == '{') all.push_back(document.substr(at, document.find("```", at) - at));
+  }
+  return all;
+}
+
+TEST(OwnKernelDocument, ItsStatementsHaveLaunchesAndALaw) {
+  const TemporaryFolder folder;
+  for (const char* source : {"my-kernel.cu", "in-parts.cu"}) std::ofstream(folder / source) << "\n";
+  const DeviceLimits gpu = *find_gpu("h100");
+  const AttentionProblem problem{.batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 64};
+  std::vector<std::size_t> launches;
+  for (const std::string& text : statements()) {
+    const std::filesystem::path file = folder / "own.json";
+    std::ofstream(file) << text;
+    const auto kernel = user::load_kernel(file);
+    ASSERT_TRUE(kernel) << kernel.error();
+    const Config config = (*kernel)->default_config(problem, gpu);
+    const auto refusal = (*kernel)->refusal(problem, config, gpu);
+    ASSERT_FALSE(refusal) << refusal->reason;
+    EXPECT_TRUE((*kernel)->facts().states_bytes);
+    EXPECT_GT((*kernel)->model(problem, config, gpu).traffic().l2_to_sm_bytes, 0);
+    launches.push_back((*kernel)->plan(problem, config, gpu).launches.size());
+  }
+  EXPECT_EQ(launches, (std::vector<std::size_t>{1, 2}));
 }
 
 }  // namespace

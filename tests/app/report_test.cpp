@@ -12,7 +12,7 @@
 
 #include "browser.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -22,14 +22,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class ReportCommand : public ::testing::Test {
+class ReportCommand : public CommandTest {
  protected:
   /// A small simulated sweep.
   fs::path collected(const std::string& device = "simulated") {
     const fs::path file = folder_ / (std::to_string(++files_) + ".attnscope");
-    const Outcome outcome =
-        run(folder_, {"collect", "-q", "--device", device, "-a", "N=[128,256,512]", "-a", "d=64", "-o", file});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_exit(0,
+                run(folder_, {"collect", "-q", "--device", device, "-a", "N=[128,256,512]", "-a", "d=64", "-o", file}));
     return file;
   }
   /// A file of imported times, a row each: algorithm, N, heads, d, time in ns.
@@ -46,14 +45,12 @@ class ReportCommand : public ::testing::Test {
     std::ranges::sort(all);
     return all;
   }
-  TemporaryFolder folder_;
   int files_ = 0;
 };
 
 TEST_F(ReportCommand, writes_a_page_and_the_same_again) {
   const fs::path file = collected();
-  const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.html"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.html"}));
   EXPECT_EQ(outcome.out + outcome.err, "");
   const std::string page = content(folder_ / "a.html");
   EXPECT_THAT(page,
@@ -64,8 +61,7 @@ TEST_F(ReportCommand, writes_a_page_and_the_same_again) {
 
 TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
   const fs::path file = collected();
-  const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.md", "--sections", "summary,io"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.md", "--sections", "summary,io"}));
   const std::string text = content(folder_ / "a.md");
   const std::regex picture("<(a-figures/[a-z0-9-]+[.]svg)>");
   std::size_t pictures = 0;
@@ -78,8 +74,7 @@ TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
 }
 
 TEST_F(ReportCommand, the_sample_report_says_what_the_sample_holds) {
-  const Outcome outcome = run(folder_, {"report", ATTNSCOPE_SAMPLE, "-o", folder_ / "h200.md", "--figures", "2"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, {"report", ATTNSCOPE_SAMPLE, "-o", folder_ / "h200.md", "--figures", "2"}));
   const fs::path shipped = fs::path(ATTNSCOPE_SAMPLE).parent_path().parent_path() / "report/h200.md";
   EXPECT_TRUE(content(folder_ / "h200.md") == content(shipped)) << "assets/samples/derive.sh makes it anew";
 }
@@ -90,8 +85,7 @@ TEST_F(ReportCommand, a_filter_leaves_the_points_that_fit_and_says_so) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   };
-  const Outcome outcome = run(folder_, with(narrowed, {"-o", folder_ / "a.md"}));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, with(narrowed, {"-o", folder_ / "a.md"})));
   const std::string text = content(folder_ / "a.md");
   // As many rows as the export by the same words has points.
   const Outcome table = run(folder_, {"export", ATTNSCOPE_SAMPLE, "--filter", narrowed.back(), "--format", "json"});
@@ -110,13 +104,12 @@ TEST_F(ReportCommand, a_filter_leaves_the_points_that_fit_and_says_so) {
   EXPECT_EQ(std::distance(std::sregex_iterator(appendix.begin(), appendix.end(), row), std::sregex_iterator()),
             static_cast<std::ptrdiff_t>(points.size()));
   EXPECT_THAT(appendix, Not(HasSubstr("naive")));
-  const Outcome none = run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "N>1e9", "-o", folder_ / "b.md"});
-  EXPECT_EQ(none.exit_code, 1);
+  const Outcome none =
+      expect_exit(1, run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "N>1e9", "-o", folder_ / "b.md"}));
   EXPECT_THAT(none.err, HasSubstr("no point of these files fits N>1e9"));
   EXPECT_EQ(run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "N>", "-o", folder_ / "b.md"}).exit_code, 2);
-  const Outcome lost =
-      run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "pass:bwd", "--baseline", "1", "-o", folder_ / "b.md"});
-  EXPECT_EQ(lost.exit_code, 1);
+  const Outcome lost = expect_exit(
+      1, run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "pass:bwd", "--baseline", "1", "-o", folder_ / "b.md"}));
   EXPECT_THAT(lost.err, HasSubstr("'1' holds no point"));
   EXPECT_FALSE(fs::exists(folder_ / "b.md"));
 }
@@ -172,9 +165,8 @@ TEST_F(ReportCommand, what_a_killed_writer_had_begun_goes_and_no_link_is_followe
 }
 
 TEST_F(ReportCommand, takes_files_of_several_devices) {
-  const Outcome outcome =
-      run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0,
+              run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"}));
   EXPECT_THAT(content(folder_ / "a.html"),
               AllOf(HasSubstr("H200"), HasSubstr("A100"), HasSubstr("1.attnscope"), HasSubstr("2.attnscope")));
 }
@@ -184,8 +176,7 @@ TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
   const fs::path after =
       imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\nGPU X,mine,2048,16,64,9000\n");
   const fs::path page = folder_ / "a.html";
-  const Outcome outcome = run(folder_, {"report", after, "--baseline", before, "-o", page});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, {"report", after, "--baseline", before, "-o", page}));
   const std::string text = content(page);
   EXPECT_THAT(text, AllOf(HasSubstr("1 SLOWER, 0 FASTER, 0 SAME, 1 UNDECIDED. Without a comparison: 1."),
                           HasSubstr("takes 1.2000 [1.1429, 1.2600; assumed] times as long"),
@@ -193,8 +184,7 @@ TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
   // The same by numbers, and with the files in either order.
   EXPECT_EQ(run(folder_, {"report", before, after, "--baseline", before.string() + ":1", "-o", page}).exit_code, 0);
   EXPECT_EQ(text, content(page));
-  const Outcome markdown = run(folder_, {"report", before, after, "--baseline", before, "-o", folder_ / "a.md"});
-  EXPECT_EQ(markdown.exit_code, 0) << markdown.err;
+  expect_exit(0, run(folder_, {"report", before, after, "--baseline", before, "-o", folder_ / "a.md"}));
   EXPECT_THAT(content(folder_ / "a.md"), AllOf(HasSubstr("[SLOWER](#v1)"), HasSubstr("<a id=\"v1\"></a>")));
 }
 
@@ -218,17 +208,12 @@ TEST_F(ReportCommand, a_baseline_that_is_none_is_one_line) {
   for (const Case& each : cases) {
     std::vector<std::string> arguments{"report", "-o", page, "--baseline", each.baseline};
     arguments.insert(arguments.end(), each.files.begin(), each.files.end());
-    const Outcome outcome = run(folder_, arguments);
-    EXPECT_EQ(outcome.exit_code, each.code) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(each.says));
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_THAT(expect_error(each.code, run(folder_, arguments)).err, HasSubstr(each.says));
   }
   EXPECT_EQ(names(), there);
   // One without partners: the report is there, and says so as the command does.
-  const Outcome alone = run(folder_, {"report", before, after, "--baseline", before, "-o", page});
-  EXPECT_EQ(alone.exit_code, 5) << alone.err;
-  EXPECT_THAT(alone.err, HasSubstr("Nothing is compared: no point of after.attnscope 1"));
-  EXPECT_EQ(std::ranges::count(alone.err, '\n'), 1) << alone.err;
+  EXPECT_THAT(expect_error(5, run(folder_, {"report", before, after, "--baseline", before, "-o", page})).err,
+              HasSubstr("Nothing is compared: no point of after.attnscope 1"));
   EXPECT_THAT(content(page), HasSubstr("Nothing is compared"));
 }
 
@@ -254,8 +239,7 @@ TEST_F(ReportCommand, only_failures_are_a_report) {
   const Outcome collected = run(folder_, {"collect", "-q", "--device", "simulated", "-a", "N=[128,256]", "-a", "d=64",
                                           "-a", "br=4096", "-a", "bc=4096", "--algorithms", "fa2", "-o", file});
   ASSERT_TRUE(fs::exists(file)) << collected.err;
-  const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.html"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.html"}));
   EXPECT_THAT(content(folder_ / "a.html"), AllOf(HasSubstr("ended infeasible"), HasSubstr("What did not run")));
 }
 
@@ -283,10 +267,7 @@ TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
   for (const Case& each : cases) {
     std::vector<std::string> arguments{"report"};
     arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
-    const Outcome outcome = run(folder_, arguments);
-    EXPECT_EQ(outcome.exit_code, each.code) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(each.says));
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_THAT(expect_error(each.code, run(folder_, arguments)).err, HasSubstr(each.says));
   }
   EXPECT_EQ(names(), before) << "nothing half-written";
 }
@@ -295,9 +276,7 @@ TEST_F(ReportCommand, leaves_nothing_on_a_disk_that_is_full) {
   const fs::path file = collected();
   const std::vector<std::string> before = names();
   for (const char* name : {"a.html", "a.md"}) {
-    const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / name}, {.file_size_limit = 4096});
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    expect_error(1, run(folder_, {"report", file, "-o", folder_ / name}, {.file_size_limit = 4096}));
     EXPECT_EQ(names(), before);
   }
 }
@@ -320,9 +299,8 @@ var c=document.querySelectorAll('#appendix tbody tr td:nth-child(7)');out.push('
 var r=performance.getEntriesByType('resource');out.push('requests '+r.length);
 var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n')+'\n';document.body.appendChild(p)})</script>)");
   std::ofstream(folder_ / "b.html") << page;
-  const Outcome seen =
-      run(folder_, headless({"--dump-dom", "file://" + (folder_ / "b.html").string()}), {.program = *program});
-  ASSERT_EQ(seen.exit_code, 0) << seen.err;
+  const Outcome seen = expect_exit(
+      0, run(folder_, headless({"--dump-dom", "file://" + (folder_ / "b.html").string()}), {.program = *program}));
   EXPECT_EQ(seen.err.find("CONSOLE"), std::string::npos) << seen.err;
   const std::size_t begin = seen.out.find("id=\"heard\"");
   ASSERT_NE(begin, std::string::npos);

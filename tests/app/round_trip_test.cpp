@@ -13,7 +13,6 @@
 #include <string>
 
 #include "storage/run_store.h"
-#include "subprocess.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
@@ -69,15 +68,14 @@ fs::path recorded(const fs::path& file, int recording, const std::map<int, doubl
   return file;
 }
 
-class RoundTrip : public ::testing::Test {
+class RoundTrip : public CommandTest {
  protected:
   /// Out in that form, and in again.
   fs::path again(const fs::path& file, const Words& form) {
     const fs::path table = folder_ / fmt::format("{}-{}.txt", file.stem().string(), form.back());
     const fs::path import = folder_ / fmt::format("{}-{}.attnscope", file.stem().string(), form.back());
     EXPECT_EQ(run(folder_, Words{"export", file, "-o", table} + form).exit_code, 0);
-    const Outcome outcome = run(folder_, {"import", table, "-o", import});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, run(folder_, {"import", table, "-o", import}));
     EXPECT_EQ(outcome.err, "") << "nothing of it is unknown";
     return import;
   }
@@ -85,18 +83,13 @@ class RoundTrip : public ::testing::Test {
   fs::path imported(const std::string& name, const std::string& text, const std::string& says = "") {
     std::ofstream(folder_ / (name + ".csv")) << text;
     const fs::path file = folder_ / (name + ".attnscope");
-    const Outcome outcome = run(folder_, {"import", folder_ / (name + ".csv"), "-o", file});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(says));
+    EXPECT_THAT(expect_exit(0, run(folder_, {"import", folder_ / (name + ".csv"), "-o", file})).err, HasSubstr(says));
     return file;
   }
   nlohmann::json rows(const std::string& base, const std::string& other) {
-    const Outcome outcome = run(folder_, {"compare", base, "--with", other, "--format", "json"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_exit(0, run(folder_, {"compare", base, "--with", other, "--format", "json"}));
     return nlohmann::json::parse(outcome.out)["rows"];
   }
-
-  TemporaryFolder folder_;
 };
 
 constexpr std::array<std::string_view, 12> of_a_verdict{"verdict",   "base_ns",    "other_ns", "ratio",
@@ -139,9 +132,7 @@ TEST_F(RoundTrip, verdicts_of_imports_are_those_of_the_recordings) {
 
 TEST_F(RoundTrip, a_simulation_stays_one) {
   const fs::path file = folder_ / "simulated.attnscope";
-  ASSERT_EQ(
-      run(folder_, {"collect", "--device", "simulated", "--algorithms", "fa2", "-a", "N=1024", "-o", file}).exit_code,
-      0);
+  expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--algorithms", "fa2", "-a", "N=1024", "-o", file}));
   for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {
     const nlohmann::json got = rows(file, again(file, form));
     ASSERT_EQ(got.size(), 1U);
@@ -191,8 +182,8 @@ TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
   EXPECT_EQ(of_rounds[0]["verdict"], "SLOWER");
 
   std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";
-  const Outcome twice = run(folder_, {"import", folder_ / "twice.csv", "-o", folder_ / "twice.attnscope"});
-  EXPECT_EQ(twice.exit_code, 1);
+  const Outcome twice =
+      expect_exit(1, run(folder_, {"import", folder_ / "twice.csv", "-o", folder_ / "twice.attnscope"}));
   EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 on GPU X: round 3 is there twice"));
   std::ofstream(folder_ / "cut.csv") << "algorithm,N,heads,d,samples,samples_ns\nmine,512,16,64,3,10 20\n";
   EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "-o", folder_ / "cut.attnscope"}).err,

@@ -15,7 +15,7 @@
 
 #include "sessions.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -25,21 +25,13 @@ using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
-using Words = std::vector<std::string>;
 
-class Serve : public ::testing::Test {
+class Serve : public CommandTest {
  protected:
   [[nodiscard]] Words command(const Words& more = {}) const {
-    Words words{"collect", "--serve", "--device", "simulated", "-o", file_};
-    words.insert(words.end(), more.begin(), more.end());
+    const Words words = Words{"collect", "--serve", "--device", "simulated", "-o", file_} + more;
     return words;
   }
-  [[nodiscard]] RunSummary the_run() const {
-    const auto runs = RunStore::open(file_, Mode::read_only).runs();
-    EXPECT_EQ(runs.size(), 1U);
-    return runs.at(0);
-  }
-  [[nodiscard]] std::vector<StoredPoint> stored() const { return RunStore::open(file_, Mode::read_only).points(); }
 
   /// As long as it lives, the point in flight is not kept, and so not answered: what is asked meanwhile waits.
   class Hold {
@@ -65,9 +57,6 @@ class Serve : public ::testing::Test {
     EXPECT_EQ(once.size(), client.answers().size());
     EXPECT_GT(client.answers().size(), client.points().size()) << "some were cancelled";
   }
-
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_ / "explore.attnscope";
 };
 
 TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
@@ -96,8 +85,7 @@ TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
   EXPECT_FALSE(the_run().finished_at.empty());
 
   client.ask(asks_for("second", 512) + asks_for("first", 256) + end_line() + "\n");
-  const Outcome outcome = client.end();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, client.end());
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(client.answers(), ElementsAre("point first", "point second", "point first"))
       << "an id that was answered may be used again, and a point measured again";
@@ -108,9 +96,8 @@ TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
   EXPECT_EQ(the_run().preset, "explore");
   EXPECT_EQ(stored().size(), 3U);
   EXPECT_EQ(stored()[2].index, 2U);
-  const Outcome info = run(folder_, {"info", file_});
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_THAT(info.out, AllOf(HasSubstr("explore"), HasSubstr("complete"), HasSubstr("3 ok")));
+  EXPECT_THAT(expect_exit(0, run(folder_, {"info", file_})).out,
+              AllOf(HasSubstr("explore"), HasSubstr("complete"), HasSubstr("3 ok")));
   EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
 }
 
@@ -341,9 +328,7 @@ TEST_F(Serve, a_reader_that_goes_away_ends_it) {
 TEST_F(Serve, options_of_a_plan_do_not_go_with_a_session) {
   for (const Words& more :
        {Words{"--preset", "quick"}, Words{"-a", "N=64"}, Words{"--resume"}, Words{"--dry-run"}, Words{"--csv"}}) {
-    const Outcome outcome = run(folder_, command(more));
-    EXPECT_EQ(outcome.exit_code, 2) << more[0];
-    EXPECT_THAT(outcome.err, HasSubstr("--serve"));
+    EXPECT_THAT(expect_exit(2, run(folder_, command(more))).err, HasSubstr("--serve"));
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
   SessionClient warm(folder_, command({"--cache-control", "none"}));
@@ -357,8 +342,7 @@ TEST_F(Serve, a_file_that_cannot_be_written_is_the_last_event) {
   Words words = command();
   words.back() = folder_ / "no/such/file.attnscope";
   SessionClient client(folder_, words);
-  const Outcome outcome = client.end();
-  EXPECT_EQ(outcome.exit_code, 1);
+  const Outcome outcome = expect_exit(1, client.end());
   ASSERT_TRUE(client.done());
   EXPECT_EQ(client.done()->state, "failed");
   EXPECT_THAT(outcome.err, HasSubstr(text(client.done()->reason)));

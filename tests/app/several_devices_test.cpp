@@ -12,15 +12,12 @@
 #include "profiler/plan/shards.h"
 #include "profiler/worker/protocol.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using Mode = RunStore::Mode;
 
 Words curves_on(const std::string& device) {
@@ -29,7 +26,7 @@ Words curves_on(const std::string& device) {
 }
 constexpr std::size_t curve_points = 64;
 
-class SeveralDevices : public ::testing::Test {
+class SeveralDevices : public CommandTest {
  protected:
   Outcome collect(const std::string& device, const Words& more = {}) {
     return run(folder_, curves_on(device) + Words{"-o", file_} + more);
@@ -52,14 +49,10 @@ class SeveralDevices : public ::testing::Test {
     EXPECT_EQ(run(folder_, curves_on("simulated") + Words{"-o", file}).exit_code, 0);
     return findings(file);
   }
-
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_ / "run.attnscope";
 };
 
 TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
-  const Outcome outcome = collect("simulated*3");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, collect("simulated*3"));
   EXPECT_EQ(findings(file_, 1), undisturbed());
   expect_groups_on_one_device();
   const RunStore store = RunStore::open(file_, Mode::read_only);
@@ -71,8 +64,7 @@ TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
 
 TEST_F(SeveralDevices, say_who_does_what) {
   Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, {});
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, process.wait());
   std::istringstream lines(outcome.out);
   std::set<std::string> devices;
   ProgressEvent progress;
@@ -93,22 +85,15 @@ TEST_F(SeveralDevices, say_who_does_what) {
 
 TEST_F(SeveralDevices, go_on_with_what_was_stopped_and_with_other_devices) {
   Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, slow_reader);
-  for (int seen = 0; seen < 20;) {
-    const auto line = process.read_line();
-    ASSERT_TRUE(line);
-    seen += line->starts_with("{\"event\":\"point\"") ? 1 : 0;
-  }
+  await_points(process, 20);
   process.send(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 5);
   EXPECT_LT(points().size(), curve_points);
   // The first one, on which the run began, is gone.
-  const Outcome resumed = collect("simulated#2,simulated#3", {"--resume"});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_exit(0, collect("simulated#2,simulated#3", {"--resume"}));
   EXPECT_EQ(findings(file_, 1), undisturbed());
   expect_groups_on_one_device();
-  const Outcome again = collect("simulated*3", {"--resume"});
-  EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("complete already"));
+  EXPECT_THAT(expect_exit(0, collect("simulated*3", {"--resume"})).err, HasSubstr("complete already"));
 }
 
 /// The children of a process.
@@ -121,11 +106,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 TEST_F(SeveralDevices, lose_a_process_and_nothing_that_was_found) {
   Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, slow_reader);
-  for (int seen = 0; seen < 8;) {
-    const auto line = process.read_line();
-    ASSERT_TRUE(line);
-    seen += line->starts_with("{\"event\":\"point\"") ? 1 : 0;
-  }
+  await_points(process, 8);
   const std::vector<pid_t> children = children_of(process.id());
   ASSERT_EQ(children.size(), 2U);
   ::kill(children.back(), SIGKILL);
@@ -148,10 +129,7 @@ TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
       {"simulated:none,simulated", {}, "known"},
   };
   for (const auto& [device, more, says] : wrong) {
-    const Outcome outcome = collect(device, more);
-    EXPECT_EQ(outcome.exit_code, 2) << device << ": " << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(says)) << device;
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_THAT(expect_error(2, collect(device, more)).err, HasSubstr(says)) << device;
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
 }

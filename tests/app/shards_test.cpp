@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan in parts by the real program: each in its own file, joined again.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fmt/format.h>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <tuple>
 
 #include "findings.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
 #include "sweeps.h"
+#include "tests/app/local_slurm.h"
+#include "tests/app/local_sshd.h"
 
 namespace attnscope::testing {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -28,7 +33,7 @@ const Words curves{"collect", "--device", "simulated", "-a", "N=[64:512:64]",   
                    "fa1,fa2", "--quiet"};
 constexpr std::size_t plan_points = 64;
 
-class Shards : public ::testing::Test {
+class Shards : public CommandTest {
  protected:
   std::filesystem::path shard_file(int number) const { return folder_ / fmt::format("{}.attnscope", number); }
   Outcome collect(int number, int count, const Words& more = {}) {
@@ -47,15 +52,13 @@ class Shards : public ::testing::Test {
     return findings(file);
   }
 
-  TemporaryFolder folder_;
   std::filesystem::path merged_ = folder_ / "merged.attnscope";
 };
 
 TEST_F(Shards, of_a_plan_come_together_as_the_one_run_that_it_is) {
   std::size_t points = 0;
   for (int number = 1; number <= 3; ++number) {
-    const Outcome outcome = collect(number, 3);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_exit(0, collect(number, 3));
     const RunSummary shard = RunStore::open(shard_file(number), Mode::read_only).runs().at(0);
     EXPECT_THAT(shard.shards, ElementsAre(Shard{number, 3}));
     EXPECT_EQ(shard.planned_points, plan_points) << "the plan's, whole";
@@ -64,8 +67,7 @@ TEST_F(Shards, of_a_plan_come_together_as_the_one_run_that_it_is) {
     points += shard.points;
   }
   EXPECT_EQ(points, plan_points);
-  const Outcome outcome = merge({3, 1, 2});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_exit(0, merge({3, 1, 2}));
   EXPECT_EQ(outcome.err, "");
   const auto runs = RunStore::open(merged_, Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 1U);
@@ -75,17 +77,14 @@ TEST_F(Shards, of_a_plan_come_together_as_the_one_run_that_it_is) {
 
 TEST_F(Shards, that_are_missing_are_named_and_can_be_added_later) {
   for (const int number : {1, 2, 3}) ASSERT_EQ(collect(number, 4).exit_code, 0);
-  const Outcome two = merge({1, 3});
-  EXPECT_EQ(two.exit_code, 5);
-  EXPECT_THAT(two.err, AllOf(HasSubstr("4 shards"), HasSubstr("shards 2, 4")));
+  EXPECT_THAT(expect_exit(5, merge({1, 3})).err, AllOf(HasSubstr("4 shards"), HasSubstr("shards 2, 4")));
   EXPECT_NE(RunStore::open(merged_, Mode::read_only).runs().at(0).state, StoredRunState::complete);
-  const Outcome three = run(folder_, {"merge", merged_, shard_file(2), "-o", folder_ / "three.attnscope"});
-  EXPECT_EQ(three.exit_code, 5);
+  const Outcome three =
+      expect_exit(5, run(folder_, {"merge", merged_, shard_file(2), "-o", folder_ / "three.attnscope"}));
   EXPECT_THAT(three.err, AllOf(HasSubstr("shards 4"), Not(HasSubstr("--resume")))) << "a merged file is no shard";
   ASSERT_EQ(collect(4, 4).exit_code, 0);
   const auto all = folder_ / "all.attnscope";
-  const Outcome rest = run(folder_, {"merge", merged_, shard_file(2), shard_file(4), "-o", all});
-  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  expect_exit(0, run(folder_, {"merge", merged_, shard_file(2), shard_file(4), "-o", all}));
   EXPECT_EQ(findings(all), undisturbed());
 }
 
@@ -99,19 +98,13 @@ TEST_F(Shards, an_unfinished_one_is_named_and_resumes) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   {
     Process process(folder_, curves + Words{"--shard", "2/2", "--jsonl", "-o", shard_file(2)}, slow_reader);
-    for (int points = 0; points < 3;) {
-      const auto line = process.read_line();
-      ASSERT_TRUE(line);
-      points += line->starts_with("{\"event\":\"point\"") ? 1 : 0;
-    }
+    await_points(process, 3);
     process.send(SIGINT);
     EXPECT_EQ(process.wait().exit_code, 5);
   }
-  const Outcome early = merge({1, 2});
-  EXPECT_EQ(early.exit_code, 5);
-  EXPECT_THAT(early.err, AllOf(HasSubstr("2.attnscope"), HasSubstr("cancelled"), HasSubstr("--resume")));
-  const Outcome resumed = collect(2, 2, {"--resume"});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(expect_exit(5, merge({1, 2})).err,
+              AllOf(HasSubstr("2.attnscope"), HasSubstr("cancelled"), HasSubstr("--resume")));
+  expect_exit(0, collect(2, 2, {"--resume"}));
   EXPECT_EQ(merge({1, 2}).exit_code, 0);
   EXPECT_EQ(findings(merged_), undisturbed());
 }
@@ -119,23 +112,17 @@ TEST_F(Shards, an_unfinished_one_is_named_and_resumes) {
 TEST_F(Shards, of_plans_that_changed_between_them_stay_apart_and_are_missed) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   ASSERT_EQ(collect(2, 2, {"--no-verify"}).exit_code, 0);
-  const Outcome outcome = merge({1, 2});
-  EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("shards 1"), HasSubstr("shards 2")));
+  EXPECT_THAT(expect_exit(5, merge({1, 2})).err, AllOf(HasSubstr("shards 1"), HasSubstr("shards 2")));
   EXPECT_EQ(RunStore::open(merged_, Mode::read_only).runs().size(), 2U);
 }
 
 TEST_F(Shards, recorded_again_are_another_recording_or_refused) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
-  const Outcome again = collect(1, 2);
-  EXPECT_EQ(again.exit_code, 2);
-  EXPECT_THAT(again.err, AllOf(HasSubstr("--resume"), HasSubstr("--collection")));
-  const Outcome second = run(folder_, curves + Words{"--shard", "2/2", "-o", shard_file(1)});
-  EXPECT_EQ(second.exit_code, 2);
-  EXPECT_THAT(second.err, HasSubstr("a file of its own"));
+  EXPECT_THAT(expect_exit(2, collect(1, 2)).err, AllOf(HasSubstr("--resume"), HasSubstr("--collection")));
+  EXPECT_THAT(expect_exit(2, run(folder_, curves + Words{"--shard", "2/2", "-o", shard_file(1)})).err,
+              HasSubstr("a file of its own"));
   EXPECT_EQ(collect(1, 2, {"--resume"}).exit_code, 0);
-  const Outcome other = collect(1, 2, {"--collection", "second"});
-  EXPECT_EQ(other.exit_code, 0) << other.err;
+  expect_exit(0, collect(1, 2, {"--collection", "second"}));
   EXPECT_EQ(RunStore::open(shard_file(1), Mode::read_only).runs().size(), 2U);
   EXPECT_EQ(run(folder_, curves + Words{"--resume", "-o", shard_file(1)}).exit_code, 0);
   const auto runs = RunStore::open(shard_file(1), Mode::read_only).runs();
@@ -149,11 +136,7 @@ TEST_F(Shards, go_on_on_another_gpu_of_the_kind_as_often_as_they_are_stopped) {
     words[2] = device;
     std::erase(words, "--quiet");
     Process process(folder_, words, slow_reader);
-    for (int seen = 0; seen < points;) {
-      const auto line = process.read_line();
-      ASSERT_TRUE(line);
-      seen += line->starts_with("{\"event\":\"point\"") ? 1 : 0;
-    }
+    await_points(process, points);
     process.send(SIGINT);
     EXPECT_EQ(process.wait().exit_code, 5);
   };
@@ -161,8 +144,7 @@ TEST_F(Shards, go_on_on_another_gpu_of_the_kind_as_often_as_they_are_stopped) {
   stopped_on("simulated#2", 1, {"--resume"});
   Words words = curves + Words{"--shard", "1/2", "--resume", "-o", shard_file(1)};
   words[2] = "simulated#2";
-  const Outcome outcome = run(folder_, words);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_exit(0, run(folder_, words));
   EXPECT_EQ(run(folder_, {"check", shard_file(1)}).exit_code, 0);
   ASSERT_EQ(collect(2, 2).exit_code, 0);
   EXPECT_EQ(merge({1, 2}).exit_code, 0);
@@ -176,16 +158,14 @@ TEST_F(Shards, of_gpus_of_two_kinds_are_no_parts_of_one_run) {
   Words words = curves + Words{"--shard", "2/2", "-o", shard_file(2)};
   words[2] = "simulated:H100";
   ASSERT_EQ(run(folder_, words).exit_code, 0);
-  const Outcome outcome = merge({1, 2});
-  EXPECT_EQ(outcome.exit_code, 5);
+  expect_exit(5, merge({1, 2}));
   EXPECT_EQ(RunStore::open(merged_, Mode::read_only).runs().size(), 2U);
 }
 
 TEST_F(Shards, more_than_there_are_groups_leave_some_without_points) {
   std::size_t empty = 0;
   for (int number = 1; number <= 9; ++number) {
-    const Outcome outcome = collect(number, 9);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    expect_exit(0, collect(number, 9));
     empty += RunStore::open(shard_file(number), Mode::read_only).runs().at(0).points == 0 ? 1U : 0U;
   }
   EXPECT_EQ(empty, 1U);
@@ -194,11 +174,98 @@ TEST_F(Shards, more_than_there_are_groups_leave_some_without_points) {
 
 TEST_F(Shards, bad_words_are_one_clear_line) {
   for (const char* word : {"3", "0/2", "3/2", "1/x"}) {
-    const Outcome outcome = run(folder_, curves + Words{"--shard", word, "-o", shard_file(1)});
-    EXPECT_EQ(outcome.exit_code, 2) << word;
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("--shard"), HasSubstr("K/N"))) << word;
+    EXPECT_THAT(expect_exit(2, run(folder_, curves + Words{"--shard", word, "-o", shard_file(1)})).err,
+                AllOf(HasSubstr("--shard"), HasSubstr("K/N")))
+        << word;
     EXPECT_FALSE(std::filesystem::exists(shard_file(1)));
   }
+}
+
+/// Eight curves of eight points.
+const Words collected{"--device", "simulated", "-a", "N=[64:512:64]",    "-a",           "heads=2",
+                      "-a",       "d=32,64",   "-a", "mask=full,causal", "--algorithms", "fa1,fa2"};
+
+class Submit : public CommandTest {
+ protected:
+  Words submitting(const Words& more = {}) const {
+    return Words{"submit", "--shards", "8", "-o", file_} + collected + more;
+  }
+
+  fs::path shards_ = folder_ / "run.attnscope.shards";
+};
+
+TEST_F(Submit, MergesAfterAFailedShardWasRequeuedAsPrinted) {
+  const hosts::LocalSlurm slurm(folder_ / "slurm");
+  if (!slurm.why_not().empty()) GTEST_SKIP() << slurm.why_not();
+  const auto eventually = [&](const std::string& job, const std::string& states) {
+    const auto given_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const std::string command = "squeue --noheader --states=all --array --format=%T --jobs=" + job + " | sort -u";
+    std::string now;
+    while (now != states && std::chrono::steady_clock::now() < given_up_at) now = slurm.say(command);
+    EXPECT_EQ(now, states) << job;
+  };
+  // Read by bash before the script: the first collector of shard 4 is killed.
+  std::ofstream(folder_ / "kill.sh") << fmt::format(
+      "[ -e '{}' ] || [ \"${{SLURM_ARRAY_TASK_ID:-}}\" != 4 ] || "
+      "wait() {{ kill -KILL \"$1\"; builtin wait \"$1\"; }}\n",
+      (folder_ / "again").string());
+  auto environment = slurm.environment();
+  environment["BASH_ENV"] = folder_ / "kill.sh";
+  const Outcome submitted = expect_exit(0, run(folder_, submitting({"--", "--mem=10M"}), {.environment = environment}));
+  EXPECT_THAT(submitted.out, AllOf(HasSubstr("squeue --jobs=1,2\n"), HasSubstr("scancel 1 2\n")));
+  eventually("1", "COMPLETED\nFAILED\n");
+  eventually("2", "CANCELLED\n");
+  EXPECT_FALSE(fs::exists(file_));
+
+  std::ofstream(folder_ / "again") << "";
+  std::string requeue = submitted.out.substr(submitted.out.find("requeue: ") + 9);
+  for (std::size_t at = 0; (at = requeue.find("_K", at)) != std::string::npos;) requeue.replace(at, 2, "_4");
+  requeue.pop_back();
+  (void)slurm.say("export SLURM_CONF; " + requeue);
+  (void)slurm.say("scontrol update JobId=1_4 StartTime=now");  // else Slurm waits for two minutes
+  eventually("1", "COMPLETED\n");
+  while (!slurm.say("squeue --noheader --name=run-merge").empty()) {
+  }
+  EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0) << hosts::read_file(shards_ / "merge.log");
+  ASSERT_EQ(run(folder_, Words{"collect", "--quiet", "-o", folder_ / "whole.attnscope"} + collected).exit_code, 0);
+  EXPECT_EQ(findings(file_), findings(folder_ / "whole.attnscope"));
+}
+
+TEST_F(Submit, DryRunPrintsBothScriptsAndWritesNothing) {
+  const Outcome outcome =
+      expect_exit(0, run(folder_, submitting({"--dry-run", "--", "-p", "gpu", "--gres=gpu:1", "--comment=a b"}),
+                         {.environment = {{"MY_SECRET_TOKEN", "hunter2"}}}));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("#SBATCH -p gpu --gres=gpu:1 '--comment=a b'\n"),
+                                 HasSubstr("--shard \"$SLURM_ARRAY_TASK_ID/8\""), HasSubstr("'N=[64:512:64]'"),
+                                 HasSubstr(" merge "), Not(HasSubstr("hunter2"))));
+  EXPECT_FALSE(fs::exists(shards_));
+}
+
+TEST_F(Submit, WrongWordsAreOneLineAndWriteNothing) {
+  const std::vector<std::tuple<Words, int, std::string>> wrong{
+      {{"submit", "--shards", "2"}, 2, "--output"},
+      {{"submit", "-o", file_}, 2, "--shards"},
+      {{"submit", "--shards", "0", "-o", file_}, 2, "--shards"},
+      {{"submit", "--shards", "2", "-o", file_, "--preset", "none"}, 2, "none"},
+      {{"submit", "--shards", "2", "-o", file_, "--nonsense"}, 2, "--nonsense"},
+      {{"submit", "--shards", "2", "-o", file_, "--shard", "1/2"}, 2, "--shard"},
+      {{"submit", "--shards", "2", "-o", file_, "--", "-a1-9"}, 2, "-a1-9"},
+      {{"submit", "--shards", "2", "-o", file_, "--", "a\nb"}, 2, "line break"},
+      {{"submit", "--shards", "2", "-o", folder_.path()}, 2, "already exists"},
+  };
+  for (const auto& [words, code, says] : wrong) {
+    const Outcome outcome = run(folder_, words);
+    EXPECT_EQ(outcome.exit_code, code) << fmt::format("{}: {}", words.back(), outcome.err);
+    EXPECT_THAT(outcome.err, HasSubstr(says));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_FALSE(fs::exists(shards_));
+  }
+}
+
+TEST_F(Submit, FailureOfSbatchNamesItsReasonAndTheScripts) {
+  EXPECT_THAT(expect_exit(1, run(folder_, submitting(), {.environment = {{"PATH", "/nowhere"}}})).err,
+              HasSubstr("cannot start sbatch"));
+  EXPECT_TRUE(fs::exists(shards_ / "shard.sh"));
 }
 
 }  // namespace

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // --device ssh:HOST through a real sshd on the loopback.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "local_sshd.h"
 #include "sessions.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -43,12 +41,9 @@ class Ssh : public ::testing::Test {
 
 TEST_F(Ssh, ASweepThereIsAFileHere) {
   sshd.install(ATTNSCOPE_PROGRAM);
-  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("on gpubox"));
-  const Outcome local = run(folder, {"collect", "-a", "N=[128,256,384]", "-a", "d=64", "-a", "heads=2", "-a",
-                                     "algorithm=fa2", "--device", "simulated:H200", "-o", path("local.attnscope")});
-  ASSERT_EQ(local.exit_code, 0);
+  EXPECT_THAT(expect_exit(0, collect("ssh:gpubox/simulated:H200")).out, HasSubstr("on gpubox"));
+  expect_exit(0, run(folder, {"collect", "-a", "N=[128,256,384]", "-a", "d=64", "-a", "heads=2", "-a", "algorithm=fa2",
+                              "--device", "simulated:H200", "-o", path("local.attnscope")}));
   const RunStore here = RunStore::open(path("here.attnscope"), RunStore::Mode::read_only);
   const RunStore beside = RunStore::open(path("local.attnscope"), RunStore::Mode::read_only);
   const auto points = here.points();
@@ -68,37 +63,29 @@ TEST_F(Ssh, ASweepThereIsAFileHere) {
 }
 
 TEST_F(Ssh, AMissingProgramIsCopied) {
-  const Outcome missing = collect("ssh:gpubox/simulated:H200");
-  EXPECT_EQ(missing.exit_code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("there is no attnscope on gpubox: 'attnscope remote --copy-to gpubox'"));
+  EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err,
+              HasSubstr("there is no attnscope on gpubox: 'attnscope remote --copy-to gpubox'"));
   EXPECT_FALSE(fs::exists(path("here.attnscope")));
-  const Outcome copied = run(folder, {"remote", "--copy-to", "gpubox"}, by_config());
-  EXPECT_EQ(copied.exit_code, 0) << copied.err;
-  EXPECT_THAT(copied.out, HasSubstr(sshd.path("there/attnscope/programs/")));
-  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(expect_exit(0, run(folder, {"remote", "--copy-to", "gpubox"}, by_config())).out,
+              HasSubstr(sshd.path("there/attnscope/programs/")));
+  expect_exit(0, collect("ssh:gpubox/simulated:H200"));
 }
 
 TEST_F(Ssh, AKeyThatIsNotLetInIsNamed) {
   sshd.install(ATTNSCOPE_PROGRAM);
   sshd.use_wrong_key();
-  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("ssh-copy-id gpubox"));
+  EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err, HasSubstr("ssh-copy-id gpubox"));
 }
 
 TEST_F(Ssh, AHostThatIsNotKnownIsNamed) {
   sshd.install(ATTNSCOPE_PROGRAM);
   sshd.forget_host_key();
-  const Outcome outcome = collect("ssh:gpubox/simulated:H200");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("run 'ssh gpubox' once"));
+  EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err, HasSubstr("run 'ssh gpubox' once"));
 }
 
 TEST_F(Ssh, ADeviceThatIsNotThereIsNamed) {
   sshd.install(ATTNSCOPE_PROGRAM);
-  const Outcome outcome = collect("ssh:gpubox/simulated:Abacus");
-  EXPECT_EQ(outcome.exit_code, 1);
+  const Outcome outcome = expect_exit(1, collect("ssh:gpubox/simulated:Abacus"));
   EXPECT_THAT(outcome.err, HasSubstr("gpubox: "));
   EXPECT_THAT(outcome.err, HasSubstr("Abacus"));
   EXPECT_EQ(collect("ssh:gpu box").exit_code, 2);

@@ -80,6 +80,7 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
 
   std::vector<std::string> words{"attnscope"};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  for (const std::string& word : words) command_ += (command_.empty() ? "" : " ") + word;
   int error = 0;
   {
     const FileSizeLimit limit(options.file_size_limit);
@@ -150,6 +151,7 @@ Outcome Process::wait() {
   std::ostringstream text;
   text << std::ifstream(errors_).rdbuf();
   outcome.err = text.str();
+  outcome.command = command_;
   return outcome;
 }
 

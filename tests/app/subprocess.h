@@ -19,6 +19,7 @@ struct Outcome {
   int exit_code = -1;  ///< minus the signal that ended it
   std::string out;     ///< what was not yet read by read_line()
   std::string err;
+  std::string command = {};  ///< its arguments
 };
 
 class Process {
@@ -53,6 +54,7 @@ class Process {
   int stdout_ = -1;
   std::string buffer_;
   std::filesystem::path errors_;
+  std::string command_;
 };
 
 /// `attnscope arguments...`, run to its end with nothing on stdin.

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep that the tests of the command line run, whole and disturbed.
+// What the tests of the command line share: words, exit codes, and a sweep that they run, whole and disturbed.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "storage/run_store.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {
@@ -15,6 +22,43 @@ using Words = std::vector<std::string>;
 inline Words operator+(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
+}
+
+/// Returns the outcome, whose exit code has to be that.
+inline Outcome expect_exit(int exit_code, Outcome outcome) {
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.command << '\n' << outcome.err << outcome.out;
+  return outcome;
+}
+
+/// As expect_exit(), with one line on stderr.
+inline Outcome expect_error(int exit_code, Outcome outcome) {
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.command << '\n' << outcome.err;
+  return expect_exit(exit_code, std::move(outcome));
+}
+
+/// A folder for the program's files, and one that it writes.
+class CommandTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] RunSummary the_run() const {
+    const auto runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
+    EXPECT_EQ(runs.size(), 1U);
+    return runs.at(0);
+  }
+  [[nodiscard]] std::vector<StoredPoint> stored() const {
+    return RunStore::open(file_, RunStore::Mode::read_only).points();
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "run.attnscope";
+};
+
+/// Reads JSON lines until so many points were reported; a failure where there are fewer.
+inline void await_points(Process& process, std::size_t wanted) {
+  for (std::size_t seen = 0; seen < wanted;) {
+    const std::optional<std::string> line = process.read_line();
+    ASSERT_TRUE(line);
+    seen += line->starts_with("{\"event\":\"point\"") ? 1U : 0U;
+  }
 }
 
 /// 64 points that take next to no time.

@@ -4,13 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-
 #include "profiler/predict/unit_use.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
-#include "subprocess.h"
+#include "sweeps.h"
 
 namespace attnscope::testing {
 namespace {
@@ -18,30 +15,22 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using Words = std::vector<std::string>;
 
-class CollectWhy : public ::testing::Test {
+class CollectWhy : public CommandTest {
  protected:
   Outcome collect(const Words& more, const std::string& faults = "") {
     Process::Options options = on_stand_in(faults);
-    Words all{"collect", "--no-verify", "--quiet", "-a", "heads=1", "-a", "d=64", "--algorithms", "naive", "-o", file_};
-    all.insert(all.end(), more.begin(), more.end());
+    const Words all = Words{"collect", "--no-verify",  "--quiet", "-a", "heads=1", "-a",
+                            "d=64",    "--algorithms", "naive",   "-o", file_} +
+                      more;
     return run(folder_, all, options);
   }
-  [[nodiscard]] std::vector<StoredPoint> points() const {
-    return RunStore::open(file_, RunStore::Mode::read_only).points();
-  }
-
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_ / "why.attnscope";
 };
 
 TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel) {
-  const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, Not(HasSubstr("--why")));
-  ASSERT_EQ(points().size(), 1U);
-  const PointRecord record = points()[0].record;
+  EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--why", "-a", "N=64"})).err, Not(HasSubstr("--why")));
+  ASSERT_EQ(stored().size(), 1U);
+  const PointRecord record = stored()[0].record;
   ASSERT_GT(record.kernels.size(), 2U) << "several kernels, and their sum";
   for (const KernelRecord& kernel : record.kernels) {
     const auto bound = analysis::busiest_unit(record, kernel.kernel);
@@ -66,7 +55,7 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
 
 TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counted_around_it) {
   ASSERT_EQ(collect({"--device", "gpu", "--why", "-a", "N=64"}).exit_code, 0);
-  const PointRecord record = points()[0].record;
+  const PointRecord record = stored()[0].record;
   const KernelRecord* kernel = record.kernel("qk");
   ASSERT_NE(kernel, nullptr);
   const double ns = summarize(kernel->samples_ns)->median;
@@ -84,30 +73,29 @@ TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counte
 TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_those_of_the_range) {
   const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=sm__cycles_active");
   EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: sm_active_cycles\n"));
-  const PointRecord record = points()[0].record;
+  const PointRecord record = stored()[0].record;
   EXPECT_NEAR(evaluate("xu_utilization_pct", record, "qk")->value, 8, 1e-9);
   EXPECT_EQ(evaluate("xu_utilization_pct", record, "qk")->provenance, Provenance::measured);
 }
 
 TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
   ASSERT_EQ(collect({"--device", "gpu", "-a", "N=64"}).exit_code, 0);
-  EXPECT_FALSE(analysis::busiest_unit(points()[0].record));
-  EXPECT_THAT(analysis::longest_stalls(points()[0].record), IsEmpty());
+  EXPECT_FALSE(analysis::busiest_unit(stored()[0].record));
+  EXPECT_THAT(analysis::longest_stalls(stored()[0].record), IsEmpty());
   EXPECT_THAT(run(folder_, {"info", file_}).out, Not(HasSubstr("busiest")));
 }
 
 TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
-  const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=dram__throughput");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: dram_utilization_pct\n"));
-  const PointRecord record = points()[0].record;
+  EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=dram__throughput")).err,
+              HasSubstr("--why leaves out what this GPU does not count: dram_utilization_pct\n"));
+  const PointRecord record = stored()[0].record;
   EXPECT_FALSE(record.kernel("all")->metric("dram_utilization_pct"));
   EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "shared_utilization_pct");
 }
 
 TEST_F(CollectWhy, a_run_of_it_is_resumed) {
   ASSERT_EQ(collect({"--device", "gpu", "--why", "-a", "N=[16,32,48]"}, "interrupt=attn_naive_softmax").exit_code, 5);
-  const std::size_t before = points().size();
+  const std::size_t before = stored().size();
   const Outcome resumed = collect({"--device", "gpu", "--why", "-a", "N=[16,32,48]", "--resume"});
   EXPECT_THAT(resumed.err, Not(HasSubstr("nothing to resume")));
   const RunStore store = RunStore::open(file_, RunStore::Mode::read_only);
@@ -115,12 +103,9 @@ TEST_F(CollectWhy, a_run_of_it_is_resumed) {
 }
 
 TEST_F(CollectWhy, a_simulated_device_has_no_units) {
-  const Outcome outcome = collect({"--device", "simulated", "--why", "-a", "N=64"});
-  EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("--why counts units of a GPU"));
-  const Outcome neither = collect({"--device", "gpu", "--why", "--no-counters", "-a", "N=64"});
-  EXPECT_EQ(neither.exit_code, 2);
+  EXPECT_THAT(expect_error(3, collect({"--device", "simulated", "--why", "-a", "N=64"})).err,
+              HasSubstr("--why counts units of a GPU"));
+  expect_exit(2, collect({"--device", "gpu", "--why", "--no-counters", "-a", "N=64"}));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <stdexcept>
 #include <variant>
 
 #include "profiler/worker/protocol.h"

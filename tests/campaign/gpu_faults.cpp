@@ -9,7 +9,6 @@
 #include <iostream>
 #include <memory>
 #include <random>
-#include <utility>
 
 #include "ceilings_judge.h"
 #include "sweep_judge.h"

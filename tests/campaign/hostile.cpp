@@ -157,69 +157,37 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
 struct Look {
   const char* name;
   bool window;
-  Words (*words)(const fs::path& file, const fs::path& out);
+  std::vector<const char*> words;  ///< FILE: the hostile file; OUT/...: a name in a folder for what is written
 };
 
-constexpr Look looks[] = {
-    {"info", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"info", file};
-     }},
-    {"info-json", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"info", file, "--json"};
-     }},
-    {"export", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"export", file};
-     }},
-    {"export-long", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"export", file, "--long"};
-     }},
-    {"export-json", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"export", file, "--format", "json"};
-     }},
-    {"copy", false,
-     [](const fs::path& file, const fs::path& out) {
-       return Words{"export", file, "--format", "attnscope", "-o", out / "copy.attnscope"};
-     }},
-    {"merge", false,
-     [](const fs::path& file, const fs::path& out) {
-       return Words{"merge", "-o", out / "m.attnscope", file};
-     }},
-    {"check", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"check", file};
-     }},
-    {"paper", false,
-     [](const fs::path& file, const fs::path&) {
-       return Words{"paper", file, "--csv"};
-     }},
-    {"resume", false,
-     [](const fs::path& file, const fs::path& out) {
-       fs::copy_file(file, out / "c.attnscope");
-       return Words{"collect", "--device", "simulated", "-a", "N=64",
-                    "-q",      "--csv",    "--resume",  "-o", out / "c.attnscope"};
-     }},
-    {"page-io", true,
-     [](const fs::path& file, const fs::path& out) {
-       return Words{file, "--screenshot", out / "io.png", "--page", "io"};
-     }},
-    {"page-tiles", true,
-     [](const fs::path& file, const fs::path& out) {
-       return Words{file, "--screenshot", out / "tiles.png", "--page", "tiles", "--theme", "dark"};
-     }},
-    {"page-table", true,
-     [](const fs::path& file, const fs::path& out) {
-       return Words{file, "--screenshot", out / "table.png", "--page", "table", "--size", "1024x600"};
-     }},
-    {"plots", true,
-     [](const fs::path& file, const fs::path& out) {
-       return Words{file, "--plots", out / "plots"};
-     }},
+const Look looks[] = {
+    {"info", false, {"info", "FILE"}},
+    {"info-json", false, {"info", "FILE", "--json"}},
+    {"export", false, {"export", "FILE"}},
+    {"export-long", false, {"export", "FILE", "--long"}},
+    {"export-json", false, {"export", "FILE", "--format", "json"}},
+    {"copy", false, {"export", "FILE", "--format", "attnscope", "-o", "OUT/copy.attnscope"}},
+    {"merge", false, {"merge", "-o", "OUT/m.attnscope", "FILE"}},
+    {"check", false, {"check", "FILE"}},
+    {"paper", false, {"paper", "FILE", "--csv"}},
+    {"resume",
+     false,
+     {"collect", "--device", "simulated", "-a", "N=64", "-q", "--csv", "--resume", "-o", "OUT/c.attnscope"}},
+    {"page-io", true, {"FILE", "--screenshot", "OUT/io.png", "--page", "io"}},
+    {"page-tiles", true, {"FILE", "--screenshot", "OUT/tiles.png", "--page", "tiles", "--theme", "dark"}},
+    {"page-table", true, {"FILE", "--screenshot", "OUT/table.png", "--page", "table", "--size", "1024x600"}},
+    {"plots", true, {"FILE", "--plots", "OUT/plots"}},
 };
+
+Words words_of(const Look& look, const fs::path& file, const fs::path& out) {
+  Words all;
+  for (const std::string_view word : look.words) {
+    all.push_back(word == "FILE"             ? file.string()
+                  : word.starts_with("OUT/") ? (out / word.substr(4)).string()
+                                             : std::string(word));
+  }
+  return all;
+}
 
 bool steers(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == '\x7f';
@@ -309,7 +277,8 @@ class Campaign {
     const fs::path& program = look.window ? options_.window : options_.program;
     Words words{"-c", fmt::format("ulimit -v {}; exec timeout -s KILL {} \"$0\" \"$@\"", most_kib, longest_seconds),
                 program};
-    for (const std::string& word : look.words(file, out)) words.push_back(word);
+    if (look.name == std::string_view("resume")) fs::copy_file(file, out / "c.attnscope");
+    for (const std::string& word : words_of(look, file, out)) words.push_back(word);
     return run(home, words, {.environment = {{"QT_QPA_PLATFORM", "offscreen"}}, .program = "/bin/sh"});
   }
 

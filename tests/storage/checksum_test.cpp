@@ -7,37 +7,31 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "storage/merge.h"
 #include "storage/run_store.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
 
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
+using Checksum = FileTest;
 
-void write_runs(const std::filesystem::path& file, std::size_t points = 3) {
-  RunStore store = RunStore::open(file, Mode::collect);
+void write_runs(const std::filesystem::path& file) {
   RunHeader header = full_header();
   for (const char* device : {"GPU-1", "GPU-2"}) {
     header.device.uuid = device;
-    const std::int64_t run = store.begin_run(header);
-    for (std::size_t i = 0; i < points; ++i) {
-      store.add_point(run, i, i == 1 ? full_record() : simple_record(64 + static_cast<std::int64_t>(i)));
-    }
-    store.finish_run(run, StoredRunState::complete);
+    write_run(file, {simple_record(64), full_record(), simple_record(66)}, StoredRunState::complete, header);
   }
-  (void)store.add_ceilings(
-      header.device, header.environment,
-      std::vector<Ceiling>{{.name = "dram_copy", .value = 4e12, .q1 = 3e12, .q3 = 5e12, .unit = "byte/s"},
-                           {.name = "l2_shared_miss", .argument = 1e6, .value = 0.5, .unit = "1"}});
+  (void)RunStore::open(file, Mode::collect)
+      .add_ceilings(header.device, header.environment,
+                    std::vector<Ceiling>{{.name = "dram_copy", .value = 4e12, .q1 = 3e12, .q3 = 5e12, .unit = "byte/s"},
+                                         {.name = "l2_shared_miss", .argument = 1e6, .value = 0.5, .unit = "1"}});
 }
 
 /// Whether reading the whole file finds fault with it.
@@ -68,8 +62,7 @@ std::vector<ColumnName> columns_of(SQLite::Database& database) {
   return columns;
 }
 
-TEST(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
-  const TemporaryFolder folder;
+TEST_F(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
   ASSERT_TRUE(check_file(whole).ok());
@@ -80,7 +73,6 @@ TEST(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
   std::size_t changed = 0;
   for (const ColumnName& column : columns_of(source)) {
     if (free.contains(column.table + "." + column.name)) continue;
-    const auto file = folder / "changed.attnscope";
     std::filesystem::copy_file(whole, file, std::filesystem::copy_options::overwrite_existing);
     int rows = 0;
     {
@@ -102,8 +94,7 @@ TEST(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
   EXPECT_GT(changed, 100U);
 }
 
-TEST(Checksum, every_row_that_was_written_is_missed) {
-  const TemporaryFolder folder;
+TEST_F(Checksum, every_row_that_was_written_is_missed) {
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
   std::set<std::string> tables;
@@ -111,7 +102,6 @@ TEST(Checksum, every_row_that_was_written_is_missed) {
   for (const ColumnName& column : columns_of(source)) tables.insert(column.table);
   std::size_t removed = 0;
   for (const std::string& table : tables) {
-    const auto file = folder / "changed.attnscope";
     std::filesystem::copy_file(whole, file, std::filesystem::copy_options::overwrite_existing);
     int rows = 0;
     {
@@ -128,9 +118,7 @@ TEST(Checksum, every_row_that_was_written_is_missed) {
   EXPECT_GE(removed, 13U);
 }
 
-TEST(Checksum, rows_without_their_parent_are_counted_by_table) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Checksum, rows_without_their_parent_are_counted_by_table) {
   write_runs(file);
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   const int values = database.execAndGet("SELECT count(*) FROM metric_values WHERE kernel_id = 1").getInt();
@@ -141,18 +129,10 @@ TEST(Checksum, rows_without_their_parent_are_counted_by_table) {
   EXPECT_THAT(damage, ::testing::Contains(fmt::format("{} rows of metric_values lack their row of kernels", values)));
 }
 
-TEST(Checksum, follow_what_a_collector_changes) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Checksum, follow_what_a_collector_changes) {
   PointRecord cancelled = simple_record(64);
   cancelled.disposition = Disposition::cancelled;
-  {
-    RunStore store = RunStore::open(file, Mode::collect);
-    const std::int64_t run = store.begin_run(full_header());
-    store.add_point(run, 0, simple_record(64));
-    store.add_point(run, 1, cancelled);
-    store.finish_run(run, StoredRunState::cancelled);
-  }
+  write_run(file, {simple_record(64), cancelled}, StoredRunState::cancelled);
   {
     RunStore store = RunStore::open(file, Mode::collect);
     const std::int64_t run = reopened_run(store);
@@ -170,12 +150,9 @@ TEST(Checksum, follow_what_a_collector_changes) {
   EXPECT_EQ(check.unverified, 1U);
 }
 
-TEST(Checksum, a_damaged_run_is_given_and_named) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Checksum, a_damaged_run_is_given_and_named) {
   write_runs(file);
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
+  change_rows(file, "UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 6U);
   EXPECT_EQ(store.runs().at(0).integrity, RunIntegrity::damaged);
@@ -187,26 +164,19 @@ TEST(Checksum, a_damaged_run_is_given_and_named) {
             FileError::Kind::damaged);
 }
 
-TEST(Checksum, misses_a_value_that_moved_to_another_point) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Checksum, misses_a_value_that_moved_to_another_point) {
   write_runs(file);
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE clocks SET point_id = 1 WHERE point_id = 2 AND round = 0");
+  change_rows(file, "UPDATE clocks SET point_id = 1 WHERE point_id = 2 AND round = 0");
   EXPECT_FALSE(check_file(file).ok());
 }
 
-TEST(Checksum, of_an_ended_run_may_not_be_missing) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Checksum, of_an_ended_run_may_not_be_missing) {
   write_runs(file);
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET checksum = NULL WHERE id = 2");
+  change_rows(file, "UPDATE runs SET checksum = NULL WHERE id = 2");
   EXPECT_FALSE(check_file(file).ok());
 }
 
-TEST(Checksum, does_not_depend_on_ids_or_on_what_people_edit) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Checksum, does_not_depend_on_ids_or_on_what_people_edit) {
   write_runs(file);
   {
     RunStore store = RunStore::open(file, Mode::collect);

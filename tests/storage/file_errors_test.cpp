@@ -19,7 +19,7 @@
 #include "storage/run_store.h"
 #include "storage/schema.h"
 #include "tests/sanitized.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
@@ -29,6 +29,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
+using FileErrors = FileTest;
 
 /// Opening in either mode fails with `kind`, one line naming the file, and changes neither file nor folder.
 void expect_refused(const std::filesystem::path& file, Kind kind) {
@@ -50,23 +51,13 @@ int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// A file of `points` points, closed.
-void write_points(const std::filesystem::path& file, int points) {
-  RunStore store = RunStore::open(file, Mode::collect);
-  const std::int64_t run = store.begin_run(full_header());
-  for (int i = 0; i < points; ++i) store.add_point(run, static_cast<std::size_t>(i), full_record());
-  store.finish_run(run, StoredRunState::complete);
-}
-
-TEST(FileErrors, missing) {
-  const TemporaryFolder folder;
+TEST_F(FileErrors, missing) {
   const FileError error = storage_error_of([&] { RunStore::open(folder / "no.attnscope", Mode::read_only); });
   EXPECT_EQ(error.kind(), Kind::not_found);
   EXPECT_THAT(error.what(), HasSubstr("no.attnscope"));
 }
 
-TEST(FileErrors, a_folder) {
-  const TemporaryFolder folder;
+TEST_F(FileErrors, a_folder) {
   for (const Mode mode : {Mode::read_only, Mode::collect}) {
     EXPECT_EQ(storage_error_of([&] { RunStore::open(folder.path(), mode); }).kind(), Kind::not_a_database);
   }
@@ -91,7 +82,7 @@ class RefusedFiles : public ::testing::TestWithParam<Refused> {};
 TEST_P(RefusedFiles, stay_as_they_are) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  write_points(file, 40);
+  write_run(file, std::vector<PointRecord>(40, full_record()));
   GetParam().change(file);
   expect_refused(file, GetParam().kind);
   const FileError error = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); });
@@ -143,17 +134,14 @@ INSTANTIATE_TEST_SUITE_P(
                               }}),
     [](const auto& of) { return std::string(of.param.name); });
 
-TEST(FileErrors, an_empty_file_is_written_and_not_read) {
-  const TemporaryFolder folder;
+TEST_F(FileErrors, an_empty_file_is_written_and_not_read) {
   std::ofstream(folder / "a.attnscope").flush();
   EXPECT_EQ(storage_error_of([&] { RunStore::open(folder / "a.attnscope", Mode::read_only); }).kind(),
             Kind::not_a_database);
   EXPECT_EQ(RunStore::open(folder / "a.attnscope", Mode::collect).runs().size(), 0U);
 }
 
-TEST(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
   {
     const RunStore first = RunStore::open(file, Mode::collect);
     std::filesystem::create_symlink(file, folder / "alias.attnscope");
@@ -170,17 +158,14 @@ TEST(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
   EXPECT_FALSE(std::filesystem::exists(file.string() + "-lock"));
 }
 
-TEST(FileErrors, no_such_folder) {
-  const TemporaryFolder folder;
+TEST_F(FileErrors, no_such_folder) {
   const FileError error = storage_error_of([&] { RunStore::open(folder / "no/a.attnscope", Mode::collect); });
   EXPECT_EQ(error.kind(), Kind::not_writable);
   EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
 }
 
-TEST(FileErrors, not_writable) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  write_points(file, 1);
+TEST_F(FileErrors, not_writable) {
+  write_run(file, std::vector<PointRecord>(1, full_record()));
   std::filesystem::permissions(file, std::filesystem::perms(0444));
   const pid_t child = ::fork();
   if (child == 0) {
@@ -190,9 +175,7 @@ TEST(FileErrors, not_writable) {
   EXPECT_EQ(exit_code(child), 0);
 }
 
-TEST(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
   // A child that may not write files beyond 2 MiB; it tells how many points were kept before the disk was full.
   int results[2];
   ASSERT_EQ(::pipe(results), 0);
@@ -219,11 +202,11 @@ TEST(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
   EXPECT_EQ(places_of(store, reopened_run(store)).size(), kept);
 }
 
-TEST(FileErrors, what_is_used_up_is_named) {
+TEST_F(FileErrors, what_is_used_up_is_named) {
   if (test::sanitized()) GTEST_SKIP() << "the undefined-behaviour sanitizer needs a file descriptor of its own";
   for (int left = 0; left < 6; ++left) {
-    const TemporaryFolder folder;
-    const auto file = folder / "a.attnscope";
+    const TemporaryFolder fresh;
+    const auto name = fresh / "a.attnscope";
     const pid_t child = ::fork();
     if (child == 0) {
       const rlimit limit{64, 64};
@@ -233,7 +216,7 @@ TEST(FileErrors, what_is_used_up_is_named) {
       for (int i = 0; i < left; ++i) ::close(63 - i);
       std::string what;
       try {
-        (void)RunStore::open(file, Mode::collect);
+        (void)RunStore::open(name, Mode::collect);
       } catch (const FileError& error) {
         what = error.what();
       }
@@ -244,9 +227,7 @@ TEST(FileErrors, what_is_used_up_is_named) {
   }
 }
 
-TEST(FileErrors, no_room_for_a_new_file_leaves_none) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(FileErrors, no_room_for_a_new_file_leaves_none) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);

@@ -9,7 +9,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -20,7 +19,7 @@
 #include "profiler/files/output_file.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
@@ -32,6 +31,11 @@ using ::testing::HasSubstr;
 using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
 using Existing = OutputFile::Existing;
+using Collecting = FileTest;
+using NewFiles = FileTest;
+using Locks = FileTest;
+using OutputFiles = FileTest;
+using CompactCopies = FileTest;
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
@@ -45,18 +49,8 @@ mode_t mode_of(const fs::path& file) {
   return status.st_mode & 07777U;
 }
 
-/// A file with one finished run of one point.
-void write_run(const fs::path& file, std::int64_t n) {
-  RunStore store = RunStore::open(file, Mode::collect);
-  const std::int64_t run = store.begin_run(full_header());
-  store.add_point(run, 0, simple_record(n));
-  store.finish_run(run, StoredRunState::complete);
-}
-
-TEST(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replaced) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
-  write_run(folder / "other.attnscope", 7);
+TEST_F(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replaced) {
+  write_run(folder / "other.attnscope", {simple_record(7)});
   const std::vector<std::function<void()>> changes{[&] { fs::remove(file); },
                                                    [&] { fs::rename(file, folder / "moved"); },
                                                    [&] {
@@ -75,9 +69,7 @@ TEST(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replaced
 }
 
 // More than SQLite keeps in its log before it writes that back, and another program that writes it back as well.
-TEST(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   constexpr std::size_t points = 300;
@@ -91,9 +83,7 @@ TEST(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
   EXPECT_EQ(RunStore::open(file, Mode::read_only).points().size(), points);
 }
 
-TEST(NewFiles, have_their_name_only_when_they_are_whole) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(NewFiles, have_their_name_only_when_they_are_whole) {
   RunStore::create(file, [&](RunStore& store) {
     store.add_complete_runs({{{.header = full_header(), .points = {simple_record(100)}}}});
     EXPECT_FALSE(fs::exists(file));
@@ -104,17 +94,13 @@ TEST(NewFiles, have_their_name_only_when_they_are_whole) {
   EXPECT_THAT(lengths_in(file), ElementsAre(100));
 }
 
-TEST(NewFiles, that_fail_leave_nothing) {
-  const TemporaryFolder folder;
-  EXPECT_THROW(RunStore::create(folder / "a.attnscope",
-                                [](RunStore&) { throw FileError(Kind::other, Message::verbatim("half way")); }),
+TEST_F(NewFiles, that_fail_leave_nothing) {
+  EXPECT_THROW(RunStore::create(file, [](RunStore&) { throw FileError(Kind::other, Message::verbatim("half way")); }),
                FileError);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST(NewFiles, an_empty_database_of_nobody_counts_as_new) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(NewFiles, an_empty_database_of_nobody_counts_as_new) {
   {
     SQLite::Database blank(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     blank.exec("PRAGMA journal_mode = WAL");  // as far as a collector came that was killed
@@ -123,51 +109,43 @@ TEST(NewFiles, an_empty_database_of_nobody_counts_as_new) {
   const FileError error = storage_error_of([&] { RunStore::open(file, Mode::read_only); });
   EXPECT_EQ(error.kind(), Kind::not_a_database);
   EXPECT_THAT(error.what(), HasSubstr("is empty"));
-  write_run(file, 100);
+  write_run(file, {simple_record(100)});
   EXPECT_THAT(lengths_in(file), ElementsAre(100));
 }
 
-TEST(NewFiles, an_empty_file_keeps_its_mode) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(NewFiles, an_empty_file_keeps_its_mode) {
   std::ofstream(file).flush();
   ::chmod(file.c_str(), 0600);
-  write_run(file, 100);
+  write_run(file, {simple_record(100)});
   EXPECT_EQ(mode_of(file), 0600U);
 }
 
-TEST(NewFiles, are_not_made_beside_a_log_that_holds_points_of_another) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(NewFiles, are_not_made_beside_a_log_that_holds_points_of_another) {
   std::ofstream(file.string() + "-wal") << "the last points of a file that was moved away";
   const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope-wal"), HasSubstr("put that file back")));
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.attnscope-wal"});
 }
 
-TEST(NewFiles, come_to_where_a_link_leads) {
-  const TemporaryFolder folder;
+TEST_F(NewFiles, come_to_where_a_link_leads) {
   fs::create_symlink("there.attnscope", folder / "link.attnscope");
-  write_run(folder / "link.attnscope", 100);
+  write_run(folder / "link.attnscope", {simple_record(100)});
   EXPECT_TRUE(fs::is_symlink(folder / "link.attnscope"));
   EXPECT_THAT(lengths_in(folder / "there.attnscope"), ElementsAre(100));
 }
 
-TEST(NewFiles, a_points_commit_is_not_many_times_the_point) {
-  const TemporaryFolder folder;
-  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+TEST_F(NewFiles, a_points_commit_is_not_many_times_the_point) {
+  RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, simple_record(100));
-  const fs::path log = (folder / "a.attnscope").string() + "-wal";
+  const fs::path log = (file).string() + "-wal";
   const auto before = fs::file_size(log);
   constexpr std::size_t points = 20;
   for (std::size_t i = 1; i <= points; ++i) store.add_point(run, i, simple_record(100));
   EXPECT_LT((fs::file_size(log) - before) / points, 12U << 10U) << "36 KiB with SQLite's own size of a page";
 }
 
-TEST(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
   int asked = 0;
   std::optional<SQLite::Transaction> transaction;
   std::optional<SQLite::Database> other;
@@ -204,9 +182,7 @@ TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
 }
 
 // His end may never come, and all is committed before the log is written back.
-TEST(Locks, of_a_reader_that_stays_are_not_waited_for) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(Locks, of_a_reader_that_stays_are_not_waited_for) {
   int asked = 0;
   RunStore store = RunStore::open(file, Mode::collect, [&](int) { return ++asked < 300; });
   const std::int64_t run = store.begin_run(full_header());
@@ -219,9 +195,7 @@ TEST(Locks, of_a_reader_that_stays_are_not_waited_for) {
   EXPECT_EQ(RunStore::open(file, Mode::read_only).runs().at(0).state, StoredRunState::complete);
 }
 
-TEST(Locks, are_given_up_when_it_is_wished) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
+TEST_F(Locks, are_given_up_when_it_is_wished) {
   RunStore store = RunStore::open(file, Mode::collect, [](int) { return false; });
   const std::int64_t run = store.begin_run(full_header());
   SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
@@ -236,8 +210,7 @@ void write_table(const fs::path& target, const std::string& text, Existing exist
   file.commit();
 }
 
-TEST(OutputFiles, keep_the_mode_and_the_link) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, keep_the_mode_and_the_link) {
   write_table(folder / "a.csv", "algorithm\nold\n");
   ::chmod((folder / "a.csv").c_str(), 0600);
   fs::create_symlink("a.csv", folder / "link.csv");
@@ -248,8 +221,7 @@ TEST(OutputFiles, keep_the_mode_and_the_link) {
   EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"a.csv", "link.csv"}));
 }
 
-TEST(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
   fs::create_directory(folder / "below");
   fs::create_symlink("below/a.csv", folder / "link.csv");
   write_table(folder / "link.csv", "algorithm\n");
@@ -257,8 +229,7 @@ TEST(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
   EXPECT_EQ(content(folder / "below/a.csv"), "algorithm\n");
 }
 
-TEST(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
   fs::create_symlink("gone/a.attnscope", folder / "link");
   const auto require_named = [](const FileError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("link is a symlink to"), HasSubstr("gone/a.attnscope, and there is no")));
@@ -268,8 +239,7 @@ TEST(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
 }
 
-TEST(OutputFiles, go_over_no_file_of_another_kind) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, go_over_no_file_of_another_kind) {
   const std::string notes = "dear diary, today I measured attention\n";
   std::ofstream(folder / "notes.txt") << notes;
   const FileError error = storage_error_of([&] { write_table(folder / "notes.txt", "algorithm\n"); });
@@ -279,9 +249,8 @@ TEST(OutputFiles, go_over_no_file_of_another_kind) {
   EXPECT_EQ(content(folder / "notes.txt"), "algorithm\n");
 }
 
-TEST(OutputFiles, know_their_kinds) {
-  const TemporaryFolder folder;
-  write_run(folder / "run", 100);
+TEST_F(OutputFiles, know_their_kinds) {
+  write_run(folder / "run", {simple_record(100)});
   const std::map<const FileKind*, std::string> examples{
       {&file_kind::measurements, content(folder / "run")},
       {&file_kind::csv, "run_uid,plan_index,algorithm,pass\n"},
@@ -304,16 +273,14 @@ TEST(OutputFiles, know_their_kinds) {
   EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, Existing::of_its_kind));
 }
 
-TEST(OutputFiles, that_are_not_committed_leave_what_was_there) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, that_are_not_committed_leave_what_was_there) {
   write_table(folder / "a.csv", "algorithm\nold\n");
   { OutputFile(folder / "a.csv", file_kind::csv, Existing::of_its_kind).write("half"); }
   EXPECT_EQ(content(folder / "a.csv"), "algorithm\nold\n");
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.csv"});
 }
 
-TEST(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
   std::ofstream(folder / "victim") << "mine";
   fs::create_symlink(folder / "victim", folder / "a.csv.part");
   const OutputFile first(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
@@ -322,20 +289,18 @@ TEST(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
   EXPECT_EQ(content(folder / "victim"), "mine");
 }
 
-TEST(OutputFiles, clear_away_what_killed_writers_left_and_nothing_else) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, clear_away_what_killed_writers_left_and_nothing_else) {
   const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
   const fs::path left = folder / ".a.csv.0123456789abcdef.part";
   const fs::path another = folder / ".a.csv.0123456789abcdeg.part";
-  for (const fs::path& file : {left, another}) std::ofstream(file) << "half";
+  for (const fs::path& part : {left, another}) std::ofstream(part) << "half";
   write_table(folder / "a.csv", "algorithm\n");
   EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::exists(another));
   EXPECT_TRUE(fs::exists(writing->building())) << "its writer is alive";
 }
 
-TEST(OutputFiles, pipes_are_written_to) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, pipes_are_written_to) {
   const fs::path pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   std::string read;
@@ -347,7 +312,7 @@ TEST(OutputFiles, pipes_are_written_to) {
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"pipe"});
 }
 
-TEST(OutputFiles, devices_are_written_to) {
+TEST_F(OutputFiles, devices_are_written_to) {
   write_table("/dev/null", "algorithm\n");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   const FileError error = storage_error_of([] { write_table("/dev/full", "algorithm\n"); });
@@ -355,17 +320,15 @@ TEST(OutputFiles, devices_are_written_to) {
   EXPECT_THAT(error.what(), HasSubstr("/dev/full"));
 }
 
-TEST(OutputFiles, an_open_file_is_written_behind_what_it_has) {
-  const TemporaryFolder folder;
-  const int file = ::open((folder / "log").c_str(), O_RDWR | O_CREAT, 0600);
-  ASSERT_EQ(::write(file, "first\n", 6), 6);
-  write_table("/dev/fd/" + std::to_string(file), "algorithm\n");
-  ::close(file);
+TEST_F(OutputFiles, an_open_file_is_written_behind_what_it_has) {
+  const int log = ::open((folder / "log").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(::write(log, "first\n", 6), 6);
+  write_table("/dev/fd/" + std::to_string(log), "algorithm\n");
+  ::close(log);
   EXPECT_EQ(content(folder / "log"), "first\nalgorithm\n");
 }
 
-TEST(OutputFiles, folders_and_sockets_are_refused) {
-  const TemporaryFolder folder;
+TEST_F(OutputFiles, folders_and_sockets_are_refused) {
   EXPECT_THAT(storage_error_of([&] { write_table(folder.path(), "algorithm\n"); }).what(), HasSubstr("folder"));
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un name{};
@@ -377,11 +340,10 @@ TEST(OutputFiles, folders_and_sockets_are_refused) {
   EXPECT_TRUE(fs::is_socket(folder / "socket"));
 }
 
-TEST(CompactCopies, go_over_their_own_kind_alone_and_keep_its_mode) {
-  const TemporaryFolder folder;
-  const fs::path source = folder / "a.attnscope";
+TEST_F(CompactCopies, go_over_their_own_kind_alone_and_keep_its_mode) {
+  const fs::path source = file;
   const fs::path target = folder / "b.attnscope";
-  write_run(source, 100);
+  write_run(source, {simple_record(100)});
   std::ofstream(target) << "a letter";
   EXPECT_THAT(storage_error_of([&] { write_compact_copy({source}, target); }).what(), HasSubstr("--force"));
   EXPECT_EQ(content(target), "a letter");
@@ -393,10 +355,9 @@ TEST(CompactCopies, go_over_their_own_kind_alone_and_keep_its_mode) {
   EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"a.attnscope", "b.attnscope"}));
 }
 
-TEST(CompactCopies, go_through_links_and_pipes) {
-  const TemporaryFolder folder;
-  const fs::path source = folder / "a.attnscope";
-  write_run(source, 100);
+TEST_F(CompactCopies, go_through_links_and_pipes) {
+  const fs::path source = file;
+  write_run(source, {simple_record(100)});
   fs::create_symlink("b.attnscope", folder / "link");
   write_compact_copy({source}, folder / "link");
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
@@ -411,13 +372,11 @@ TEST(CompactCopies, go_through_links_and_pipes) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-TEST(CompactCopies, are_refused_where_a_collector_writes) {
-  const TemporaryFolder folder;
-  write_run(folder / "a.attnscope", 100);
-  write_run(folder / "b.attnscope", 200);
+TEST_F(CompactCopies, are_refused_where_a_collector_writes) {
+  write_run(file, {simple_record(100)});
+  write_run(folder / "b.attnscope", {simple_record(200)});
   const RunStore collecting = RunStore::open(folder / "b.attnscope", Mode::collect);
-  EXPECT_EQ(storage_error_of([&] { write_compact_copy({folder / "a.attnscope"}, folder / "b.attnscope"); }).kind(),
-            Kind::locked);
+  EXPECT_EQ(storage_error_of([&] { write_compact_copy({file}, folder / "b.attnscope"); }).kind(), Kind::locked);
   EXPECT_THAT(lengths_in(folder / "b.attnscope"), ElementsAre(200));
 }
 

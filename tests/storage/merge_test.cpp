@@ -13,7 +13,7 @@
 #include "storage/checksum.h"
 #include "storage/exchange/export.h"
 #include "storage/run_store.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 using Paths = std::vector<fs::path>;
@@ -317,7 +316,7 @@ TEST_F(Merge, a_run_in_progress_is_merged_as_far_as_it_came) {
 TEST_F(Merge, a_damaged_file_ends_it_unless_it_is_to_be_left_out) {
   const fs::path good = write("good.attnscope", header_of("plan", 1), {64});
   const fs::path bad = write("bad.attnscope", header_of("plan", 1), {128});
-  SQLite::Database(bad.string(), SQLite::OPEN_READWRITE).exec("UPDATE points SET n_q = 129");
+  change_rows(bad, "UPDATE points SET n_q = 129");
   const fs::path none = folder_ / "none.attnscope";
   std::ofstream(none) << "not a database, by far";
   for (const fs::path& file : {bad, none}) {

@@ -2,7 +2,6 @@
 // Points of several rounds in a file: written one round at a time, read, copied, joined, damaged.
 #include "profiler/metrics/rounds.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +18,7 @@
 #include "storage/merge.h"
 #include "storage/report_points.h"
 #include "storage/run_store.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
@@ -27,9 +26,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Optional;
 using ::testing::SizeIs;
 using Mode = RunStore::Mode;
+using StoredRounds = FileTest;
 
 RunHeader header_of_rounds(int rounds) {
   RunHeader header = full_header();
@@ -104,9 +103,7 @@ PointRecord three_rounds() {
   return wanted;
 }
 
-TEST(StoredRounds, AreReadAsTheyWereWritten) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(StoredRounds, AreReadAsTheyWereWritten) {
   write_rounds(file, 3, StoredRunState::complete);
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_THAT(store.runs(), SizeIs(1));
@@ -124,9 +121,7 @@ TEST(StoredRounds, AreReadAsTheyWereWritten) {
   EXPECT_THAT(check.damage, IsEmpty());
 }
 
-TEST(StoredRounds, ARecordOfSeveralRoundsIsWrittenAtOnce) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(StoredRounds, ARecordOfSeveralRoundsIsWrittenAtOnce) {
   const CompleteRun run{.header = header_of_rounds(3), .points = {three_rounds()}};
   RunStore::open(file, Mode::collect).add_complete_runs({&run, 1});
   const RunStore store = RunStore::open(file, Mode::read_only);
@@ -135,9 +130,7 @@ TEST(StoredRounds, ARecordOfSeveralRoundsIsWrittenAtOnce) {
   EXPECT_THAT(store.bad_rows(), IsEmpty());
 }
 
-TEST(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
   const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
   {
     RunStore store = RunStore::open(file, Mode::collect);
@@ -156,9 +149,7 @@ TEST(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
   EXPECT_THAT(store.bad_rows(), IsEmpty());
 }
 
-TEST(StoredRounds, NoRoundIsTakenTwice) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(StoredRounds, NoRoundIsTakenTwice) {
   const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
   RunStore store = RunStore::open(file, Mode::collect);
   EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, 1, measured_record()); }).what(),
@@ -170,8 +161,7 @@ TEST(StoredRounds, NoRoundIsTakenTwice) {
   EXPECT_THAT(store.bad_rows(), IsEmpty());
 }
 
-TEST(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
-  const TemporaryFolder folder;
+TEST_F(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
   const auto early = folder / "early.attnscope";
   const auto late = folder / "late.attnscope";
   const std::int64_t run = write_rounds(early, 1, StoredRunState::cancelled);
@@ -195,8 +185,7 @@ TEST(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
   }
 }
 
-TEST(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
-  const TemporaryFolder folder;
+TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
   const auto early = folder / "early.attnscope";
   const auto late = folder / "late.attnscope";
   const std::int64_t run = write_rounds(early, 1, StoredRunState::cancelled);
@@ -251,11 +240,7 @@ TEST_P(HostileRounds, LeaveThePointOutByName) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_rounds(file, 3, StoredRunState::complete);
-  {
-    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-    database.exec("PRAGMA ignore_check_constraints = ON");
-    ASSERT_GE(database.exec(GetParam().first), 1);
-  }
+  ASSERT_GE(change_rows(file, GetParam().first), 1);
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_THAT(store.points(), IsEmpty());
   ASSERT_FALSE(store.bad_rows().empty());
@@ -270,9 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("UPDATE clocks SET round = 9223372036854775807 WHERE round = 1", "round 9223372036854775807 is not"),
         std::pair("UPDATE runs SET rounds = 0", "rounds 0 is not within 1 .. 1000000")));
 
-TEST(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
   PointRecord record = measured_record();
   add_round(record, 5, found_again(measured_record(), 1));
   add_round(record, 999'999, found_again(measured_record(), 2));

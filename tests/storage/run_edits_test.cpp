@@ -9,12 +9,11 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "storage/merge.h"
 #include "storage/run_store.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
@@ -29,12 +28,7 @@ using Mode = RunStore::Mode;
 class RunEdits : public ::testing::Test {
  protected:
   RunEdits() {
-    RunStore store = RunStore::open(file_, Mode::collect);
-    for (int run = 0; run < 2; ++run) {
-      const std::int64_t id = store.begin_run(full_header());
-      store.add_point(id, 0, simple_record(64 << run));
-      store.finish_run(id, StoredRunState::complete);
-    }
+    for (const std::int64_t n : {64, 128}) write_run(file_, {simple_record(n)});
   }
   std::vector<EditedRun> edit(std::vector<std::int64_t> runs, const RunEdit& edit) {
     return RunStore::open(file_, Mode::collect).edit(runs, edit);
@@ -47,11 +41,6 @@ class RunEdits : public ::testing::Test {
       if (each.id == run) return each.words;
     }
     return {};
-  }
-  void alter(const std::string& sql) {
-    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
-    database.exec("PRAGMA ignore_check_constraints = ON");
-    database.exec(sql);
   }
 
   TemporaryFolder folder_;
@@ -124,7 +113,7 @@ TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
 
 TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   edit({1}, {.name = "fine", .note = {}, .tag = {"t"}, .untag = {}, .hidden = {}, .deleted = {}});
-  alter("UPDATE runs SET name = CAST(x'ff00' AS TEXT) WHERE id = 1");
+  change_rows(file_, "UPDATE runs SET name = CAST(x'ff00' AS TEXT) WHERE id = 1");
   {
     RunStore store = RunStore::open(file_, Mode::read_only);
     EXPECT_THAT(store.runs(), SizeIs(2));
@@ -138,7 +127,7 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   EXPECT_EQ(words(1).name, "again");
   EXPECT_THAT(words(1).tags, ElementsAre("t")) << "what was sound stays";
 
-  alter("INSERT INTO run_tags VALUES (1, 'a b')");
+  change_rows(file_, "INSERT INTO run_tags VALUES (1, 'a b')");
   edit({1}, {.name = {}, .note = "n", .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(words(1).name, "again");
   EXPECT_THAT(words(1).tags, ElementsAre("t"));
@@ -146,13 +135,7 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
 
 TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copies_drop_the_run) {
   const fs::path older = folder_ / "older.attnscope";
-  std::int64_t stated = 0;
-  {
-    RunStore store = RunStore::open(file_, Mode::collect);
-    stated = store.begin_run(full_header());
-    store.add_point(stated, 0, full_record());
-    store.finish_run(stated, StoredRunState::complete);
-  }
+  const std::int64_t stated = write_run(file_, {full_record()});
   fs::copy_file(file_, older);
   edit({1}, {.name = "kept", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
   RunEdit remove;
@@ -179,7 +162,7 @@ TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copi
     EXPECT_TRUE(check_file(target).ok());
   }
   // Whoever edited it later, deleted or not, says how it is.
-  SQLite::Database(older.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET edited_at = '9', name = 'restored'");
+  change_rows(older, "UPDATE runs SET edited_at = '9', name = 'restored'");
   fs::remove(target);
   (void)merge_files({file_, older}, target);
   EXPECT_EQ(kept("restored"), 3);
@@ -191,7 +174,7 @@ TEST_F(RunEdits, that_delete_hide_no_damage) {
   remove.deleted = true;
   edit({1}, remove);
   EXPECT_EQ(check_file(file_).points, 2U);
-  alter("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE run_id = 1");
+  change_rows(file_, "UPDATE points SET wall_seconds = wall_seconds + 1 WHERE run_id = 1");
   const FileCheck check = check_file(file_);
   ASSERT_THAT(check.bad_rows, SizeIs(1));
   EXPECT_THAT(text(check.bad_rows[0].where), HasSubstr("run 1"));

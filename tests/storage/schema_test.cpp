@@ -3,10 +3,8 @@
 #include "profiler/files/output_file.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 
 #include "profiler/plan/fields.h"

@@ -16,7 +16,7 @@
 #include "storage/bounds.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
-#include "tests/storage/samples.h"
+#include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
@@ -45,10 +45,7 @@ class Statements : public ::testing::Test {
  protected:
   fs::path write(const std::string& name, const std::vector<PointRecord>& records) const {
     const fs::path file = folder_ / name;
-    RunStore store = RunStore::open(file, Mode::collect);
-    const std::int64_t run = store.begin_run(full_header());
-    for (std::size_t i = 0; i < records.size(); ++i) store.add_point(run, i, records[i]);
-    store.finish_run(run, StoredRunState::complete);
+    write_run(file, records);
     return file;
   }
   static int count(const fs::path& file, const std::string& table) {
@@ -143,7 +140,7 @@ TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
 
 TEST_F(Statements, OfADamagedTextItsPointsStay) {
   const fs::path file = write("a.attnscope", {stated_by(full_), simple_record(8)});
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE user_kernels SET text = '{}'");
+  change_rows(file, "UPDATE user_kernels SET text = '{}'");
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_THAT(store.points(), SizeIs(2));
   EXPECT_EQ(store.points()[0].record.statement, nullptr);
@@ -152,8 +149,7 @@ TEST_F(Statements, OfADamagedTextItsPointsStay) {
 
 TEST_F(Statements, OfAKeptSourceThatIsAnotherOnlyTheCheckSays) {
   const fs::path file = write("a.attnscope", {stated_by(full_)});
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE user_kernel_sources SET content = x'61' WHERE content IS NOT NULL");
+  change_rows(file, "UPDATE user_kernel_sources SET content = x'61' WHERE content IS NOT NULL");
   EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.statement, nullptr);
   const FileCheck check = check_file(file);
   ASSERT_THAT(check.bad_rows, SizeIs(1));

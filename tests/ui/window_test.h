@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QAction>
 #include <QApplication>
 #include <QTemporaryDir>
 
@@ -30,6 +31,23 @@ Kind& page_of(MainWindow& window) {
   if (page == nullptr) throw std::runtime_error("the window has no such page");
   page->catch_up();
   return *page;
+}
+
+/// A window that shows the test's file.
+class OpenedWindowTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    ASSERT_EQ(window.workspace().open_now(file), QString());
+  }
+  MainWindow window{false};
+};
+
+/// Triggers what the menus have under that shortcut.
+inline void trigger(MainWindow& window, const QKeySequence& shortcut) {
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->shortcut() == shortcut) action->trigger();
+  }
 }
 
 /// Lets queued layouts and replots happen.

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/model/device_limits.h"
-
+// A GPU by its limits, ceilings and other values, and the occupancy that they leave.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <map>
 #include <set>
+#include <string>
+
+#include "kernels/model/ceilings.h"
+#include "kernels/model/device_limits.h"
+#include "kernels/model/device_rates.h"
+#include "kernels/model/gpu_values.h"
+#include "kernels/model/pipeline_model.h"
+#include "kernels/registry.h"
+#include "tests/kernels/programs.h"
 
 namespace attnscope {
 namespace {
+
+using test::h200;
 
 TEST(KnownGpus, H200First) {
   const DeviceLimits& h200 = known_gpus().front();
@@ -76,6 +89,265 @@ TEST(FindGpu, TakesNamesAsPeopleWriteThem) {
   EXPECT_EQ(find_gpu("h20"), nullptr);
   EXPECT_EQ(find_gpu("nvidia"), nullptr);
   EXPECT_EQ(find_gpu(""), nullptr);
+}
+
+constexpr std::int64_t many_blocks = 1'000'000;
+
+void expect_occupancy(const LaunchFootprint& launch, int blocks, double pct, std::string_view limiter) {
+  const Occupancy occupancy = theoretical_occupancy(h200(), launch);
+  EXPECT_EQ(occupancy.blocks_per_sm, blocks);
+  EXPECT_DOUBLE_EQ(occupancy.warps_pct, pct);
+  EXPECT_EQ(occupancy.limiter, limiter);
+}
+
+// Expected values by hand from the tables of the CUDA programming guide for compute capability 9.0: 64 warps, 32
+// blocks, 65,536 registers, 228 KiB of shared memory, 1 KiB of it reserved for each block.
+TEST(Occupancy, Threads) {
+  expect_occupancy({many_blocks, 1024, 32, 0}, 2, 100, "threads");
+  expect_occupancy({many_blocks, 256, 0, 0}, 8, 100, "threads");
+}
+
+TEST(Occupancy, Blocks) {
+  expect_occupancy({many_blocks, 32, 16, 0}, 32, 50, "blocks");
+}
+
+TEST(Occupancy, RegistersAreHandedOutInUnitsOf256AWarp) {
+  // 255 registers: 8,160 a warp become 8,192; 8 warps fit: 2 blocks of 4.
+  expect_occupancy({many_blocks, 128, 255, 0}, 2, 12.5, "registers");
+  // 168 registers: 5,376 a warp; 3 warps in each of four partitions: 3 blocks of 4.
+  expect_occupancy({many_blocks, 128, 168, 0}, 3, 18.75, "registers");
+  // 128 registers: 4,096 a warp; 16 warps fit, 3 blocks of 5.
+  expect_occupancy({many_blocks, 160, 128, 0}, 3, 23.4375, "registers");
+  // 184 registers: 5,888 a warp; two warps in each partition: 8 blocks of one warp.
+  expect_occupancy({many_blocks, 32, 184, 0}, 8, 12.5, "registers");
+}
+
+TEST(Occupancy, MostRegistersAreWhatStillLetsOneBlockIn) {
+  for (int threads = 32; threads <= 1024; threads += 32) {
+    const int most = most_registers_per_thread(h200(), threads);
+    EXPECT_GE(theoretical_occupancy(h200(), {many_blocks, threads, most, 0}).blocks_per_sm, 1) << threads;
+    if (most < 255) {
+      EXPECT_EQ(theoretical_occupancy(h200(), {many_blocks, threads, most + 1, 0}).blocks_per_sm, 0) << threads;
+    }
+  }
+  EXPECT_EQ(most_registers_per_thread(h200(), 256), 255);
+  EXPECT_EQ(most_registers_per_thread(h200(), 384), 168);
+  EXPECT_EQ(most_registers_per_thread(h200(), 1024), 64);
+}
+
+TEST(Occupancy, SharedMemoryIncludesWhatIsReserved) {
+  expect_occupancy({many_blocks, 128, 32, 65'536}, 3, 18.75, "shared memory");
+  expect_occupancy({many_blocks, 128, 32, 115'712}, 2, 12.5, "shared memory");
+  expect_occupancy({many_blocks, 128, 32, 115'713}, 1, 6.25, "shared memory");
+}
+
+TEST(Occupancy, TooLargeABlockDoesNotFitAtAll) {
+  expect_occupancy({many_blocks, 128, 32, 233'472}, 0, 0, "shared memory");
+}
+
+TEST(Occupancy, AGridThatDoesNotFillTheSmsIsItsOwnLimit) {
+  expect_occupancy({263, 1024, 32, 0}, 2, 100, "grid");
+  expect_occupancy({264, 1024, 32, 0}, 2, 100, "threads");
+}
+
+DeviceLimits own(std::string_view base = "h200") {
+  return own_gpu_like(*find_gpu(base), "mine");
+}
+
+DeviceLimits own_with(std::string_view key, double value) {
+  DeviceLimits gpu = own();
+  find_gpu_value(key)->set(gpu, value);
+  return gpu;
+}
+
+TEST(GpuValues, AnOwnGpuBeginsWithAllThatThePublicOneHas) {
+  for (const DeviceLimits& known : known_gpus()) {
+    const DeviceLimits gpu = own_gpu_like(known, "mine");
+    EXPECT_TRUE(wrong_gpu(gpu).empty()) << known.name << ": " << wrong_gpu(gpu);
+    const DeviceRates rates = device_rates(gpu);
+    const DeviceRates usual = device_rates(known);
+    EXPECT_DOUBLE_EQ(rates.per_cycle.tensor, usual.per_cycle.tensor) << known.name;
+    EXPECT_DOUBLE_EQ(rates.per_cycle.exponential, usual.per_cycle.exponential);
+    EXPECT_NEAR(rates.l2_bytes_per_second / usual.l2_bytes_per_second, 1, 1e-12);
+    EXPECT_EQ(rates.boost_hz, usual.boost_hz);
+    EXPECT_TRUE(rates.inherited) << "nobody measured it";
+  }
+}
+
+TEST(GpuValues, EachIsWhatItWasSetTo) {
+  std::set<std::string_view> keys;
+  for (const GpuValue& value : gpu_values()) {
+    EXPECT_TRUE(keys.insert(value.key).second) << value.key;
+    for (const double share : {0.0, 0.5, 1.0}) {
+      double wanted = value.least * std::pow(value.most / value.least, share);
+      if (value.whole) wanted = std::round(wanted);
+      DeviceLimits gpu = own();
+      value.set(gpu, wanted);
+      EXPECT_NEAR(value.get(gpu) / wanted, 1, 1e-12) << value.key;
+    }
+  }
+}
+
+TEST(GpuValues, PeaksGoWithSmsClockAndWhatEachDoesInAClock) {
+  // 4096 FLOP a clock, 132 SMs, 1.98 GHz.
+  EXPECT_NEAR(own().tensor_flops, 4096 * 132 * 1.98e9, 1);
+  EXPECT_NEAR(own_with("sm_count", 264).tensor_flops, 4096 * 264 * 1.98e9, 1);
+  EXPECT_NEAR(own_with("clock_ghz", 1).tensor_flops, 4096 * 132 * 1e9, 1);
+  const DeviceRates faster = device_rates(own_with("tensor_flop_per_clock", 5000));
+  EXPECT_DOUBLE_EQ(faster.per_cycle.tensor, 5000) << "not the next power of two";
+  EXPECT_DOUBLE_EQ(device_rates(own_with("exponentials_per_clock", 32)).per_cycle.exponential, 32);
+  EXPECT_NEAR(device_rates(own_with("l2_bytes_per_clock", 64)).l2_bytes_per_second, 64 * 132 * 1.98e9, 1);
+}
+
+TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
+  for (const double ends : {1, 4096}) EXPECT_TRUE(wrong_gpu(own_with("sm_count", ends)).empty()) << ends;
+  EXPECT_EQ(wrong_gpu(own_with("sm_count", 0)), "sm_count is 0; it must be 1 to 4096");
+  EXPECT_EQ(wrong_gpu(own_with("dram_gb_per_second", 2e6)), "dram_gb_per_second is 2e+06; it must be 10 to 1e+06");
+  EXPECT_FALSE(wrong_gpu(own_with("clock_ghz", std::numeric_limits<double>::quiet_NaN())).empty());
+  EXPECT_EQ(wrong_gpu(own_with("shared_kib_per_block", 228)),
+            "shared_kib_per_block must be at least 1 KiB below shared_kib_per_sm");
+  DeviceLimits gpu = own();
+  for (const char* bad : {"", " mine", "mine ", "a\nb", "a\x7F"}) {
+    gpu.name = bad;
+    EXPECT_FALSE(wrong_gpu(gpu).empty()) << bad;
+  }
+  gpu.name = std::string(longest_gpu_name + 1, 'x');
+  EXPECT_FALSE(wrong_gpu(gpu).empty());
+  gpu.name = "rtx 4090";
+  EXPECT_EQ(wrong_gpu(gpu), "the name is that of a public GPU, NVIDIA GeForce RTX 4090; use another name");
+}
+
+TEST(GpuValues, DigestsTellValuesApart) {
+  EXPECT_EQ(digest_of_values(own()), digest_of_values(own()));
+  EXPECT_EQ(digest_of_values(own()).size(), 8U);
+  for (const GpuValue& value : gpu_values()) {
+    DeviceLimits gpu = own();
+    value.set(gpu, value.whole ? value.get(gpu) + 1 : value.get(gpu) * 1.01);
+    EXPECT_NE(digest_of_values(gpu), digest_of_values(own())) << value.key;
+  }
+}
+
+TEST(WhatIfs, MultiplyAndSaySo) {
+  const DeviceLimits& h200 = *find_gpu("h200");
+  EXPECT_EQ(what_if(h200, {}).name, "NVIDIA H200");
+  EXPECT_FALSE(device_rates(what_if(h200, {})).inherited);
+  const DeviceLimits changed = what_if(h200, {.shared_memory = 2, .l2 = 0.5, .dram_rate = 4});
+  EXPECT_EQ(changed.name, "NVIDIA H200, shared memory x2, L2 x0.5, DRAM rate x4");
+  EXPECT_EQ(changed.shared_bytes_per_sm, 456 * 1024);
+  EXPECT_EQ(changed.shared_bytes_per_block, 455 * 1024) << "less what is reserved for it";
+  EXPECT_EQ(what_if(h200, {.shared_memory = 0.5}).shared_bytes_per_block, 113 * 1024);
+  EXPECT_EQ(changed.l2_bytes, 30 * 1024 * 1024);
+  EXPECT_EQ(changed.dram_bytes_per_second, 19.2e12);
+  EXPECT_TRUE(device_rates(changed).inherited);
+  EXPECT_EQ(device_rates(changed).boost_hz, 1.98e9);
+}
+
+TEST(WhatIfs, PredictionsFollow) {
+  // FA1 at this length cycles through more than the L2 holds: DRAM bounds it, and a larger L2 or a faster DRAM frees
+  // it.
+  const Algorithm& fa1 = *built_in_algorithms().find("fa1");
+  const AttentionProblem p{.heads_q = 132, .heads_kv = 132, .n_q = 4096, .n_k = 4096, .d = 64};
+  const Config tile{TileShape{.br = 64, .bc = 128}};
+  const auto dram_of = [&](const WhatIf& factors) {
+    const DeviceLimits gpu = what_if(*find_gpu("h200"), factors);
+    const AttentionModel model = fa1.model(p, tile, gpu);
+    return predict_times(model, gpu).front().busy(GpuUnit::dram);
+  };
+  EXPECT_NEAR(dram_of({.dram_rate = 2}) / dram_of({}), 0.5, 1e-9);
+  EXPECT_LT(dram_of({.l2 = 8}), 0.3 * dram_of({}));
+  const AttentionModel large = fa1.model(p, Config{TileShape{.br = 64, .bc = 1024}}, *find_gpu("h200"));
+  ASSERT_TRUE(large.refusal) << "which no block holds";
+}
+
+std::map<std::string, double> datasheet(const char* gpu) {
+  std::map<std::string, double> values;
+  for (const Ceiling& ceiling : datasheet_ceilings(*find_gpu(gpu))) {
+    EXPECT_EQ(ceiling.source, CeilingSource::datasheet);
+    EXPECT_FALSE(ceiling.q1 || ceiling.q3);
+    values[ceiling.name] = ceiling.value;
+  }
+  return values;
+}
+
+TEST(Ceilings, EachHasAKeyOfItsOwnALabelAndAUnit) {
+  std::set<std::string_view> keys;
+  for (const CeilingKind& kind : ceiling_kinds()) {
+    EXPECT_TRUE(keys.insert(kind.key).second) << kind.key;
+    EXPECT_FALSE(kind.label().empty()) << kind.key;
+    EXPECT_FALSE(kind.unit.empty()) << kind.key;
+    EXPECT_EQ(find_ceiling(kind.key), &kind);
+  }
+  EXPECT_EQ(find_ceiling("no_such"), nullptr);
+}
+
+// NVIDIA's datasheets: fp32 in TFLOP/s (67, 19.5, 82.6), DRAM in TB/s, dense fp16 in TFLOP/s.
+TEST(Ceilings, DatasheetsFiguresAreThePublishedOnes) {
+  const auto h200 = datasheet("H200");
+  EXPECT_NEAR(h200.at("fma_fp32"), 67e12, 0.2e12);
+  EXPECT_NEAR(h200.at("dram_copy"), 4.8e12, 1e9);
+  EXPECT_NEAR(h200.at("wgmma_fp16"), 989.4e12, 1e9);
+  EXPECT_EQ(h200.at("l2_private_capacity"), 60.0 * 1024 * 1024);
+  EXPECT_FALSE(h200.contains("mma_fp16")) << "the peak is wgmma's";
+  EXPECT_FALSE(h200.contains("l2_read")) << "no datasheet has it";
+  EXPECT_FALSE(h200.contains("latency_dram"));
+  const auto a100 = datasheet("A100");
+  EXPECT_NEAR(a100.at("fma_fp32"), 19.5e12, 0.1e12);
+  EXPECT_NEAR(a100.at("mma_bf16"), 312e12, 1e9);
+  EXPECT_FALSE(a100.contains("wgmma_fp16"));
+  EXPECT_FALSE(datasheet("B200").contains("mma_fp16")) << "another instruction's, too";
+  EXPECT_NEAR(datasheet("RTX 4090").at("fma_fp32"), 82.6e12, 0.2e12);
+}
+
+TEST(Ceilings, ADeviceWhoseClockIsNotKnownHasNoFiguresThatStandOnIt) {
+  DeviceLimits limits = *find_gpu("H200");
+  limits.boost_hz = 0;
+  for (const Ceiling& ceiling : datasheet_ceilings(limits)) {
+    EXPECT_NE(ceiling.name, "fma_fp32");
+    EXPECT_GT(ceiling.value, 0) << ceiling.name;
+  }
+}
+
+TEST(Ceilings, LinesAreInTheTablesOrderWithClocksBesideTheirLoadsAndCurvesLast) {
+  const auto ceiling = [](const char* name, double value, double argument = 0) {
+    Ceiling made;
+    made.name = name;
+    made.value = value;
+    made.argument = argument;
+    return made;
+  };
+  std::vector<Ceiling> ceilings{ceiling("l2_private_miss", 0.5, 64), ceiling("latency_dram", 600),
+                                ceiling("dram_copy_clock", 1.9e9),   ceiling("l2_private_miss", 0.1, 16),
+                                ceiling("dram_copy", 4e12),          ceiling("of_a_later_program", 1)};
+  ceilings[4].q1 = 3.9e12;
+  ceilings[4].q3 = 4.1e12;
+  const std::vector<CeilingLine> lines = ceiling_lines(ceilings);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].ceiling, ceilings[4]);
+  EXPECT_EQ(lines[0].kind, find_ceiling("dram_copy"));
+  EXPECT_EQ(lines[0].clock_hz, 1.9e9);
+  EXPECT_NEAR(relative_spread(lines[0].ceiling).value(), 0.025, 1e-12);
+  EXPECT_EQ(lines[1].ceiling, ceilings[1]);
+  EXPECT_FALSE(lines[1].clock_hz);
+  EXPECT_FALSE(relative_spread(lines[1].ceiling)) << "not sampled";
+  EXPECT_EQ(lines[2].ceiling.argument, 16);
+  EXPECT_EQ(lines[3].ceiling.argument, 64);
+}
+
+TEST(Ceilings, HalfMissedLiesBetweenTheSizesBesideIt) {
+  const auto curve = [](std::vector<std::pair<double, double>> points) {
+    std::vector<Ceiling> ceilings;
+    for (const auto& [bytes, share] : points) {
+      ceilings.push_back({.name = "l2_shared_miss", .argument = bytes, .value = share, .unit = "1"});
+    }
+    return ceilings;
+  };
+  const auto half = half_missed(curve({{64, 1.0}, {16, 0.25}, {4, 0.0}, {32, 1.0}}));
+  ASSERT_TRUE(half);
+  EXPECT_NEAR(*half, 16 * std::cbrt(2), 1e-9) << "a third of the way from 16 to 32, as sizes grow";
+  EXPECT_EQ(half_missed(curve({{4, 0.1}, {8, 0.5}, {16, 0.9}})), 8) << "just there";
+  EXPECT_FALSE(half_missed(curve({{4, 0.1}, {8, 0.4}}))) << "never";
+  EXPECT_FALSE(half_missed(curve({{4, 0.6}, {8, 0.9}}))) << "from the beginning";
+  EXPECT_FALSE(half_missed({}));
 }
 
 }  // namespace

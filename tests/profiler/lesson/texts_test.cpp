@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/lesson/texts.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <numbers>
 #include <set>
 
 #include "kernels/registry.h"

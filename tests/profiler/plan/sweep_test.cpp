@@ -3,7 +3,6 @@
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

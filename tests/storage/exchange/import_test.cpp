@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 #include <tuple>
 
@@ -38,8 +37,7 @@ TEST(ImportCsv, ReadsColumnsByTheirNames) {
       "device,d,algorithm,N,heads,time_ns,dram__bytes_read.sum,dram_write_bytes,lts__t_sectors.sum,pass,mask,note\r\n"
       "NVIDIA H200,128,torch-flash,4096,16,2000,6e9,1e9,7,fwd+bwd,\"window:64:0+lengths:300\",x\r\n"
       "\r\n"
-      "NVIDIA H200,64.0,torch-\"flash,1024,8,3000,,,,,,\r\n",
-      ImportFormat::csv);
+      "NVIDIA H200,64.0,torch-\"flash,1024,8,3000,,,,,,\r\n");
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_THAT(import.ignored, ElementsAre("note"));
   const ImportedDevice& device = import.devices[0];
@@ -98,8 +96,7 @@ TEST(ImportCsv, RoundsStandInAnyOrderAndRunsApart) {
   const Import import = imported(
       "run,round,algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,sm_clock_hz\n"
       "a,2,eager,pv,64,1,64,302,30,1.7e9\na,0,eager,qk,64,1,64,100,10,1.5e9\na,2,eager,qk,64,1,64,104,12,1.7e9\n"
-      "a,0,eager,pv,64,1,64,300,20,1.5e9\nb,0,eager,,64,1,64,900,7,\n",
-      ImportFormat::csv);
+      "a,0,eager,pv,64,1,64,300,20,1.5e9\nb,0,eager,,64,1,64,900,7,\n");
   ASSERT_EQ(import.devices.size(), 2U) << "a recording each";
   ASSERT_EQ(import.devices[0].points.size(), 1U);
   const PointRecord& point = import.devices[0].points[0];
@@ -120,8 +117,7 @@ TEST(ImportCsv, RoundsStandInAnyOrderAndRunsApart) {
 TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
   const Import import = imported(
       "algorithm,N,heads,d,time_ns,disposition,reason\n"
-      "a,64,1,64,5,,\na,128,1,64,,,\na,256,1,64,,out-of-memory,\"needs 9 GB, it says\"\n",
-      ImportFormat::csv);
+      "a,64,1,64,5,,\na,128,1,64,,,\na,256,1,64,,out-of-memory,\"needs 9 GB, it says\"\n");
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_EQ(import.empty_rows, 1U);
   ASSERT_EQ(import.devices[0].points.size(), 2U);
@@ -131,8 +127,7 @@ TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
 
 TEST(ImportCsv, AReasonIsATextAndItsCode) {
   const Import import =
-      imported("algorithm,N,heads,d,disposition,reason,reason_code\na,64,1,64,crashed,its words,point.gpu_gone\n",
-               ImportFormat::csv);
+      imported("algorithm,N,heads,d,disposition,reason,reason_code\na,64,1,64,crashed,its words,point.gpu_gone\n");
   EXPECT_EQ(import.devices[0].points[0].reason.id, "point.gpu_gone");
   EXPECT_EQ(text(import.devices[0].points[0].reason), "its words");
 }
@@ -177,7 +172,7 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
       {header + "\"a\"b,64,1,1,64,full,5\n", "line 2, column 1: something follows the closing quote"},
       {header + "a,64,1,1,64,full,5\n\xff", "line 3: byte 1 is no UTF-8 text"},
   };
-  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text, ImportFormat::csv), HasSubstr(says)) << text;
+  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text), HasSubstr(says)) << text;
 }
 
 TEST(ImportJson, ReadsADocumentOrABareArray) {
@@ -405,8 +400,7 @@ std::string fate_of(const Import& import, std::string_view name) {
 TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
   const Import import = imported(
       "algorithm,N,heads,d,note,time_ns,tflops,dram__bytes_read.sum,lts__x.sum,dram_write_bytes\n"
-      "fa2,64,1,64,hm,1000,3,2048,5,\n",
-      ImportFormat::csv);
+      "fa2,64,1,64,hm,1000,3,2048,5,\n");
   std::vector<std::string> names;
   for (const ImportedColumn& column : import.columns) names.push_back(column.name);
   EXPECT_THAT(names, ElementsAre("algorithm", "N", "heads", "d", "note", "time_ns", "tflops", "dram__bytes_read.sum",
@@ -423,12 +417,12 @@ TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
 }
 
 TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
-  const Import both = imported("algorithm,N,n_q,n_k,heads,d,time_ns\nfa2,512,1,64,1,64,1000\n", ImportFormat::csv);
+  const Import both = imported("algorithm,N,n_q,n_k,heads,d,time_ns\nfa2,512,1,64,1,64,1000\n");
   EXPECT_EQ(both.devices[0].points[0].spec.problem.n_k, 64);
   EXPECT_EQ(fate_of(both, "N"), "n_q and n_k stand beside it");
   EXPECT_EQ(fate_of(both, "heads"), "heads_q, heads_kv []");
   EXPECT_THAT(both.ignored, ElementsAre("N"));
-  const Import one = imported("algorithm,N,n_q,heads,d,time_ns\nfa2,512,1,1,64,1000\n", ImportFormat::csv);
+  const Import one = imported("algorithm,N,n_q,heads,d,time_ns\nfa2,512,1,1,64,1000\n");
   EXPECT_EQ(one.devices[0].points[0].spec.problem.n_k, 512);
   EXPECT_EQ(fate_of(one, "N"), "n_q, n_k []");
   EXPECT_THAT(one.ignored, ElementsAre());
@@ -436,41 +430,38 @@ TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
 
 TEST(ImportCsv, CommasAreOfNumbersThatNeedNotBeWhole) {
   const std::string head = "algorithm;N;heads;d;kernel;time_us\n";
-  EXPECT_THAT(import_error(head + "x;16,000;16;64;qk;1,5\n", ImportFormat::csv), HasSubstr("column 'N'"));
-  const Import words = imported(head + "x;1024;16;64;128,64;1,5\n", ImportFormat::csv);
+  EXPECT_THAT(import_error(head + "x;16,000;16;64;qk;1,5\n"), HasSubstr("column 'N'"));
+  const Import words = imported(head + "x;1024;16;64;128,64;1,5\n");
   EXPECT_NE(words.devices.at(0).points.at(0).kernel("128,64"), nullptr);
-  EXPECT_THAT(import_error(head + "x;1024;16;64;qk;1.234\ny;1024;16;64;qk;987,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error(head + "x;1024;16;64;qk;1.234\ny;1024;16;64;qk;987,5\n"),
               HasSubstr("line 3, column 'time_us': '987,5': the table has commas and points"));
-  EXPECT_THAT(import_error("algorithm;N;heads;d;time_us;tflops\nx;64;1;64;1.234;0,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm;N;heads;d;time_us;tflops\nx;64;1;64;1.234;0,5\n"),
               HasSubstr("column 'tflops': '0,5': the table has commas and points"));
-  const Import rows =
-      imported("algorithm;N;heads;d;kernel;metric;value\nx;64;1;64;128,64;time_ns;1,5\n", ImportFormat::csv);
+  const Import rows = imported("algorithm;N;heads;d;kernel;metric;value\nx;64;1;64;128,64;time_ns;1,5\n");
   const KernelRecord* kernel = rows.devices.at(0).points.at(0).kernel("128,64");
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(kernel->samples_ns, std::vector{1.5});
-  EXPECT_THAT(import_error("algorithm\tN\theads\td\ttime_ms\nx\t64\t1\t64\t1,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm\tN\theads\td\ttime_ms\nx\t64\t1\t64\t1,5\n"),
               HasSubstr("column 'time_ms': '1,5' is not a number here: write a point"));
 }
 
 TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
-  const Import import =
-      imported("algorithm,N,heads,d,time_ms,time_q1_ms,time_q3_ms\nx,1024,16,64,1.6,1.5,1.7\n", ImportFormat::csv);
+  const Import import = imported("algorithm,N,heads,d,time_ms,time_q1_ms,time_q3_ms\nx,1024,16,64,1.6,1.5,1.7\n");
   const PointRecord& point = import.devices.at(0).points.at(0);
   EXPECT_EQ(value_of(point, metric_key::time_median_ns), 1.6e6);
   EXPECT_EQ(value_of(point, metric_key::time_q1_ns), 1.5e6);
   EXPECT_EQ(value_of(point, metric_key::time_q3_ns), 1.7e6);
-  EXPECT_THAT(import_error("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n"),
               HasSubstr("column 'time_median_us': it says 99 µs, where the row's other time gives 1.50 ms"));
 }
 
 TEST(ImportCsv, CountersInUnitsAndTheTimeByItsCounter) {
   const Import import =
-      imported("algorithm,N,heads,d,gpu__time_duration.sum_us,dram__bytes_read.sum [Mbyte]\nx,1024,16,64,3,1.5\n",
-               ImportFormat::csv);
+      imported("algorithm,N,heads,d,gpu__time_duration.sum_us,dram__bytes_read.sum [Mbyte]\nx,1024,16,64,3,1.5\n");
   const PointRecord& point = import.devices.at(0).points.at(0);
   EXPECT_EQ(value_of(point, metric_key::time_median_ns), 3000);
   EXPECT_EQ(value_of(point, metric_key::dram_read_bytes), 1.5e6);
-  const Import base = imported("algorithm,N,heads,d,gpu__time_duration.sum\nx,1024,16,64,1600\n", ImportFormat::csv);
+  const Import base = imported("algorithm,N,heads,d,gpu__time_duration.sum\nx,1024,16,64,1600\n");
   EXPECT_EQ(value_of(base.devices.at(0).points.at(0), metric_key::time_median_ns), 1600);
 }
 
@@ -480,7 +471,7 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
     std::ranges::replace(text, ',', separator);
     std::ranges::replace(text, '~', ',');
     std::vector<double> all;
-    const Import import = imported(text, ImportFormat::csv);
+    const Import import = imported(text);
     for (const PointRecord& point : import.devices.at(0).points) {
       all.push_back(value_of(point, metric_key::time_median_ns));
     }
@@ -489,7 +480,7 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
   EXPECT_THAT(times(head + "time_ns\na,64,1,64,1.5\na,128,1,64,2e3\n", ';'), ElementsAre(1.5, 2000));
   EXPECT_THAT(times(head + "time_ms\na,64,1,64,1~5\n", ';'), ElementsAre(1.5e6));
   EXPECT_THAT(times(head + "time [ms]\na,64,1,64,0.25\n", '\t'), ElementsAre(0.25e6));
-  const Import commas = imported("algorithm;N;heads;d;time_us\na;64;1;64;1,024\na;128;1;64;2\n", ImportFormat::csv);
+  const Import commas = imported("algorithm;N;heads;d;time_us\na;64;1;64;1,024\na;128;1;64;2\n");
   EXPECT_EQ(value_of(commas.devices.at(0).points.at(0), metric_key::time_median_ns), 1024);
   ASSERT_EQ(commas.notes.size(), 1U);
   EXPECT_EQ(commas.notes[0], "Commas are decimal commas, 1,024 being 1.024, in time_us.");
@@ -497,8 +488,7 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
     EXPECT_THAT(times(head + name + "\na,64,1,64,2\n", ','), ElementsAre(2000)) << name;
   }
   EXPECT_THAT(times(head + "samples_us\na,64,1,64,1~5 2~5 9\n", ';'), ElementsAre(2500)) << "the median";
-  const Import import =
-      imported(head + "time_ms,time_us,time_ns [ms],dram_read_bytes [Mbyte]\na,64,1,64,3,4,5,6\n", ImportFormat::csv);
+  const Import import = imported(head + "time_ms,time_us,time_ns [ms],dram_read_bytes [Mbyte]\na,64,1,64,3,4,5,6\n");
   EXPECT_EQ(value_of(import.devices[0].points[0], metric_key::time_median_ns), 3e6);
   EXPECT_EQ(value_of(import.devices[0].points[0], metric_key::dram_read_bytes), 6e6);
   EXPECT_EQ(fate_of(import, "time_ms"), "time_median_ns [ns]");
@@ -506,7 +496,7 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
   EXPECT_EQ(fate_of(import, "dram_read_bytes [Mbyte]"), "dram_read_bytes [byte]");
   EXPECT_THAT(import.ignored, ElementsAre("time_us", "time_ns [ms]")) << "which of several is meant nobody knows";
   // A value a row, in a table of semicolons.
-  const Import table = imported("algorithm;N;heads;d;metric;value;unit\na;64;1;64;time_ns;1,5;ms\n", ImportFormat::csv);
+  const Import table = imported("algorithm;N;heads;d;metric;value;unit\na;64;1;64;time_ns;1,5;ms\n");
   EXPECT_EQ(value_of(table.devices[0].points[0], metric_key::time_median_ns), 1.5e6);
 }
 
@@ -521,7 +511,7 @@ TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
     };
   };
   EXPECT_THROW((void)import_points(text, ImportFormat::csv, {.proceed = stop_at(2)}), Stop);
-  const Import import = imported(text, ImportFormat::csv);
+  const Import import = imported(text);
   CompleteRun run;
   run.header.device = import.devices[0].info;
   run.header.plan_hash = "imported";
@@ -538,8 +528,7 @@ TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
 }
 
 TEST(ImportColumns, OfLongTablesAndJsonHaveTheFilesUnits) {
-  const Import table =
-      imported("algorithm,N,heads,d,metric,value,unit\nfa2,64,1,64,dram_read_bytes,2,Mbyte\n", ImportFormat::csv);
+  const Import table = imported("algorithm,N,heads,d,metric,value,unit\nfa2,64,1,64,dram_read_bytes,2,Mbyte\n");
   EXPECT_EQ(fate_of(table, "metric"), "metric []");
   EXPECT_EQ(fate_of(table, "dram_read_bytes"), "dram_read_bytes [byte]");
   EXPECT_EQ(table.columns.back().unit, "Mbyte");
@@ -755,7 +744,7 @@ TEST(ImportNcu, NumbersAreWhatTheySay) {
   EXPECT_THAT(import_error(occupancy, ImportFormat::ncu, {.spec = flash_spec()}),
               HasSubstr("an occupancy of 101% is impossible"));
   for (const char* column : {"achieved_occupancy_pct", "theoretical_occupancy_pct"}) {
-    EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column), ImportFormat::csv),
+    EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column)),
                 HasSubstr("an occupancy of 101% is impossible"));
   }
 }
@@ -771,19 +760,16 @@ TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {
 TEST(ImportCsv, AHeaderIsBounded) {
   std::string header = "algorithm,N,heads,d,time_ns";
   for (int i = 0; i < 5000; ++i) header += fmt::format(",x{}", i);
-  EXPECT_EQ(import_error(header + "\n", ImportFormat::csv), "line 1: there are more than 4096 columns");
-  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n", ImportFormat::csv),
-              HasSubstr("a column's name has 2000 bytes"));
-  EXPECT_THAT(import_error("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n",
-                           ImportFormat::csv),
+  EXPECT_EQ(import_error(header + "\n"), "line 1: there are more than 4096 columns");
+  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n"), HasSubstr("a column's name has 2000 bytes"));
+  EXPECT_THAT(import_error("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n"),
               HasSubstr("line 2, column 5: the field has more than 2^20 bytes"));
 }
 
 TEST(ImportCsv, WhatTheoryWouldNotEndOnIsRefused) {
-  EXPECT_THAT(
-      import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n", ImportFormat::csv),
-      HasSubstr("batch 500000000000000 is absurd: at most 1048576"));
-  EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n", ImportFormat::csv),
+  EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n"),
+              HasSubstr("batch 500000000000000 is absurd: at most 1048576"));
+  EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n"),
               HasSubstr("key lengths are for a batch of at most 2^16, not 1000000"));
 }
 

@@ -12,7 +12,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
-#include <filesystem>
 
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/runs/workspace.h"
-
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <QFile>
@@ -8,9 +8,16 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <functional>
+#include <sstream>
 
+#include "profiler/files/file_system.h"
+#include "storage/exchange/export.h"
 #include "tests/ui/fixtures.h"
 #include "tests/ui/window_test.h"
+#include "ui/panels/details_panel.h"
+#include "ui/runs/point_records.h"
+#include "ui/runs/point_set.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 namespace {
@@ -318,6 +325,274 @@ TEST(Workspace, ShowOnlyHidesTheOthers) {
   const std::shared_ptr<const PointSet> shown = workspace.visible();
   for (Row row = 0; row < shown->size(); ++row) EXPECT_EQ(shown->run_of(row)->summary.preset, "quick");
   EXPECT_EQ(shown->size(), 21U);
+}
+
+class ReplacedFile : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();  // two runs, of 21 and more points
+    fixtures::write_file(other, {{"custom", {point(512), point(1024)}, false}});
+  }
+  static PointRecord point(std::int64_t n) { return fixtures::ok_point(fixtures::spec("fa2", n)); }
+  /// Under the name of the file that is open.
+  void replace() {
+    ASSERT_TRUE(QFile::remove(file));
+    ASSERT_TRUE(QFile::rename(other, file));
+  }
+  /// As `cp` does it: the file stays the same file.
+  void write_over() {
+    QFile from(other);
+    QFile to(file);
+    ASSERT_TRUE(from.open(QIODevice::ReadOnly));
+    ASSERT_TRUE(to.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    to.write(from.readAll());
+  }
+  [[nodiscard]] std::vector<std::string> uids_there() const {
+    std::vector<std::string> uids;
+    for (const RunSummary& run : read_file(file).runs) uids.push_back(run.uid);
+    return uids;
+  }
+  static std::vector<std::string> uids_in(const Workspace& workspace) {
+    std::vector<std::string> uids;
+    for (const LoadedRun& run : workspace.runs()) uids.push_back(run.info->summary.uid);
+    return uids;
+  }
+  QString other = folder.filePath("other.attnscope");
+};
+
+TEST_F(ReplacedFile, IsReadAnewWhereItIsFollowed) {
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.runs().size(), 2U);
+  QSignalSpy replaced(&workspace, &Workspace::file_replaced);
+  ASSERT_NO_FATAL_FAILURE(replace());
+  {
+    // A sweep into it: its run is the second, as the tile sweep was of the file that is gone.
+    RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+    RunHeader header;
+    header.device = fixtures::device();
+    header.preset = "quick";
+    header.plan_hash = "h";
+    header.planned_points = 1;
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 0, point(2048));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  workspace.follow(file);
+  const std::vector<std::string> there = uids_there();
+  ASSERT_EQ(there.size(), 2U);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(workspace) == there; }));
+  ASSERT_EQ(replaced.count(), 1);
+  EXPECT_TRUE(replaced[0][1].toString().contains(file)) << replaced[0][1].toString().toStdString();
+  EXPECT_EQ(workspace.runs()[0].points.size(), 2U);
+  EXPECT_EQ(workspace.runs()[1].points.size(), 1U);
+  EXPECT_EQ(workspace.visible()->size(), 3U) << "none of the file that is gone";
+}
+
+TEST_F(ReplacedFile, IsToldByItsRunsWhereItIsTheSameFile) {
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const FileStamp before = stamp_of(file.toStdString());
+  ASSERT_NO_FATAL_FAILURE(write_over());
+  ASSERT_TRUE(before.same_file(stamp_of(file.toStdString())));
+  QSignalSpy replaced(&workspace, &Workspace::file_replaced);
+  workspace.follow(file);
+  const std::vector<std::string> there = uids_there();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(workspace) == there; }));
+  EXPECT_EQ(replaced.count(), 1);
+  EXPECT_EQ(workspace.visible()->size(), 2U);
+}
+
+TEST_F(ReplacedFile, IsReadOnOnlyWhereItIsWhatIsKnown) {
+  const FileContents all = read_file(file);
+  ASSERT_EQ(all.runs.size(), 2U);
+  EXPECT_TRUE(all.whole);
+  KnownFile known{.stamp = all.stamp};
+  for (const RunSummary& run : all.runs) known.runs[run.id] = run.uid;
+  for (const auto& [run, points] : all.points) known.last_point = std::max(known.last_point, points.last_id());
+  const FileContents news = read_file(file, known);
+  EXPECT_FALSE(news.whole);
+  EXPECT_TRUE(news.points.empty());
+  KnownFile of_another = known;
+  of_another.runs.begin()->second = "another";
+  EXPECT_TRUE(read_file(file, of_another).whole);
+  of_another = known;
+  ++of_another.stamp.inode;
+  EXPECT_EQ(read_file(file, of_another).points.size(), 2U);
+  of_another = known;
+  of_another.runs[99] = "gone";
+  EXPECT_TRUE(read_file(file, of_another).whole);
+}
+
+TEST_F(ReplacedFile, IsReadAnewWhereSomebodyLooksAtAPoint) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const ShownPoint chosen = (*window.workspace().visible())[1];
+  emit window.page(QStringLiteral("io"))->point_selected(chosen);
+  ASSERT_TRUE(window.details()->point());
+  ASSERT_NO_FATAL_FAILURE(replace());
+  emit window.page(QStringLiteral("io"))->point_selected((*window.workspace().visible())[2]);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(window.workspace()) == uids_there(); }));
+  EXPECT_TRUE(window.banner().text().contains(file)) << window.banner().text().toStdString();
+  EXPECT_TRUE(window.banner().text().contains("read anew")) << window.banner().text().toStdString();
+  EXPECT_FALSE(window.details()->point()) << "of the file that is gone";
+  EXPECT_EQ(window.workspace().visible()->size(), 2U);
+}
+
+TEST_F(ReplacedFile, IsNotExportedAsTheOneThatWasRead) {
+  for (const bool same_file : {false, true}) {
+    MainWindow window(false);
+    ASSERT_EQ(window.workspace().open_now(file), QString());
+    if (same_file) {
+      fixtures::write_file(other, {{"custom", {point(4096)}, false}});
+      ASSERT_NO_FATAL_FAILURE(write_over());
+    } else {
+      ASSERT_NO_FATAL_FAILURE(replace());
+    }
+    const QString path = folder.filePath(same_file ? "second.csv" : "first.csv");
+    window.save_csv(path);
+    EXPECT_FALSE(QFile::exists(path));
+    EXPECT_TRUE(window.banner().text().contains("Nothing was written")) << window.banner().text().toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(window.workspace()) == uids_there(); }));
+    window.save_csv(path);
+    QFile csv(path);
+    ASSERT_TRUE(csv.open(QIODevice::ReadOnly)) << window.banner().text().toStdString();
+    std::ostringstream wanted;
+    export_csv(RunStore::open(file.toStdString(), RunStore::Mode::read_only), {}, wanted);
+    EXPECT_EQ(csv.readAll().toStdString(), wanted.str());
+  }
+}
+
+class PointRecordsTest : public WindowTest {
+ protected:
+  PointRecordsTest() {
+    fixtures::write_file(path, {{"quick", fixtures::memory_wall(), false}});
+    EXPECT_EQ(workspace.open_now(path), QString());
+  }
+  [[nodiscard]] ShownPoint point(Row row) const { return (*workspace.visible())[row]; }
+
+  QTemporaryDir own;
+  QString path = own.filePath(QStringLiteral("points.attnscope"));
+  Workspace workspace;
+  PointRecords records;
+};
+
+TEST_F(PointRecordsTest, HaveWhatColumnsLeaveOut) {
+  const std::vector<PointRecord> wanted = fixtures::memory_wall();
+  for (const Row row : {0U, 6U, 20U}) {
+    const PointRecords::Read read = records.read(point(row));
+    ASSERT_NE(read.record, nullptr) << read.error.toStdString();
+    EXPECT_EQ(read.record->spec, wanted[row].spec);
+    EXPECT_EQ(read.record->disposition, wanted[row].disposition);
+    EXPECT_EQ(read.record->max_abs_error, wanted[row].max_abs_error);
+    ASSERT_EQ(read.record->kernels.size(), wanted[row].kernels.size());
+    for (std::size_t i = 0; i < wanted[row].kernels.size(); ++i) {
+      EXPECT_EQ(read.record->kernels[i].kernel, wanted[row].kernels[i].kernel);
+      EXPECT_EQ(read.record->kernels[i].samples_ns, wanted[row].kernels[i].samples_ns);
+      EXPECT_THAT(read.record->kernels[i].metrics,
+                  ::testing::UnorderedElementsAreArray(wanted[row].kernels[i].metrics));
+    }
+  }
+}
+
+TEST_F(PointRecordsTest, AFileThatIsGoneIsNamed) {
+  DetailsPanel panel;
+  panel.show_point(point(0));
+  EXPECT_TRUE(panel.toPlainText().contains("Largest error")) << panel.toPlainText().toStdString();
+  ASSERT_TRUE(QFile::remove(path));
+  panel.show_point(point(1));
+  const QString text = panel.toPlainText();
+  EXPECT_TRUE(text.contains("N 512")) << "what was asked for: " << text.toStdString();
+  EXPECT_TRUE(text.contains("cannot be read")) << text.toStdString();
+  EXPECT_TRUE(text.contains(path)) << text.toStdString();
+  EXPECT_EQ(workspace.visible()->size(), fixtures::memory_wall().size());
+}
+
+TEST_F(PointRecordsTest, AnotherFileInItsPlaceIsNotTakenForIt) {
+  ASSERT_NE(records.read(point(0)).record, nullptr);
+  const QString other = own.filePath(QStringLiteral("other.attnscope"));
+  fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
+  ASSERT_TRUE(QFile::remove(path));
+  ASSERT_TRUE(QFile::rename(other, path));
+  const PointRecords::Read read = records.read(point(1));
+  EXPECT_EQ(read.record, nullptr) << "the same values, but of another run";
+  EXPECT_TRUE(read.error.contains(path)) << read.error.toStdString();
+  EXPECT_FALSE(read.error.contains('\n'));
+  // Opened again, it is read.
+  workspace.close(path);
+  ASSERT_EQ(workspace.open_now(path), QString());
+  EXPECT_NE(records.read(point(1)).record, nullptr);
+  EXPECT_NE(records.read(point(0)).record, nullptr);
+}
+
+TEST_F(PointRecordsTest, APointThatNoRunCanHaveIsNotShown) {
+  {
+    SQLite::Database database(path.toStdString(), SQLite::OPEN_READWRITE);
+    ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = -1 WHERE plan_index = 3"), 1);
+  }
+  EXPECT_EQ(records.read(point(3)).record, nullptr);
+  EXPECT_NE(records.read(point(4)).record, nullptr);
+}
+
+StoredPoint stored(std::int64_t id, std::size_t place, const PointRecord& record) {
+  return {.id = id, .run_id = 1, .index = place, .device_uuid = "GPU", .record = record};
+}
+
+TEST(RunPoints, StandInTheOrderOfThePlanAndALaterOneReplacesAnEarlierOne) {
+  const std::vector<PointRecord> wall = fixtures::memory_wall();
+  RunPoints points;
+  points.add(stored(1, 2, wall[2]));
+  points.add(stored(2, 0, fixtures::failed_point(wall[0].spec, Disposition::cancelled, "")));
+  RunPoints later;
+  later.add(stored(4, 1, wall[1]));
+  later.add(stored(3, 0, wall[0]));
+  points.add(std::move(later));
+  ASSERT_EQ(points.size(), 3U);
+  std::vector<std::int64_t> ids;
+  for (const Row row : points.rows()) ids.push_back(points.id(row));
+  EXPECT_THAT(ids, ::testing::ElementsAre(3, 4, 1));
+  EXPECT_EQ(points.last_id(), 4);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(points.columns().spec(points.rows()[i]), wall[i].spec);
+    EXPECT_EQ(points.columns().disposition(points.rows()[i]), Disposition::ok);
+  }
+}
+
+TEST(RunPoints, ARunIsPartOfOneThatHoldsAllOfIt) {
+  const std::vector<PointRecord> wall = fixtures::memory_wall();
+  RunPoints all;
+  RunPoints some;
+  for (std::size_t i = 0; i < wall.size(); ++i) {
+    all.add(stored(static_cast<std::int64_t>(i) + 1, i, wall[i]));
+    if (i % 2 == 0) some.add(stored(static_cast<std::int64_t>(i) + 50, i, wall[i]));
+  }
+  EXPECT_TRUE(some.is_part_of(all)) << "under other ids";
+  EXPECT_FALSE(all.is_part_of(some));
+  PointRecord slower = wall[1];
+  for (double& sample : slower.kernels[0].samples_ns) sample *= 1.5;
+  some.add(stored(99, 1, slower));
+  EXPECT_FALSE(some.is_part_of(all));
+}
+
+TEST(RunPoints, HaveARowForEachSort) {
+  RunPoints points;
+  std::size_t place = 0;
+  const auto add = [&](const PointSpec& spec) {
+    points.add(stored(1, place++, fixtures::failed_point(spec, Disposition::infeasible, "not asked")));
+  };
+  for (const std::int64_t n : {256, 512}) {
+    for (const int br : {64, 128}) add(fixtures::spec("fa2", n, br));
+  }
+  EXPECT_EQ(points.sorts().size(), 1U) << "lengths and tiles make no sort";
+  add(fixtures::decode_spec("fa2", 512));
+  PointSpec told = fixtures::spec("fa2", 256);
+  told.knobs = {{"cluster", 4}};
+  add(told);
+  told.problem.page = 64;
+  add(told);
+  add(told);
+  EXPECT_EQ(points.sorts().size(), 4U);
 }
 
 }  // namespace

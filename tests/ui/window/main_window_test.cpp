@@ -5,6 +5,7 @@
 #include <QAbstractButton>
 #include <QAction>
 #include <QDir>
+#include <QDockWidget>
 #include <QFile>
 #include <QJsonDocument>
 #include <QLineEdit>
@@ -13,6 +14,7 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStatusBar>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTextBrowser>
 #include <QToolButton>
@@ -61,16 +63,10 @@ TEST_F(WindowTest, ShowsAFileOnEveryPage) {
   EXPECT_EQ(window.banner().text(), QString());
 }
 
-TEST_F(WindowTest, ASelectedPointGoesToTheExplorer) {
-  MainWindow window(false);
+TEST_F(OpenedWindowTest, ASelectedPointGoesToTheExplorer) {
   window.resize(1280, 800);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  const auto explore = [&] {
-    for (QAction* action : window.findChildren<QAction*>()) {
-      if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+Shift+X"))) action->trigger();
-    }
-  };
+  const auto explore = [&] { trigger(window, QKeySequence(QStringLiteral("Ctrl+Shift+X"))); };
   explore();
   EXPECT_TRUE(window.banner().text().contains("No point is selected"));
   Page* const curves = window.page(QStringLiteral("io"));
@@ -140,9 +136,7 @@ TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
   EXPECT_TRUE(window.banner().text().contains("/proc/new.csv")) << window.banner().text().toStdString();
 }
 
-TEST_F(WindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+TEST_F(OpenedWindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
   const auto all = window.workspace().visible()->size();
   const QString path = folder.filePath("table.csv");
   const auto algorithms = [&] {
@@ -321,9 +315,7 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   // No plot on a page, and then another page.
   ASSERT_EQ(workspace.open_now(file), QString());
   window.show_page(QStringLiteral("table"));
-  for (QAction* action : window.findChildren<QAction*>()) {
-    if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+E"))) action->trigger();
-  }
+  trigger(window, QKeySequence(QStringLiteral("Ctrl+E")));
   EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
@@ -477,10 +469,8 @@ void write_sweep(const QString& path) {
   fixtures::write_file(path, {{"custom", records, false}});
 }
 
-TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
-  MainWindow window(false);
+TEST_F(OpenedWindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
   window.show_page(QStringLiteral("tiles"));
   auto& page = page_of<TileHeatmapPage>(window);
   const auto shows = [&page](std::int64_t d) {
@@ -515,10 +505,8 @@ TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
   EXPECT_TRUE(shows(64));
 }
 
-TEST_F(WindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
-  MainWindow window(false);
+TEST_F(OpenedWindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
   auto& page = page_of<IoCurvePage>(window);
   const QString sweep = folder.filePath("sweep.attnscope");
   write_sweep(sweep);
@@ -594,9 +582,7 @@ TEST_F(WindowTest, TheMenusKeysHoldWhileATextIsWritten) {
   EXPECT_EQ(field.selectedText(), "fa2");
 }
 
-TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
   auto& io = page_of<IoCurvePage>(window);
   io.set_ordinate(Ordinate::time);
   io.choose(QStringLiteral("Mask"), QStringLiteral("causal"));
@@ -635,6 +621,86 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
   EXPECT_EQ(page_of<IoCurvePage>(other).curves().ordinate, Ordinate::time);
   EXPECT_EQ(page_of<TileHeatmapPage>(other).heatmap()->grid().metric, metric_key::l2_sm_bytes);
   EXPECT_TRUE(page_of<TileHeatmapPage>(other).file_stem().startsWith("tiles-fa1-"));
+}
+
+TEST(FirstWindow, SaysThatItShowsARecordedSampleUntilThatIsClosed) {
+  if (recorded_samples().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  MainWindow window(false);
+  window.open_files({});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
+  EXPECT_EQ(window.banner().text(),
+            "h200.attnscope is a recorded sample: an NVIDIA H200, measured on 2026-11-29, not on this machine.");
+  window.show();
+  auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
+  EXPECT_FALSE(collect->isVisible());
+  window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
+  EXPECT_TRUE(collect->isVisible());
+
+  MainWindow other(false);
+  other.open_files({});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !other.banner().text().isEmpty(); }));
+  const QTemporaryDir folder;
+  const QString own = folder.filePath("own.attnscope");
+  fixtures::write_file(own, {{"memory-wall", fixtures::memory_wall(), false}});
+  ASSERT_EQ(other.workspace().open_now(own), QString());
+  EXPECT_TRUE(other.banner().text().contains("recorded sample")) << "its points are drawn beside one's own";
+  other.workspace().close(recorded_sample());
+  EXPECT_EQ(other.banner().text(), QString());
+}
+
+constexpr int patience_ms = 20'000;
+
+class FileWatchTest : public WindowTest {
+ protected:
+  void open() {
+    window.show();
+    ASSERT_EQ(window.workspace().open_now(file), QString());
+    settle();
+    points = window.workspace().visible()->size();
+  }
+  [[nodiscard]] bool comes_to_show(Row wanted) {
+    return QTest::qWaitFor([&] { return window.workspace().visible()->size() == wanted; }, patience_ms);
+  }
+  [[nodiscard]] bool comes_to_say(const char* words) {
+    return QTest::qWaitFor([&] { return window.banner().text().contains(QLatin1String(words)); }, patience_ms);
+  }
+  MainWindow window{false};
+  Row points = 0;
+};
+
+TEST_F(FileWatchTest, WhatAnotherProgramAddsIsShown) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  fixtures::write_at_once(file, {"more", {fixtures::ok_point(fixtures::spec("fa2", 32768))}, false});
+  EXPECT_TRUE(comes_to_show(points + 1)) << window.workspace().visible()->size();
+}
+
+TEST_F(FileWatchTest, AFileThatGoesIsToldOfAndWhatWasReadStays) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  const QString away = folder.filePath("away.attnscope");
+  ASSERT_TRUE(QFile::rename(file, away));
+  EXPECT_TRUE(comes_to_say("no longer in its place")) << window.banner().text().toStdString();
+  EXPECT_EQ(window.workspace().visible()->size(), points);
+  ASSERT_TRUE(QFile::rename(away, file));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window.banner().text().isEmpty(); }, patience_ms));
+}
+
+TEST_F(FileWatchTest, AnotherFileInItsPlaceIsReadAnew) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  const QString other = folder.filePath("other.attnscope");
+  fixtures::write_file(other, {{"other", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
+  ASSERT_EQ(std::rename(other.toUtf8().constData(), file.toUtf8().constData()), 0);
+  EXPECT_TRUE(comes_to_show(1)) << window.workspace().visible()->size();
+  EXPECT_NE(window.banner().text(), QString());
+}
+
+TEST_F(FileWatchTest, WordsWrittenOverItAreNoMeasurements) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  QFile out(file);
+  ASSERT_TRUE(out.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  out.write("no measurements\n");
+  out.close();
+  EXPECT_TRUE(comes_to_say("sample.attnscope")) << window.banner().text().toStdString();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window.workspace().files().isEmpty(); }, patience_ms));
 }
 
 }  // namespace

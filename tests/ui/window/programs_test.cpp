@@ -50,6 +50,13 @@ Ended run_gui(const QStringList& arguments) {
   return run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
 }
 
+/// Returns what ended, with that exit code and one line of errors.
+Ended expect_error(int exit_code, Ended ended) {
+  EXPECT_EQ(ended.exit_code, exit_code) << ended.errors.toStdString();
+  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  return ended;
+}
+
 TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
   const Ended help = run_gui({QStringLiteral("--help")});
   EXPECT_EQ(help.exit_code, 0);
@@ -62,11 +69,10 @@ TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
 }
 
 TEST(GuiProgram, WordsThatNobodyGetsAreAnError) {
-  const Ended ended = run_program(
-      QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QStringLiteral("exec \"$@\" > /dev/full"), QStringLiteral("sh"),
-                                  QStringLiteral(ATTNSCOPE_GUI_PROGRAM), "--version"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  const Ended ended =
+      expect_error(1, run_program(QStringLiteral("/bin/sh"),
+                                  {QStringLiteral("-c"), QStringLiteral("exec \"$@\" > /dev/full"),
+                                   QStringLiteral("sh"), QStringLiteral(ATTNSCOPE_GUI_PROGRAM), "--version"}));
 }
 
 TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
@@ -75,9 +81,7 @@ TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
         QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--screenshot", "x.png", "--theme", "pink"},
         QStringList{"--lesson", "--screenshot", "x.png"}, QStringList{"--lesson=nowhere"}, QStringList{"--lang", "fr"},
         QStringList{"--lesson", "--lang", "fr"}}) {
-    const Ended ended = run_gui(arguments);
-    EXPECT_EQ(ended.exit_code, 2) << arguments.join(' ').toStdString();
-    EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+    const Ended ended = expect_error(2, run_gui(arguments));
   }
 }
 
@@ -85,9 +89,7 @@ TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
   const QTemporaryDir folder;
   for (const char* name : {"a.xyz", "a.pdf"}) {
     const QString picture = folder.filePath(name);
-    const Ended ended = run_gui({QStringLiteral("--screenshot"), picture});
-    EXPECT_EQ(ended.exit_code, 1);
-    EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+    const Ended ended = expect_error(1, run_gui({QStringLiteral("--screenshot"), picture}));
     EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": a picture of the window is no ")) &&
                 ended.errors.contains(QStringLiteral(".png")))
         << ended.errors.toStdString();
@@ -158,12 +160,10 @@ TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
   older.write(before);
   older.close();
   // A picture of the window takes far more than 8 blocks of 512 bytes.
-  const Ended ended =
-      run_program(QStringLiteral("/bin/sh"),
-                  {QStringLiteral("-c"), QStringLiteral("ulimit -f 8; exec \"$@\""), QStringLiteral("sh"),
-                   QStringLiteral(ATTNSCOPE_GUI_PROGRAM), file, QStringLiteral("--screenshot"), picture});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  const Ended ended = expect_error(
+      1, run_program(QStringLiteral("/bin/sh"),
+                     {QStringLiteral("-c"), QStringLiteral("ulimit -f 8; exec \"$@\""), QStringLiteral("sh"),
+                      QStringLiteral(ATTNSCOPE_GUI_PROGRAM), file, QStringLiteral("--screenshot"), picture}));
   EXPECT_TRUE(ended.errors.contains("cannot write " + picture)) << ended.errors.toStdString();
   ASSERT_TRUE(older.open(QIODevice::ReadOnly));
   EXPECT_EQ(older.readAll(), before);
@@ -178,9 +178,7 @@ TEST(GuiProgram, PlotsOfADamagedFileAreOneLineAndExitCode1) {
   ASSERT_TRUE(damaged.open(QIODevice::WriteOnly));
   damaged.write("this is no database, and long enough not to be taken for an empty one");
   damaged.close();
-  const Ended ended = run_gui({file, "--plots", folder.filePath("plots")});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  const Ended ended = expect_error(1, run_gui({file, "--plots", folder.filePath("plots")}));
   EXPECT_TRUE(ended.errors.contains("damaged.attnscope"));
 }
 
@@ -193,9 +191,7 @@ TEST(GuiProgram, AScreenshotOfADamagedFileSaysWhatItLacks) {
     ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE plan_index = 3"), 1);
   }
   const QString picture = folder.filePath("window.png");
-  const Ended ended = run_gui({file, "--screenshot", picture});
-  EXPECT_EQ(ended.exit_code, 5);
-  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
+  const Ended ended = expect_error(5, run_gui({file, "--screenshot", picture}));
   EXPECT_TRUE(ended.errors.contains(file + " is damaged: run 1: ")) << ended.errors.toStdString();
   EXPECT_TRUE(QFile::exists(picture));
   // Both pictures of one file say it once.
@@ -254,37 +250,65 @@ TEST(GuiProgram, MemoryThatRunsOutIsALineAndExitCode1) {
   EXPECT_FALSE(QFile::exists(picture));
 }
 
+/// While it lives windows collect with this build's command.
+struct CommandOfBuild {
+  CommandOfBuild() { qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM); }
+  ~CommandOfBuild() { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+  CommandOfBuild(const CommandOfBuild&) = delete;
+  CommandOfBuild& operator=(const CommandOfBuild&) = delete;
+};
+
+/// The question whether to stop what is measured and to quit.
+QMessageBox* question_of(MainWindow& window) {
+  return window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
+}
+
+void answer(QMessageBox& question, QMessageBox::ButtonRole role) {
+  for (QAbstractButton* button : question.buttons()) {
+    if (question.buttonRole(button) == role) button->click();
+  }
+}
+
+/// Starts a sweep that is far longer than the test.
+void start_long_sweep(MainWindow& window, const QTemporaryDir& folder) {
+  window.show();
+  CollectForm& form = window.collect()->form();
+  form.set_preset(QStringLiteral("tiles"));
+  form.set_axes(QStringLiteral("N=4096"));
+  form.set_database(folder.filePath("long.attnscope"));
+  QSignalSpy planned(&window.collect()->collector(), &CollectorProcess::planned);
+  window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+  ASSERT_TRUE(planned.wait(60'000));
+}
+
 TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
   const QTemporaryDir folder;
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  {
-    MainWindow window(false);
-    CollectPanel& panel = *window.collect();
-    panel.form().set_preset(QStringLiteral("quick"));
-    panel.form().set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
-    panel.form().set_database(folder.filePath("new/collected.attnscope"));
-    ASSERT_EQ(panel.blocker(), QString());
-    QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
-    QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
-    QStringList in_flight;
-    QObject::connect(&panel.collector(), &CollectorProcess::point_started,
-                     [&](const StartedEvent&) { in_flight << panel.in_flight(); });
-    panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
-    EXPECT_FALSE(panel.blocker().isEmpty()) << "a second start is refused while one runs";
-    ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
-    ASSERT_TRUE(QTest::qWaitFor([&] {
-      return !window.workspace().runs().empty() &&
-             window.workspace().runs()[0].info->summary.state == StoredRunState::complete;
-    }));
-    ASSERT_FALSE(in_flight.isEmpty());
-    EXPECT_TRUE(in_flight[0].startsWith("fa1 N 256 d 64")) << in_flight[0].toStdString();
-    EXPECT_EQ(panel.in_flight(), QString()) << "nothing is measured any more";
-    EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
-    EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
-    for (const Curve& curve : page_of<IoCurvePage>(window).curves().curves)
-      EXPECT_NE(curve.provenance, Provenance::measured);
-  }
-  qunsetenv("ATTNSCOPE_COLLECTOR");
+  const CommandOfBuild collector;
+  MainWindow window(false);
+  CollectPanel& panel = *window.collect();
+  panel.form().set_preset(QStringLiteral("quick"));
+  panel.form().set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
+  panel.form().set_database(folder.filePath("new/collected.attnscope"));
+  ASSERT_EQ(panel.blocker(), QString());
+  QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
+  QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
+  QStringList in_flight;
+  QObject::connect(&panel.collector(), &CollectorProcess::point_started,
+                   [&](const StartedEvent&) { in_flight << panel.in_flight(); });
+  panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
+  EXPECT_FALSE(panel.blocker().isEmpty()) << "a second start is refused while one runs";
+  ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
+  ASSERT_TRUE(QTest::qWaitFor([&] {
+    return !window.workspace().runs().empty() &&
+           window.workspace().runs()[0].info->summary.state == StoredRunState::complete;
+  }));
+  ASSERT_FALSE(in_flight.isEmpty());
+  EXPECT_TRUE(in_flight[0].startsWith("fa1 N 256 d 64")) << in_flight[0].toStdString();
+  EXPECT_EQ(panel.in_flight(), QString()) << "nothing is measured any more";
+  EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
+  EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
+  for (const Curve& curve : page_of<IoCurvePage>(window).curves().curves)
+    EXPECT_NE(curve.provenance, Provenance::measured);
 }
 
 TEST(Window, AFinishedSweepIsSelectedAndInView) {
@@ -293,168 +317,133 @@ TEST(Window, AFinishedSweepIsSelectedAndInView) {
   std::vector<fixtures::RunOf> runs;
   for (int i = 0; i < 20; ++i) runs.push_back({"quick", {fixtures::ok_point(fixtures::spec("fa2", 512 + i))}, false});
   fixtures::write_file(others, runs);
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  {
-    MainWindow window(false);
-    window.resize(1024, 700);
-    ASSERT_EQ(window.workspace().open_now(others), QString());
-    window.show();
-    settle();
-    RunsPanel& list = *window.runs_panel();
-    list.setCurrentIndex(list.model()->index(0, 0));
-    CollectForm& form = window.collect()->form();
-    form.set_preset(QStringLiteral("quick"));
-    form.set_axes(QStringLiteral("N=256 d=64 algorithm=fa2"));
-    form.set_database(folder.filePath("new.attnscope"));
-    QSignalSpy finished(&window.collect()->collector(), &CollectorProcess::finished);
-    window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
-    ASSERT_TRUE(finished.wait(60'000));
-    ASSERT_TRUE(QTest::qWaitFor([&] {
-      return window.workspace().runs().size() == 21 &&
-             window.workspace().runs()[20].info->summary.state == StoredRunState::complete;
-    }));
-    settle();
-    EXPECT_EQ(list.currentIndex().row(), 20);
-    EXPECT_TRUE(list.viewport()->rect().contains(list.visualRect(list.model()->index(20, 0))));
-  }
-  qunsetenv("ATTNSCOPE_COLLECTOR");
+  const CommandOfBuild collector;
+  MainWindow window(false);
+  window.resize(1024, 700);
+  ASSERT_EQ(window.workspace().open_now(others), QString());
+  window.show();
+  settle();
+  RunsPanel& list = *window.runs_panel();
+  list.setCurrentIndex(list.model()->index(0, 0));
+  CollectForm& form = window.collect()->form();
+  form.set_preset(QStringLiteral("quick"));
+  form.set_axes(QStringLiteral("N=256 d=64 algorithm=fa2"));
+  form.set_database(folder.filePath("new.attnscope"));
+  QSignalSpy finished(&window.collect()->collector(), &CollectorProcess::finished);
+  window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
+  ASSERT_TRUE(finished.wait(60'000));
+  ASSERT_TRUE(QTest::qWaitFor([&] {
+    return window.workspace().runs().size() == 21 &&
+           window.workspace().runs()[20].info->summary.state == StoredRunState::complete;
+  }));
+  settle();
+  EXPECT_EQ(list.currentIndex().row(), 20);
+  EXPECT_TRUE(list.viewport()->rect().contains(list.visualRect(list.model()->index(20, 0))));
 }
 
 TEST(Window, QuittingInASweepAsksAndStopsItFirst) {
   const QTemporaryDir folder;
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  {
-    MainWindow window(false);
-    window.show();
-    CollectForm& form = window.collect()->form();
-    form.set_preset(QStringLiteral("tiles"));
-    form.set_axes(QStringLiteral("N=4096"));
-    form.set_database(folder.filePath("long.attnscope"));
-    QSignalSpy planned(&window.collect()->collector(), &CollectorProcess::planned);
-    QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
-    window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
-    ASSERT_TRUE(planned.wait(60'000));
-    const auto answer = [&](QMessageBox::ButtonRole role) {
-      auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
-      ASSERT_NE(question, nullptr);
-      EXPECT_TRUE(question->text().contains("A sweep is running")) << question->text().toStdString();
-      for (QAbstractButton* button : question->buttons()) {
-        if (question->buttonRole(button) == role) button->click();
-      }
-    };
-    EXPECT_FALSE(window.close());
-    ASSERT_NO_FATAL_FAILURE(answer(QMessageBox::RejectRole));
-    QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-    EXPECT_TRUE(window.isVisible());
-    EXPECT_TRUE(window.collect()->running()) << "it goes on";
-    EXPECT_FALSE(window.close());
-    ASSERT_NO_FATAL_FAILURE(answer(QMessageBox::AcceptRole));
-    ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
-    EXPECT_FALSE(window.collect()->running());
-    EXPECT_FALSE(window.isVisible()) << "and then it quits by itself";
-  }
+  const CommandOfBuild collector;
+  MainWindow window(false);
+  QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
+  ASSERT_NO_FATAL_FAILURE(start_long_sweep(window, folder));
+  const auto answer_asked = [&](QMessageBox::ButtonRole role) {
+    QMessageBox* question = question_of(window);
+    ASSERT_NE(question, nullptr);
+    EXPECT_TRUE(question->text().contains("A sweep is running")) << question->text().toStdString();
+    answer(*question, role);
+  };
+  EXPECT_FALSE(window.close());
+  ASSERT_NO_FATAL_FAILURE(answer_asked(QMessageBox::RejectRole));
+  QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  EXPECT_TRUE(window.isVisible());
+  EXPECT_TRUE(window.collect()->running()) << "it goes on";
+  EXPECT_FALSE(window.close());
+  ASSERT_NO_FATAL_FAILURE(answer_asked(QMessageBox::AcceptRole));
+  ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
+  EXPECT_FALSE(window.collect()->running());
+  EXPECT_FALSE(window.isVisible()) << "and then it quits by itself";
   const FileContents contents = read_file(folder.filePath("long.attnscope"));
   ASSERT_EQ(contents.runs.size(), 1U) << contents.error.toStdString();
   EXPECT_EQ(contents.runs[0].state, StoredRunState::cancelled);
-  qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
 TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
   const QTemporaryDir folder;
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  {
-    MainWindow window(false);
-    window.show();
-    window.show_page(QStringLiteral("explorer"));
-    auto* page = qobject_cast<ExplorerPage*>(window.page(QStringLiteral("explorer")));
-    ASSERT_NE(page, nullptr);
-    PointMeasurer& measurer = page->measuring().measurer();
-    measurer.set_database(folder.filePath("explored.attnscope"));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page->findChild<QPushButton*>("measure")->isEnabled(); }, 60'000));
-    page->sweep_around();
-    ASSERT_GT(measurer.open(), 0);
-    EXPECT_FALSE(window.close());
-    auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
-    ASSERT_NE(question, nullptr);
-    EXPECT_TRUE(question->text().contains("Points still wait: ")) << question->text().toStdString();
-    EXPECT_FALSE(window.close()) << "asked already";
-    EXPECT_EQ(window.findChildren<QMessageBox*>().size(), 1);
-    for (QAbstractButton* button : question->buttons()) {
-      if (question->buttonRole(button) == QMessageBox::AcceptRole) button->click();
-    }
-    EXPECT_FALSE(window.isVisible());
-  }
-  qunsetenv("ATTNSCOPE_COLLECTOR");
+  const CommandOfBuild collector;
+  MainWindow window(false);
+  window.show();
+  window.show_page(QStringLiteral("explorer"));
+  auto* page = qobject_cast<ExplorerPage*>(window.page(QStringLiteral("explorer")));
+  ASSERT_NE(page, nullptr);
+  PointMeasurer& measurer = page->measuring().measurer();
+  measurer.set_database(folder.filePath("explored.attnscope"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->findChild<QPushButton*>("measure")->isEnabled(); }, 60'000));
+  page->sweep_around();
+  ASSERT_GT(measurer.open(), 0);
+  EXPECT_FALSE(window.close());
+  QMessageBox* question = question_of(window);
+  ASSERT_NE(question, nullptr);
+  EXPECT_TRUE(question->text().contains("Points still wait: ")) << question->text().toStdString();
+  EXPECT_FALSE(window.close()) << "asked already";
+  EXPECT_EQ(window.findChildren<QMessageBox*>().size(), 1);
+  answer(*question, QMessageBox::AcceptRole);
+  EXPECT_FALSE(window.isVisible());
 }
 
 TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  {
-    MainWindow window(false);
-    window.show();
-    window.open_files({file});  // has a map of its own
-    auto& map = page_of<TileHeatmapPage>(window);
-    window.show_page(QStringLiteral("explorer"));
-    auto& page = page_of<ExplorerPage>(window);
-    PointMeasurer& measurer = page.measuring().measurer();
-    const QString explored = folder.filePath("explored.attnscope");
-    measurer.set_database(explored);
-    auto* show = page.findChild<QPushButton*>("show-map");
-    ASSERT_NE(show, nullptr);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page.findChild<QPushButton*>("around")->isEnabled(); }, 60'000));
-    EXPECT_FALSE(show->isEnabled()) << "nothing was measured around anything";
-    page.sweep_around();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return measurer.open() == 0; }, 60'000));
-    ASSERT_TRUE(show->isEnabled());
-    ASSERT_TRUE(QTest::qWaitFor(
-        [&] {
-          const auto points = window.workspace().visible();
-          return std::ranges::count_if(points->table().rows(), [&](Row row) {
-                   return points->run_of(row)->file == explored;
-                 }) == static_cast<std::ptrdiff_t>(measurer.points().size());
-        },
-        60'000));
-    show->click();
-    ASSERT_TRUE(map.isVisible());
-    ASSERT_TRUE(map.has_grid());
-    const HeatmapGrid& grid = map.heatmap()->grid();
-    const std::vector<Row> rows = grid.shown_rows();
-    EXPECT_EQ(rows.size(), measurer.points().size());
-    for (const Row row : rows) EXPECT_EQ(grid.points->run_of(row)->file, explored);
-  }
-  qunsetenv("ATTNSCOPE_COLLECTOR");
+  const CommandOfBuild collector;
+  MainWindow window(false);
+  window.show();
+  window.open_files({file});  // has a map of its own
+  auto& map = page_of<TileHeatmapPage>(window);
+  window.show_page(QStringLiteral("explorer"));
+  auto& page = page_of<ExplorerPage>(window);
+  PointMeasurer& measurer = page.measuring().measurer();
+  const QString explored = folder.filePath("explored.attnscope");
+  measurer.set_database(explored);
+  auto* show = page.findChild<QPushButton*>("show-map");
+  ASSERT_NE(show, nullptr);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page.findChild<QPushButton*>("around")->isEnabled(); }, 60'000));
+  EXPECT_FALSE(show->isEnabled()) << "nothing was measured around anything";
+  page.sweep_around();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return measurer.open() == 0; }, 60'000));
+  ASSERT_TRUE(show->isEnabled());
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] {
+        const auto points = window.workspace().visible();
+        return std::ranges::count_if(points->table().rows(), [&](Row row) {
+                 return points->run_of(row)->file == explored;
+               }) == static_cast<std::ptrdiff_t>(measurer.points().size());
+      },
+      60'000));
+  show->click();
+  ASSERT_TRUE(map.isVisible());
+  ASSERT_TRUE(map.has_grid());
+  const HeatmapGrid& grid = map.heatmap()->grid();
+  const std::vector<Row> rows = grid.shown_rows();
+  EXPECT_EQ(rows.size(), measurer.points().size());
+  for (const Row row : rows) EXPECT_EQ(grid.points->run_of(row)->file, explored);
 }
 
 TEST(Window, TheQuestionWhetherToStopASweepIsAnsweredAfterItAsWell) {
   const QTemporaryDir folder;
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  {
-    MainWindow window(false);
-    window.show();
-    CollectForm& form = window.collect()->form();
-    form.set_preset(QStringLiteral("tiles"));
-    form.set_axes(QStringLiteral("N=4096"));
-    form.set_database(folder.filePath("long.attnscope"));
-    QSignalSpy planned(&window.collect()->collector(), &CollectorProcess::planned);
-    QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
-    window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
-    ASSERT_TRUE(planned.wait(60'000));
-    EXPECT_FALSE(window.close());
-    auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
-    ASSERT_NE(question, nullptr);
-    EXPECT_TRUE(question->isVisible());
-    window.collect()->cancel();  // not by the question
-    ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
-    QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-    ASSERT_EQ(window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit")), question);
-    EXPECT_TRUE(question->isVisible()) << "it does not vanish under the pointer";
-    EXPECT_TRUE(window.isVisible()) << "nobody has answered it";
-    for (QAbstractButton* button : question->buttons()) {
-      if (question->buttonRole(button) == QMessageBox::AcceptRole) button->click();
-    }
-    EXPECT_FALSE(window.isVisible());
-  }
-  qunsetenv("ATTNSCOPE_COLLECTOR");
+  const CommandOfBuild collector;
+  MainWindow window(false);
+  QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
+  ASSERT_NO_FATAL_FAILURE(start_long_sweep(window, folder));
+  EXPECT_FALSE(window.close());
+  QMessageBox* question = question_of(window);
+  ASSERT_NE(question, nullptr);
+  EXPECT_TRUE(question->isVisible());
+  window.collect()->cancel();  // not by the question
+  ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
+  QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  ASSERT_EQ(question_of(window), question);
+  EXPECT_TRUE(question->isVisible()) << "it does not vanish under the pointer";
+  EXPECT_TRUE(window.isVisible()) << "nobody has answered it";
+  answer(*question, QMessageBox::AcceptRole);
+  EXPECT_FALSE(window.isVisible());
 }
 
 }  // namespace

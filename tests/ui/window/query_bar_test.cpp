@@ -18,11 +18,10 @@
 namespace attnscope::ui {
 namespace {
 
-class QueryBarTest : public WindowTest {
+class QueryBarTest : public OpenedWindowTest {
  protected:
   void SetUp() override {
-    WindowTest::SetUp();
-    ASSERT_EQ(window.workspace().open_now(file), QString());
+    OpenedWindowTest::SetUp();
     window.resize(1280, 800);
     window.show();
     settle();
@@ -33,7 +32,6 @@ class QueryBarTest : public WindowTest {
     for (int row = 0; row < model.rowCount(); ++row) all << model.index(row, 0).data().toString();
     return all;
   }
-  MainWindow window{false};
   QueryBar& bar = window.query();
   QLineEdit& line = *bar.field();
 };
