@@ -217,9 +217,7 @@ TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
 }
 
 // By it and the run's seed a comparison knows when in its round each point was measured.
-TEST(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
+TEST_F(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
   {
     RunStore store = RunStore::open(file, Mode::collect);
     RunHeader header = header_of_rounds(3);
