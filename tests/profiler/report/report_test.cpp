@@ -9,6 +9,7 @@
 #include <set>
 
 #include "profiler/metrics/metrics.h"
+#include "profiler/points/markup.h"
 #include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/spelling.h"
@@ -427,7 +428,7 @@ TEST(ReportText, MarkdownEscapesWhatMeansSomething) {
   EXPECT_EQ(markdown("<b>"), "&lt;b\\>");
   EXPECT_EQ(markdown("`x` [y](z)"), "\\`x\\` \\[y\\]\\(z\\)");
   EXPECT_EQ(markdown_block("a```b"), "````sh\na```b\n````\n");
-  EXPECT_EQ(markup("a\"<&>'"), "a&quot;&lt;&amp;&gt;&#39;");
+  EXPECT_EQ(analysis::markup("a\"<&>'"), "a&quot;&lt;&amp;&gt;&#39;");
 }
 
 TEST(ReportPictures, HaveNoNegativeZero) {
