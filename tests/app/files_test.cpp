@@ -26,10 +26,6 @@ using Mode = RunStore::Mode;
 
 const Words small_sweep{"collect", "--device", "simulated", "-a", "N=128", "--algorithms", "fa2"};
 
-std::ptrdiff_t lines_in(const std::string& text) {
-  return std::count(text.begin(), text.end(), '\n');
-}
-
 /// Reads events until one of type E comes.
 template <class E>
 std::optional<E> read_until(Process& process) {

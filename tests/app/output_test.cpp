@@ -26,12 +26,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ExitCodes = CommandTest;
 
-std::size_t count(const std::string& text, const std::string& word) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
-
 class Results : public CommandTest {
  protected:
   static void SetUpTestSuite() {

@@ -131,7 +131,7 @@ TEST_F(Shards, recorded_again_are_another_recording_or_refused) {
 }
 
 TEST_F(Shards, go_on_on_another_gpu_of_the_kind_as_often_as_they_are_stopped) {
-  const auto stopped_on = [&](const std::string& device, int points, const Words& more) {
+  const auto stopped_on = [&](const std::string& device, std::size_t points, const Words& more) {
     Words words = curves + Words{"--shard", "1/2", "--jsonl", "-o", shard_file(1)} + more;
     words[2] = device;
     std::erase(words, "--quiet");
