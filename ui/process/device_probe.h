@@ -14,6 +14,7 @@ class DeviceProbe : public QObject {
   Q_OBJECT
  public:
   explicit DeviceProbe(QObject* parent = nullptr);
+  ~DeviceProbe() override;
 
   /// `argument`: as --device takes it. One at a time: false while another is asked for, or without a program to ask.
   bool ask_for(const QString& argument);

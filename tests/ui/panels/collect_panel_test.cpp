@@ -243,7 +243,10 @@ TEST(CollectForm, OffersAllGpusWhereThereAreSeveral) {
   PlanEvent plan;
   plan.device_name = "NVIDIA H200";
   plan.counters = "available";
-  script.write("#!/bin/sh\ncase \"$*\" in *--device' '[01]*) echo '" + QByteArray::fromStdString(to_json_line(plan)) +
+  DoneEvent done;
+  done.state = "complete";
+  script.write("#!/bin/sh\ncase \"$*\" in *--device' '[01]*) printf '%s\\n' '" +
+               QByteArray::fromStdString(to_json_line(plan)) + "' '" + QByteArray::fromStdString(to_json_line(done)) +
                "';; *) exit 1;; esac\n");
   script.close();
   ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
