@@ -102,9 +102,13 @@ class Draw {
 
 std::vector<PointSpec> drawn(const Registry& registry, const DeviceLimits& limits) {
   Draw draw;
+  std::vector<const Algorithm*> algorithms;
+  for (const Algorithm* algorithm : registry.algorithms()) {
+    if (!algorithm->facts().shares_sequence()) algorithms.push_back(algorithm);  // the others need several GPUs
+  }
   std::vector<PointSpec> points;
   for (int tried = 0; points.size() < shapes && tried < 10'000; ++tried) {
-    const Algorithm& algorithm = *registry.algorithms()[points.size() % registry.algorithms().size()];
+    const Algorithm& algorithm = *algorithms[points.size() % algorithms.size()];
     const PointSpec spec = draw.point(algorithm, limits);
     if (invalid_reason(spec.problem).empty() && !algorithm.refusal(spec.problem, spec.config(), limits)) {
       points.push_back(spec);
