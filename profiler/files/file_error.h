@@ -16,8 +16,8 @@ class FileError : public std::runtime_error {
       : std::runtime_error(text(message)), kind_(kind), message_(std::move(message)) {}
   template <class First, class... Rest>
   FileError(Kind kind, fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
-      : FileError(kind,
-                     make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
+      : FileError(kind, make_message<First, Rest...>(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {
+  }
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] const Message& message() const { return message_; }
 

@@ -139,8 +139,7 @@ void write_report(const report::Document& document, const fs::path& output, Outp
   try {
     output.extension() == ".md" ? write_markdown(document, output, existing) : write_page(document, output, existing);
   } catch (const fs::filesystem_error& error) {
-    throw FileError(FileError::Kind::not_writable, "cannot write {} ({})", output.string(),
-                       error.code().message());
+    throw FileError(FileError::Kind::not_writable, "cannot write {} ({})", output.string(), error.code().message());
   }
 }
 

@@ -29,7 +29,8 @@ std::string csv_text(std::string_view text) {
   const bool quoted = !field.empty() && (field.find_first_of(",\"\r\n") != std::string::npos || field.front() == ' ' ||
                                          field.back() == ' ');
   if (!quoted) return field;
-  for (std::size_t quote = 0; (quote = field.find('"', quote)) != std::string::npos; quote += 2) field.insert(quote, 1, '"');
+  for (std::size_t quote = 0; (quote = field.find('"', quote)) != std::string::npos; quote += 2)
+    field.insert(quote, 1, '"');
   return '"' + field + '"';
 }
 

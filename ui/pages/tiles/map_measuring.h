@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "profiler/tilemap/map_points.h"
-#include "ui/plots/heatmap_grid.h"
 #include "ui/pages/explorer/point_measurer.h"
+#include "ui/plots/heatmap_grid.h"
 
 namespace attnscope::ui {
 
