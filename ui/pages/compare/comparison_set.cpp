@@ -19,7 +19,6 @@ namespace {
 
 using analysis::ComparedPair;
 using analysis::ComparedSide;
-using analysis::ComparisonLine;
 using SidePtr = std::shared_ptr<const ComparedSide>;
 
 constexpr int measured_rows = 200;  ///< that columns are measured by
