@@ -6,8 +6,6 @@
 
 namespace attnscope {
 
-Reference reference_linear_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
-
 namespace {
 
 constexpr std::array known_references{ReferenceKind{"softmax", reference_attention},

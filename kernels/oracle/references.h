@@ -14,6 +14,9 @@ struct ReferenceKind {
   Reference (*of)(const AttentionProblem&, const MatrixSource&, ReferenceRequest) = nullptr;
 };
 
+/// Attention without softmax (linear_reference.cpp).
+[[nodiscard]] Reference reference_linear_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
+
 [[nodiscard]] std::span<const ReferenceKind> references();
 /// nullptr for an unknown name.
 [[nodiscard]] const ReferenceKind* find_reference(std::string_view name);

@@ -253,6 +253,7 @@ template <class Text>
 Table table_of_differences(const ComparisonResult& result, Text text_of) {
   const auto words = [text_of](const std::vector<Message>& values) {
     std::vector<std::string> all;
+    all.reserve(values.size());
     for (const Message& value : values) all.push_back(text_of(value));
     return fmt::format("{}", fmt::join(all, ", "));
   };
@@ -388,7 +389,7 @@ Table answer_table(const ComparisonView& view) {
 
 Table answer_data(const ComparisonView& view) {
   TableOf<ComparisonAnswer> table(view.answers);
-  const auto add = [&](std::string key, auto value) { table.add({.key = std::move(key)}, value); };
+  const auto add = [&](const std::string& key, auto value) { table.add({.key = key}, value); };
   add("algorithm", [](const ComparisonAnswer& answer) { return answer.algorithm; });
   add("pass", [](const ComparisonAnswer& answer) {
     return answer.algorithm.empty() ? std::string_view() : to_string(answer.pass);

@@ -290,6 +290,7 @@ std::string withheld_label(const WithheldFit& fit) {
 
 std::string hidden_words(const PointTable& table, const std::set<HiddenSweep>& hidden) {
   std::vector<std::string> sweeps;
+  sweeps.reserve(hidden.size());
   for (const HiddenSweep& sweep : hidden) {
     sweeps.push_back(text(say::curves::run_at_n{.run = table.runs()[sweep.run].title, .n = sweep.n}));
   }

@@ -26,7 +26,6 @@ namespace {
 using analysis::Cell;
 using analysis::Column;
 using analysis::RowKey;
-using Facts = PointsTable::Facts;
 
 std::vector<Row> examples(std::span<const RowKey> keys, std::span<const Row> rows) {
   if (rows.empty()) return {};
@@ -68,7 +67,7 @@ class Maker {
     const auto spec_for = [points, fields = setting.fields](std::size_t row) {
       return points->table().points().spec(static_cast<Row>(row), fields);
     };
-    Facts facts{.in_use = setting.shown == PointSetting::Shown::always};
+    PointsTable::Facts facts{.in_use = setting.shown == PointSetting::Shown::always};
     // Field by field, for of each there are few values.
     for (const RowKey& key : keys_of(setting, points_.table())) {
       if (facts.in_use) break;
@@ -82,7 +81,7 @@ class Maker {
   /// What is said of a point beside its setting and its values: the same for rows of the same key.
   void add(Column column, const std::function<QString(Row)>& text, const RowKey& key) {
     column.cell = [text](std::size_t row) { return Cell{.text = text(static_cast<Row>(row)).toStdString()}; };
-    add(std::move(column), Facts{}, examples({&key, 1}, rows_));
+    add(std::move(column), PointsTable::Facts{}, examples({&key, 1}, rows_));
   }
 
   using Words = QString (*)(const MetricValue&);
@@ -118,13 +117,13 @@ class Maker {
     for (std::size_t row = 0; row < rows_.size(); row += std::max<std::size_t>(1, rows_.size() / sampled)) {
       some.push_back(static_cast<Row>(row));
     }
-    add(std::move(column), Facts{.metric = metric}, some);
+    add(std::move(column), PointsTable::Facts{.metric = metric}, some);
     made_.facts.back().varies =
         rows_.size() < 2 || std::ranges::any_of(rows_, [&](Row row) { return values.has(row); });
   }
 
  private:
-  void add(Column column, Facts facts, const std::vector<Row>& looked_at) {
+  void add(Column column, PointsTable::Facts facts, const std::vector<Row>& looked_at) {
     std::set<std::string> texts;
     for (const Row row : looked_at) texts.insert(column.cell(row).text);
     facts.varies = rows_.size() < 2 || texts.size() > 1;

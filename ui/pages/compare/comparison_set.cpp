@@ -183,7 +183,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
                              .other = rows[code],
                              .alignment = alignment_beside(table, ask.axis, rows[ask.base], rows[code])});
   }
-  const auto set = make_shared_of_many<ComparisonSet>(ask, analysis::view_of(table, request));
+  const auto set = make_shared_of_many<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
   return cancelled && cancelled() ? nullptr : set;
 }
 

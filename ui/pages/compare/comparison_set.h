@@ -152,7 +152,7 @@ struct ComparedView {
 [[nodiscard]] HeatmapGrid ratio_map(const ComparisonSet& set, std::size_t side, const analysis::MapLayout& layout,
                                     std::span<const Row> rows);
 /// Of the pairs whose other row is among `rows`; `x` has numbers.
-[[nodiscard]] RatioCurves ratio_curves(std::shared_ptr<const ComparisonSet> set, const analysis::PointAxis& x,
+[[nodiscard]] RatioCurves ratio_curves(const std::shared_ptr<const ComparisonSet>& set, const analysis::PointAxis& x,
                                        std::span<const Row> rows, const QString& problem);
 
 }  // namespace attnscope::ui

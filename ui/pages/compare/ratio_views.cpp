@@ -148,7 +148,7 @@ HeatmapGrid ratio_map(const ComparisonSet& set, std::size_t side, const analysis
   return grid;
 }
 
-RatioCurves ratio_curves(std::shared_ptr<const ComparisonSet> set, const analysis::PointAxis& x,
+RatioCurves ratio_curves(const std::shared_ptr<const ComparisonSet>& set, const analysis::PointAxis& x,
                          std::span<const Row> rows, const QString& problem) {
   const analysis::PointTable& table = set->table();
   const analysis::CodeColumn& column = table.codes(*x.facet);
