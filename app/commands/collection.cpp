@@ -193,6 +193,7 @@ class Collection {
  private:
   static std::vector<DeviceInfo> infos_of(const std::vector<NamedWorker>& workers) {
     std::vector<DeviceInfo> infos;
+    infos.reserve(workers.size());
     for (const NamedWorker& worker : workers) infos.push_back(worker.opened.device->info());
     return infos;
   }
@@ -325,6 +326,7 @@ class Collection {
 ExitCode collect_plan(const CollectOptions& options, std::vector<NamedWorker> workers, PlannedRun planned,
                       const std::optional<StoppedRun>& stopped, Reporter& reporter, CancelToken& cancel) {
   std::vector<std::string> uuids;
+  uuids.reserve(workers.size());
   for (const NamedWorker& worker : workers) uuids.push_back(worker.opened.device->info().uuid);
   const std::filesystem::path file = stopped ? stopped->file : file_to_write(options.to, planned.header, uuids);
   RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
