@@ -34,7 +34,7 @@ struct SideWord {
       file = word.substr(0, end);
       rest = end < word.size() ? word.substr(end + 1) : "";
       return;
-    }  // else opening it says that there is none
+    }  // a missing file fails when it is opened
   }
   std::string text;
   std::string file;
@@ -207,7 +207,7 @@ class Loader {
   };
   analysis::PointTableBuilder builder_;
   ComparedSides sides_;
-  std::map<std::string, std::map<std::int64_t, std::vector<Row>>> files_;  // by the run's number in the file
+  std::map<std::string, std::map<std::int64_t, std::vector<Row>>> files_;  // by path and run number
   std::map<std::string, RunIndex> runs_;                                   // by uid
   std::map<std::pair<RunIndex, std::size_t>, Row> points_;                 // by their place in the run
   std::vector<RunSummary> summaries_;                                      // by RunIndex

@@ -50,8 +50,7 @@ void require_gpu_word(std::string_view word);
 /// rates.
 void predict_with_ceilings(OpenedDevice&, std::string_view word, const std::string& ceilings);
 
-/// The device in this process that has this UUID, whatever its number is now. The error says what is wrong and what to
-/// do about it.
+/// Opens the local GPU with this UUID, regardless of its index. The error names the cause and the fix.
 Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters);
 /// `why`, `unit`: OpenedDevice::simulated_because, as of make_simulated_device().
 [[nodiscard]] OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why = {}, int unit = 0);

@@ -16,8 +16,8 @@
 
 namespace attnscope {
 
-/// Of `given`, or where that is empty of the recorded `samples` (profiler/files/recorded_samples.h), which stderr says.
-/// Throws CommandError where there are neither.
+/// Returns `given`, or if empty the recorded `samples` (profiler/files/recorded_samples.h) and notes that on stderr.
+/// Throws CommandError if there are none.
 [[nodiscard]] std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
                                                         const std::vector<std::string>& samples);
 /// The same of one file.
@@ -36,7 +36,7 @@ struct LoadedPoints {
   std::vector<StoredCeilings> ceilings;  ///< of all files
   ExitCode code = ExitCode::ok;          ///< partial where rows were skipped, which was said
 
-  /// By row: what its file knows the point by.
+  /// Point ids in the file, by row.
   [[nodiscard]] std::vector<std::int64_t> ids() const;
 };
 
@@ -46,13 +46,13 @@ struct LoadedPoints {
 /// The measured points of files, each with the run it was measured in: what predictions are compared with.
 class MeasuredPoints {
  public:
-  /// Of measured runs, the points that ended well; of a point that several files hold copies of, one. Throws
-  /// CommandError where a file holds none. `filter`: only those that fit these words (point_query.h).
+  /// Loads the ok points of measured runs that match `filter` (point_query.h), each once. Throws CommandError if a file
+  /// has none.
   explicit MeasuredPoints(std::span<const std::string> files, const std::string& filter = {});
 
   struct Point {
     PointRecord record;
-    const RunSummary* run = nullptr;  ///< whose uid no other has
+    const RunSummary* run = nullptr;  ///< unique by uid
     std::string device_uuid;          ///< of what ran it
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }

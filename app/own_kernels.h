@@ -21,7 +21,7 @@ void add_kernel_option(CLI::App& command);
 
 /// Makes known, for reading, what a file of results says of kernels that are not; warns of what is not taken.
 void know_kernels_of(const RunStore&);
-/// Of a file that is opened again later, when what is made of its points has to know them. Throws FileError.
+/// Registers the user-defined kernels of a file. Throws FileError.
 void know_kernels_of(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both programs begin with: their standard streams, and the language of labels and sentences about results.
+// Start-up of both programs: standard streams, and the language of labels and sentences about results.
 #pragma once
 
 #include <string>

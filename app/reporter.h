@@ -41,8 +41,8 @@ class Reporter {
 /// One JSON line an event, flushed.
 std::unique_ptr<Reporter> make_jsonl_reporter();
 
-/// The same for a session: report() only takes the event, and a thread of its own writes it, so that a
-/// reader who is slow keeps nobody from reading what he asks for. Its end waits until all is written.
+/// Reporter of a session. report() queues the event and a writer thread prints it, so a slow reader does not block
+/// requests. The destructor waits until the queue is empty.
 std::unique_ptr<Reporter> make_session_reporter();
 
 /// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.

@@ -51,7 +51,7 @@ std::vector<std::string> expanded(std::string_view word) {
   return words;
 }
 
-/// Where it runs: devices of one host share a cache.
+/// Host of a device; devices of one host share the compile cache.
 std::string host_of(const std::string& word) {
   return is_elsewhere(word) ? word.substr(0, word.find('/')) : std::string();
 }
@@ -168,7 +168,7 @@ Result<OpenedDevice, std::string> open_worker_on(const std::string& uuid, bool c
 std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, bool all, bool counters,
                                       const std::function<void(const Message&)>& warn) {
   for (const std::string& word : words) {
-    if (word.starts_with("simulated")) (void)open_device_here(word, counters);  // what is misspelt is said here
+    if (word.starts_with("simulated")) (void)open_device_here(word, counters);  // rejects misspelled names
   }
   std::vector<std::future<OpenedDevice>> opening;
   opening.reserve(words.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices in processes of their own: this program's workers, and other builds of it.
+// Devices in worker processes of this program or of another build of it.
 #pragma once
 
 #include <functional>

@@ -196,7 +196,7 @@ class Rounds {
     set_rounds(device, plan_.measure.seed);
     RunHeader header = header_of(device, plan, plan.preset);
     header.simulated_because = opened.simulated_because;
-    header.order_seed = 0;  // of two points the order tells nothing of what they have in common
+    header.order_seed = 0;  // drift cannot be separated from the order of two points
     header.environment.app_version = program_version();
     runs_ = {store_.begin_run(header)};
     words_ = {side_word(0)};
@@ -220,7 +220,8 @@ class Rounds {
     return run();
   }
 
-  /// Two programs, each started anew in every round, so that a process is the unit of the verdicts: a run of each.
+  /// Compares two programs. Each is restarted every round, so a verdict's samples are processes. Records one run per
+  /// program.
   InterleavedOutcome of_programs(Programs& programs) {
     const SweepPlan plan = plan_of_programs(options_, programs.of(0).info().limits);
     plan_.sides = {plan.points, plan.points};
@@ -325,7 +326,7 @@ ExitCode ab_of_programs(AbOptions& options) {
   const std::array builds{programs.build(0), programs.build(1)};
   Rounds rounds(options, options.output, cancel);
   const InterleavedOutcome outcome = rounds.of_programs(programs);
-  if (outcome.rounds > 0) {  // else cancelled before there was anything
+  if (outcome.rounds > 0) {  // 0: cancelled before the first round ended
     Output& out = options.result;
     out.line(format_text("Device: {}", Message::verbatim(device)));
     out.line(format_text("base {}, other {}", builds[0], builds[1]));

@@ -47,8 +47,8 @@ std::int64_t max_memory(const PlannedRun& planned, const DeviceLimits& limits, c
 
 namespace {
 
-/// What of the options makes another measurement: part of the plan's hash. The counters that --why adds depend on the
-/// device and are not part of it.
+/// Options that change the measurement; part of the plan's hash. Excludes the counters that --why adds, which depend on
+/// the device.
 std::string hashed_options(const CollectOptions& options, int rounds) {
   const Measurement& measure = options.measure;
   return fmt::format("counters {} verify {} {}{}{}{}", measure.options.counters, measure.options.verify,
@@ -209,7 +209,7 @@ void require_single_gpu_points(const SweepPlan& plan) {
                      "device (--device 0, or simulated)");
 }
 
-/// What `attnscope collect` is asked for beside what is collected.
+/// Options of `attnscope collect` besides the plan and the measurement.
 struct CollectCommand {
   CollectCommand(CLI::App& command, Arguments given) : options(command, given) {}
 

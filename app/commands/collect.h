@@ -27,7 +27,7 @@ struct PlanOptions {
   explicit PlanOptions(CLI::App& command) : sweep(command, "quick") {}
 
   SweepOptions sweep;
-  std::string shard;       ///< as parse_shard() takes it; empty: all of the plan
+  std::string shard;       ///< "K/N", see parse_shard(); empty: the whole plan
   std::string collection;  ///< of several recordings of one cut plan, this one's name
   int rounds = 1;
 };
@@ -42,7 +42,7 @@ struct Measurement {
   [[nodiscard]] bool counters_demanded() const { return require_counters || why || !metrics.empty(); }
 };
 
-/// Where it goes.
+/// Output file of the run.
 struct Destination {
   std::string file;  ///< -o; empty: one is chosen
   bool resume = false;
@@ -63,13 +63,13 @@ struct CollectOptions {
 /// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
 [[nodiscard]] std::vector<std::string> extra_counters(const std::vector<std::string>& names);
 
-/// What is counted is what the device can count: else CommandError. --why adds its counters to the options.
+/// Adds the counters of --why. Throws CommandError if the device cannot count one of the metrics.
 void settle_counters(Measurement& measure, const Device& device, Reporter& reporter);
 
 /// "available", or why not.
 [[nodiscard]] std::string counters_text(const Device&, const Measurement&);
 
-/// What a run's file stores of it beside its points; preset and plan are the caller's.
+/// Header of the run, without preset and plan.
 [[nodiscard]] RunHeader header_of(const CollectOptions&, const OpenedDevice&);
 
 /// The file to continue in: the one named, or the newest of the preset's that has a run of this plan on one of these
@@ -88,7 +88,7 @@ void settle_counters(Measurement& measure, const Device& device, Reporter& repor
 void report_done(const RunStore&, std::int64_t run, const std::string& state, const Message& reason, ExitCode,
                  Reporter&);
 
-/// Ends a run whose worker was given up: after so many losses in a row, or because it could not be restarted.
+/// Ends a run whose worker was given up. losses: losses in a row, or 0 if the worker could not be restarted.
 [[nodiscard]] ExitCode end_lost_run(RunStore&, std::int64_t run, int losses, const std::string& why, Reporter&);
 
 /// Throws CommandError where nothing is begun yet and the user has cancelled.
@@ -113,7 +113,7 @@ ExitCode collect_plan(const CollectOptions&, std::vector<NamedWorker> workers, P
                       const std::optional<StoppedRun>& stopped, Reporter&, CancelToken&);
 /// Before it runs: no file, no run, no memory need yet.
 [[nodiscard]] PlanEvent plan_event(const PlannedRun&);
-/// Of the largest point, in bytes. A cancelled sweep ends here: what was counted so far would be wrong.
+/// Device memory of the largest point, in bytes. Throws if cancelled.
 [[nodiscard]] std::int64_t max_memory(const PlannedRun&, const DeviceLimits&, const CancelToken&, Reporter&);
 
 /// `--serve`: one run, of what standard input asks for (profiler/worker/requests.h).

@@ -54,7 +54,7 @@ void report_done(const RunStore& store, std::int64_t run, const std::string& sta
       ok = each.ok_points;
       points = each.points;
     }
-  } catch (const FileError&) {  // already failing for a reason of its own
+  } catch (const FileError&) {  // the first error is reported instead
   }
   reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
 }
@@ -267,7 +267,7 @@ class Collection {
   void report_progress() {
     std::size_t done = recording_.skipped();
     for (const std::size_t points : by_worker_) done += points;
-    done = std::min(done, recording_.total());  // what began anew elsewhere was done twice
+    done = std::min(done, recording_.total());  // points restarted on another worker count twice
     if (!pace_.due(done >= recording_.total())) return;
     const std::optional<double> alone = estimator_.remaining_seconds();
     const auto at_work = static_cast<double>(words_.size() - std::min(gone_, words_.size() - 1));

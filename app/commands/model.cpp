@@ -170,15 +170,15 @@ ExitCode model(ModelOptions& options) {
   return ExitCode::ok;
 }
 
-/// What was measured of the GPU of each run; nullptr where times are predicted by table.
+/// Measured rates of each run's GPU; nullptr: the architecture's table.
 using RatesOfRuns = std::map<const RunSummary*, const StoredCeilings*>;
 
-/// By run, what was measured of the GPU; nullptr: by table. `of_file` keeps what is pointed to, where `file` is named.
+/// Returns the measured rates by run. If `file` is given, `of_file` owns them.
 RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& file,
                           std::vector<StoredCeilings>& of_file) {
   std::map<std::string, const StoredCeilings*> by_name;
   RatesOfRuns rates;
-  of_file.reserve(measured.points().size());  // so that none of them moves
+  of_file.reserve(measured.points().size());  // pointers to the elements stay valid
   for (const MeasuredPoints::Point& point : measured.points()) {
     if (rates.contains(point.run)) continue;
     const DeviceLimits& limits = point.run->limits;
@@ -193,7 +193,7 @@ RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& fil
   return rates;
 }
 
-/// Of each GPU whose rates were measured one sentence; one for those that go by table.
+/// One sentence per GPU with measured rates, and one for all others.
 std::vector<Message> words_of(const RatesOfRuns& rates) {
   std::map<std::string, Message> measured;
   std::map<std::string, Message> by_table;
@@ -247,11 +247,11 @@ std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, con
   return predicted;
 }
 
-/// Of a point that could not be simulated, why.
+/// Points that could not be simulated.
 struct NotSimulated {
   std::size_t points = 0;
   std::string first;
-  std::string reason;  ///< of the first
+  std::string reason;  ///< of the first point
 };
 
 std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
@@ -267,7 +267,7 @@ Table for_programs(Table table, const std::string& devices) {
   return table;
 }
 
-/// The simulated GPU's predictions beside what was measured.
+/// Prints predictions next to the measured values (`--against`).
 ExitCode model_against(ModelOptions& options) {
   Output& out = options.output;
   const MeasuredPoints measured(options.against, options.filter);

@@ -30,8 +30,8 @@ namespace attnscope {
 namespace {
 
 struct ResultOptions {
-  std::string file;                ///< of a command that takes one
-  std::vector<std::string> files;  ///< of one that takes several
+  std::string file;                ///< paper
+  std::vector<std::string> files;  ///< law, gpus
   std::string filter;
   Output output;
 };

@@ -109,7 +109,7 @@ class Session {
     reporter_.report(RefusedEvent{.request = request, .id = id, .reason = std::move(why)});
   }
 
-  /// What goes wrong with a line ends no session.
+  /// Handles one request. An invalid line is answered with an error; the session continues.
   void take_line(std::string_view line) {
     try {
       take_request(line);

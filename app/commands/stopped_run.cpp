@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 std::optional<RunSummary> newest_of_plan(const std::vector<RunSummary>& runs, const HashOfPlan& hash_of_plan) {
-  std::map<std::string, std::optional<std::string>> hashes;  // by device: planning takes its time
+  std::map<std::string, std::optional<std::string>> hashes;  // by device, since planning is slow
   for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
     const RunSummary& run = *newest;
     if (run.provenance == Provenance::imported || !is_of_whole_plan(run)) continue;
@@ -48,7 +48,7 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
     return open_worker_on(run.device_uuid, counters);
   }();
   if (opened) {
-    opened->simulated_because = run.simulated_because;  // as true as when it began
+    opened->simulated_because = run.simulated_because;  // the reason still holds
     return std::move(opened).value();
   }
   {

@@ -24,8 +24,8 @@ struct StoppedRun {
 /// The hash of what is asked for, planned for a device with these limits; nothing where it cannot be planned for it.
 using HashOfPlan = std::function<std::optional<std::string>(const DeviceLimits&)>;
 
-/// The newest run in `files`, the first of them that has one, whose plan is the one asked for, on whatever device it
-/// began; imports, files that another collector writes and files that cannot be read left out.
+/// Returns the newest interrupted run of this plan, on any device, from the first of `files` that has one. Skips
+/// imports, unreadable files, and files that another collector is writing.
 [[nodiscard]] std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::path>& files,
                                                          const HashOfPlan& hash_of_plan);
 
