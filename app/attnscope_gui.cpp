@@ -386,6 +386,20 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
   }
 }
 
+/// Qt waits forever for a thread that the system did not start: the program ends instead.
+void take_qt_message(QtMsgType /*type*/, const QMessageLogContext& /*place*/, const QString& text) {
+  if (!text.startsWith(QStringLiteral("QThread::start"))) return print(stderr, text);
+  complain(
+      QStringLiteral("not enough memory to start a thread: close other programs, or raise the limits of this one"));
+  std::_Exit(runtime_error);
+}
+
+/// Leaves out the remarks of the off-screen platform, which would stand between the paths that are written.
+void take_qt_message_off_screen(QtMsgType type, const QMessageLogContext& place, const QString& text) {
+  if (type == QtFatalMsg || type == QtCriticalMsg || text.startsWith(QStringLiteral("QThread::start")))
+    take_qt_message(type, place, text);
+}
+
 /// The language to write in, once there are fonts: English where none has the characters of the one in use, which is
 /// said.
 attnscope::Message write_language() {
@@ -423,12 +437,7 @@ int main(int argc, char** argv) {
   // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.
   const bool off_screen = pictures_only || !has_display();
   if (off_screen) qputenv("QT_QPA_PLATFORM", "offscreen");
-  // Remarks of the off-screen platform would stand between the paths that are written.
-  if (off_screen) {
-    qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
-      if (type == QtFatalMsg || type == QtCriticalMsg) print(stderr, text);
-    });
-  }
+  qInstallMessageHandler(off_screen ? take_qt_message_off_screen : take_qt_message);
   // The file arguments are ours; Qt only sees the program's name.
   int qt_argc = 1;
   Application application(qt_argc, argv);
