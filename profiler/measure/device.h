@@ -156,6 +156,9 @@ class Device {
                                          [[maybe_unused]] const PointSpec& next) const {
     return false;
   }
+  /// The point that measure_uncounted() is called with after the next count(): a device in another process begins it
+  /// while that count's records are on their way.
+  virtual void announce(const PointSpec&, const MeasureOptions&) {}
   /// What became of points that waited.
   struct Counted {
     std::vector<bool> whole;  ///< of each; one that is not was left, when it was cancelled or the device was lost

@@ -109,7 +109,10 @@ class Sweep {
     if (stopped_by_user()) return;
     const PointSpec& spec = plan_.points[i];
     auto known = refused(spec, device_);
-    if (!known && !waiting_.empty() && !device_.counts_with(waiting_, spec)) count_waiting();
+    if (!known && !waiting_.empty() && (is_count_due() || !device_.counts_with(waiting_, spec))) {
+      device_.announce(spec, options_of(i));
+      count_waiting();
+    }
     if (ended_ || stopped_by_user()) return;
     if (observer_.on_point_started) observer_.on_point_started(i, spec);
     Device::Uncounted point =
@@ -121,11 +124,13 @@ class Sweep {
     }
     if (!device_.usable()) {
       device_lost(in_flight_.size() - 1);
-    } else if (waiting_.size() >= start_.together || waiting_seconds_ >= most_seconds_waiting) {
-      count_waiting();
     } else {
       report_whole();
     }
+  }
+
+  [[nodiscard]] bool is_count_due() const {
+    return waiting_.size() >= start_.together || waiting_seconds_ >= most_seconds_waiting;
   }
 
   [[nodiscard]] MeasureOptions options_of(std::size_t i) const {

@@ -101,6 +101,11 @@ class WorkerDevice : public Device {
     return fit_in_session(waiting, next, info().limits, registry_);
   }
 
+  void announce(const PointSpec& spec, const MeasureOptions& options) override {
+    announced_ = measure_request(spec, options, false);
+    announced_->id = fmt::to_string(++number_);
+  }
+
   [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
                               const CancelToken& cancel) override {
     auto answered = ask<RecordEvent>({.request = "count", .id = {}, .options = options}, cancel,
@@ -154,12 +159,19 @@ class WorkerDevice : public Device {
     return std::nullopt;
   }
 
+  static WorkerRequest measure_request(const PointSpec& spec, const MeasureOptions& options, bool whole) {
+    return {.request = "measure", .id = {}, .points = {spec}, .options = options, .whole = whole};
+  }
+
   Uncounted asked_for(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel, bool whole) {
     const auto patience = patience_for_points(options, 1);
     const bool lost_before = lost_;
     refused_ = {};
-    auto answered = ask<RecordEvent>(
-        {.request = "measure", .id = {}, .points = {spec}, .options = options, .whole = whole}, cancel, patience);
+    WorkerRequest request = measure_request(spec, options, whole);
+    if (const auto sent = std::exchange(announced_, std::nullopt); sent && sent->points == request.points && !whole) {
+      request.id = sent->id;
+    }
+    auto answered = ask<RecordEvent>(std::move(request), cancel, patience);
     if (answered && answered->records.size() == 1) {
       if (auto record = record_of(spec, std::move(answered->records.front()))) {
         return {*std::move(record), !answered->left.empty()};
@@ -193,6 +205,7 @@ class WorkerDevice : public Device {
 
   /// The answer that ends the request; builds and progress go to `meanwhile`, and let it wait as long again. Nothing
   /// where the link is lost, or nothing comes for so long.
+  /// A request with an id was sent before.
   template <class Answer>
   std::optional<Answer> ask(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
                             const std::function<void(const Event&)>& meanwhile = {}) const {
@@ -230,8 +243,10 @@ class WorkerDevice : public Device {
   std::optional<Event> ask_for(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
                                const std::function<void(const Event&)>& meanwhile) const {
     if (lost_) return std::nullopt;
-    request.id = fmt::to_string(++number_);
-    if (!link_->send(to_json_line(request))) return lost();
+    const bool is_sent = !request.id.empty();
+    if (!is_sent) request.id = fmt::to_string(++number_);
+    if (!is_sent && !link_->send(to_json_line(request))) return lost();
+    if (announced_ && request.request == "count" && !link_->send(to_json_line(*announced_))) return lost();
     bool told_to_stop = false;
     std::size_t steps = 0;
     Clock::time_point given_up_at = link_->now() + patience;
@@ -259,6 +274,9 @@ class WorkerDevice : public Device {
         told_to_stop = true;
         given_up_at = link_->now() + patience_after_cancel;
         if (!link_->send(to_json_line(WorkerRequest{.request = "cancel", .id = request.id}))) return lost();
+        if (announced_ && !link_->send(to_json_line(WorkerRequest{.request = "cancel", .id = announced_->id}))) {
+          return lost();
+        }
       }
       if (link_->now() > given_up_at) {
         silent_ = !told_to_stop;
@@ -303,6 +321,7 @@ class WorkerDevice : public Device {
   const Registry& registry_;
   const CancelToken& session_;  ///< with which it was opened: of what is asked without a token
   mutable std::uint64_t number_ = 0;
+  std::optional<WorkerRequest> announced_;  ///< sent with the next request, and answered after it
   mutable bool usable_ = true;
   mutable bool lost_ = false;
   mutable bool silent_ = false;  ///< lost because nothing came in time

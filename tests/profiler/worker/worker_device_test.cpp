@@ -164,6 +164,22 @@ TEST_F(WorkerDevice, PointsAreCountedTogetherThere) {
   EXPECT_EQ(there.prepared.size(), 4U);
 }
 
+// The worker measures while the records of a count are on their way; nothing is measured twice for it.
+TEST_F(WorkerDevice, TheNextPointIsAskedForWithACount) {
+  there.most_together = 4;
+  SweepPlan plan;
+  for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
+  std::vector<std::size_t> asked_before;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord&, const RunCounts&) {
+    asked_before.push_back(static_cast<std::size_t>(std::ranges::count(wire.asked, "measure")));
+  };
+  EXPECT_EQ(run_sweep(plan, *device, {}, {}, {}, observer, cancel).state, RunState::complete);
+  EXPECT_THAT(asked_before, ElementsAre(2, 4, 4, 4));
+  EXPECT_THAT(wire.asked,
+              ElementsAre("prepare", "measure", "count", "measure", "measure", "count", "measure", "count"));
+}
+
 // The point that was in flight is no result: whoever goes on measures it again.
 TEST_F(WorkerDevice, ALostLinkLosesThePointInFlightAlone) {
   there.answer = [&](PointRecord& record) {
