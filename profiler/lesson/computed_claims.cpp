@@ -11,7 +11,6 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/model/io_model.h"
 #include "profiler/lesson/claim_tests.h"
-#include "profiler/lesson/faulty_program.h"
 #include "profiler/lesson/ledger.h"
 #include "profiler/lesson/online_softmax.h"
 #include "profiler/metrics/metrics.h"
@@ -252,7 +251,6 @@ Verdict softmax_error(const Front& card, const Evidence& /*evidence*/) {
   }
   const std::string fault = card.text("fault");
   double error = -1;
-  if (fault == "program") error = run_program(in, 2).largest_error;
   for (int i = 0; i < softmax_faults; ++i) {
     const auto each = static_cast<SoftmaxFault>(i);
     if (to_string(each) == fault) error = play_online(in, 2, Rescaling::outer, each).largest_error;

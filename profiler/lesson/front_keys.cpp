@@ -235,7 +235,7 @@ Message tensor_name(const Asked& asked) {
 }
 
 Message fault_name(const Asked& asked) {
-  Words known{"program"};
+  Words known;
   for (int i = 0; i < softmax_faults; ++i) known.emplace_back(to_string(static_cast<SoftmaxFault>(i)));
   return one_of(asked.value, known);
 }
@@ -456,8 +456,8 @@ bool is_name(std::string_view name) {
 }
 
 const std::vector<std::string>& picture_names() {
-  static const std::vector<std::string> names{"race",    "ledger", "hierarchy", "tiles",    "softmax",
-                                              "program", "law",    "growth",    "backward", "occupancy"};
+  static const std::vector<std::string> names{"race", "ledger", "hierarchy", "tiles",    "softmax",
+                                              "law",  "growth", "backward",  "occupancy"};
   return names;
 }
 

@@ -16,7 +16,6 @@
 #include "kernels/registry.h"
 #include "profiler/curves/l2_boundary.h"
 #include "profiler/curves/law_exponents.h"
-#include "profiler/lesson/faulty_program.h"
 #include "profiler/lesson/front_keys.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
@@ -305,12 +304,6 @@ double fault_error(SoftmaxFault fault) {
   return play_online(in, 2, Rescaling::outer, fault).largest_error;
 }
 
-SoftmaxRows worked_example() {
-  const std::vector<double> q{1, 0, 0, 1, 2, 1, 1, 2};
-  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
-  return rows_of(q, k, q, 2, 1);
-}
-
 Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
   const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
   return modelled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
@@ -383,7 +376,6 @@ const std::array value_table{
     ValueName{"residual_fast", [](S s, E e) { return residual_value(e, s.front.text("fast")); }},
     ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
     ValueName{"error_forget", [](S, E) { return modelled(fault_error(SoftmaxFault::forget_rescale), Unit::plain); }},
-    ValueName{"error_program", [](S, E) { return modelled(run_program(worked_example(), 2).largest_error, Unit::plain); }},
     ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
     ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
     ValueName{"m_elements", [](S, E e) { return modelled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},

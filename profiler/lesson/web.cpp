@@ -254,7 +254,6 @@ class Page {
       moving_picture(name, step.slug,
                      name == "tiles"     ? played_json(texts_, front, evidence_)
                      : name == "softmax" ? softmax_json()
-                     : name == "program" ? program_json()
                      : name == "race"    ? race_json(texts_, front, setting, evidence_)
                      : name == "law"     ? law_json(texts_, front, evidence_)
                                          : growth_json(texts_, front, setting, evidence_));

@@ -38,8 +38,6 @@ struct WebOptions {
 [[nodiscard]] std::string flow_json(const LessonTexts&, const Evidence&);
 /// Rows of scores that the online softmax is shown on, as JSON.
 [[nodiscard]] std::string softmax_json();
-/// The faulty program, as it stands and with each of its lines rewritten, as JSON.
-[[nodiscard]] std::string program_json();
 /// Every algorithm of `play` at each N that was measured: its time, its bytes of DRAM, and how its program comes by the
 /// tiles of S, as JSON.
 [[nodiscard]] std::string race_json(const LessonTexts&, const Front&, const Setting&, const Evidence&);

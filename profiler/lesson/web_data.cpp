@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "profiler/lesson/faulty_program.h"
 #include "profiler/lesson/hierarchy_flow.h"
 #include "profiler/lesson/pictures.h"
 #include "profiler/lesson/terms.h"
@@ -81,26 +80,6 @@ std::string softmax_json() {
                    {"blocks", example.blocks}});
   }
   return all.dump();
-}
-
-std::string program_json() {
-  const SoftmaxRows rows = softmax_examples().front().rows;
-  json lines = json::array();
-  json runs = json::array();
-  const auto add = [&](const std::set<std::string_view>& rewritten) {
-    const ProgramRun run = run_program(rows, 2, rewritten);
-    json moments = json::array();
-    for (const ProgramMoment& moment : run.moments) {
-      moments.push_back({moment.row, moment.block, moment.line, rounded(moment.value)});
-    }
-    runs.push_back({{"error", rounded(run.largest_error)}, {"right", run.largest_error < 1e-9}, {"moments", moments}});
-  };
-  add({});
-  for (const ProgramLine& line : faulty_program()) {
-    lines.push_back({{"code", line.code}, {"other", line.other}, {"result", line.result}});
-    add({line.id});
-  }
-  return json{{"lines", lines}, {"runs", runs}}.dump();
 }
 
 }  // namespace attnscope::analysis::lesson

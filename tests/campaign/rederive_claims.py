@@ -281,18 +281,16 @@ def ledger(card, _):
 
 
 def softmax_error(card, _):
-    """Scores 0 to 7, which are the values, too, in blocks of two. The short program divides what a block adds by the
-    sum so far, and what stood there before is never rescaled."""
-    program, most, total, output = card['fault'] == 'program', -math.inf, 0.0, 0.0
+    """Scores 0 to 7, which are the values, too, in blocks of two."""
+    most, total, output = -math.inf, 0.0, 0.0
     for block in ((0, 1), (2, 3), (4, 5), (6, 7)):
         rescale = 1 if card['fault'] == 'forget-rescale' else math.exp(most - max(block))
         most = max(block)
         weights = [math.exp(score - most) for score in block]
         total = total * rescale + sum(weights)
-        added = sum(weight * score for weight, score in zip(weights, block))
-        output = output + added / total if program else output * rescale + added
+        output = output * rescale + sum(weight * score for weight, score in zip(weights, block))
     right = sum(math.exp(s) * s for s in range(8)) / sum(math.exp(s) for s in range(8))
-    return one(card, abs(output / (1 if program else total) - right), 'largest error of the output')
+    return one(card, abs(output / total - right), 'largest error of the output')
 
 
 TESTS = {

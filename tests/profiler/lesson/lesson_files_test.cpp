@@ -171,7 +171,7 @@ constexpr std::array claims_of_0_1{
     "test: ledger-share\nmatrix: S\nn: 65536\ngpu: a100\nstates: 0.1",
     "test: gpu-value\ngpu: h200\nvalue: l2_mib\nstates: 60",
     "test: ceiling\nceiling: dram_copy\nstates: 4e12",
-    "test: softmax-error\nfault: program\nstates: 0",
+    "test: softmax-error\nfault: forget-rescale\nlow: 0.001",
     "test: elsewhere\nmissing: a chip of next year",
 };
 

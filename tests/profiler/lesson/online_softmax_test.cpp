@@ -9,8 +9,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "profiler/lesson/faulty_program.h"
-
 namespace attnscope::analysis::lesson {
 namespace {
 
@@ -165,28 +163,6 @@ TEST(OnlineSoftmax, RowsThatSeeNothing) {
   EXPECT_THROW((void)play_online(in, 0, Rescaling::outer), std::invalid_argument);
   in.values.pop_back();
   EXPECT_THROW((void)play_online(in, 1, Rescaling::outer), std::invalid_argument);
-}
-
-TEST(FaultyProgram, OneLineMendsIt) {
-  const SoftmaxRows in = four_by_two();
-  EXPECT_GT(run_program(in, 2).largest_error, 0.1);
-  int mended = 0;
-  for (const ProgramLine& line : faulty_program()) {
-    const double error = run_program(in, 2, {line.id}).largest_error;
-    EXPECT_EQ(error < 1e-12, line.id == "output") << line.id << ' ' << error;
-    mended += error < 1e-12 ? 1 : 0;
-  }
-  EXPECT_EQ(mended, 1);
-  // In one block nothing is there to be rescaled: such a test would pass.
-  EXPECT_LT(run_program(in, 4).largest_error, 1e-12);
-  EXPECT_THROW((void)run_program(in, 2, {"line"}), std::invalid_argument);
-}
-
-TEST(FaultyProgram, EveryLineCanBeWatched) {
-  const ProgramRun run = run_program(four_by_two(), 2);
-  ASSERT_EQ(run.moments.size(), 4 * 2 * faulty_program().size());
-  EXPECT_EQ(run.moments[0].value, std::vector<double>{1});   // m' of row 0, block 1
-  EXPECT_DOUBLE_EQ(run.moments[7].value[0], (1 + e1) * e1);  // c of block 2
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(TeachersStep, SlugsAndNamesOfQuestionsAreNames) {
       told(with_step("", "::picture sunset\n\nText.\n")),
       ElementsAre(
           "en/step-8-own.md:6: there is no picture 'sunset'; there are race, ledger, hierarchy, tiles, softmax, "
-          "program, law, growth, backward, occupancy"));
+          "law, growth, backward, occupancy"));
 }
 
 TEST(TeachersStep, ATakenSlugStaysWithWhoHadItFirst) {
