@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "profiler/lesson/formula.h"
-#include "profiler/lesson/hierarchy_flow.h"
+#include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/pictures.h"
 #include "profiler/lesson/terms.h"
 #include "profiler/points/markup.h"
@@ -25,6 +25,21 @@ std::string script_json(std::string_view id, const std::string& text) {
   std::string safe;
   for (const char c : text) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
+}
+
+/// Rows of scores that the online softmax is shown on.
+std::string softmax_json() {
+  nlohmann::json all = nlohmann::json::array();
+  for (const SoftmaxExample& example : softmax_examples()) {
+    all.push_back({{"name", example.name},
+                   {"columns", example.rows.columns},
+                   {"d", example.rows.d},
+                   {"scores", example.rows.scores},
+                   {"values", example.rows.values},
+                   {"hidden", example.rows.hidden},
+                   {"blocks", example.blocks}});
+  }
+  return all.dump();
 }
 
 class Page {
@@ -243,7 +258,6 @@ class Page {
     if (name == "ledger") {
       sections_ += ledger_picture(setting);
     } else if (name == "hierarchy") {
-      moving_picture("flow", step.slug, flow_json(texts_, evidence_));
       sections_ += hierarchy_table();
     } else if (name == "backward") {
       sections_ += backward_picture(setting);
@@ -337,12 +351,13 @@ class Page {
     const Hierarchy all = hierarchy_of(evidence_.gpu, evidence_.ceilings);
     double most = 0;
     for (const HierarchyRung& rung : all.rungs) most = std::max(most, rung.bandwidth ? rung.bandwidth->value : 0);
+    constexpr std::array words{"registers", "shared", "l2", "dram", "host"};
     std::string rows;
     for (const HierarchyRung& rung : all.rungs) {
       const double share = rung.bandwidth ? 100 * rung.bandwidth->value / most : 0;
       rows +=
           fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
-                      markup(rung_title(texts_, rung.rung)), figure_cell(rung.bytes, Unit::bytes),
+                      word(words.at(static_cast<std::size_t>(rung.rung))), figure_cell(rung.bytes, Unit::bytes),
                       figure_cell(rung.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
                       figure_cell(rung.latency_ns, Unit::nanoseconds), figure_cell(rung.in_flight_bytes, Unit::bytes),
                       figure_cell(rung.flops_per_byte, Unit::plain));

@@ -33,11 +33,6 @@ struct WebOptions {
 /// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, and of
 /// `play_also`, as JSON.
 [[nodiscard]] std::string played_json(const LessonTexts&, const Front&, const Evidence&);
-/// Loads on their ways through the memory hierarchy, as JSON: hierarchy_flow()'s frames, with the sentences beside
-/// them.
-[[nodiscard]] std::string flow_json(const LessonTexts&, const Evidence&);
-/// Rows of scores that the online softmax is shown on, as JSON.
-[[nodiscard]] std::string softmax_json();
 /// Every algorithm of `play` at each N that was measured: its time, its bytes of DRAM, and how its program comes by the
 /// tiles of S, as JSON.
 [[nodiscard]] std::string race_json(const LessonTexts&, const Front&, const Setting&, const Evidence&);

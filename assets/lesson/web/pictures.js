@@ -6,7 +6,7 @@ const transport = (figure, count, draw) => {
   let at = 0, timer = null;
   const scrub = make('input', {type: 'range', min: 0, max: count() - 1, value: 0, class: 'scrub', 'aria-label': w('scrub'), oninput: () => { stop(); set(+scrub.value); }});
   const playing = make('button', {class: 'play-button', onclick: () => timer === null ? start() : stop()}, w('play'));
-  const speed = make('select', {'aria-label': w('speed'), onchange: () => { draw(at); if (timer !== null) { stop(); start(); } }},
+  const speed = make('select', {'aria-label': w('speed'), onchange: () => { if (timer !== null) { stop(); start(); } }},
                      ...[1, 2, 5, 10, 30, 60].map(n => make('option', {value: n, selected: n === 5}, `${n}/s`)));
   const set = to => {
     at = Math.max(0, Math.min(count() - 1, to));
@@ -25,7 +25,7 @@ const transport = (figure, count, draw) => {
   const bar = make('div', {class: 'row'}, button('first', 'to-first', () => set(0)), button('back', 'step-back', () => set(at - 1)), playing,
                    button('forward', 'step', () => set(at + 1)), button('last', 'to-last', () => set(count() - 1)), speed);
   const control = {figure, set, stop, step: by => { stop(); set(at + by); figure.scrollIntoView({block: 'nearest'}); },
-                   toggle: () => timer === null ? start() : stop(), speed: () => +speed.value, bar, scrub};
+                   toggle: () => timer === null ? start() : stop(), bar, scrub};
   players.push(control);
   return control;
 };
