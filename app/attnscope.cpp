@@ -30,8 +30,7 @@ using attnscope::text;
 
 constexpr const char* exit_codes =
     "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `compare "
-    "--fail-on-regression` found "
-    "one or `tune --check` a slow tile, 5 partial or cancelled.";
+    "--fail-on-regression` found one, 5 partial or cancelled.";
 
 int fail(ExitCode code, const std::string& message) {
   // Where stderr is a closed pipe, too, nobody is left to tell: no exception from here.
@@ -101,8 +100,6 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_launch(command); });
   add("remote", "Measure for a program on another machine, which asks by ssh, or copy this one there",
       [](CLI::App& command) { return attnscope::add_remote(command); });
-  add("tune", "Measure every tile and write the table that the automatic choice reads",
-      [](CLI::App& command) { return attnscope::add_tune(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
       [](CLI::App& command) { return attnscope::add_export(command); });
   add("import", "Add what another program measured, from JSON, CSV or Nsight Compute's table, as a run",

@@ -24,7 +24,7 @@ enum class ExitCode : int {
   error = 1,        ///< something went wrong while running
   usage = 2,        ///< the command line asks for what cannot be
   no_counters = 3,  ///< counters were asked for and are not available
-  regression = 4,   ///< a comparison that was asked to fail did: `compare --fail-on-regression`, `tune --check`
+  regression = 4,   ///< a comparison that was asked to fail did: `compare --fail-on-regression`
   partial = 5,      ///< cancelled, or some points crashed, hung, failed to compile or came out wrong
 };
 
@@ -73,7 +73,6 @@ Action add_paper(CLI::App& command);
 Action add_remote(CLI::App& command);
 Action add_report(CLI::App& command);
 Action add_submit(CLI::App& command, Arguments arguments);
-Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 
 /// A number from `least` to `most`; CLI::Range() lets a NaN pass.

@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/common_knobs.h"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "messages/knob.h"
 
 namespace attnscope {
-namespace {
-
-/// The algorithm's choice, numbers beside it, and powers of two within a factor of four.
-std::vector<std::int64_t> splits_around(std::int64_t own) {
-  std::vector<std::int64_t> steps{0};
-  const auto add = [&](std::int64_t splits) {
-    if (splits > 0 && std::ranges::find(steps, splits) == steps.end()) steps.push_back(splits);
-  };
-  if (own == 0) return steps;
-  for (const std::int64_t splits : {own / 2, own - 1, own + 1, 2 * own}) add(splits);
-  for (std::int64_t power = 1; power <= 4 * own; power *= 2) {
-    if (4 * power >= own) add(power);
-  }
-  return steps;
-}
-
-/// One or two of the matrix instruction's 16 rows a warp.
-std::vector<std::int64_t> warps_of(const TileShape& tile) {
-  return {0, tile.br / 16, tile.br / 32};
-}
-
-}  // namespace
-
 const Knob& raster_knob() {
   static const Knob stated{.name = std::string(knob::raster),
                            .label = say::knob::raster{},
@@ -44,8 +19,7 @@ const Knob& splits_knob() {
                            .label = say::knob::splits{},
                            .meaning = say::knob::splits_meaning{},
                            .largest = 4096,
-                           .beside_n = true,
-                           .around = splits_around};
+                           .beside_n = true};
   return stated;
 }
 
@@ -54,8 +28,7 @@ const Knob& warps_knob() {
                            .label = say::knob::warps{},
                            .meaning = say::knob::warps_meaning{},
                            .largest = 64,
-                           .with_tile = true,
-                           .variants = warps_of};
+                           .with_tile = true};
   return stated;
 }
 
@@ -63,10 +36,7 @@ const Knob& stages_knob() {
   static const Knob stated{.name = std::string(knob::stages),
                            .label = say::knob::stages{},
                            .meaning = say::knob::stages_meaning{},
-                           .largest = 64,
-                           .variants = [](const TileShape&) {
-                             return std::vector<std::int64_t>{0, 1, 2, 3};
-                           }};
+                           .largest = 64};
   return stated;
 }
 

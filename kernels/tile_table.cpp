@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 
@@ -26,20 +25,6 @@ template <class Int>
 bool read(std::string_view text, Int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
-}
-
-/// "algorithm,pass,...,bc,warps,splits,reason"
-std::string header_of(std::span<const std::string> knobs) {
-  std::string text(before_knobs);
-  for (const std::string& knob : knobs) text += fmt::format(",{}", knob);
-  return fmt::format("{},{}", text, after_knobs);
-}
-
-std::vector<std::string> names_of(std::span<const Knob> knobs) {
-  std::vector<std::string> names;
-  names.reserve(knobs.size());
-  for (const Knob& knob : knobs) names.push_back(knob.name);
-  return names;
 }
 
 /// The knobs that a header names; nothing where the line is none.
@@ -102,16 +87,9 @@ std::span<const TileChoice> tile_table() {
   return table;
 }
 
-std::vector<Knob> tuned_knobs(const Registry& registry) {
-  std::vector<Knob> knobs;
-  std::ranges::copy_if(registry.knobs(), std::back_inserter(knobs),
-                       [](const Knob& knob) { return knob.words.empty(); });
-  return knobs;
-}
-
 Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text, const Registry& registry) {
   std::vector<TileChoice> table;
-  std::vector<std::string> knobs = names_of(tuned_knobs(registry));
+  std::optional<std::vector<std::string>> knobs;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -119,40 +97,23 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
     TileChoice choice;
     Message wrong;
     if (auto named = knobs_in(line)) {
-      knobs = *std::move(named);
+      knobs = std::move(named);
       const auto known = [&](const std::string& name) {
         const Knob* knob = registry.find_knob(name);
         return knob != nullptr && knob->words.empty();
       };
-      const auto unknown = std::ranges::find_if_not(knobs, known);
-      if (unknown == knobs.end()) continue;
+      const auto unknown = std::ranges::find_if_not(*knobs, known);
+      if (unknown == knobs->end()) continue;
       wrong = make_message("no algorithm has a knob '{}' that is a number", *unknown);
+    } else if (!knobs) {
+      wrong = make_message("the header {},...,{} is missing", before_knobs, after_knobs);
     } else {
-      wrong = read_line(line, knobs, choice);
+      wrong = read_line(line, *knobs, choice);
     }
-    if (!wrong.empty()) {
-      return Failure{make_message("line {}: {}; a line is {}.", number, wrong, header_of(knobs))};
-    }
+    if (!wrong.empty()) return Failure{make_message("line {}: {}", number, wrong)};
     table.push_back(std::move(choice));
   }
   return table;
-}
-
-std::string format_tile_table(std::span<const TileChoice> table, const Registry& registry) {
-  const std::vector<Knob> knobs = tuned_knobs(registry);
-  std::string text =
-      "# SPDX-License-Identifier: Apache-2.0\n"
-      "# Tiles that `auto` picks, written by `attnscope tune`; a line holds from the next smaller d on up to its own, "
-      "there from the\n"
-      "# next smaller n on up to its own, the largest n also beyond.\n";
-  text += fmt::format("{}\n", header_of(names_of(knobs)));
-  for (const TileChoice& c : table) {
-    text += fmt::format("{},{},{},{},{},{},{},{}", c.algorithm, to_string(c.pass), c.arch, c.causal ? "causal" : "full",
-                        c.d, c.n, c.config.tile.br, c.config.tile.bc);
-    for (const Knob& knob : knobs) text += fmt::format(",{}", knob_text(knob, c.config.knobs));
-    text += fmt::format(",{}\n", c.reason);
-  }
-  return text;
 }
 
 std::int64_t tuned_decode_kv_heads(std::int64_t d) {

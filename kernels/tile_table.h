@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile choice `auto`: the tile that was measured to be fastest for an algorithm, pass, mask, head dimension, length and
-// architecture. The table is kernels/tiles.csv; `attnscope tune` writes it anew by measuring, reasons beside it.
+// architecture. The table is kernels/tiles.csv, reasons beside the tiles.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,6 @@ struct TileChoice {
   std::int64_t n = 0;    ///< keys
   Config config{};       ///< raster as the algorithm has it by default
   std::string reason{};  ///< one sentence with the figures it was chosen by
-
-  bool operator==(const TileChoice&) const = default;
 };
 
 /// The table that the program was built with.
@@ -42,18 +40,11 @@ inline constexpr std::int64_t tuned_decode_group = 8;
 /// K/V heads of those problems, of batch 1.
 [[nodiscard]] std::int64_t tuned_decode_kv_heads(std::int64_t d);
 
-/// The knobs that tiles are chosen with: those of the algorithms that are numbers, of which 0 is the algorithm's
-/// choice.
-[[nodiscard]] std::vector<Knob> tuned_knobs(const Registry&);
-
-/// A table's text: lines of algorithm,pass,arch,mask,d,n,br,bc, a number for each of the knobs that the header names
-/// (0: the algorithm's choice), and the reason, which may hold commas; '#' begins a comment. The error names the line.
+/// A table's text: a header, and lines of algorithm,pass,arch,mask,d,n,br,bc, a number for each of the knobs that the
+/// header names (0: the algorithm's choice), and the reason, which may hold commas; '#' begins a comment. The error
+/// names the line.
 [[nodiscard]] Result<std::vector<TileChoice>, Message> parse_tile_table(
     std::string_view text, const Registry& registry = built_in_algorithms());
-/// With a column for each of tuned_knobs().
-[[nodiscard]] std::string format_tile_table(std::span<const TileChoice>,
-                                            const Registry& registry = built_in_algorithms());
-
 /// The table's line for a problem on a device; nullptr where it has none. The tile may still be refused there.
 [[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,
                                                  const AttentionProblem&, const DeviceLimits&);

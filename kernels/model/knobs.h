@@ -77,11 +77,6 @@ struct Knob {
   bool with_tile = false;
   /// Of a number: where a sweep has several of its values at one N, each of them makes a curve over N of its own.
   bool beside_n = false;
-  /// Of a number: what to try beside the algorithm's choice `own` (0: it makes none), which follows the problem and the
-  /// device and is better left to it. None: tuning does not look for values.
-  std::vector<std::int64_t> (*around)(std::int64_t own) = nullptr;
-  /// Of a number: other values, 0 among them, that are worth trying with a tile that is among the fastest.
-  std::vector<std::int64_t> (*variants)(const TileShape&) = nullptr;
 
   bool operator==(const Knob&) const = default;
 };

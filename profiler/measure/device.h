@@ -58,7 +58,6 @@ struct MeasureOptions {
   int max_samples = 200;
   double max_noise = 0.02;  ///< relative interquartile spread at which sampling stops
   bool bare = false;        ///< the launches run max_samples times as a whole and never besides, for who looks on
-  double slow_ns = 0;       ///< a point whose first run takes longer is timed once only; 0: none is
   std::chrono::milliseconds timeout{
       15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
   std::uint64_t seed = 20220527;

@@ -107,8 +107,8 @@ void fields(Io&& io, CounterAvailability& counters) {
 }
 template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
-  auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed, input_kind,
-         spin, placement, keep_sources] = options;
+  auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, timeout, seed, input_kind, spin,
+         placement, keep_sources] = options;
   static_cast<void>(spin);
   // Sources do not go over the wire with every record: whoever asks has the files of the kernels that it asks for.
   static_cast<void>(keep_sources);
@@ -119,7 +119,6 @@ void fields(Io&& io, MeasureOptions& options) {
   io("max_samples", max_samples);
   io("max_noise", max_noise);
   io("bare", bare);
-  io("slow_ns", slow_ns);
   through(
       io, "timeout_ms", timeout, [](std::chrono::milliseconds held) { return std::int64_t{held.count()}; },
       [](std::int64_t ms) { return std::chrono::milliseconds(ms); });

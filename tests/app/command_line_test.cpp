@@ -26,8 +26,8 @@ using ::testing::StartsWith;
 using Devices = CommandTest;
 using Model = CommandTest;
 
-const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels", "export",
-                                        "import", "paper",   "tune",   "info",  "check"};
+const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels",
+                                        "export", "import",  "paper",  "info",  "check"};
 
 TEST(Help, is_there_for_every_command) {
   const TemporaryFolder folder;
@@ -144,8 +144,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"model", "--gpu", "Voodoo2"}, 2, {"Voodoo2", "H200"}},
         Mistake{{"kernels", "build", "--arch", "sm_20"}, 2, {"sm_20", "sm_86, sm_89, sm_90a)"}},
         Mistake{{"verify", "--algorithms", "fa9"}, 2, {"fa9"}},
-        Mistake{{"tune", "--lengths", "1024,0"}, 2, {"--lengths must be at least 1, not 0"}},
-        Mistake{{"tune", "--head-dims", "-64"}, 2, {"--head-dims must be at least 1, not -64"}},
         Mistake{{"verify", "--device", "simulated:Voodoo2"}, 2, {"Voodoo2"}}));
 
 TEST_F(Devices, a_gpu_that_is_demanded_and_hidden_is_an_error) {

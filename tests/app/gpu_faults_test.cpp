@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 
@@ -57,15 +56,6 @@ class GpuFaults : public ::testing::Test {
     return runs.at(0);
   }
 
-  /// One cell a head dimension: splitkv, 512 keys. Nothing is compiled before.
-  static Outcome tune(const std::string& faults, const std::vector<std::string>& more) {
-    const TemporaryFolder home;
-    std::vector<std::string> arguments{"tune",   "--device", "gpu",       "--algorithms", "splitkv",
-                                       "--mask", "full",     "--lengths", "512"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(home, arguments, on_stand_in(faults));
-  }
-
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "run.attnscope";
 };
@@ -76,62 +66,6 @@ TEST_F(GpuFaults, without_any_the_sweep_is_measured) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
   EXPECT_FALSE(the_run().simulated);
   EXPECT_NE(the_run().environment.driver_version, "");
-}
-
-TEST_F(GpuFaults, tune_tells_what_auto_costs_beside_the_fastest_tile) {
-  const Outcome outcome = tune("", {"--head-dims", "128", "--check"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err << "every tile takes the same time there";
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("algorithm  pass"), HasSubstr("auto now"), HasSubstr("new choice"),
-                                 HasSubstr("  512  "), HasSubstr("  1.000  ")));
-}
-
-TEST_F(GpuFaults, tune_check_fails_where_the_tile_of_auto_is_slow_or_fails) {
-  const std::vector<std::string> check{"--head-dims", "128", "--check"};
-  const Outcome fine = tune("", check);
-  ASSERT_EQ(fine.exit_code, 0) << fine.err;
-  std::smatch now;
-  ASSERT_TRUE(std::regex_search(fine.out, now, std::regex(" 512 +[0-9]+x([0-9]+)"))) << fine.out;
-  const std::string keys = "ATTN_BC=" + now.str(1);
-  const Outcome slow = tune("slow=" + keys, check);
-  EXPECT_EQ(slow.exit_code, 4) << slow.out;
-  EXPECT_THAT(slow.err,
-              HasSubstr(": auto is more than 3% slower than the fastest tile in 1 cell; write the table anew"));
-  const Outcome failing = tune("compile-error=" + keys, check);
-  EXPECT_EQ(failing.exit_code, 4) << failing.out;
-  EXPECT_THAT(failing.err, HasSubstr(": the tile of auto fails in 1 cell; write the table anew"));
-  EXPECT_EQ(tune("slow=" + keys, {"--head-dims", "128"}).exit_code, 0) << "nobody asked";
-}
-
-TEST_F(GpuFaults, tune_check_is_not_content_with_cells_that_have_no_time) {
-  const Outcome some = tune("", {"--check", "--head-dims", "72,73,128"});
-  EXPECT_EQ(some.exit_code, 4) << some.out;
-  EXPECT_THAT(some.err, AllOf(HasSubstr("no algorithm asked for takes head dimension 72"),
-                              HasSubstr(": no tile could be measured in 2 cells\n")));
-  const Outcome failing = tune("compile-error=splitkv", {"--check", "--head-dims", "128"});
-  EXPECT_EQ(failing.exit_code, 1);
-  EXPECT_THAT(failing.err, HasSubstr("no tile could be measured\n"));
-  for (const Outcome& none : {failing, tune("", {"--check", "--head-dims", "72"}),
-                              tune("", {"--check", "--head-dims", "128", "--pass", "bwd"})}) {
-    EXPECT_EQ(none.exit_code, 1) << none.err;
-    EXPECT_THAT(none.err, HasSubstr("no cell was measured, so `auto` was compared with nothing"));
-  }
-}
-
-TEST_F(GpuFaults, tune_opens_its_file_before_it_measures) {
-  const Outcome outcome = tune("", {"--head-dims", "128", "-o", (folder_ / "none" / "file").string()});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot write"), HasSubstr("none/file")));
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  EXPECT_EQ(outcome.out, "");
-}
-
-TEST_F(GpuFaults, tune_prints_what_a_full_disk_does_not_take) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  const Outcome outcome = tune("", {"--head-dims", "128", "-o", "/dev/full"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("/dev/full"));
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("auto now"), HasSubstr("\nalgorithm,pass,arch,mask,"),
-                                 HasSubstr("\nsplitkv,fwd,9.0,full,128,512,")));
 }
 
 TEST_F(GpuFaults, a_crash_costs_its_point_only) {

@@ -270,11 +270,6 @@ TEST(Knobs, NumbersReachFromTheAlgorithmsChoiceToTheLargest) {
     EXPECT_EQ(parse_knob(stages_knob(), text).ok(), good) << text;
 }
 
-TEST(Knobs, SplitsAreTriedAroundTheAlgorithmsOwn) {
-  EXPECT_EQ(splits_knob().around(0), (std::vector<std::int64_t>{0}));
-  EXPECT_EQ(splits_knob().around(4), (std::vector<std::int64_t>{0, 2, 3, 5, 8, 1, 4, 16}));
-}
-
 TEST(SplitKv, TheCombineStartsEarlyWhereAGpuCan) {
   const AttentionProblem p{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
   for (const auto& [gpu, early] : {std::pair{"h200", true}, {"a100", false}, {"b200", true}}) {

@@ -217,8 +217,7 @@ void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, con
   for (int sample = 0; sample < options.max_samples; ++sample) {
     all.push_back(session_->group->run(record.spec.cache, options.timeout));
     whole.samples_ns.push_back(all.back().ns);
-    const bool slow = options.slow_ns > 0 && all.back().ns > options.slow_ns;
-    if (slow || cancel.cancelled() || Clock::now() - begin >= options.timeout) break;
+    if (cancel.cancelled() || Clock::now() - begin >= options.timeout) break;
     if (sample + 1 < options.min_samples) continue;
     if (const auto summary = summarize(whole.samples_ns); summary->relative_spread <= options.max_noise) break;
   }
@@ -360,10 +359,9 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
     record.clocks->throttle_reasons |= reasons;  // one slow batch marks the point
     record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
   };
-  const bool slow = options.slow_ns > 0 && first_ns > options.slow_ns;
   const TimingRequest request{.cache = record.spec.cache,
-                              .min_samples = slow ? 1 : options.min_samples,
-                              .max_samples = slow ? 1 : options.max_samples,
+                              .min_samples = options.min_samples,
+                              .max_samples = options.max_samples,
                               .max_noise = options.max_noise,
                               .each = !options.bare,
                               .timeout = options.timeout,

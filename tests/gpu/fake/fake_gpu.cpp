@@ -837,8 +837,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   }
   ++device.launches;
   // Not all alike, so that quartiles differ from the median.
-  const bool slow = faults.matches("slow", kernel.entry) || faults.matches("slow", kernel.module->options) ||
-                    (faults.matches("leaves-out", kernel.entry) && *buffer<std::uint16_t>(arguments, 3) == poisoned);
+  const bool slow = faults.matches("leaves-out", kernel.entry) && *buffer<std::uint16_t>(arguments, 3) == poisoned;
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
   device.clock_ns += run_ceiling(kernel.entry, arguments, rows);
   const bool again = device.computed[kernel.entry]++ > 0;

@@ -31,8 +31,6 @@ namespace attnscope::fake {
 ///   mark=FILE             made by a launch that crashes, hangs or loses the GPU
 ///   gone=FILE             where FILE is, the driver sees no GPU
 ///   renumbered=FILE       where FILE is, GPU i is the one that was GPU i + 1
-///   slow=TEXT             launches of kernels whose entry or compiler options ("ATTN_BR=64") contain TEXT take
-///                         100 times as long
 ///   leaves-out=ENTRY      they take 100 times as long where their fourth argument (fa2's o) is still to be written
 ///   slow-ceiling=ENTRY    ceilings whose kernel's entry contains ENTRY are found at 1000 instead of 1755 MHz
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)

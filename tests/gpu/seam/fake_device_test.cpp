@@ -600,26 +600,6 @@ TEST_F(FakeDeviceTest, SamplesAreTakenUntilTheNoiseIsLow) {
   EXPECT_EQ(record.kernels.front().samples_ns.size(), 17U);
 }
 
-TEST_F(FakeDeviceTest, APointPlainlySlowIsTimedOnce) {
-  const auto device = open("slow=ATTN_BR=128");
-  MeasureOptions options = quick();
-  options.max_noise = 0;
-  options.slow_ns = 100'000;
-  const auto samples = [&](int br) {
-    PointSpec spec = point();
-    spec.tile = {.br = br, .bc = 64};
-    const PointRecord record = device->measure(spec, options, cancel_);
-    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
-    return record.kernels.empty() ? std::vector<double>{} : record.kernels.front().samples_ns;
-  };
-  EXPECT_EQ(samples(64).size(), 6U) << "10 us";
-  const std::vector<double> slow = samples(128);
-  ASSERT_EQ(slow.size(), 1U);
-  EXPECT_NEAR(slow[0], 1e6, 1e4);
-  options.slow_ns = 0;
-  EXPECT_EQ(samples(128).size(), 6U);
-}
-
 TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
   for (const char* fault : {"nvml-clock=3", "nvml-temperature=3", "nvml-power=3", "nvml-reasons=3"}) {
     const auto device = open(fault);
