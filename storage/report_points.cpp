@@ -24,19 +24,15 @@ analysis::Run run_of(const RunSummary& run, bool several_files, const std::strin
 
 report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
   return {.file = file,
-          .id = run.id,
-          .preset = run.preset,
           .state = text(title(run.state)),
           .started_at = run.started_at,
           .argv = run.argv,
           .program = run.environment.app_version,
           .driver = run.environment.driver_version,
-          .cuda = run.environment.cuda_driver_api,
           .cupti = run.environment.cupti_version,
           .nvrtc = run.environment.nvrtc_version,
           .system = run.environment.operating_system,
           .counters = run.options.counters,
-          .verified = run.options.verify,
           .min_samples = run.options.min_samples,
           .max_samples = run.options.max_samples,
           .max_noise = run.options.max_noise,
@@ -50,8 +46,6 @@ report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
 
 report::PointFacts facts_of(const PointRecord& record) {
   report::PointFacts facts;
-  facts.bound = analysis::counted_bound(record);
-  facts.stalls = analysis::longest_stalls(record);
   facts.max_abs_error = record.max_abs_error;
   facts.error_bound = record.error_bound;
   if (record.clocks) facts.sm_clock_hz = record.clocks->sm_clock_hz;
@@ -93,8 +87,7 @@ class ReportReader {
     for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
     for (const StoredCeilings& set : store.ceilings()) {
       if (!sets_.insert(set.uid).second) continue;
-      points_.input.ceilings.push_back({.file = name,
-                                        .device_id = set.device_uuid,
+      points_.input.ceilings.push_back({.device_id = set.device_uuid,
                                         .device_name = set.device_name,
                                         .measured_at = set.measured_at,
                                         .ceilings = set.ceilings});

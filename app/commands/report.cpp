@@ -3,7 +3,6 @@
 #include "profiler/report/report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -149,9 +148,7 @@ ExitCode report_on(ReportOptions options) {
   if (baseline && !points.input.table.empty())
     options.request.baseline = baseline_runs(points, *baseline, options.baseline);
   const Result<report::Document, Message> document = report::make_report(points.input, options.request);
-  if (!document.ok()) {
-    throw CommandError(points.input.table.empty() ? ExitCode::error : ExitCode::usage, document.error());
-  }
+  if (!document.ok()) throw CommandError(ExitCode::error, document.error());
   write_report(*document, output, options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
   for (const std::string& warning : document->warnings) {
     spdlog::warn("{}", printable(warning));
@@ -168,7 +165,8 @@ Action add_report(CLI::App& command) {
   command.add_option("FILE", options->files,
                      "An .attnscope file; several are one report (default: the recorded sample)");
   command
-      .add_option("-o,--output", options->output, "The report to write: OUT.html, or OUT.md with OUT-figures beside it")
+      .add_option("-o,--output", options->output,
+                  "The report to write: OUT.html, or OUT.md with its pictures and tables in OUT-figures")
       ->type_name("OUT")
       ->required();
   command
@@ -177,18 +175,9 @@ Action add_report(CLI::App& command) {
           "Hold all other runs to this one, with a verdict for each point that both have: its number, FILE (all "
           "of its runs) or FILE:NUMBER")
       ->type_name("RUN");
-  command
-      .add_option("--sections", options->request.sections,
-                  fmt::format("Only these, with commas between: {}", fmt::join(report::section_keys(), ", ")))
-      ->delimiter(',')
-      ->type_name("KEYS");
   add_filter_option(command, options->filter);
   add_language_option(command, options->language, "Its language");
   command.add_option("--title", options->request.title, "Its title (default: of the GPUs)");
-  command
-      .add_option("--figures", options->request.figures, "Problems drawn in each section, those of most points first")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1000}))
-      ->capture_default_str();
   command.add_flag("--force", options->force, "Replace a file of another kind, too");
   return [options] { return report_on(*options); };
 }

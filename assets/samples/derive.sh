@@ -15,7 +15,7 @@ for gpu in h200 h100; do
   cp "$work/errors.csv" $gpu-errors.csv
 done
 cmake --build "$build" --target attnscope attnscope-gui
-"$build/app/attnscope" report h200.attnscope -o ../report/h200.md --figures 2 --force
+"$build/app/attnscope" report h200.attnscope -o ../report/h200.md --force
 # picture NAME PAGE THEME FILES...
 picture() {
   "$build/app/attnscope-gui" "${@:4}" --screenshot "../screenshots/$1.png" --page "$2" --theme "$3" --size 1280x800 --force

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What charts of a report are made of, and their pictures. A picture is an SVG that needs neither a script nor a style
 // from elsewhere; where numbers come from is told apart without colour: measured and derived solid with filled marks,
-// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted. Bars are
-// filled, hollow with a dotted outline, or filled with a dash-dotted outline.
+// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted.
 #pragma once
 
 #include <cstddef>
@@ -74,27 +73,10 @@ struct HeatMap {
   int digits = 3;                           ///< as many as tell `low` and `high` apart
 };
 
-struct Bar {
-  struct Part {
-    std::string label;
-    double value = 0;
-    std::string said;
-  };
-  std::string label;
-  std::vector<Part> parts;  ///< from the left
-  Provenance provenance = Provenance::measured;
-  std::string sum = {};  ///< of the parts, printed behind them
-};
-
-struct BarChart {
-  Axis x;
-  std::vector<Bar> bars;  ///< from the top
-};
-
 struct Chart {
   std::string title;  ///< words between " · "
   std::string alt;    ///< what the picture shows, in a sentence or two
-  std::variant<LineChart, HeatMap, BarChart> picture;
+  std::variant<LineChart, HeatMap> picture;
 };
 
 /// Where a picture goes: into a page whose style has chart_style(), or into a file of its own.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,14 +18,13 @@ namespace {
 using analysis::markup;
 
 constexpr std::string_view style = R"css(
-:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--faint:#d9d9d9;--link:#0a58a8;--notice:#fff3d6}
-@media screen and (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--faint:#3a3d44;--link:#7db8f5;--notice:#3a3016}}
+:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--faint:#d9d9d9;--link:#0a58a8}
+@media screen and (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--faint:#3a3d44;--link:#7db8f5}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:60rem;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
-h1{margin:.2rem 0;font-size:1.7rem}h2{margin:2.2rem 0 .6rem;font-size:1.25rem;border-bottom:1px solid var(--faint)}
+h1{margin:.2rem 0;font-size:1.7rem}
 h3{margin:1.1rem 0 .3rem;font-size:1rem}
-a{color:var(--link)}nav a{margin-right:1rem}p{margin:.45rem 0}
-.notice{background:var(--notice);padding:.5rem .8rem;border-left:4px solid #c77700}
+a{color:var(--link)}p{margin:.45rem 0}
 figure{margin:1rem 0;break-inside:avoid}figcaption,caption{text-align:left;font-size:.88rem;padding:.3rem 0}
 svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px solid var(--link)}
 .said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
@@ -32,15 +33,13 @@ th,td{border-bottom:1px solid var(--faint);padding:.18rem .5rem;text-align:left;
 td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}td.w{min-width:11rem}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
-pre{overflow-x:auto;padding:.5rem;border:1px solid var(--faint);font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}
 tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
 @page{size:A4;margin:18mm 14mm 18mm}
-@media print{#appendix table{font-size:5.5pt}#comparison table{font-size:5.5pt}#failures table{font-size:6pt}td{min-width:0}td.w{min-width:38mm}#failures td.w{min-width:60mm}.whole{break-inside:avoid}
-th button{display:contents}body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
-h2,h3,caption{break-after:avoid}h3{font-size:9.5pt;margin:.8rem 0 .2rem}figcaption,caption{font-size:8pt}pre{break-inside:avoid;font-size:7.5pt}.map svg{width:88%}
+@media print{td{min-width:0}td.w{min-width:38mm}
+th button{display:contents}body{max-width:none;padding:0;font-size:10pt}.said,th button::after{display:none}
+h3,caption{break-after:avoid}h3{font-size:9.5pt;margin:.8rem 0 .2rem}figcaption,caption{font-size:8pt}.map svg{width:88%}
 tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
-a{color:inherit;text-decoration:none}a.r::after{content:" [" attr(data-row) "]";font-size:.8em}
-section.new{break-before:page}details:not([open]){display:none}}
+a{color:inherit;text-decoration:none}details:not([open]){display:none}}
 )css";
 
 // Read-outs on hover and by the arrow keys, and tables that sort. All that it puts into the page is text.
@@ -71,14 +70,8 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-/// Rows of a table that a page has room for.
-constexpr std::size_t most_rows_whole = 20;
-
-/// All points, where they are many, are an appendix.
-bool begins_page(const Section& section) {
-  const auto* table = section.blocks.empty() ? nullptr : std::get_if<Table>(&section.blocks.front());
-  return section.key == "appendix" && table != nullptr && table->rows.size() > most_rows_whole;
-}
+/// So many points are listed in the open.
+constexpr std::size_t few_points = 20;
 
 /// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number, which a space
 /// ends.
@@ -93,42 +86,36 @@ std::string css_string(std::string_view text) {
   return safe;
 }
 
-/// In print the place stands behind the words: the row's number, or the entry's name.
-std::string linked(const Words& words) {
-  const std::string target = target_of(words);
-  if (target.empty()) return markup(words.text);
-  return fmt::format(R"(<a class="r" href="#{}" data-row="{}">{}</a>)", target,
-                     words.row ? row_name(*words.row) : words.place, markup(words.text));
+std::string linked(const std::string& words, std::optional<analysis::Row> row) {
+  return row ? fmt::format(R"(<a href="#row-{}">{}</a>)", static_cast<std::size_t>(*row) + 1, markup(words))
+             : markup(words);
 }
 
 void write(std::string& out, const Paragraph& paragraph) {
-  out += paragraph.heading ? "<h3>" : paragraph.notice ? R"(<p class="notice" role="note">)" : "<p>";
-  for (const Words& words : paragraph.words) out += linked(words);
+  out += paragraph.heading ? "<h3>" : "<p>";
+  for (const Words& words : paragraph.words) out += linked(words.text, words.row);
   out += paragraph.heading ? "</h3>\n" : "</p>\n";
 }
 
 void write(std::string& out, const Table& table) {
-  // On paper a table that fits on a page is not cut.
-  out += table.rows.size() <= most_rows_whole ? R"(<div class="wide whole"><table>)" : R"(<div class="wide"><table>)";
-  if (!table.caption.empty()) out += "<caption>" + markup(table.caption) + "</caption>";
-  out += "<thead><tr>";
-  for (const Column& column : table.columns) {
-    out += fmt::format(R"(<th scope="col"{}>{}</th>)", column.number ? R"( class="n")" : "", markup(column.title));
+  using analysis::ColumnKind;
+  out += fmt::format(R"(<div class="wide"><table id="{}"><caption>{}</caption><thead><tr>)", table.key,
+                     markup(table.caption));
+  for (const analysis::Column& column : table.columns) {
+    out += fmt::format(R"(<th scope="col"{}>{}</th>)", column.kind == ColumnKind::number ? R"( class="n")" : "",
+                       markup(column.title));
   }
   out += "</tr></thead><tbody>\n";
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    const std::string place = table.place_of(row);
-    out += place.empty() ? "<tr>" : fmt::format(R"(<tr id="{}">)", place);
-    for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
-      const Cell& cell = table.rows[row][k];
-      const bool known = k < table.columns.size();
-      out += known && table.columns[k].number  ? R"(<td class="n")"
-             : known && table.columns[k].words ? R"(<td class="w")"
-                                               : "<td";
+    out += table.of_points ? fmt::format(R"(<tr id="row-{}">)", row + 1) : "<tr>";
+    for (std::size_t k = 0; k < table.columns.size(); ++k) {
+      const analysis::Cell& cell = table.rows[row][k];
+      const ColumnKind kind = table.columns[k].kind;
+      out += kind == ColumnKind::number     ? R"(<td class="n")"
+             : kind == ColumnKind::sentence ? R"(<td class="w")"
+                                            : "<td";
       out += cell.number ? fmt::format(R"( data-v="{}">)", *cell.number) : ">";
-      out += cell.row ? fmt::format(R"(<a href="#row-{}">{}</a>)", row_name(*cell.row), markup(cell.text))
-                      : markup(cell.text);
-      out += "</td>";
+      out += linked(cell.text, cell.row) + "</td>";
     }
     out += "</tr>\n";
   }
@@ -140,16 +127,7 @@ void write(std::string& out, const Figure& figure) {
   out += std::holds_alternative<HeatMap>(figure.chart.picture) ? R"(<figure class="map">)" : "<figure>";
   out += to_svg(figure.chart, figure.id, Placed::in_page);
   out += R"(<div class="said" aria-live="polite"></div>)";
-  out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption>";
-  out += "<details><summary>" + markup(text(say::report::behind{})) + "</summary>";
-  write(out, figure.behind);
-  out += "</details></figure>\n";
-}
-
-void write(std::string& out, const Commands& commands) {
-  out += "<pre><code>";
-  for (const std::string& line : commands.lines) out += markup(line) + "\n";
-  out += "</code></pre>\n";
+  out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption></figure>\n";
 }
 
 }  // namespace
@@ -171,18 +149,15 @@ std::string to_html(const Document& document) {
       css_string(document.title));
   out += "</style></head>\n<body>\n<header><h1>" + markup(document.title) + "</h1>\n<p>" + markup(document.subtitle) +
          "</p>\n";
-  for (const Paragraph& notice : document.notices) write(out, notice);
-  out += "<nav>";
-  for (const Section& section : document.sections) {
-    out += fmt::format("<a href=\"#{}\">{}</a> ", section.key, markup(section.title));
-  }
-  out += "</nav></header>\n<main>\n";
-  for (const Section& section : document.sections) {
-    out += fmt::format("<section id=\"{}\"{}><h2>{}</h2>\n", section.key, begins_page(section) ? " class=\"new\"" : "",
-                       markup(section.title));
-    for (const Block& block : section.blocks) std::visit([&](const auto& each) { write(out, each); }, block);
-    out += "</section>\n";
-  }
+  out += "</header>\n<main>\n";
+  for (const Block& block : document.answer) std::visit([&](const auto& each) { write(out, each); }, block);
+  for (const Figure& figure : document.figures) write(out, figure);
+  const bool few =
+      std::ranges::all_of(document.appendix, [](const Table& table) { return table.rows.size() <= few_points; });
+  out += fmt::format(R"(<details id="appendix"{}><summary>{}</summary>)", few ? " open" : "",
+                     markup(text(say::report::appendix{})));
+  for (const Table& table : document.appendix) write(out, table);
+  out += "</details>\n";
   out += "</main>\n<footer>" + markup(document.version) + "</footer>\n<script>" + std::string(script) +
          "</script>\n</body></html>\n";
   return out;

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
-#include "messages/report.h"
 #include "profiler/plan/text.h"
-#include "profiler/points/markup.h"
 #include "profiler/report/writers.h"
+#include "profiler/units/csv.h"
 
 namespace attnscope::report {
 
@@ -55,104 +56,66 @@ std::string markdown(std::string_view text) {
   return safe;
 }
 
-std::string markdown_block(std::string_view text) {
-  std::size_t longest = 2;
-  std::size_t row = 0;
-  for (const char c : text) {
-    row = c == '`' ? row + 1 : 0;
-    longest = std::max(longest, row);
-  }
-  const std::string fence(longest + 1, '`');
-  return fence + "sh\n" + std::string(text) + "\n" + fence + "\n";
-}
-
 namespace {
 
-using analysis::markup;
+std::string line_of(const Paragraph& paragraph) {
+  std::string line = paragraph.heading ? "### " : "";
+  for (const Words& words : paragraph.words) line += markdown(words.text);
+  return line + "\n\n";
+}
 
-class MarkdownWriter {
- public:
-  explicit MarkdownWriter(std::string_view folder) : folder_(folder) {}
-
-  void operator()(const Paragraph& paragraph) {
-    if (paragraph.heading) out_ += "### ";
-    if (paragraph.notice) out_ += "> ";
-    for (const Words& words : paragraph.words) out_ += linked(words);
-    out_ += "\n\n";
+std::string lines_of(const Table& table) {
+  std::string lines = markdown(table.caption) + "\n\n|";
+  for (const analysis::Column& column : table.columns) lines += fmt::format(" {} |", markdown(column.title));
+  lines += "\n|";
+  for (const analysis::Column& column : table.columns)
+    lines += column.kind == analysis::ColumnKind::number ? " ---: |" : " --- |";
+  for (const std::vector<analysis::Cell>& row : table.rows) {
+    lines += "\n|";
+    for (const analysis::Cell& cell : row) lines += fmt::format(" {} |", markdown(cell.text));
   }
+  return lines + "\n\n";
+}
 
-  void operator()(const Table& table) {
-    if (!table.caption.empty()) out_ += markdown(table.caption) + "\n\n";
-    out_ += "|";
-    for (const Column& column : table.columns) out_ += fmt::format(" {} |", markdown(column.title));
-    out_ += "\n|";
-    for (const Column& column : table.columns) out_ += column.number ? " ---: |" : " --- |";
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-      out_ += "\n|";
-      for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
-        out_ += " ";
-        if (k == 0 && !table.place_of(row).empty()) out_ += fmt::format("<a id=\"{}\"></a>", table.place_of(row));
-        out_ += linked({table.rows[row][k].text, table.rows[row][k].row}) + " |";
-      }
+std::string csv_of(const Table& table) {
+  std::string lines;
+  const auto add = [&](std::size_t column, const std::string& field) {
+    lines += (column > 0 ? "," : "") + field + (column + 1 == table.columns.size() ? "\n" : "");
+  };
+  for (std::size_t k = 0; k < table.columns.size(); ++k) add(k, table.columns[k].key);
+  for (const std::vector<analysis::Cell>& row : table.rows) {
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const bool number = table.columns[k].kind == analysis::ColumnKind::number;
+      const std::string& field = row[k].text;
+      add(k, number && field.find(',') == std::string::npos ? field : csv_text(field));
     }
-    out_ += "\n\n";
   }
-
-  void operator()(const Figure& figure) {
-    const std::string name = figure.id + ".svg";
-    files_.pictures.push_back({name, to_svg(figure.chart, figure.id, Placed::alone) + "\n"});
-    out_ += fmt::format("![{}](<{}/{}>)\n\n", markdown(figure.chart.alt), folder_, name);
-    out_ += markdown(figure.chart.title + ". " + figure.caption) + "\n\n";
-    out_ += "<details><summary>" + markup(text(say::report::behind{})) + "</summary>\n\n";
-    (*this)(figure.behind);
-    out_ += "</details>\n\n";
-  }
-
-  void operator()(const Commands& commands) {
-    std::string lines;
-    for (const std::string& line : commands.lines) {
-      if (!lines.empty()) lines += '\n';
-      lines += printable(line);
-    }
-    out_ += markdown_block(lines) + "\n";
-  }
-
-  void heading(int level, const std::string& words) {
-    out_ += std::string(static_cast<std::size_t>(level), '#') + " " + markdown(words) + "\n\n";
-  }
-  void anchor(const std::string& key) { out_ += fmt::format("<a id=\"{}\"></a>\n\n", key); }
-
-  [[nodiscard]] MarkdownFiles finish() && {
-    while (out_.ends_with("\n\n")) out_.pop_back();
-    files_.text = std::move(out_);
-    return std::move(files_);
-  }
-
- private:
-  static std::string linked(const Words& words) {
-    const std::string target = target_of(words);
-    return target.empty() ? markdown(words.text) : fmt::format("[{}](#{})", markdown(words.text), target);
-  }
-
-  std::string folder_;
-  std::string out_;
-  MarkdownFiles files_;
-};
+  return lines;
+}
 
 }  // namespace
 
 MarkdownFiles to_markdown(const Document& document, std::string_view folder) {
-  MarkdownWriter writer(folder);
-  writer.heading(1, document.title);
-  writer(Paragraph{{{document.subtitle}}});
-  for (const Paragraph& notice : document.notices) writer(notice);
-  for (const Section& section : document.sections) {
-    writer.anchor(section.key);
-    writer.heading(2, section.title);
-    for (const Block& block : section.blocks) std::visit([&](const auto& each) { writer(each); }, block);
+  MarkdownFiles files;
+  std::string& out = files.text;
+  out = fmt::format("# {}\n\n{}\n\n", markdown(document.title), markdown(document.subtitle));
+  for (const Block& block : document.answer) {
+    const auto* table = std::get_if<Table>(&block);
+    out += table != nullptr ? lines_of(*table) : line_of(std::get<Paragraph>(block));
   }
-  writer(Paragraph{{{document.version}}});
-  return std::move(writer).finish();
+  for (const Figure& figure : document.figures) {
+    const std::string name = figure.id + ".svg";
+    files.beside.push_back({name, to_svg(figure.chart, figure.id, Placed::alone) + "\n"});
+    out += fmt::format("![{}](<{}/{}>)\n\n{}\n\n", markdown(figure.chart.alt), folder, name,
+                       markdown(figure.chart.title + ". " + figure.caption));
+  }
+  for (const Table& table : document.appendix) {
+    const std::string name = table.key + ".csv";
+    files.beside.push_back({name, csv_of(table)});
+    out += fmt::format("[{0}](<{1}/{0}>): {2}\n\n", name, folder, markdown(table.caption));
+  }
+  out += markdown(document.version) + "\n";
+  return files;
 }
 
 }  // namespace attnscope::report

@@ -2,45 +2,20 @@
 #include "profiler/report/report.h"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <array>
-#include <set>
-#include <stdexcept>
+#include <fmt/ranges.h>
 
-#include "kernels/model/device_limits.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "messages/report.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/plan/text.h"
-#include "profiler/report/sections.h"
+#include "profiler/report/parts.h"
 
 namespace attnscope::report {
 
 namespace {
-
-struct SectionKind {
-  std::string_view key;
-  Saying title;
-  MakeSection make;
-};
-
-/// In the order of the report: another section is another line.
-constexpr std::array section_kinds{
-    SectionKind{"summary", said<say::report::summary>, summary_section},
-    SectionKind{"environment", said<say::report::environment>, environment_section},
-    SectionKind{"comparison", said<say::report::comparison>, comparison_section},
-    SectionKind{"io", said<say::report::io>, io_section},
-    SectionKind{"exponents", said<say::report::exponents>, exponents_section},
-    SectionKind{"time", said<say::report::time>, time_section},
-    SectionKind{"tiles", said<say::report::tiles>, tiles_section},
-    SectionKind{"roofline", said<say::report::roofline>, roofline_section},
-    SectionKind{"units", said<say::report::units>, units_section},
-    SectionKind{"kernels", said<say::report::kernels>, kernels_section},
-    SectionKind{"gpus", said<say::report::sharing>, sharing_section},
-    SectionKind{"paper", said<say::report::paper>, paper_section},
-    SectionKind{"failures", said<say::report::failures>, failures_section},
-    SectionKind{"commands", said<say::report::commands>, commands_section},
-    SectionKind{"appendix", said<say::report::appendix>, appendix_section},
-};
 
 std::set<std::string> device_names(const Input& input) {
   std::set<std::string> names;
@@ -66,72 +41,38 @@ std::string subtitle(const Input& input) {
 }
 
 std::string title_of(const Context& context) {
-  if (!context.request.title.empty()) return context.request.title;
   const std::string devices = joined(device_names(context.input));
   if (context.compared.empty()) return text(say::report::title{.devices = devices});
   return text(say::report::title_compared{.devices = devices, .base = context.compared.front().side().base});
 }
 
-/// Rows that a chosen set of sections does not print are no place to lead to.
-class LinkCheck {
- public:
-  explicit LinkCheck(const Document& document) {
-    for (const Section& section : document.sections) {
-      for (const Block& block : section.blocks) {
-        const auto* table = std::get_if<Table>(&block);
-        if (table == nullptr) continue;
-        for (std::size_t row = 0; row < table->rows.size(); ++row) places_.insert(table->place_of(row));
-      }
-    }
-  }
-
-  void operator()(Paragraph& paragraph) const {
-    for (Words& words : paragraph.words) {
-      if (has(target_of(words))) continue;
-      words.row.reset();
-      words.place.clear();
-    }
-  }
-  void operator()(Table& table) const {
-    for (std::vector<Cell>& row : table.rows) {
-      for (Cell& cell : row) {
-        if (cell.row && !has("row-" + row_name(*cell.row))) cell.row.reset();
-      }
-    }
-  }
-  void operator()(Figure& figure) const { (*this)(figure.behind); }
-  void operator()(Commands& /*commands*/) const {}
-
- private:
-  [[nodiscard]] bool has(const std::string& target) const { return target.empty() || places_.contains(target); }
-
-  std::set<std::string> places_;
-};
-
-void drop_lost_links(Document& document) {
-  const LinkCheck check(document);
-  for (Section& section : document.sections) {
-    for (Block& block : section.blocks) std::visit(check, block);
-  }
-}
-
-/// What nobody may read past: what is left out, and which values are of a simulation, of another program, of throttled
-/// clocks or of rows that nobody can check.
-std::vector<Paragraph> notices(const Input& input) {
+/// The devices with their software, then what is left out and what makes values doubtful.
+void tell_measured(const Context& context, std::vector<Block>& blocks) {
+  const Input& input = context.input;
+  const auto add = [&](const Message& message) { blocks.emplace_back(plain(message)); };
+  std::set<std::string> devices;
   std::size_t simulated = 0;
   std::size_t imported = 0;
   std::size_t throttled = 0;
   std::size_t with_values = 0;
+  std::map<std::string, std::size_t> notes;
   for (const analysis::Row row : input.table.rows()) {
-    const Provenance provenance = input.table.run(row).provenance;
+    const analysis::Run& run = input.table.run(row);
+    const RunFacts& facts = input.runs[input.table.run_index(row)];
+    std::set<std::string> software;
+    if (!facts.program.empty()) software.insert("attnscope " + facts.program);
+    if (!facts.driver.empty()) software.insert("driver " + facts.driver);
+    devices.insert(fmt::format("{} ({}{}{})", run.device_name, origin_text(run.provenance),
+                               software.empty() ? "" : ", ", joined(software)));
+    const Message& note = input.table.reason(row);
+    if (input.table.disposition(row) == Disposition::ok && !note.empty()) ++notes[text(note)];
     if (!analysis::has_values(input.table.disposition(row))) continue;  // what did not run has no data
     ++with_values;
-    if (is_simulated(provenance)) ++simulated;
-    if (provenance == Provenance::imported) ++imported;
+    if (is_simulated(run.provenance)) ++simulated;
+    if (run.provenance == Provenance::imported) ++imported;
     if (input.table.throttled(row)) ++throttled;
   }
-  std::vector<Paragraph> all;
-  const auto add = [&](const Message& message) { all.push_back({{{text(message)}}, true}); };
+  add(say::report::measured_on{.devices = fmt::format("{}", fmt::join(devices, "; "))});
   if (!input.filter.empty()) {
     add(say::report::is_filtered{.filter = input.filter, .points = input.table.size(), .all = input.filtered_from});
   }
@@ -142,72 +83,48 @@ std::vector<Paragraph> notices(const Input& input) {
   if (imported > 0) add(say::report::is_imported{.points = imported, .all = with_values});
   if (throttled > 0) add(say::report::is_throttled{.points = throttled, .all = with_values});
   if (input.unverified_runs > 0) add(say::report::is_unverified{.runs = input.unverified_runs});
-  return all;
-}
-
-std::optional<Message> refusal(const Input& input, const Request& request) {
-  const std::vector<std::string> keys = section_keys();
-  for (const std::string& wanted : request.sections) {
-    if (std::ranges::count(keys, wanted) > 0) continue;
-    return say::report::unknown_section{.word = wanted, .known = join_or(keys)};
-  }
-  if (input.table.empty()) return say::report::no_points{};
-  return std::nullopt;
+  if (input.fuller_copies > 0) add(say::report::fuller_copies{.points = input.fuller_copies});
+  for (const auto& [note, count] : notes) add(say::report::noted{.count = count, .note = note});
+  tell_errors(context, blocks);
 }
 
 }  // namespace
 
-std::vector<std::string> section_keys() {
-  std::vector<std::string> keys;
-  keys.reserve(section_kinds.size());
-  for (const SectionKind& kind : section_kinds) keys.emplace_back(kind.key);
-  return keys;
-}
-
-Message section_title(std::string_view key) {
-  const auto* const kind = std::ranges::find(section_kinds, key, &SectionKind::key);
-  if (kind == section_kinds.end()) throw std::out_of_range("no such section");
-  return kind->title();
-}
-
 Result<Document, Message> make_report(const Input& input, const Request& request) {
-  if (std::optional<Message> refused = refusal(input, request)) return Failure{*std::move(refused)};
-  Context context{input, request, analysis::plan_plots(input.table), compare_with_baseline(input, request)};
+  if (input.table.empty()) return Failure{Message(say::report::no_points{})};
+  const Context context{input, analysis::plan_plots(input.table), compare_with_baseline(input, request)};
   Document document;
-  document.title = title_of(context);
+  document.title = request.title.empty() ? title_of(context) : request.title;
   document.subtitle = subtitle(input);
   document.version = text(say::report::made_by{.version = input.version});
-  document.notices = notices(input);
+  tell_verdicts(context, document.answer);
+  tell_measured(context, document.answer);
+  tell_points(context, document.answer);
+  tell_method(context, document.answer);
+  add_ratios(context, document.figures);
+  add_curves(context, document.figures);
+  add_tile_map(context, document.figures);
+  add_roofline(context, document.figures);
+  document.appendix = appendix(context);
   for (const Compared& compared : context.compared) {
     if (compared.order.empty()) document.warnings.push_back(text(no_partners(compared)));
   }
-  for (const SectionKind& kind : section_kinds) {
-    const bool wanted = request.sections.empty() || std::ranges::count(request.sections, kind.key) > 0;
-    if (!wanted) continue;
-    std::vector<Block> blocks = kind.make(context);
-    // One that was asked for by name says that there is nothing; of the others a reader misses nothing.
-    if (blocks.empty() && !request.sections.empty()) blocks.emplace_back(plain(say::report::nothing{}));
-    if (!blocks.empty()) document.sections.push_back({std::string(kind.key), text(kind.title()), std::move(blocks)});
-  }
-  drop_lost_links(document);
   return document;
 }
 
-std::vector<const analysis::Plot*> Context::drawn(analysis::PlotKind kind, std::size_t& left) const {
-  std::vector<const analysis::Plot*> of_kind;
-  for (const analysis::Plot& plot : plots) {
-    if (plot.kind == kind) of_kind.push_back(&plot);
+const analysis::Plot* Context::plot(analysis::PlotKind kind) const {
+  const analysis::Plot* most = nullptr;
+  for (const analysis::Plot& each : plots) {
+    if (each.kind == kind && (most == nullptr || each.filter.rows().size() > most->filter.rows().size())) most = &each;
   }
-  std::ranges::stable_sort(of_kind, std::greater<>(),
-                           [](const analysis::Plot* plot) { return plot->filter.rows().size(); });
-  left = of_kind.size() > request.figures ? of_kind.size() - request.figures : 0;
-  of_kind.resize(of_kind.size() - left);
-  return of_kind;
+  return most;
 }
 
-std::vector<const analysis::Plot*> Context::drawn(analysis::PlotKind kind) const {
-  std::size_t left = 0;
-  return drawn(kind, left);
+std::string Context::others_text(analysis::PlotKind kind) const {
+  const auto plots_of_kind = static_cast<std::size_t>(std::ranges::count(plots, kind, &analysis::Plot::kind));
+  if (plots_of_kind < 2) return {};
+  const std::size_t others = plots_of_kind - 1;
+  return " " + (others == 1 ? text(say::report::one_left_out{}) : text(say::report::left_out{.problems = others}));
 }
 
 analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {
@@ -229,46 +146,12 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
   return words;
 }
 
-std::string problem_text(const analysis::Plot& plot) {
-  return plot.filter.summary();
-}
-
-bool has_roofs(const Context& context, analysis::Row row) {
-  const analysis::Run& run = context.table().run(row);
-  return run.provenance != Provenance::imported || find_gpu(run.device_name) != nullptr ||
-         !roofs_known(context, context.table().run_index(row)).measured_at.empty();
-}
-
 Paragraph plain(const Message& message) {
   return {{{text(message)}}};
 }
 
 Paragraph heading(const Message& message) {
   return {.words = {{text(message)}}, .heading = true};
-}
-
-std::string key_of(const LineChart& chart) {
-  std::set<Provenance> kinds;
-  bool spread = false;
-  for (const Line& line : chart.lines) {
-    if (!line.marks.empty()) kinds.insert(line.provenance);
-    spread = spread || std::ranges::any_of(line.marks, [](const Mark& mark) { return mark.high > mark.low; });
-  }
-  std::string key;
-  const auto add = [&](bool there, const Message& words) {
-    if (there) key += fmt::format("{}{}", key.empty() ? "" : " ", text(words));
-  };
-  add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), say::report::key{});
-  add(kinds.contains(Provenance::modelled), say::report::key_modelled{});
-  add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), say::report::key_simulated{});
-  add(kinds.contains(Provenance::imported), say::report::key_imported{});
-  add(spread, say::report::key_spread{});
-  return key;
-}
-
-void say_left_out(std::vector<Block>& blocks, std::size_t left) {
-  if (left == 1) blocks.emplace_back(plain(say::report::one_left_out{}));
-  if (left > 1) blocks.emplace_back(plain(say::report::left_out{.problems = left}));
 }
 
 std::string joined(const std::set<std::string>& words) {

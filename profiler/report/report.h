@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report of points: what to say of them, in the order in which a reader asks. It knows no files; who calls it has
-// read them.
+// A report of points. It knows no files; who calls it has read them.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/messages/message.h"
 #include "kernels/model/ceilings.h"
 #include "kernels/model/result.h"
 #include "profiler/compare/comparison.h"
+#include "profiler/metrics/statement.h"
 #include "profiler/points/point_table.h"
-#include "profiler/predict/unit_use.h"
 #include "profiler/report/document.h"
 
 namespace attnscope::report {
@@ -25,19 +21,15 @@ namespace attnscope::report {
 /// What is said of a run beside its points. Empty where its file does not say it.
 struct RunFacts {
   std::string file;
-  std::int64_t id = 0;  ///< in its file
-  std::string preset;
   std::string state;  ///< "complete"
   std::string started_at;
   std::vector<std::string> argv;
   std::string program;  ///< its version
   std::string driver;
-  std::string cuda;
   std::string cupti;
   std::string nvrtc;
   std::string system;
   bool counters = false;
-  bool verified = false;
   int min_samples = 0;
   int max_samples = 0;
   double max_noise = 0;
@@ -57,13 +49,10 @@ struct PointFacts {
   std::optional<double> sm_clock_hz;
   std::vector<std::string> digests;  ///< of the kernels' sources, in the order of the launches
   std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
-  std::optional<analysis::CountedBound> bound;                 ///< by `collect --why`
-  std::vector<analysis::UnitUse> stalls;                       ///< what warps waited for, the longest first
 };
 
 /// What a device was found to be capable of.
 struct CeilingFacts {
-  std::string file;
   std::string device_id;
   std::string device_name;
   std::string measured_at;  ///< ISO 8601, UTC
@@ -88,19 +77,12 @@ struct Input {
 };
 
 struct Request {
-  std::string title;                  ///< empty: made of what was measured
-  std::vector<std::string> sections;  ///< keys; empty: all
-  std::size_t figures = 6;            ///< problems drawn in each section: those of most points
+  std::string title = {};  ///< empty: made of what was measured
   /// Runs of the table that all others are held to; none: nothing is compared.
   std::vector<analysis::RunIndex> baseline = {};
 };
 
-/// Keys of the sections that there are, in their order.
-[[nodiscard]] std::vector<std::string> section_keys();
-/// "Summary". Throws std::out_of_range for a key that there is not.
-[[nodiscard]] Message section_title(std::string_view key);
-
-/// An error in one sentence: no points, or a section that there is not.
+/// An error in one sentence: no points.
 [[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);
 
 }  // namespace attnscope::report

@@ -71,6 +71,5 @@ class Scale {
 
 std::string draw(const Chart&, const LineChart&, const std::string& id, Placed);
 std::string draw(const Chart&, const HeatMap&, const std::string& id, Placed);
-std::string draw(const Chart&, const BarChart&, const std::string& id, Placed);
 
 }  // namespace attnscope::report

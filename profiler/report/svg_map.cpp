@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps and bars.
+// Maps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,21 +75,6 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
   svg.text(left + steps * width + 6, y + 9, number_text(bright, map.digits) + " " + map.unit_said, Svg::Anchor::start);
 }
 
-/// Neighbours differ in tint, and a white edge parts them in print; what is simulated or imported has an outline of its
-/// own instead.
-void draw_bar(Svg& svg, double x, double y, double width, double height, std::size_t color, Provenance provenance) {
-  if (is_simulated(provenance)) {
-    svg.rect(x + 1, y, width - 2, height, fmt::format("e{}", color),
-             R"(stroke-width="1.8" stroke-dasharray="1.5 4" stroke-linecap="round")");
-  } else if (provenance == Provenance::imported) {
-    svg.rect(x, y, width, height, fmt::format("p w{}", color));
-    svg.rect(x + 1, y + 1, width - 2, height - 2, "t",
-             R"(fill-opacity="0" stroke="#888" stroke-dasharray="8 3 1.5 3")");
-  } else {
-    svg.rect(x, y, width, height, fmt::format("p w{}", color));
-  }
-}
-
 }  // namespace
 
 std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, Placed placed) {
@@ -117,50 +102,6 @@ std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, 
   svg.upright_text(14, top + rows * height / 2, map.y_title);
   if (map.high > map.low) draw_key(svg, map, bottom + 46);
   return svg.finish(chart, id, bottom + 66, placed);
-}
-
-std::string draw(const Chart& chart, const BarChart& bars, const std::string& id, Placed placed) {
-  constexpr double top = 30;
-  constexpr double row = 34;
-  double left = 60;
-  double most = 0;
-  for (const Bar& bar : bars.bars) {
-    double sum = 0;
-    for (const Bar::Part& part : bar.parts) sum += part.value;
-    most = std::max(most, sum);
-    left = std::max(left, std::min(220.0, width_of(bar.label) + 16));
-  }
-  const double bottom = top + row * static_cast<double>(bars.bars.size());
-  const double right = picture_width - 20;
-  constexpr double room_for_sum = 52;
-  const Scale x(bars.x, 0, most > 0 ? most : 1, left, right - room_for_sum);
-  Svg svg;
-  svg.title(left, chart.title);
-  for (const Scale::Tick& tick : x.ticks()) {
-    svg.line(x.at(tick.at), top, x.at(tick.at), bottom, "g");
-    svg.text(x.at(tick.at), bottom + 15, tick.label, Svg::Anchor::middle);
-  }
-  for (std::size_t k = 0; k < bars.bars.size(); ++k) {
-    const Bar& bar = bars.bars[k];
-    const double y = top + static_cast<double>(k) * row + 5;
-    svg.text(left - 6, y + 16, bar.label, Svg::Anchor::end);
-    double sum = 0;
-    for (std::size_t part = 0; part < bar.parts.size(); ++part) {
-      const double from = x.at(sum);
-      sum += bar.parts[part].value;
-      const double to = x.at(sum);
-      svg.open_mark(bar.parts[part].said);
-      const bool hollow = is_simulated(bar.provenance);
-      draw_bar(svg, from, y, to - from, row - 10, part % palette_size, bar.provenance);
-      if (width_of(bar.parts[part].label) < to - from - 4)
-        svg.text((from + to) / 2, y + 16, bar.parts[part].label, Svg::Anchor::middle, hollow ? "t" : "o");
-      svg.close();
-    }
-    svg.text(x.at(sum) + 6, y + 16, bar.sum, Svg::Anchor::start);
-  }
-  svg.line(left, top, left, bottom, "a");
-  svg.text((left + right) / 2, bottom + 32, bars.x.title, Svg::Anchor::middle);
-  return svg.finish(chart, id, bottom + 42, placed);
 }
 
 }  // namespace attnscope::report

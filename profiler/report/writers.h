@@ -15,18 +15,16 @@ namespace attnscope::report {
 
 struct MarkdownFiles {
   std::string text;
-  struct Picture {
-    std::string name;  ///< "io-1.svg"
-    std::string svg;
+  struct File {
+    std::string name;  ///< "io.svg", "points.csv"
+    std::string content;
   };
-  std::vector<Picture> pictures;
+  std::vector<File> beside;
 };
-/// The text refers to its pictures as FOLDER/NAME; FOLDER is a name beside the text.
+/// The text refers to the files beside it as FOLDER/NAME; FOLDER is a name.
 [[nodiscard]] MarkdownFiles to_markdown(const Document&, std::string_view folder);
 
 /// For a line or a table's cell of Markdown: nothing in it is markup, a link, HTML or the end of the cell.
 [[nodiscard]] std::string markdown(std::string_view text);
-/// `text` between so many backticks that none of its own ends it. For whole lines of code.
-[[nodiscard]] std::string markdown_block(std::string_view text);
 
 }  // namespace attnscope::report

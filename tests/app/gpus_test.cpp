@@ -30,7 +30,6 @@ TEST_F(GpusCommand, LaysThemBesideOneGpu) {
     EXPECT_LT(row.at("efficiency").get<double>(), 1.0);
   }
   EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once over";
-  expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "r.md", "--sections", "gpus"}));
   // No joining took 0 ns: what is exported comes back.
   ASSERT_EQ(run(folder_, {"export", file, "--format", "csv", "-o", folder_ / "a.csv"}).exit_code, 0);
   expect_exit(0, run(folder_, {"import", folder_ / "a.csv", "-o", folder_ / "b.attnscope"}));

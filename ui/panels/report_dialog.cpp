@@ -63,7 +63,7 @@ ReportOutcome write_it(const ReportWish& wish) {
     }
     points = only_rows(std::move(points), rows, wish.filter);
   }
-  report::Request request{.title = wish.title, .sections = wish.sections};
+  report::Request request{.title = wish.title};
   if (wish.baseline) request.baseline = {points.places.at(*wish.baseline)};
   const Result<report::Document, Message> document = report::make_report(points.input, request);
   if (!document.ok()) return {qtext(document.error()), {}};
@@ -101,13 +101,6 @@ std::set<int> ticked_rows(const QListWidget& list) {
   return rows;
 }
 
-QListWidgetItem* add_ticked(QListWidget& list, const QString& words, bool ticked) {
-  auto* item = new QListWidgetItem(words, &list);
-  item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
-  item->setCheckState(ticked ? Qt::Checked : Qt::Unchecked);
-  return item;
-}
-
 }  // namespace
 
 ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
@@ -133,10 +126,6 @@ void ReportDialog::add_fields() {
   list_ = new QListWidget(this);
   list_->setObjectName(QStringLiteral("report-runs"));
   list_->setAccessibleName(qtext(say::report_dialog::runs{}));
-  sections_ = new QListWidget(this);
-  sections_->setObjectName(QStringLiteral("report-sections"));
-  sections_->setAccessibleName(qtext(say::report_dialog::sections{}));
-  for (const std::string& key : report::section_keys()) add_ticked(*sections_, qtext(report::section_title(key)), true);
   baseline_ = new QComboBox(this);
   baseline_->setObjectName(QStringLiteral("report-baseline"));
   baseline_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -155,7 +144,6 @@ void ReportDialog::add_fields() {
   auto* form = new QFormLayout;
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(qtext(say::report_dialog::runs{}), list_);
-  form->addRow(qtext(say::report_dialog::sections{}), sections_);
   form->addRow(qtext(say::report_dialog::baseline{}), baseline_);
   form->addRow(qtext(say::report_dialog::name{}), title_);
   form->addRow(qtext(say::report_dialog::file{}), place);
@@ -189,7 +177,9 @@ void ReportDialog::list_runs(const Workspace& workspace) {
     const LoadedRun& run = workspace.runs()[i];
     const QString words = qtext(say::report_dialog::run{.file = workspace.file_name(run.info->file).toStdString(),
                                                         .run = titles[i].toStdString()});
-    add_ticked(*list_, words, run.visible);
+    auto* item = new QListWidgetItem(words, list_);
+    item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+    item->setCheckState(run.visible ? Qt::Checked : Qt::Unchecked);
     baseline_->addItem(words);
     runs_.push_back({path_of(run.info->file), run.info->summary.id});
   }
@@ -205,7 +195,6 @@ void ReportDialog::choose_file() {
 
 std::optional<ReportWish> ReportDialog::wish() {
   const std::set<int> ticked = ticked_rows(*list_);
-  const std::set<int> chosen = ticked_rows(*sections_);
   const int baseline = baseline_->currentIndex() - 1;
   const QString file = file_->text().trimmed();
   ReportWish wish;
@@ -225,7 +214,6 @@ std::optional<ReportWish> ReportDialog::wish() {
   };
   if (runs.empty()) return refuse(qtext(say::report_dialog::no_run{}));
   if (baseline >= 0 && runs.size() == 1) return refuse(qtext(say::report_dialog::baseline_alone{}));
-  if (chosen.empty()) return refuse(qtext(say::report_dialog::no_section{}));
   if (file.isEmpty()) return refuse(qtext(say::report_dialog::no_file{}));
   if (holds_measurements(wish.output, wish.sources))
     return refuse(qtext("{} holds measurements, and no report replaces them", file.toStdString()));
@@ -238,11 +226,6 @@ std::optional<ReportWish> ReportDialog::wish() {
   if (baseline >= 0) {
     const Listed& run = runs_[static_cast<std::size_t>(baseline)];
     wish.baseline = {run.file, run.run};
-  }
-  const std::vector<std::string> keys = report::section_keys();
-  // All of them: sections without anything to say are left out, and not said to be empty.
-  if (chosen.size() < keys.size()) {
-    for (const int row : chosen) wish.sections.push_back(keys[static_cast<std::size_t>(row)]);
   }
   wish.title = title_->text().trimmed().toStdString();
   return wish;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A report of runs that are open: which runs and sections, against which baseline, under which title and into which
+// A report of runs that are open: which runs, against which baseline, under which title and into which
 // file. It is written aside, and opened in the browser.
 #pragma once
 
@@ -29,9 +29,8 @@ struct ReportWish {
   std::vector<ReportSource> sources;  ///< with the runs of each
   /// The run that all others are held to: its file, as `sources` has it, and its number there.
   std::optional<std::pair<std::filesystem::path, std::int64_t>> baseline;
-  std::vector<std::string> sections;  ///< keys
-  std::string filter = {};            ///< as the window's query bar takes it; empty: all points
-  std::string title;                  ///< empty: made of what was measured
+  std::string filter = {};  ///< as the window's query bar takes it; empty: all points
+  std::string title;        ///< empty: made of what was measured
   std::filesystem::path output;
 };
 
@@ -71,7 +70,6 @@ class ReportDialog : public QDialog {
   std::string filter_;        ///< the window's, which leaves points out of the report too
   std::vector<Listed> runs_;  ///< in the order of the list
   QListWidget* list_ = nullptr;
-  QListWidget* sections_ = nullptr;
   QComboBox* baseline_ = nullptr;
   QLineEdit* title_ = nullptr;
   QLineEdit* file_ = nullptr;

@@ -6,21 +6,6 @@
 #include <algorithm>
 
 namespace attnscope::report::documents {
-namespace {
-
-template <class Kind>
-std::vector<Kind> blocks_of(const Document& document, std::string_view key) {
-  std::vector<Kind> all;
-  if (const Section* section = find(document, key)) {
-    for (const Block& block : section->blocks) {
-      if (const auto* each = std::get_if<Kind>(&block)) all.push_back(*each);
-    }
-  }
-  return all;
-}
-
-}  // namespace
-
 Input input_of(const fixtures::Points& points) {
   Input input;
   input.table = points.table();
@@ -28,8 +13,6 @@ Input input_of(const fixtures::Points& points) {
   for (std::size_t run = 0; run < input.table.runs().size(); ++run) {
     RunFacts facts;
     facts.file = "test.attnscope";
-    facts.id = static_cast<std::int64_t>(run) + 1;
-    facts.preset = "wall";
     facts.started_at = "2026-01-01T00:00:00Z";
     facts.argv = {"/opt/bin/attnscope", "collect", "-a", "N=[256,512]"};
     input.runs.push_back(facts);
@@ -48,43 +31,37 @@ Document document_of(const std::vector<PointRecord>& records, const Request& req
   return document_of(fixtures::Points(records), request);
 }
 
-const Section* find(const Document& document, std::string_view key) {
-  const auto found = std::ranges::find(document.sections, key, &Section::key);
-  return found == document.sections.end() ? nullptr : &*found;
-}
-
 std::string words_of(const Paragraph& paragraph) {
   std::string all;
   for (const Words& words : paragraph.words) all += words.text;
   return all;
 }
 
-std::string words_of(const Section& section) {
-  std::string all;
-  for (const Block& block : section.blocks) {
-    if (const auto* paragraph = std::get_if<Paragraph>(&block)) all += words_of(*paragraph) + "\n";
-    if (const auto* table = std::get_if<Table>(&block)) {
-      for (const std::vector<Cell>& row : table->rows) {
-        for (const Cell& cell : row) all += cell.text + "\t";
-        all += "\n";
-      }
-    }
+std::vector<std::string> sentences(const Document& document) {
+  std::vector<std::string> all;
+  for (const Block& block : document.answer) {
+    if (const auto* paragraph = std::get_if<Paragraph>(&block)) all.push_back(words_of(*paragraph));
   }
   return all;
 }
 
-std::vector<std::string> sentences(const Document& document) {
-  std::vector<std::string> all;
-  for (const Paragraph& paragraph : blocks_of<Paragraph>(document, "summary")) all.push_back(words_of(paragraph));
+std::vector<Figure> figures(const Document& document, std::string_view id) {
+  std::vector<Figure> all = document.figures;
+  std::erase_if(all, [&](const Figure& figure) { return !figure.id.starts_with(id); });
   return all;
 }
 
-std::vector<Figure> figures(const Document& document, std::string_view key) {
-  return blocks_of<Figure>(document, key);
+Table table(const Document& document, std::string_view key) {
+  const auto found = std::ranges::find(document.appendix, key, &Table::key);
+  return found == document.appendix.end() ? Table{} : *found;
 }
 
-std::vector<Table> tables(const Document& document, std::string_view key) {
-  return blocks_of<Table>(document, key);
+std::vector<std::string> column(const Table& table, std::string_view key) {
+  const auto place = std::ranges::find(table.columns, key, &analysis::Column::key) - table.columns.begin();
+  std::vector<std::string> cells;
+  for (const std::vector<analysis::Cell>& row : table.rows)
+    cells.push_back(row.at(static_cast<std::size_t>(place)).text);
+  return cells;
 }
 
 }  // namespace attnscope::report::documents

@@ -14,14 +14,14 @@ namespace attnscope::report::documents {
 [[nodiscard]] Input input_of(const fixtures::Points& points);
 [[nodiscard]] Document document_of(const fixtures::Points& points, const Request& request = {});
 [[nodiscard]] Document document_of(const std::vector<PointRecord>& records, const Request& request = {});
-/// Null when there is none.
-[[nodiscard]] const Section* find(const Document& document, std::string_view key);
 [[nodiscard]] std::string words_of(const Paragraph& paragraph);
-/// Of all that is in it, tables among it.
-[[nodiscard]] std::string words_of(const Section& section);
-/// Of the summary.
+/// Paragraphs of the answer.
 [[nodiscard]] std::vector<std::string> sentences(const Document& document);
-[[nodiscard]] std::vector<Figure> figures(const Document& document, std::string_view key);
-[[nodiscard]] std::vector<Table> tables(const Document& document, std::string_view key);
+/// Those whose id begins so.
+[[nodiscard]] std::vector<Figure> figures(const Document& document, std::string_view id);
+/// Of the appendix; empty when there is none.
+[[nodiscard]] Table table(const Document& document, std::string_view key);
+/// Cells of the column of that key.
+[[nodiscard]] std::vector<std::string> column(const Table& table, std::string_view key);
 
 }  // namespace attnscope::report::documents

@@ -26,7 +26,6 @@
 #include <fstream>
 
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/report.h"
 #include "storage/exchange/export.h"
 #include "tests/app/local_sshd.h"
 #include "tests/ui/window_test.h"
@@ -410,7 +409,6 @@ TEST_F(ReportDialogTest, ProposesAFolderThatExists) {
 
 TEST_F(ReportDialogTest, WritesWhatTheProgramWritesAndOpensIt) {
   EXPECT_EQ(part<QListWidget>("report-runs")->count(), 2);
-  EXPECT_EQ(part<QListWidget>("report-sections")->count(), static_cast<int>(report::section_keys().size()));
   EXPECT_TRUE(written().startsWith("Written: ")) << dialog->state().toStdString();
   EXPECT_EQ(opened, QStringList{target()});
   const QString own = folder.filePath(QStringLiteral("own.html"));
@@ -422,16 +420,14 @@ TEST_F(ReportDialogTest, WritesWhatTheProgramWritesAndOpensIt) {
   EXPECT_EQ(content_of(own), content_of(target()));
 }
 
-TEST_F(ReportDialogTest, TakesTheTickedRunsSectionsAndTheTitle) {
+TEST_F(ReportDialogTest, TakesTheTickedRunsAndTheTitle) {
   tick_only(*part<QListWidget>("report-runs"), 1);
-  tick_only(*part<QListWidget>("report-sections"), 0);
   field("report-title")->setText("<b>Mine</b>");
   part<QCheckBox>("report-opens")->setChecked(false);
   EXPECT_TRUE(written().startsWith("Written: ")) << dialog->state().toStdString();
   EXPECT_TRUE(opened.isEmpty());
   const QByteArray page = content_of(target());
   EXPECT_TRUE(page.contains("<h1>&lt;b&gt;Mine&lt;/b&gt;</h1>"));
-  EXPECT_EQ(page.count("<section "), 1);
   EXPECT_TRUE(page.contains("Runs: 1.")) << "of the two of the file";
 }
 
@@ -448,7 +444,7 @@ TEST_F(ReportDialogTest, HoldsRunsToABaseline) {
   baseline->setCurrentIndex(1);
   EXPECT_TRUE(written().startsWith("Written: ")) << dialog->state().toStdString();
   const QByteArray page = content_of(target());
-  EXPECT_TRUE(page.contains("<section id=\"comparison\""));
+  EXPECT_TRUE(page.contains("<table id=\"verdicts-1\""));
   EXPECT_TRUE(page.contains("against sample.attnscope 1 (memory-wall)"));
 }
 
@@ -474,9 +470,6 @@ TEST_F(ReportDialogTest, WhatIsMissingOrCannotBeIsOneLineAndNothingIsWritten) {
   refused("holds measurements");
   field("report-file")->setText(folder.filePath("nowhere/out.html"));
   refused("nowhere/out.html (there is no such folder)");
-  field("report-file")->setText(target());
-  tick_only(*part<QListWidget>("report-sections"), -1);
-  refused("Tick a section");
 }
 
 TEST_F(ReportDialogTest, AsksBeforeItReplaces) {

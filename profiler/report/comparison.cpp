@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A baseline and what is held to it: in what the circumstances differ, the verdict on each point that both have, and
+// A baseline and what is held to it: the verdict on each point that both have, in what the circumstances differ, and
 // what has no partner.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -13,7 +14,7 @@
 #include "messages/report.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/plan/command_text.h"
-#include "profiler/report/sections.h"
+#include "profiler/report/parts.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {
@@ -25,8 +26,8 @@ using analysis::Row;
 using analysis::RunIndex;
 using analysis::Verdict;
 
-/// Verdicts that the summary tells one by one.
-constexpr std::size_t verdicts_told = 8;
+/// Rows of the first page.
+constexpr std::size_t worst_rows = 8;
 
 /// Where a row's numbers come from, as sides go: what failed, and what was simulated in part, goes with its run.
 Provenance kind_of(const analysis::PointTable& table, Row row) {
@@ -55,55 +56,13 @@ std::string origins_of(const analysis::PointTable& table, const ComparedPair& pa
   return base == other ? base : fmt::format("{}, {}", other, base);
 }
 
-Table pair_table(const Context& context, const Compared& compared) {
-  using analysis::ColumnKind;
+/// The first pairs of the order.
+analysis::Table pair_table(const Compared& compared, std::size_t count) {
   std::vector<analysis::ComparisonLine> lines;
-  for (std::size_t k = 0; k < compared.order.size(); ++k) lines.push_back({.pair = &compared.pair(k)});
+  for (std::size_t k = 0; k < count; ++k) lines.push_back({.pair = &compared.side().result.pairs[compared.order[k]]});
   analysis::Table pairs = analysis::comparison_table(compared.view, std::move(lines));
-  pairs.drop("note");  // in a table of its own, where the same words stand once
   pairs.drop_empty_columns();
-  // What a reader sorts by, beside the whole point.
-  const auto problem = [&](std::size_t row) { return context.table().spec(compared.pair(row).other.front()).problem; };
-  const auto n = [problem](std::size_t row) {
-    const AttentionProblem p = problem(row);
-    return analysis::Cell{.text = analysis::lengths_text(p), .number = static_cast<double>(p.n_k)};
-  };
-  const auto d = [problem](std::size_t row) {
-    const std::int64_t value = problem(row).d;
-    return analysis::Cell{.text = std::to_string(value), .number = static_cast<double>(value)};
-  };
-  const auto entry = [&](std::size_t row) { return analysis::Cell{.text = compared.place_of(row)}; };
-  pairs.columns.insert(std::ranges::find(pairs.columns, "point", &analysis::Column::key) + 1,
-                       {{.key = "n", .title = "N", .kind = ColumnKind::number, .cell = n},
-                        {.key = "d", .title = "d", .kind = ColumnKind::number, .cell = d}});
-  pairs.columns.insert(pairs.columns.begin(),
-                       {.key = "entry", .title = text(say::report::column_entry{}), .cell = entry});
-  const analysis::ComparedSide& side = compared.side();
-  Table table = written_out(pairs, text(say::report::pairs_caption{.other = side.name, .base = side.base}));
-  for (std::size_t row = 0; row < pairs.rows; ++row) table.places.push_back(compared.place_of(row));
-  return table;
-}
-
-/// What is undecided, and what would decide it. The same words stand once, with the other entries that they are of.
-Table settle_table(const Context& context, const Compared& compared) {
-  Table table{text(say::report::settle_caption{}),
-              {{text(say::report::column_entry{})}, {text(say::report::column_settle{}), false, true}},
-              {}};
-  std::vector<std::pair<std::string, std::vector<std::string>>> entries;  // words, and the entries that they are of
-  std::map<std::string, std::size_t> known;
-  for (std::size_t k = 0; k < compared.order.size(); ++k) {
-    const std::string words = text(analysis::settling_words(context.table(), compared.pair(k), compared.view.margin));
-    if (words.empty()) continue;
-    const auto [place, first] = known.try_emplace(words, entries.size());
-    if (first) entries.push_back({words, {}});
-    entries[place->second].second.push_back(compared.place_of(k));
-  }
-  for (auto& [words, places] : entries) {
-    const std::string first = places.front();
-    places.erase(places.begin());
-    table.rows.push_back({{first}, {places.empty() ? words : fmt::format("{} ({})", words, fmt::join(places, ", "))}});
-  }
-  return table;
+  return pairs;
 }
 
 /// Points that differ in N alone, held to the baseline's, by N.
@@ -175,13 +134,6 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   LineChart chart;
   chart.x = {text(say::report::axis_length{}), Quantity::length, true};
   chart.y = {text(say::report::axis_ratio{}), Quantity::number, false, false};
-  Table table{"",
-              {{text(say::report::column_series{})},
-               {"N", true},
-               {text(say::report::column_ratio{}), true},
-               {text(say::report::column_verdict{})},
-               {text(say::report::column_row{}), true}},
-              {}};
   double least = drawn.front().at.begin()->first;
   double most = least;
   std::string list;
@@ -197,11 +149,6 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
                                                              .ratio = analysis::ratio_text(time),
                                                              .verdict = analysis::to_string(pair->verdict.verdict),
                                                              .origin = origins_of(context.table(), *pair)})});
-      table.rows.push_back({{label},
-                            {exact_text(n)},
-                            {analysis::ratio_text(time)},
-                            {std::string(analysis::to_string(pair->verdict.verdict))},
-                            {row_name(pair->other.front()), pair->other.front()}});
       least = std::min(least, n);
       most = std::max(most, n);
     }
@@ -223,12 +170,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
       text(say::report::alt_ratio{.other = side.name, .base = side.base, .lines = drawn.size(), .list = list});
   figure.caption = text(say::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
   figure.chart.picture = std::move(chart);
-  figure.behind = std::move(table);
   return figure;
-}
-
-Paragraph notice(const Message& message) {
-  return {{{text(message)}}, true};
 }
 
 }  // namespace
@@ -237,10 +179,6 @@ Message no_partners(const Compared& compared) {
   const analysis::ComparedSide& side = compared.side();
   const std::string alignment = fmt::format("{}", fmt::join(side.alignment.words(), ", "));
   return say::report::no_partners{.other = side.name, .base = side.base, .alignment = alignment};
-}
-
-std::string Compared::place_of(std::size_t nth) const {
-  return fmt::format("v{}", first_place + nth);
 }
 
 std::vector<Compared> compare_with_baseline(const Input& input, const Request& request) {
@@ -269,15 +207,13 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
                            .alignment = *analysis::alignment_of({}, input.table, baseline, rows)});
   }
   const analysis::ComparisonView view = analysis::view_of(input.table, asked);
-  std::size_t next_place = 1;
   for (std::size_t i = 0; i < view.sides.size(); ++i) {
-    Compared& compared = all.emplace_back(Compared{.view = view.only(i), .order = {}, .first_place = next_place});
+    Compared& compared = all.emplace_back(Compared{.view = view.only(i), .order = {}});
     const std::vector<ComparedPair>& pairs = compared.side().result.pairs;
     compared.order.resize(pairs.size());
     std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
     std::ranges::stable_sort(compared.order, {},
                              [&](std::size_t k) { return analysis::verdict_order(pairs[k].verdict); });
-    next_place += pairs.size();
   }
   return all;
 }
@@ -285,74 +221,60 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
 void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
   for (const Compared& compared : context.compared) {
     if (compared.order.empty()) {
-      blocks.emplace_back(notice(no_partners(compared)));
+      blocks.emplace_back(plain(no_partners(compared)));
       continue;
     }
-    blocks.emplace_back(heading(say::report::comparison{}));
     blocks.emplace_back(plain(compared.view.answer));
     blocks.emplace_back(plain(compared.view.counted));
     for (const Message& words : compared.view.evidence) blocks.emplace_back(plain(words));
     const std::size_t significant = compared.view.count(Verdict::faster) + compared.view.count(Verdict::slower);
-    for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
-      const ComparedPair& pair = compared.pair(k);
-      const std::string ratio = analysis::ratio_text(pair.verdict.time);
-      const std::string own = text(Nanoseconds(pair.other_ns));
-      const std::string other = text(Nanoseconds(pair.base_ns));
-      const std::string origin = origins_of(context.table(), pair);
-      const std::string point = describe(context.table().spec(pair.other.front()));
-      const std::string verdict(analysis::to_string(pair.verdict.verdict));
-      const std::string base_point = describe(context.table().spec(pair.base.front()));
-      const Message words =
-          pair.same_point
-              ? Message(say::report::verdict{
-                    .verdict = verdict, .point = point, .ratio = ratio, .own = own, .other = other, .origin = origin})
-              : Message(say::report::verdict_of{.verdict = verdict,
-                                                .point = point,
-                                                .ratio = ratio,
-                                                .base_point = base_point,
-                                                .own = own,
-                                                .other = other,
-                                                .origin = origin});
-      blocks.emplace_back(sentence(
-          text(words),
-          {{verdict, std::nullopt, compared.place_of(k)}, {own, pair.other.front()}, {other, pair.base.front()}}));
-    }
-    if (significant == verdicts_told + 1) blocks.emplace_back(plain(say::report::one_more_verdict{}));
-    if (significant > verdicts_told + 1)
-      blocks.emplace_back(plain(say::report::more_verdicts{.count = significant - verdicts_told}));
+    const std::size_t rows = std::min(significant, worst_rows);
+    if (rows == 0) continue;
+    analysis::Table worst = pair_table(compared, rows);
+    constexpr std::array<std::string_view, 6> shown{"verdict", "point", "against", "ratio", "base_ns", "other_ns"};
+    std::erase_if(worst.columns,
+                  [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });
+    blocks.emplace_back(
+        written_out(worst, "worst", text(say::report::worst_caption{.rows = rows, .all = significant})));
   }
 }
 
-std::vector<Block> comparison_section(const Context& context) {
-  std::vector<Block> blocks;
-  std::size_t number = 0;
+void tell_method(const Context& context, std::vector<Block>& blocks) {
   for (const Compared& compared : context.compared) {
-    const auto& [base, name, alignment, result] = compared.side();
-    if (!result.differences.empty()) {
-      blocks.emplace_back(written_out(analysis::difference_table(result),
-                                      text(say::report::differences_caption{.other = name, .base = base})));
-    } else {
-      blocks.emplace_back(plain(say::compare::nothing_differs{}));
+    std::set<std::string> names;
+    for (const analysis::Difference& each : compared.side().result.differences) names.insert(text(each.name));
+    if (!names.empty()) {
+      blocks.emplace_back(plain(
+          say::report::differs{.other = compared.side().name, .base = compared.side().base, .what = joined(names)}));
     }
-    if (result.pairs.empty()) {
-      blocks.emplace_back(notice(no_partners(compared)));
-    } else {
-      for (const Message& words : compared.view.method) blocks.emplace_back(plain(words));
-      blocks.emplace_back(written_out(analysis::answer_table(compared.view),
-                                      text(say::report::answers_caption{.other = name, .base = base})));
-      for (const Message& words : compared.view.spreads) blocks.emplace_back(plain(words));
-      if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
-        blocks.emplace_back(*std::move(figure));
-      blocks.emplace_back(pair_table(context, compared));
-      Table settle = settle_table(context, compared);
-      if (!settle.rows.empty()) blocks.emplace_back(std::move(settle));
-    }
-    if (!result.left_out.empty()) {
-      blocks.emplace_back(
-          with_rows(written_out(analysis::left_out_table(compared.view), text(say::report::left_caption{}))));
-    }
+    if (compared.order.empty()) continue;
+    for (const Message& words : compared.view.method) blocks.emplace_back(plain(words));
+    for (const Message& words : compared.view.spreads) blocks.emplace_back(plain(words));
   }
-  return blocks;
+}
+
+void add_ratios(const Context& context, std::vector<Figure>& figures) {
+  for (const Compared& compared : context.compared) {
+    if (std::optional<Figure> figure =
+            ratio_figure(context, compared, fmt::format("comparison-{}", figures.size() + 1)))
+      figures.push_back(*std::move(figure));
+  }
+}
+
+void add_verdict_tables(const Context& context, std::vector<Table>& tables) {
+  for (std::size_t k = 0; k < context.compared.size(); ++k) {
+    const Compared& compared = context.compared[k];
+    const auto& [base, name, alignment, result] = compared.side();
+    const auto add = [&](const char* key, const analysis::Table& table, const Message& caption) {
+      if (table.rows > 0) tables.push_back(written_out(table, fmt::format("{}-{}", key, k + 1), text(caption)));
+    };
+    add("verdicts", pair_table(compared, compared.order.size()),
+        say::report::pairs_caption{.other = name, .base = base});
+    add("summary", analysis::answer_table(compared.view), say::report::answers_caption{.other = name, .base = base});
+    add("differences", analysis::difference_table(result),
+        say::report::differences_caption{.other = name, .base = base});
+    add("not-compared", analysis::left_out_table(compared.view), say::report::left_caption{});
+  }
 }
 
 }  // namespace attnscope::report

@@ -10,7 +10,7 @@
 
 #include "messages/report.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/sections.h"
+#include "profiler/report/parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/tilemap/tile_map.h"
 #include "profiler/units/spelling.h"
@@ -72,7 +72,7 @@ std::string key_of_map(const HeatMap& map) {
   return key;
 }
 
-Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, const std::string& id) {
+Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) {
   const Metric* metric = find_metric(map.metric);
   const std::string name = metric != nullptr ? text(metric->label()) : map.metric;
   const UnitScale shown = unit_scale(map.maximum.value_or(0), map.unit);
@@ -86,14 +86,6 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
   picture.digits = digits_between(picture.low, picture.high);
   for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
   for (const analysis::FacetValue& value : map.y.values) picture.rows.push_back(value.text);
-  Table table{"",
-              {{"Br × Bc"},
-               {fmt::format("{} [{}]", name, map.unit), true},
-               {text(say::report::column_origin{})},
-               {text(say::report::column_outcome{})},
-               {text(say::report::column_reason{})},
-               {text(say::report::column_row{}), true}},
-              {}};
   for (std::size_t row = 0; row < map.cells.size(); ++row) {
     picture.cells.emplace_back();
     for (std::size_t column = 0; column < map.cells[row].size(); ++column) {
@@ -109,20 +101,13 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
       const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
       drawn.best = std::ranges::count(map.best, place) > 0;
       picture.cells.back().push_back(std::move(drawn));
-      if (!cell.disposition) continue;
-      table.rows.push_back({{tile},
-                            {cell.value ? exact_text(*cell.value) : ""},
-                            {cell.value ? origin_text(cell.provenance) : ""},
-                            {text(title(*cell.disposition))},
-                            {text(context.table().reason(cell.row))},
-                            {row_name(cell.row), cell.row}});
     }
   }
   Figure figure;
-  figure.id = id;
-  figure.chart.title = fmt::format("{} [{}] · {}", name, shown.suffix, problem_text(plot));
-  figure.chart.alt =
-      text(say::report::alt_map{.metric = name, .problem = problem_text(plot), .ran = map.ok, .tiles = map.collected});
+  figure.id = "tiles";
+  figure.chart.title = fmt::format("{} [{}] · {}", name, shown.suffix, plot.filter.summary());
+  figure.chart.alt = text(
+      say::report::alt_map{.metric = name, .problem = plot.filter.summary(), .ran = map.ok, .tiles = map.collected});
   figure.caption = key_of_map(picture);
   if (!map.best.empty()) {
     const TileMap::Place best = map.best.front();
@@ -132,7 +117,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
                   .tile = tile, .value = value_text(*map.at(best).value, map.unit), .others = map.best.size() - 1});
   }
   figure.chart.picture = std::move(picture);
-  figure.behind = std::move(table);
+  figure.caption += context.others_text(PlotKind::maps);
   return figure;
 }
 
@@ -165,65 +150,36 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
   }
 }
 
-void add_point(Line& line, Table& table, const analysis::RooflinePoint& point, double intensity) {
+void add_point(Line& line, const analysis::RooflinePoint& point, double intensity) {
   const double rate = point.flops_per_second() * 1e-12;
-  const std::string n = exact_text(static_cast<double>(point.n));
-  std::string bound;
-  std::string reached;
-  if (!point.shares.empty()) {
-    bound = to_string(point.shares.front().bound);
-    reached = text(Share(point.reached()));
-  }
-  const std::string origin = origin_text(point.provenance, point.throttled);
-  line.marks.push_back({intensity, rate, 0, 0,
-                        text(say::report::point_read_out{.series = line.label,
-                                                         .n = n,
-                                                         .intensity = number_text(intensity),
-                                                         .rate = number_text(rate),
-                                                         .bound = bound,
-                                                         .reached = reached,
-                                                         .origin = origin})});
-  table.rows.push_back({{line.label},
-                        {n},
-                        {exact_text(intensity)},
-                        {exact_text(rate)},
-                        {bound},
-                        {reached},
-                        {origin},
-                        {row_name(point.row), point.row}});
+  const bool bounded = !point.shares.empty();
+  line.marks.push_back(
+      {intensity, rate, 0, 0,
+       text(say::report::point_read_out{.series = line.label,
+                                        .n = exact_text(static_cast<double>(point.n)),
+                                        .intensity = number_text(intensity),
+                                        .rate = number_text(rate),
+                                        .bound = bounded ? analysis::to_string(point.shares.front().bound) : "",
+                                        .reached = bounded ? text(Share(point.reached())) : "",
+                                        .origin = origin_text(point.provenance, point.throttled)})});
 }
 
 /// Under the roofs of one device; nothing where no point has a time and DRAM bytes.
-std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const std::string& device) {
-  const auto of_device = std::ranges::find_if(
-      plot.filter.rows(), [&](analysis::Row row) { return context.table().run(row).device_id == device; });
-  if (of_device == plot.filter.rows().end()) return std::nullopt;
-  const KnownRoofs known = roofs_known(context, context.table().run_index(*of_device));
-  const analysis::RooflineReport report =
-      analysis::roofline(context.table(), plot.filter.rows(), {device, known.ceilings, analysis::Along::n, {}});
+std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const DeviceRoofs& roofs) {
+  const analysis::RooflineReport& report = roofs.report;
+  const std::string& name = context.table().runs()[roofs.run].device_name;
   LineChart chart;
   chart.x = {text(say::report::axis_intensity{}), Quantity::number, true};
   chart.y = {text(say::report::axis_rate{}), Quantity::number, true};
-  Table table{"",
-              {{text(say::report::column_series{})},
-               {"N", true},
-               {text(say::report::axis_intensity{}), true},
-               {"TFLOP/s", true},
-               {text(say::report::column_bound{})},
-               {text(say::report::column_reached{}), true},
-               {text(say::report::column_origin{})},
-               {text(say::report::column_row{}), true}},
-              {}};
+  std::size_t points = 0;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  std::string name;
   std::vector<std::string> algorithms;
   std::set<analysis::RunIndex> runs;
   for (const analysis::RooflineSeries& series : report.series) runs.insert(series.run);
   for (const analysis::RooflineSeries& series : report.series) {
     std::string words = analysis::short_title(context.table().algorithms(), series.algorithm);
     if (runs.size() > 1) words += " · " + context.table().runs()[series.run].title;
-    name = context.table().runs()[series.run].device_name;
     const auto hue = static_cast<std::size_t>(std::ranges::find(algorithms, series.algorithm) - algorithms.begin());
     if (hue == algorithms.size()) algorithms.push_back(series.algorithm);
     const int color = palette_color(hue, std::ranges::any_of(report.series, [&](const analysis::RooflineSeries& other) {
@@ -240,55 +196,44 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
       if (!line.marks.empty() && line.provenance != point.provenance)
         chart.lines.push_back(std::exchange(line, Line{words, color, point.provenance, {}}));
       line.provenance = point.provenance;
-      add_point(line, table, point, *intensity);
+      add_point(line, point, *intensity);
+      ++points;
     }
     if (!line.marks.empty()) chart.lines.push_back(std::move(line));
   }
   if (chart.lines.empty()) return std::nullopt;
-  const std::string sources = sources_text(known, report.roofs, name);
-  add_roofs(chart, report, known, name, least / 2, most * 2);
+  add_roofs(chart, report, roofs.known, name, least / 2, most * 2);
   Figure figure;
-  figure.chart.title = fmt::format("{} · {} · {}", text(say::report::roofline{}), name, problem_text(plot));
+  figure.chart.title = fmt::format("{} · {} · {}", text(say::report::roofline{}), name, plot.filter.summary());
   figure.chart.alt = text(say::report::alt_roofline{
-      .points = table.rows.size(), .device = name, .problem = problem_text(plot), .sources = sources});
-  figure.caption = text(say::report::roofline_key{.sources = sources});
+      .points = points, .device = name, .problem = plot.filter.summary(), .sources = roofs.sources});
+  figure.caption = text(say::report::roofline_key{.sources = roofs.sources});
   const bool joined_points = std::ranges::any_of(
       chart.lines, [](const Line& line) { return line.provenance != Provenance::modelled && line.marks.size() > 1; });
   if (joined_points) figure.caption += " " + text(say::report::roofline_joined{});
   figure.chart.picture = std::move(chart);
-  figure.behind = std::move(table);
   return figure;
 }
 
 }  // namespace
 
-std::vector<Block> tiles_section(const Context& context) {
-  std::vector<Block> blocks;
-  std::size_t left = 0;
-  std::size_t number = 0;
-  for (const Plot* plot : context.drawn(PlotKind::maps, left)) {
-    const TileMap map = analysis::build_tile_map(context.table(), plot->filter.rows(), plot->metric);
-    if (!map.empty()) blocks.emplace_back(map_figure(context, *plot, map, fmt::format("tiles-{}", ++number)));
-  }
-  say_left_out(blocks, left);
-  return blocks;
+void add_tile_map(const Context& context, std::vector<Figure>& figures) {
+  const Plot* plot = context.plot(PlotKind::maps);
+  if (plot == nullptr) return;
+  const TileMap map = analysis::build_tile_map(context.table(), plot->filter.rows(), plot->metric);
+  if (!map.empty()) figures.push_back(map_figure(context, *plot, map));
 }
 
-std::vector<Block> roofline_section(const Context& context) {
-  std::vector<Block> blocks;
+void add_roofline(const Context& context, std::vector<Figure>& figures) {
+  const Plot* plot = context.plot(PlotKind::time);
+  if (plot == nullptr) return;
   std::size_t number = 0;
-  for (const Plot* plot : context.drawn(PlotKind::time)) {
-    for (const std::string& device : analysis::roofline_devices(context.table(), plot->filter.rows())) {
-      const auto of_device = std::ranges::find_if(
-          plot->filter.rows(), [&](analysis::Row row) { return context.table().run(row).device_id == device; });
-      if (of_device == plot->filter.rows().end() || !has_roofs(context, *of_device)) continue;
-      std::optional<Figure> figure = roofline_figure(context, *plot, device);
-      if (!figure) continue;
-      figure->id = fmt::format("roofline-{}", ++number);
-      blocks.emplace_back(*std::move(figure));
-    }
+  for (const DeviceRoofs& roofs : roofs_of(context, *plot)) {
+    std::optional<Figure> figure = roofline_figure(context, *plot, roofs);
+    if (!figure) continue;
+    figure->id = fmt::format("roofline-{}", ++number);
+    figures.push_back(*std::move(figure));
   }
-  return blocks;
 }
 
 }  // namespace attnscope::report

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the points say, in sentences: each is made of values of points that it leads to, and is not there without them.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,7 @@
 #include "messages/report.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/sections.h"
+#include "profiler/report/parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/spelling.h"
 
@@ -30,9 +29,6 @@ using analysis::PlotKind;
 using analysis::Row;
 using analysis::RunIndex;
 
-/// Problems that sentences are about: those of most points.
-constexpr std::size_t problems_told = 2;
-
 struct Rival {
   analysis::SeriesName name;
   CurvePoint point;
@@ -45,8 +41,7 @@ std::string series_of(const Context& context, analysis::SeriesName name) {
 }
 
 /// "H200", "simulated H200".
-std::string gpu_of(const Context& context, Row row) {
-  const RunIndex run = context.table().run_index(row);
+std::string gpu_of(const Context& context, RunIndex run) {
   const std::string device = analysis::device_title(context.table(), run);
   return is_simulated(context.table().runs()[run].provenance) ? text(say::report::simulated_gpu{.device = device})
                                                               : device;
@@ -125,9 +120,9 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   }
   if (told.empty()) return;
   const std::string n = exact_text(most.point.n);
-  std::string device = gpu_of(context, *most.point.row);
+  std::string device = gpu_of(context, context.table().run_index(*most.point.row));
   if (one_run && !run.empty()) device += " · " + run;
-  const std::string problem = problem_text(plot);
+  const std::string problem = plot.filter.summary();
   blocks.emplace_back(bytes ? heading(say::report::bytes_at{.device = device, .n = n, .problem = problem})
                             : heading(say::report::times_at{.device = device, .n = n, .problem = problem}));
   blocks.insert(blocks.end(), told.begin(), told.end());
@@ -146,7 +141,7 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       if (!point.row) continue;
       analysis::SeriesName name = curve.name;
       name.runs.clear();
-      at[point.n][series_of(context, name)].try_emplace(gpu_of(context, *point.row), point);
+      at[point.n][series_of(context, name)].try_emplace(gpu_of(context, context.table().run_index(*point.row)), point);
     }
   }
   for (auto length = at.rbegin(); length != at.rend(); ++length) {
@@ -174,51 +169,9 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
     }
     if (told.empty()) continue;
     blocks.emplace_back(
-        heading(say::report::devices_at{.n = exact_text(length->first), .problem = problem_text(plot)}));
+        heading(say::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
     blocks.insert(blocks.end(), told.begin(), told.end());
     return;
-  }
-}
-
-/// Where a few points are all that there is, each by itself.
-void tell_points(const Context& context, std::vector<Block>& blocks) {
-  constexpr std::size_t most_points = 3;
-  std::size_t told = 0;
-  for (const Row row : context.table().rows()) {
-    const auto value = [&](const analysis::ValueColumn& of) {
-      return of.has(row) ? std::optional(of.value(row)) : std::nullopt;
-    };
-    std::vector<std::string> facts;
-    std::string first;
-    const auto add = [&](const std::string& words) { facts.push_back(words); };
-    if (const auto time = value(context.table().values(metric_key::time_median_ns))) {
-      first = text(Nanoseconds(*time));
-      add(text(say::report::fact_time{.time = first}));
-    }
-    if (const auto rate = value(context.table().values(metric_key::tflops))) {
-      add(text(say::report::fact_rate{.rate = number_text(*rate)}));
-    }
-    const auto dram = value(context.table().dram_traffic());
-    const auto over = value(context.table().values(metric_key::dram_over_compulsory));
-    if (dram && over) {
-      add(text(say::report::fact_dram{.bytes = text(Bytes(*dram)), .times = number_text(*over)}));
-    }
-    const auto sm_l2 = value(context.table().values(metric_key::l2_sm_bytes));
-    const auto model = value(context.table().values(metric_key::l2_sm_over_model));
-    if (sm_l2 && model) {
-      add(text(say::report::fact_sm_l2{.bytes = text(Bytes(*sm_l2)), .percent = text(Share(*model))}));
-    }
-    if (facts.empty()) continue;
-    if (told == 0) blocks.emplace_back(heading(say::report::each_point{}));
-    if (++told > most_points) return;
-    if (first.empty()) first = facts.front();
-    blocks.emplace_back(
-        sentence(text(say::report::point_told{
-                     .point = describe(context.table().spec(row)),
-                     .device = gpu_of(context, row),
-                     .origin = origin_text(context.table().points().origin(row), context.table().throttled(row)),
-                     .facts = fmt::format("{}", fmt::join(facts, "; "))}),
-                 {{first, row}}));
   }
 }
 
@@ -226,15 +179,8 @@ void tell_points(const Context& context, std::vector<Block>& blocks) {
 /// tensor cores, by their datasheet, which is no instruction's.
 bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   bool by_datasheet = false;
-  for (const std::string& device : analysis::roofline_devices(context.table(), plot.filter.rows())) {
-    const auto of_device =
-        std::ranges::find_if(plot.filter.rows(), [&](Row row) { return context.table().run(row).device_id == device; });
-    if (of_device == plot.filter.rows().end() || !has_roofs(context, *of_device)) continue;
-    const RunIndex run = context.table().run_index(*of_device);
-    const KnownRoofs known = roofs_known(context, run);
-    const analysis::RooflineReport report =
-        analysis::roofline(context.table(), plot.filter.rows(), {device, known.ceilings, analysis::Along::n, {}});
-    const std::string sources = sources_text(known, report.roofs, context.table().runs()[run].device_name);
+  for (const DeviceRoofs& roofs : roofs_of(context, plot)) {
+    const analysis::RooflineReport& report = roofs.report;
     std::set<std::string> told;
     std::vector<Block> bounds;
     for (const analysis::RooflineSeries& series : report.series) {
@@ -282,7 +228,7 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
     }
     if (bounds.empty()) continue;
     blocks.emplace_back(heading(say::report::bounds_on{
-        .device = gpu_of(context, *of_device), .problem = problem_text(plot), .sources = sources}));
+        .device = gpu_of(context, roofs.run), .problem = plot.filter.summary(), .sources = roofs.sources}));
     blocks.insert(blocks.end(), bounds.begin(), bounds.end());
   }
   return by_datasheet;
@@ -315,7 +261,6 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
   }
   if (!ends.empty()) blocks.emplace_back(heading(say::report::failures{}));
   for (const auto& [end, rows] : ends) {
-    const std::string count = fmt::format("{}", rows.size());
     // The reason of most of them; of as many the first.
     std::map<std::string, std::vector<Row>> by_reason;
     for (const Row row : rows) by_reason[text(context.table().reason(row))].push_back(row);
@@ -325,48 +270,27 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
     const std::string& reason = most->first;
     const Row example = most->second.front();
     const std::string point = describe(context.table().spec(example));
-    const std::string all = fmt::format("{}", context.table().size());
-    const Message told =
-        rows.size() == 1
-            ? Message(say::report::one_ended{.all = all, .outcome = to_string(end), .point = point, .reason = reason})
-        : most->second.size() == rows.size()
-            ? Message(say::report::ended_alike{
-                  .count = count, .all = all, .outcome = to_string(end), .point = point, .reason = reason})
-        : most->second.size() == 1
-            ? Message(say::report::ended_each{
-                  .count = count, .all = all, .outcome = to_string(end), .point = point, .reason = reason})
-            : Message(say::report::ended{.count = count,
-                                         .all = all,
-                                         .outcome = to_string(end),
-                                         .alike = fmt::format("{}", most->second.size()),
-                                         .point = point,
-                                         .reason = reason});
+    const Message told = say::report::ended{.count = rows.size(),
+                                            .all = context.table().size(),
+                                            .outcome = to_string(end),
+                                            .alike = most->second.size(),
+                                            .point = point,
+                                            .reason = reason};
     blocks.emplace_back(sentence(text(told), {{point, example}}));
   }
 }
 
 }  // namespace
 
-std::vector<Block> summary_section(const Context& context) {
-  std::vector<Block> blocks;
-  tell_verdicts(context, blocks);
-  const auto first_of = [&](PlotKind kind) {
-    std::vector<const Plot*> plots = context.drawn(kind);
-    if (plots.size() > problems_told) plots.erase(plots.begin() + problems_told, plots.end());
-    return plots;
-  };
-  for (const Plot* plot : first_of(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);
-  for (const Plot* plot : first_of(PlotKind::time)) tell_ratios(context, *plot, analysis::Quantity::time, blocks);
-  for (const Plot* plot : first_of(PlotKind::time)) tell_devices(context, *plot, blocks);
-  bool by_datasheet = false;
-  for (const Plot* plot : first_of(PlotKind::time)) {
-    by_datasheet = tell_bounds(context, *plot, blocks) || by_datasheet;
+void tell_points(const Context& context, std::vector<Block>& blocks) {
+  if (const Plot* plot = context.plot(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);
+  if (const Plot* plot = context.plot(PlotKind::time)) {
+    tell_ratios(context, *plot, analysis::Quantity::time, blocks);
+    tell_devices(context, *plot, blocks);
+    if (tell_bounds(context, *plot, blocks)) blocks.emplace_back(plain(say::report::tensor_bound{}));
   }
-  if (by_datasheet) blocks.emplace_back(Paragraph{{{text(say::report::tensor_bound{})}}});
-  if (blocks.empty()) tell_points(context, blocks);
   tell_residual(context, blocks);
   tell_failures(context, blocks);
-  return blocks;
 }
 
 }  // namespace attnscope::report

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of a report: verdicts, points, and runs with their conditions and commands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "messages/report.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/statement.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/report/parts.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::Row;
+using analysis::RunIndex;
+
+struct ValueRange {
+  bool known = false;
+  double low = 0;
+  double high = 0;
+
+  void take(double value) {
+    low = known ? std::min(low, value) : value;
+    high = known ? std::max(high, value) : value;
+    known = true;
+  }
+};
+
+/// "5", "5 – 20"; empty where nothing is known.
+std::string between(const ValueRange& of) {
+  if (!of.known) return {};
+  return of.low == of.high ? exact_text(of.low) : fmt::format("{} – {}", exact_text(of.low), exact_text(of.high));
+}
+
+struct OfRun {
+  std::size_t points = 0;
+  std::size_t ok = 0;
+  std::size_t throttled = 0;
+  ValueRange samples;
+  ValueRange clock_mhz;
+  double worst_error = 0;  ///< of its own bound
+  std::size_t judged = 0;
+  std::set<std::string> caches;
+  std::set<std::string> digests;
+  std::set<std::string> statements;  ///< of users' kernels
+};
+
+std::vector<OfRun> look_at_runs(const Input& input) {
+  std::vector<OfRun> runs(input.table.runs().size());
+  std::set<std::pair<RunIndex, const KernelStatement*>> described;
+  for (const Row row : input.table.rows()) {
+    OfRun& run = runs[input.table.run_index(row)];
+    const PointFacts& facts = input.points[row];
+    ++run.points;
+    if (input.table.disposition(row) == Disposition::ok) ++run.ok;
+    if (input.table.throttled(row)) ++run.throttled;
+    if (facts.samples > 0) run.samples.take(static_cast<double>(facts.samples));
+    if (facts.sm_clock_hz && *facts.sm_clock_hz > 0) run.clock_mhz.take(std::round(*facts.sm_clock_hz / 1e6));
+    if (facts.max_abs_error && facts.error_bound && *facts.error_bound > 0) {
+      ++run.judged;
+      run.worst_error = std::max(run.worst_error, *facts.max_abs_error / *facts.error_bound);
+    }
+    run.caches.emplace(to_string(input.table.spec(row).cache));
+    run.digests.insert(facts.digests.begin(), facts.digests.end());
+    if (facts.statement && described.emplace(input.table.run_index(row), facts.statement.get()).second)
+      run.statements.insert(fmt::format("{} {}", input.table.spec(row).algorithm, describe(*facts.statement)));
+  }
+  return runs;
+}
+
+/// "prefix/folder/file" is "prefixfile".
+std::string file_alone(const std::string& word, std::size_t prefix) {
+  return word.substr(0, prefix) + word.substr(word.find_last_of('/') + 1);
+}
+
+/// "/folder/file", "--output=/folder/file" and "-o/folder/file" without the folder.
+std::string without_folder(const std::string& word) {
+  if (word.starts_with('/')) return file_alone(word, 0);
+  const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 2;
+  const bool of_option = word.size() > 2 && word.starts_with('-') && value > 0 && word.substr(value).starts_with('/');
+  return of_option ? file_alone(word, value) : word;
+}
+
+std::string command_of(const std::vector<std::string>& argv) {
+  std::string line;
+  for (std::size_t k = 0; k < argv.size(); ++k) {
+    // Where the program and its files lay on that machine says nothing to another.
+    const std::string word = k == 0 ? file_alone(argv[k], 0) : without_folder(argv[k]);
+    if (k > 0) line += ' ';
+    line += shell_quoted(word);
+  }
+  return line;
+}
+
+Table run_table(const Context& context) {
+  const std::vector<OfRun> seen = look_at_runs(context.input);
+  std::vector<RunIndex> runs;
+  for (RunIndex run = 0; run < seen.size(); ++run) {
+    if (seen[run].points > 0) runs.push_back(run);
+  }
+  analysis::TableOf<RunIndex> table(std::move(runs));
+  const auto add = [&](const char* key, const Message& title, auto cell) {
+    table.add({.key = key, .title = text(title)}, [&, cell](RunIndex run) {
+      return std::string(cell(context.table().runs()[run], context.input.runs[run], seen[run]));
+    });
+  };
+  using analysis::Run;
+  const auto measured = [](const Run& run) { return run.provenance == Provenance::measured; };
+  add("run", say::report::column_run{}, [](const Run& run, const RunFacts&, const OfRun&) { return run.title; });
+  add("gpu", say::report::fact_gpu{}, [](const Run& run, const RunFacts&, const OfRun&) {
+    return fmt::format("{} ({})", run.device_name, run.device_id);
+  });
+  add("values", say::report::fact_origin{},
+      [](const Run& run, const RunFacts&, const OfRun&) { return origin_text(run.provenance); });
+  const auto add_fact = [&](const char* key, const Message& title, std::string RunFacts::*fact) {
+    add(key, title, [fact](const Run&, const RunFacts& facts, const OfRun&) { return facts.*fact; });
+  };
+  add_fact("because", say::report::fact_because{}, &RunFacts::simulated_because);
+  add_fact("l2", say::report::fact_l2{}, &RunFacts::l2_from);
+  add_fact("rates", say::report::fact_rates{}, &RunFacts::rates_from);
+  add_fact("program", say::report::fact_program{}, &RunFacts::program);
+  add_fact("driver", say::report::fact_driver{}, &RunFacts::driver);
+  add("cupti", say::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const OfRun&) {
+    return facts.counters ? facts.cupti : text(say::report::no_counters{});
+  });
+  add_fact("nvrtc", say::report::fact_nvrtc{}, &RunFacts::nvrtc);
+  add_fact("system", say::report::fact_system{}, &RunFacts::system);
+  // What is simulated or imported was not sampled here and held no clocks, whatever the run's options say.
+  add("sampling", say::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
+    if (!measured(run) || facts.max_samples == 0) return std::string();
+    return text(say::report::sampling{
+        .least = facts.min_samples, .most = facts.max_samples, .noise = text(Share(facts.max_noise))});
+  });
+  add("rounds", say::report::fact_rounds{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
+    return measured(run) ? std::to_string(facts.rounds) : "";
+  });
+  add("started", say::report::fact_started{}, [](const Run&, const RunFacts& facts, const OfRun&) {
+    return fmt::format("{} ({})", facts.started_at, facts.state);
+  });
+  add("points", say::report::fact_points{}, [](const Run&, const RunFacts&, const OfRun& of) {
+    return text(say::report::points_ok{.points = of.points, .ok = of.ok});
+  });
+  add("samples", say::report::fact_samples{},
+      [=](const Run& run, const RunFacts&, const OfRun& of) { return measured(run) ? between(of.samples) : ""; });
+  add("clock", say::report::fact_clock{}, [](const Run&, const RunFacts&, const OfRun& of) {
+    return of.clock_mhz.known ? between(of.clock_mhz) + " MHz" : "";
+  });
+  add("throttled", say::report::fact_throttled{}, [=](const Run& run, const RunFacts&, const OfRun& of) {
+    return measured(run) ? std::to_string(of.throttled) : "";
+  });
+  add("cache", say::report::fact_cache{},
+      [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.caches); });
+  add("outputs", say::report::fact_oracle{}, [](const Run&, const RunFacts&, const OfRun& of) {
+    return of.judged > 0 ? text(say::report::oracle{.points = of.judged, .share = number_text(of.worst_error)})
+                         : text(say::report::not_judged{});
+  });
+  // So that two runs are seen to be of the same kernels.
+  add("digest", say::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {
+    if (of.digests.size() < 2) return joined(of.digests);
+    return text(
+        say::report::digests{.count = of.digests.size(), .first = *of.digests.begin(), .last = *of.digests.rbegin()});
+  });
+  add("statement", say::report::fact_statement{},
+      [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.statements); });
+  add("command", say::report::column_command{},
+      [](const Run&, const RunFacts& facts, const OfRun&) { return command_of(facts.argv); });
+  table.table().drop_empty_columns();
+  return written_out(table.table(), "runs", text(say::report::runs_caption{}));
+}
+
+Table point_table(const Context& context) {
+  const analysis::PointTable& points = context.table();
+  analysis::TableOf<Row> table(points.rows());
+  using analysis::ColumnKind;
+  table.add({.key = "row", .title = text(say::report::column_row{})},
+            [](Row row) { return static_cast<double>(row) + 1; });
+  table.add({.key = "run", .title = text(say::report::column_run{})}, [&](Row row) { return points.run(row).title; });
+  table.add({.key = "point", .title = text(say::report::column_point{}), .kind = ColumnKind::sentence},
+            [&](Row row) { return describe(points.spec(row)); });
+  table.add({.key = "n", .title = "N", .kind = ColumnKind::number}, [&](Row row) {
+    return analysis::Cell{.text = analysis::lengths_text(points.problem(row)),
+                          .number = static_cast<double>(points.n_k(row))};
+  });
+  table.add({.key = "d", .title = "d"}, [&](Row row) { return static_cast<double>(points.problem(row).d); });
+  table.add({.key = "outcome", .title = text(say::report::column_outcome{})},
+            [&](Row row) { return title(points.disposition(row)); });
+  const auto add = [&](std::string_view key, const Message& title, const analysis::ValueColumn& values,
+                       bool needs_several = false) {
+    table.add({.key = std::string(key), .title = text(title)}, [&, needs_several](Row row) {
+      const bool has = values.has(row) && (!needs_several || context.input.points[row].samples > 1);
+      return has ? std::optional(values.value(row)) : std::nullopt;
+    });
+  };
+  add(metric_key::time_median_ns, say::report::column_time{}, points.values(metric_key::time_median_ns));
+  // One sample has no quartiles.
+  add(metric_key::time_q1_ns, say::report::column_q1{}, points.values(metric_key::time_q1_ns), true);
+  add(metric_key::time_q3_ns, say::report::column_q3{}, points.values(metric_key::time_q3_ns), true);
+  add(metric_key::tflops, Message::verbatim("TFLOP/s"), points.values(metric_key::tflops));
+  add("dram_bytes", say::report::column_dram{}, points.dram_traffic());
+  add(metric_key::l2_sm_bytes, say::report::column_sm_l2{}, points.values(metric_key::l2_sm_bytes));
+  add(metric_key::l2_sm_over_model, say::report::column_over{}, points.values(metric_key::l2_sm_over_model));
+  table.add({.key = "origin", .title = text(say::report::column_origin{})}, [&](Row row) {
+    return analysis::has_values(points.disposition(row))
+               ? origin_text(points.points().origin(row), points.throttled(row))
+               : "";
+  });
+  table.add({.key = "reason", .title = text(say::report::column_reason{}), .kind = ColumnKind::sentence},
+            [&](Row row) { return points.reason(row); });
+  Table written = written_out(table.table(), "points", text(say::report::appendix_caption{}));
+  written.of_points = true;
+  return written;
+}
+
+}  // namespace
+
+std::vector<Table> appendix(const Context& context) {
+  std::vector<Table> tables;
+  add_verdict_tables(context, tables);
+  tables.push_back(point_table(context));
+  tables.push_back(run_table(context));
+  return tables;
+}
+
+}  // namespace attnscope::report

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes and times by N.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "messages/report.h"
+#include "profiler/report/parts.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::Curve;
+using analysis::CurveKind;
+using analysis::CurvePoint;
+using analysis::Plot;
+using analysis::PlotKind;
+
+std::string curve_text(const Context& context, const Curve& curve) {
+  return curve.kind == CurveKind::compulsory ? text(say::report::curve_minimum{}) : series_text(context, curve.name);
+}
+
+/// "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125": with the value as exports have it.
+std::string read_out(const std::string& series, const CurvePoint& point, std::string_view unit) {
+  const std::string value = fmt::format("{} {} ({})", exact_text(point.value), unit, value_text(point.value, unit));
+  std::string words = text(say::report::read_out{
+      .series = series, .n = exact_text(point.n), .value = value, .origin = origin_text(point.provenance)});
+  if (point.high > point.low) {
+    words +=
+        text(say::report::read_out_spread{.low = value_text(point.low, unit), .high = value_text(point.high, unit)});
+  }
+  if (point.throttled) words += text(say::report::read_out_throttled{});
+  return words;
+}
+
+/// What a picture's lines are, of those kinds alone that it has.
+std::string key_of(const LineChart& chart) {
+  std::set<Provenance> kinds;
+  bool spread = false;
+  for (const Line& line : chart.lines) {
+    if (!line.marks.empty()) kinds.insert(line.provenance);
+    spread = spread || std::ranges::any_of(line.marks, [](const Mark& mark) { return mark.high > mark.low; });
+  }
+  std::string key;
+  const auto add = [&](bool there, const Message& words) {
+    if (there) key += (key.empty() ? "" : " ") + text(words);
+  };
+  add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), say::report::key{});
+  add(kinds.contains(Provenance::modelled), say::report::key_modelled{});
+  add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), say::report::key_simulated{});
+  add(kinds.contains(Provenance::imported), say::report::key_imported{});
+  add(spread, say::report::key_spread{});
+  return key;
+}
+
+/// Nothing where no point has a value: theory alone is no picture of these points.
+void add_figure(const Context& context, PlotKind kind, const std::string& id, std::vector<Figure>& figures) {
+  const Plot* plot = context.plot(kind);
+  if (plot == nullptr) return;
+  const bool bytes = kind == PlotKind::bytes;
+  const analysis::Quantity quantity = bytes ? analysis::Quantity::dram : analysis::Quantity::time;
+  const analysis::CurveSet set = curves_of(context, *plot);
+  LineChart chart;
+  std::vector<std::string> hues;
+  std::vector<std::string> labels;
+  bool has_values = false;
+  for (const Curve& curve : set.curves) {
+    const bool minimum = curve.kind == CurveKind::compulsory;
+    if (minimum ? !bytes : curve.quantity != quantity || curve.kind == CurveKind::fit) continue;
+    has_values = has_values || (curve.kind == CurveKind::measured && !curve.points.empty());
+    Line line{curve_text(context, curve), 5, curve.provenance, {}};
+    if (!minimum) {
+      const std::string key = curve.name.algorithm + '\n' + curve.name.label + '\n' + curve.name.device;
+      const auto hue = static_cast<std::size_t>(std::ranges::find(hues, key) - hues.begin());
+      if (hue == hues.size()) hues.push_back(key);
+      line.color = palette_color(hue, curve.name.age > 0);
+    }
+    for (const CurvePoint& point : curve.points) {
+      line.marks.push_back(
+          {point.n, point.value, point.low, point.high, read_out(line.label, point, bytes ? "byte" : "ns")});
+    }
+    labels.push_back(line.label);
+    chart.lines.push_back(std::move(line));
+  }
+  if (!has_values) return;
+  chart.x = {set.queries ? text(say::report::axis_keys{.n_q = *set.queries}) : text(say::report::axis_length{}),
+             Quantity::length, true};
+  chart.y = {bytes ? text(say::report::axis_bytes{}) : text(say::report::axis_time{}),
+             bytes ? Quantity::bytes : Quantity::nanoseconds, true};
+  const std::string name = bytes ? text(say::report::dram_bytes{}) : text(say::report::median_time{});
+  Figure figure{.id = id, .caption = key_of(chart) + context.others_text(kind), .chart = {}};
+  figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
+  figure.chart.alt = text(say::report::alt_curves{.what = name,
+                                                  .problem = plot->filter.summary(),
+                                                  .lines = chart.lines.size(),
+                                                  .list = fmt::format("{}", fmt::join(labels, ", "))});
+  figure.chart.picture = std::move(chart);
+  figures.push_back(std::move(figure));
+}
+
+}  // namespace
+
+void add_curves(const Context& context, std::vector<Figure>& figures) {
+  add_figure(context, PlotKind::bytes, "io", figures);
+  add_figure(context, PlotKind::time, "time", figures);
+}
+
+}  // namespace attnscope::report

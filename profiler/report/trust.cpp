@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What numbers are held against: ceilings that were measured, and the simulator's published error.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "kernels/model/device_limits.h"
+#include "messages/report.h"
+#include "profiler/compare/compared_values.h"
+#include "profiler/predict/published_errors.h"
+#include "profiler/report/parts.h"
+#include "profiler/units/spelling.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::Row;
+using analysis::RunIndex;
+
+/// The newest set that fits; null without one.
+template <class Fits>
+const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits) {
+  const CeilingFacts* found = nullptr;
+  for (const CeilingFacts& set : sets) {
+    if (fits(set) && (found == nullptr || set.measured_at > found->measured_at)) found = &set;
+  }
+  return found;
+}
+
+/// What was measured of the device, else of another of its name; empty without either.
+KnownRoofs roofs_known(const Context& context, RunIndex index) {
+  const analysis::Run& run = context.table().runs()[index];
+  const std::vector<CeilingFacts>& sets = context.input.ceilings;
+  const CeilingFacts* set = nullptr;
+  bool same_device = false;
+  if (run.provenance == Provenance::simulated) {
+    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    const std::string& from = context.input.runs[index].rates_from;
+    set = newest_set(sets, [&](const CeilingFacts& each) {
+      return !each.device_id.empty() && from.find(each.device_id) != std::string::npos;
+    });
+  } else {
+    set = newest_set(sets, [&](const CeilingFacts& each) { return each.device_id == run.device_id; });
+    same_device = set != nullptr;
+    if (set == nullptr)
+      set = newest_set(sets, [&](const CeilingFacts& each) { return same_gpu(each.device_name, run.device_name); });
+  }
+  if (set == nullptr) return {};
+  return {.ceilings = {.ceilings = set->ceilings, .same_device = same_device}, .measured_at = set->measured_at};
+}
+
+}  // namespace
+
+std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, const std::string& device) {
+  switch (roof.source) {
+    case analysis::RoofSource::measured:
+      return text(say::report::roof_measured{.time = known.measured_at});
+    case analysis::RoofSource::alike:
+      return text(say::report::roof_alike{.device = device, .time = known.measured_at});
+    case analysis::RoofSource::datasheet:
+      return text(say::report::roof_datasheet{});
+    case analysis::RoofSource::architecture:
+      return text(say::report::roof_architecture{});
+    case analysis::RoofSource::stated:
+      return text(say::report::roof_stated{});
+    case analysis::RoofSource::counted_share:
+      return text(say::report::roof_share{});
+    case analysis::RoofSource::usual_of_kind:
+      return text(say::report::roof_usual{});
+    case analysis::RoofSource::as_elsewhere:
+      break;
+  }
+  return text(say::report::roof_estimate{});
+}
+
+std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& plot) {
+  std::vector<DeviceRoofs> all;
+  const std::span<const Row> rows = plot.filter.rows();
+  for (const std::string& device : analysis::roofline_devices(context.table(), rows)) {
+    const auto of_device =
+        std::ranges::find_if(rows, [&](Row row) { return context.table().run(row).device_id == device; });
+    const analysis::Run& run = context.table().run(*of_device);
+    DeviceRoofs roofs{.run = context.table().run_index(*of_device), .known = {}, .report = {}, .sources = {}};
+    roofs.known = roofs_known(context, roofs.run);
+    const bool known = run.provenance != Provenance::imported || find_gpu(run.device_name) != nullptr ||
+                       !roofs.known.measured_at.empty();
+    if (!known) continue;
+    roofs.report = analysis::roofline(context.table(), rows, {device, roofs.known.ceilings, analysis::Along::n, {}});
+    std::set<std::string> sources;
+    for (const analysis::Roof& roof : roofs.report.roofs) {
+      const std::string source = source_text(roofs.known, roof, run.device_name);
+      if (!sources.insert(source).second) continue;
+      roofs.sources += (roofs.sources.empty() ? "" : "; ") + source;
+    }
+    all.push_back(std::move(roofs));
+  }
+  return all;
+}
+
+void tell_errors(const Context& context, std::vector<Block>& blocks) {
+  // Of several names of one GPU with a table of errors, by that table's; algorithms as judged_as() returns them.
+  std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
+  for (const Row row : context.table().rows()) {
+    // What did not run has no values that could be off.
+    if (!is_simulated(context.table().points().origin(row)) || !analysis::has_values(context.table().disposition(row)))
+      continue;
+    const std::string& gpu = context.table().run(row).device_name;
+    const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
+    const AttentionProblem problem = context.table().problem(row);
+    simulated[errors != nullptr ? errors->device : gpu].emplace(
+        analysis::judged_as(context.table().algorithm(row), problem.dtype), problem.pass);
+  }
+  std::set<std::string> not_validated;
+  for (const auto& [gpu, parts] : simulated) {
+    const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
+    std::vector<std::string> known;
+    for (const auto& [algorithm, pass] : parts) {
+      const std::size_t before = known.size();
+      for (const std::string_view quantity : {"time", "dram_bytes"}) {
+        const analysis::ErrorRow* row = errors != nullptr ? errors->find(algorithm, pass, quantity) : nullptr;
+        if (row == nullptr) continue;
+        const std::string name =
+            quantity == "time" ? text(say::report::median_time{}) : text(say::report::dram_bytes{});
+        known.push_back(text(say::report::error_of{.algorithm = algorithm,
+                                                   .pass = to_string(pass),
+                                                   .quantity = name,
+                                                   .median = text(Share(row->median)),
+                                                   .p95 = text(Share(row->p95)),
+                                                   .half = row->half}));
+      }
+      if (known.size() == before) not_validated.insert(fmt::format("{} {} ({})", algorithm, to_string(pass), gpu));
+    }
+    if (known.empty()) continue;
+    blocks.emplace_back(plain(say::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
+  }
+  if (!not_validated.empty()) blocks.emplace_back(plain(say::report::errors_none{.what = joined(not_validated)}));
+}
+
+}  // namespace attnscope::report
