@@ -41,7 +41,6 @@ enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 
 struct Options {
   QStringList files;
-  std::optional<ViewDocument> state;
   QString plots;
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
@@ -119,9 +118,6 @@ struct Switches {
                                            "where it was left. Of [FILE...], or of the recorded samples.")
                                 .arg(lesson_page_ids().join(QStringLiteral(", "))),
                             QStringLiteral("step")};
-  QCommandLineOption state{QStringLiteral("state"),
-                           QStringLiteral("Show what a window showed when it saved <view>: of [FILE...], if given."),
-                           QStringLiteral("view")};
   QCommandLineOption language{
       QStringLiteral("lang"),
       QStringLiteral("Language of window and lesson: %1.").arg(QString::fromStdString(attnscope::languages_in_words())),
@@ -137,8 +133,8 @@ struct Switches {
 /// Of --screenshot; what is wrong with it, or nothing.
 QString read_screenshot(const QCommandLineParser& parser, const Switches& known, Screenshot& screenshot) {
   screenshot.file = parser.value(known.screenshot);
-  if (!parser.isSet(known.state) || parser.isSet(known.page)) screenshot.page = parser.value(known.page);
-  if (!screenshot.page.isEmpty() && !page_ids().contains(screenshot.page)) {
+  screenshot.page = parser.value(known.page);
+  if (!page_ids().contains(screenshot.page)) {
     return qtext(
         attnscope::make_message("--page takes one of {}", page_ids().join(QStringLiteral(", ")).toStdString()));
   }
@@ -184,9 +180,6 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   options.take_screenshot = parser.isSet(known.screenshot);
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
-  if (parser.isSet(known.state) && (parser.isSet(known.plots) || parser.isSet(known.lesson))) {
-    return QStringLiteral("--state belongs to a window or its --screenshot, not to --plots or --lesson");
-  }
   if (parser.isSet(known.force)) options.existing = options.screenshot.existing = Existing::any;
   return {};
 }
@@ -207,7 +200,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
   parser.addOptions({known.help, known.plots, known.screenshot, known.page, known.size, known.theme, known.filter,
-                     known.state, known.lesson, known.language, known.kernel, known.force});
+                     known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, those of the last window, at first "
                                               "the recorded sample."),
@@ -229,14 +222,6 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return output_code();
   }
   if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return misused(wrong);
-  if (parser.isSet(known.state)) {
-    options.state = read_view(parser.value(known.state));
-    options.screenshot.view = options.state->view;
-    if (options.state->view.isEmpty()) {
-      complain(options.state->problem);
-      return runtime_error;
-    }
-  }
   attnscope::Message wrong = attnscope::user::load_inherited_kernels();
   for (const QString& file : parser.values(known.kernel)) {
     if (wrong.empty()) wrong = attnscope::user::load_known_kernel(file.toStdString());
@@ -279,7 +264,6 @@ int write_pictures(const Options& options) {
   std::set_terminate(end_without_memory);
   QStringList written;
   QStringList skipped;
-  if (options.state && !options.state->problem.isEmpty()) skipped << options.state->problem;
   QString error;
   try {
     if (!options.plots.isEmpty()) {
@@ -343,8 +327,8 @@ int start_again() {
 /// are one session, which the program takes up when it is to start again.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::known_kernel_files;
-  std::optional<SessionFile> kept(options.state ? SessionFile::Begin::anew : SessionFile::Begin::last_left);
-  ViewDocument left = options.state ? *options.state : kept->read();
+  std::optional<SessionFile> kept(SessionFile::Begin::last_left);
+  ViewDocument left = kept->read();
   if (!options.files.isEmpty()) left.view = without_files(left.view);
   std::string explored = options.explored;
   bool active = true;
@@ -366,7 +350,7 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       code = QApplication::exec();
       kernel = window.kernel_to_open();
       again = window.starts_again();
-      left = {window.shown_view().session(), {}};
+      left = {window.shown_view().view(), {}};
       active = window.was_active();
       application.on_trouble({});
     }

@@ -22,7 +22,6 @@
 #include "ui/window/run_edits.h"
 #include "ui/window/take_along.h"
 #include "ui/window/view_modes.h"
-#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 
@@ -55,8 +54,6 @@ void MainWindow::build_file_menu() {
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);
   connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
-  file->addAction(qtext(say::window::open_view{}), this, [this] { shown_view_->open(); });
-  file->addAction(qtext(say::window::save_view{}), this, [this] { shown_view_->save(); });
   file->addSeparator();
   take_along_ = new TakeAlong(
       [this] { return current_page(); },

@@ -16,8 +16,6 @@
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/session.h"
-#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
@@ -119,15 +117,12 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   MainWindow window(false);
   window.set_theme(shot.theme);
   note_skipped(window.workspace(), skipped);
-  QStringList opened = files;
-  if (files.isEmpty()) opened = shot.view[QStringLiteral("files")].toVariant().toStringList();
-  if (QString error = open_all(window.workspace(), opened); !error.isEmpty()) return error;
-  window.shown_view().restore(files.isEmpty() ? shot.view : without_files(shot.view));
+  if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
   if (!shot.filter.isEmpty()) window.query().set_text(shot.filter);
   if (!window.query().error().isEmpty()) return window.query().error();
   if (!shot.explored.empty()) window.explore_algorithm(shot.explored);
   window.resize(shot.size);
-  if (!shot.page.isEmpty()) window.show_page(shot.page);
+  window.show_page(shot.page);
   window.show();
   // Layout and the queued replots take a few turns of the loop.
   const auto settle = [] {

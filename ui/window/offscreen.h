@@ -2,7 +2,6 @@
 // The window's pictures without a window.
 #pragma once
 
-#include <QJsonObject>
 #include <QSize>
 #include <QString>
 #include <QStringList>
@@ -23,12 +22,11 @@ namespace attnscope::ui {
 
 struct Screenshot {
   QString file;
-  QString page;  ///< its id; empty: the view's, else the first
+  QString page;  ///< its id
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
   QString filter = {};  ///< as the window's query bar takes it
   Existing existing = Existing::of_its_kind;
-  QJsonObject view = {};      ///< what the window shows before all of that (ui/window/view_document.h)
   std::string explored = {};  ///< an algorithm that the explorer turns to; empty: its usual one
 };
 /// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.

@@ -12,7 +12,6 @@
 #include <QStandardPaths>
 #include <QStringList>
 #include <QUuid>
-#include <array>
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -29,24 +28,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr auto format = "attnscope-view";
 constexpr int version = 1;
-constexpr qint64 largest = qint64{8} << 20;  ///< bytes: a view of a hundred files has some ten thousand
-
-struct Entry {
-  const char* key;
-  QJsonValue::Type type;
-};
-constexpr auto entries = std::to_array<Entry>({{"files", QJsonValue::Array},
-                                               {"page", QJsonValue::String},
-                                               {"pages", QJsonValue::Object},
-                                               {"filter", QJsonValue::String},
-                                               {"unticked", QJsonValue::Array},
-                                               {"ticked", QJsonValue::Array},
-                                               {"selection", QJsonValue::Object},
-                                               {"panels", QJsonValue::Object},
-                                               {"window", QJsonValue::Object},
-                                               {"collect", QJsonValue::Object}});
 
 using OnPath = std::function<QString(const QString&)>;
 
@@ -73,80 +55,28 @@ void change_paths(QJsonObject& view, const OnPath& path_of) {
   }
 }
 
-/// Takes out what has a wrong type; the keys of that.
-QStringList take_out_wrong(QJsonObject& view) {
-  QStringList wrong;
-  for (const Entry& entry : entries) {
-    const QString key = QLatin1String(entry.key);
-    const QJsonValue value = view.value(key);
-    if (!view.contains(key) || value.type() == entry.type) continue;
-    wrong << key;
-    view.remove(key);
-  }
-  const QJsonArray named = view.value(QLatin1String("files")).toArray();
-  QJsonArray files;
-  for (const auto& file : named) {
-    if (file.isString() && !file.toString().isEmpty()) files.append(file);
-  }
-  if (files.size() != named.size()) {
-    wrong << QStringLiteral("files");
-    view[QLatin1String("files")] = files;
-  }
-  return wrong;
-}
-
 }  // namespace
 
 ViewDocument read_view(const QString& path) {
-  const std::string name = path.isEmpty() ? "''" : path.toStdString();
-  // A pipe would be waited for.
-  if (const QFileInfo there(path); path.isEmpty() || (there.exists() && !there.isFile())) {
-    return {{}, qtext("{} is no file: it is not read", name)};
-  }
+  const std::string name = path.toStdString();
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
     return {{}, qtext("{} cannot be read: {}", name, file.errorString().toStdString())};
   }
-  const QByteArray bytes = file.read(largest + 1);
-  if (bytes.size() > largest)
-    return {{},
-            qtext("{} is larger than {} MiB, which no view of this program is: it is not read", name, largest >> 20)};
   QJsonParseError error;
-  QJsonObject view = QJsonDocument::fromJson(bytes, &error).object();
+  QJsonObject view = QJsonDocument::fromJson(file.readAll(), &error).object();
   if (error.error != QJsonParseError::NoError) {
-    return {
-        {},
-        qtext("{} is damaged at byte {} ({}): it is not read", name, error.offset, error.errorString().toStdString())};
+    return {{}, qtext("{} is damaged at byte {} ({})", name, error.offset, error.errorString().toStdString())};
   }
-  if (view.value(QLatin1String("format")).toString() != QLatin1String(format)) {
-    return {{}, qtext("{} is no saved view: its \"format\" is not \"attnscope-view\"", name)};
+  if (view.value(QLatin1String("version")).toInt() != version) {
+    return {{}, qtext("{} was written by another version of this program", name)};
   }
-  if (const QJsonValue of = view.value(QLatin1String("version")); of.toInt() != version) {
-    const QString words = of.isDouble() ? QString::number(of.toDouble()) : QStringLiteral("?");
-    return {
-        {},
-        qtext("{} is a view of version {}, and this program reads version {}: open it with the version that wrote it",
-              name, words.toStdString(), version)};
-  }
-  const QStringList wrong = take_out_wrong(view);
-  const QDir folder = QFileInfo(path).absoluteDir();
-  change_paths(view,
-               [&](const QString& each) { return QDir::cleanPath(folder.absoluteFilePath(with_sample_folder(each))); });
-  if (wrong.isEmpty()) return {view, {}};
-  const std::string keys = wrong.join(QStringLiteral(", ")).toStdString();
-  return {view, qtext("{}: left out is what has a wrong type: {}", name, keys)};
+  change_paths(view, with_sample_folder);
+  return {view, {}};
 }
 
 QString write_view(const QString& path, QJsonObject view) {
-  // Links are looked through, as they are in the paths of open files.
-  const QFileInfo folder_itself(QFileInfo(path).absolutePath());
-  const QDir folder(folder_itself.exists() ? folder_itself.canonicalFilePath() : folder_itself.absoluteFilePath());
-  change_paths(view, [&](const QString& each) {
-    if (QString word = without_sample_folder(each); word != each) return word;
-    const QString relative = folder.relativeFilePath(each);
-    return relative.startsWith(QLatin1String("..")) ? each : relative;
-  });
-  view[QLatin1String("format")] = QLatin1String(format);
+  change_paths(view, without_sample_folder);
   view[QLatin1String("version")] = version;
   return save_file(path, [&](QIODevice& out) { return write_all(out, QJsonDocument(view).toJson()); });
 }
@@ -288,7 +218,7 @@ bool Session::eventFilter(QObject* watched, QEvent* event) {
 
 void Session::write() {
   due_.stop();
-  QJsonObject now = window_.shown_view().session();
+  QJsonObject now = window_.shown_view().view();
   if (now == written_) return;
   const QString problem = file_.write(now);
   written_ = problem.isEmpty() ? std::move(now) : QJsonObject();
@@ -297,7 +227,7 @@ void Session::write() {
 
 void Session::open_window() {
   write();
-  QJsonObject copy = window_.shown_view().session();
+  QJsonObject copy = window_.shown_view().view();
   QJsonObject place = copy[QStringLiteral("window")].toObject();
   place.remove(QStringLiteral("geometry"));  // it would lie upon this one
   copy[QStringLiteral("window")] = place;

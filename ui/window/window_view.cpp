@@ -3,21 +3,16 @@
 
 #include <QAction>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QLineEdit>
 #include <map>
 
-#include "messages/window.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
-#include "ui/process/save_file.h"
 #include "ui/text/format.h"
-#include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/session.h"
 #include "ui/window/view_modes.h"
 
 namespace attnscope::ui {
@@ -74,19 +69,14 @@ QJsonObject WindowView::view() {
                    {QStringLiteral("filter"), window_.query().field()->text()},
                    {QStringLiteral("unticked"), ticks[false]},
                    {QStringLiteral("ticked"), ticks[true]},
-                   {QStringLiteral("panels"), panels_}};
+                   {QStringLiteral("panels"), panels_},
+                   {QStringLiteral("window"), place_},
+                   {QStringLiteral("collect"), window_.collect()->form().state()}};
   if (selected && files.contains(selected->file)) {
     view[QStringLiteral("selection")] =
         QJsonObject{{QStringLiteral("file"), selected->file}, {QStringLiteral("point"), selected->point}};
   }
   return view;
-}
-
-QJsonObject WindowView::session() {
-  QJsonObject session = view();
-  session[QStringLiteral("window")] = place_;
-  session[QStringLiteral("collect")] = window_.collect()->form().state();
-  return session;
 }
 
 void WindowView::look_at_panels() {
@@ -166,24 +156,6 @@ void WindowView::select() {
     return window_.select((*points)[row]);
   }
   if (!window_.workspace().loading() && !unopened_.contains(to_select_->file)) to_select_.reset();
-}
-
-void WindowView::save() {
-  const QString path = QFileDialog::getSaveFileName(&window_, qtext(say::window::save_view_title{}),
-                                                    usual_place(QStringLiteral("attnscope-view.json")),
-                                                    qtext(say::window::view_filter{}));
-  if (path.isEmpty()) return;
-  window_.say_written(qtext(say::window::written{.file = one_line(path).toStdString()}), write_view(path, view()));
-}
-
-void WindowView::open() {
-  const QString path = QFileDialog::getOpenFileName(&window_, qtext(say::window::open_view_title{}), {},
-                                                    qtext(say::window::view_filter{}));
-  if (path.isEmpty()) return;
-  const ViewDocument read = read_view(path);
-  window_.banner().forget(Banner::Topic::open, path);
-  if (!read.problem.isEmpty()) window_.banner().add(Banner::Topic::open, read.problem, path);
-  if (!read.view.isEmpty()) restore(read.view);
 }
 
 }  // namespace attnscope::ui

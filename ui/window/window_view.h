@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a window shows, taken from it and given back to it: the document of ui/window/view_document.h.
+// What a window shows, as one JSON document (ui/window/session.h keeps it).
 #pragma once
 
 #include <QJsonObject>
@@ -16,19 +16,14 @@ class WindowView : public QObject {
  public:
   explicit WindowView(MainWindow& window);
 
-  /// Files, page, the pages' choices with zoom, pins and what-if, filter, ticked runs, the selected point, panels.
+  /// Files, page, the pages' choices with zoom, pins and what-if, filter, ticked runs, the selected point, panels, the
+  /// window's place on the screen and the collect form.
   [[nodiscard]] QJsonObject view();
-  /// With what is this window's own: its place on the screen, and what it is to collect.
-  [[nodiscard]] QJsonObject session();
   /// What the document does not have stays as it is; files that it does not have are closed.
   void restore(const QJsonObject& view);
 
   /// What of it cannot be read now (a disk may come back) is kept until somebody opens other files.
   void forget_unopened() { unopened_.clear(); }
-
-  /// Through dialogs.
-  void save();
-  void open();
 
  private:
   struct Selected {
@@ -39,7 +34,6 @@ class WindowView : public QObject {
   void restore_panels(const QJsonObject& view);
   /// The point that a restored view has selected, once it is read.
   void select();
-  /// Of a presenter's view, which has no panels, what was there before.
   void look_at_panels();
 
   MainWindow& window_;
