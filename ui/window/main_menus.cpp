@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window's menus and their keys.
 #include <QActionGroup>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QMenuBar>
 #include <QStatusBar>
@@ -21,7 +22,7 @@
 #include "ui/window/recent_files.h"
 #include "ui/window/run_edits.h"
 #include "ui/window/take_along.h"
-#include "ui/window/view_modes.h"
+#include "ui/window/text_size.h"
 
 namespace attnscope::ui {
 
@@ -30,7 +31,6 @@ void MainWindow::build_menus() {
   build_edit_menu();
   build_view_menu();
   build_help_menu();
-  view_modes_->keep_keys();
 }
 
 void MainWindow::build_file_menu() {
@@ -107,7 +107,9 @@ void MainWindow::build_view_menu() {
     page->setShortcut(QKeySequence(QStringLiteral("Ctrl+%1").arg(i + 1)));
   }
   view->addSeparator();
-  view_modes_->add_actions(*view);
+  for (QDockWidget* dock : findChildren<QDockWidget*>()) view->addAction(dock->toggleViewAction());
+  view->addSeparator();
+  text_size_->add_actions(*view);
   view->addSeparator();
   QAction* explore = view->addAction(qtext(say::window::explore{}), this, &MainWindow::explore_selected);
   explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));

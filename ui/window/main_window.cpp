@@ -45,7 +45,7 @@
 #include "ui/window/run_edits.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/take_along.h"
-#include "ui/window/view_modes.h"
+#include "ui/window/text_size.h"
 #include "ui/window/window_view.h"
 
 namespace attnscope::ui {
@@ -161,9 +161,10 @@ void MainWindow::build_docks() {
       add_dock(qtext(say::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
   details_dock_ = add_dock(qtext(say::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
   for (QDockWidget* asked_for : {collect, details_dock_}) asked_for->hide();
-  view_modes_ = new ViewModes(*this, {{runs, QKeySequence(Qt::Key_F7)},
-                                      {collect, QKeySequence(Qt::Key_F8)},
-                                      {details_dock_, QKeySequence(Qt::Key_F9)}});
+  const std::pair<QDockWidget*, Qt::Key> keys[] = {
+      {runs, Qt::Key_F7}, {collect, Qt::Key_F8}, {details_dock_, Qt::Key_F9}};
+  for (const auto& [dock, key] : keys) dock->toggleViewAction()->setShortcut(QKeySequence(key));
+  text_size_ = new TextSize(this);
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
   resizeDocks({runs}, {250}, Qt::Horizontal);
   resizeDocks({details_dock_}, {340}, Qt::Horizontal);
@@ -512,7 +513,9 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
 }
 
 void MainWindow::showEvent(QShowEvent* event) {
-  if (std::exchange(folds_at_first_, false)) view_modes_->fold_below(roomy_width);
+  if (std::exchange(hides_at_first_, false) && width() < roomy_width) {
+    for (QDockWidget* dock : findChildren<QDockWidget*>()) dock->hide();
+  }
   QMainWindow::showEvent(event);
 }
 

@@ -30,8 +30,8 @@ class RecentFiles;
 class RunEdits;
 class RunsPanel;
 class TakeAlong;
+class TextSize;
 class TileHeatmapPage;
-class ViewModes;
 class WindowView;
 
 /// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
@@ -53,8 +53,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString page_id() const;
   /// Marks it on all pages, with its details on those that show it.
   void select(const ShownPoint& point);
-  /// Panels do not fold when the window is shown first, however narrow it is.
-  void keep_panels() { folds_at_first_ = false; }
+  /// Panels stay open when the window is shown first, however narrow it is.
+  void keep_panels() { hides_at_first_ = false; }
   /// What was written stands in the status bar for a while, an error in the banner.
   void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
@@ -75,7 +75,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] DetailsPanel* details() const { return details_; }
   [[nodiscard]] CollectPanel* collect() const { return collect_; }
   [[nodiscard]] RunsPanel* runs_panel() const { return runs_; }
-  [[nodiscard]] ViewModes& view_modes() const { return *view_modes_; }
+  [[nodiscard]] TextSize& text_size() const { return *text_size_; }
   [[nodiscard]] Banner& banner() { return *banner_; }
   [[nodiscard]] QueryBar& query() const { return *query_; }
   [[nodiscard]] TakeAlong& take_along() { return *take_along_; }
@@ -158,9 +158,9 @@ class MainWindow : public QMainWindow {
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
-  ViewModes* view_modes_ = nullptr;
+  TextSize* text_size_ = nullptr;
   WindowView* shown_view_ = nullptr;
-  bool folds_at_first_ = true;  ///< nobody has said which panels are open
+  bool hides_at_first_ = true;  ///< nobody has said which panels are open
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
   LessonInBrowser* lesson_ = nullptr;

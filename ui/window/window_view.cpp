@@ -13,7 +13,7 @@
 #include "ui/text/format.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/view_modes.h"
+#include "ui/window/text_size.h"
 
 namespace attnscope::ui {
 namespace {
@@ -86,7 +86,7 @@ void WindowView::look_at_panels() {
   }
   place_ = {{QStringLiteral("geometry"), as_text(window_.saveGeometry())},
             {QStringLiteral("docks"), as_text(window_.saveState(docks_version))},
-            {QStringLiteral("text"), window_.view_modes().text_scale()}};
+            {QStringLiteral("text"), window_.text_size().scale()}};
 }
 
 void WindowView::restore(const QJsonObject& view) {
@@ -137,7 +137,7 @@ void WindowView::restore_panels(const QJsonObject& view) {
   window_.restoreGeometry(as_bytes(place[QStringLiteral("geometry")]));
   if (window_.restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) window_.keep_panels();
   if (place.contains(QStringLiteral("text"))) {
-    window_.view_modes().set_text_scale(place[QStringLiteral("text")].toDouble());
+    window_.text_size().set_scale(place[QStringLiteral("text")].toDouble());
   }
   const QJsonObject panels = view[QStringLiteral("panels")].toObject();
   for (QDockWidget* dock : window_.findChildren<QDockWidget*>()) {

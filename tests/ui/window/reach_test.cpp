@@ -14,7 +14,7 @@
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/window/view_modes.h"
+#include "ui/window/text_size.h"
 
 namespace attnscope::ui {
 namespace {
@@ -59,7 +59,7 @@ TEST_F(ReachTest, LargeTextIsNotCutOff) {
   window.resize(1280, 800);
   window.show();
   ASSERT_EQ(window.workspace().open_now(file), QString());
-  window.view_modes().set_text_scale(1.5);
+  window.text_size().set_scale(1.5);
   for (const PageKind& kind : page_kinds()) {
     window.show_page(to_qstring(kind.id));
     settle();

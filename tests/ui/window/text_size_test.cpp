@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much of the window is plot.
-#include "ui/window/view_modes.h"
+#include "ui/window/text_size.h"
 
 #include <QAction>
 #include <QDockWidget>
@@ -16,7 +15,7 @@
 namespace attnscope::ui {
 namespace {
 
-class ViewModesTest : public WindowTest {
+class TextSizeTest : public WindowTest {
  protected:
   static bool open(const MainWindow& window, const char* panel) {
     const auto* dock = window.findChild<QDockWidget*>(QString::fromLatin1(panel));
@@ -30,7 +29,7 @@ class ViewModesTest : public WindowTest {
   QFont before = QApplication::font();
 };
 
-TEST_F(ViewModesTest, AKeyOpensAndFoldsAPanel) {
+TEST_F(TextSizeTest, AKeyOpensAndClosesAPanel) {
   MainWindow window(false);
   window.resize(1024, 600);
   window.show();
@@ -43,10 +42,9 @@ TEST_F(ViewModesTest, AKeyOpensAndFoldsAPanel) {
   EXPECT_TRUE(open(window, "collect"));
   press(window, Qt::Key_F7);
   EXPECT_FALSE(open(window, "runs"));
-  EXPECT_EQ(window.view_modes().strip().actions().size(), 3);
 }
 
-TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
+TEST_F(TextSizeTest, TextGrowsAndShrinksWithinBounds) {
   MainWindow window(false);
   window.show();
   window.activateWindow();
@@ -60,12 +58,12 @@ TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
   }
   press(window, Qt::Key_0, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF(), own, 1e-9);
-  window.view_modes().set_text_scale(100);
-  EXPECT_EQ(window.view_modes().text_scale(), ViewModes::most_scale);
-  window.view_modes().set_text_scale(0.01);
-  EXPECT_EQ(window.view_modes().text_scale(), ViewModes::least_scale);
-  window.view_modes().set_text_scale(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(window.view_modes().text_scale(), 1);
+  window.text_size().set_scale(100);
+  EXPECT_EQ(window.text_size().scale(), TextSize::most_scale);
+  window.text_size().set_scale(0.01);
+  EXPECT_EQ(window.text_size().scale(), TextSize::least_scale);
+  window.text_size().set_scale(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(window.text_size().scale(), 1);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/text_size.h"
+
+#include <QAction>
+#include <QApplication>
+#include <algorithm>
+
+#include "messages/window.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+
+void TextSize::add_actions(QMenu& menu) {
+  constexpr double step = 1.15;
+  QMenu* text = menu.addMenu(qtext(say::window::text_size{}));
+  const auto add = [&](const QString& words, const QList<QKeySequence>& keys, double factor) {
+    QAction* action = text->addAction(words, this, [this, factor] { set_scale(scale_ * factor); });
+    action->setShortcuts(keys);
+  };
+  // Where plus needs Shift, the key without it counts as well.
+  add(qtext(say::window::text_larger{}), {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
+  add(qtext(say::window::text_smaller{}), {QKeySequence::ZoomOut}, 1 / step);
+  add(qtext(say::window::text_own{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
+}
+
+void TextSize::set_scale(double scale) {
+  scale_ = scale > 0 ? std::clamp(scale, least_scale, most_scale) : 1;  // settings may hold anything
+  QFont font = QApplication::font();
+  font.setPointSizeF(system_text_size() * scale_);
+  if (font != QApplication::font()) QApplication::setFont(font);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The size of all text of the program, of the system's own size.
+#pragma once
+
+#include <QMenu>
+#include <QObject>
+
+namespace attnscope::ui {
+
+class TextSize : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+
+  void add_actions(QMenu& menu);
+
+  static constexpr double least_scale = 0.75;
+  static constexpr double most_scale = 3;
+  [[nodiscard]] double scale() const { return scale_; }
+  /// Clamped to the bounds; 1 for what is no scale.
+  void set_scale(double scale);
+
+ private:
+  double scale_ = 1;
+};
+
+}  // namespace attnscope::ui
