@@ -62,8 +62,6 @@ void MainWindow::build_file_menu() {
   take_along_->add_saves(*file);
   for (Page* page : pages_)
     connect(page, &Page::menu_opened, this, [this](QMenu* menu) { take_along_->add_all(*menu); });
-  QAction* csv = file->addAction(qtext(say::window::export_csv{}), this, &MainWindow::export_csv_file);
-  csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
   QAction* report = file->addAction(qtext(say::window::report{}), this, [this] {
     auto* dialog = new ReportDialog(workspace_, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

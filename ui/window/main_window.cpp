@@ -23,7 +23,6 @@
 
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/user_kernel.h"
-#include "messages/query.h"
 #include "messages/window.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/page_list.h"
@@ -33,7 +32,6 @@
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/remote_device_list.h"
-#include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -196,7 +194,6 @@ void MainWindow::follow_workspace() {
     banner_->add(Banner::Topic::replaced, what, path);
     forget_details_of(path);
   });
-  // Other runs are ticked: whether there is something to export is another question.
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
   connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
   // Once the click is over that asked for the details: the page it came from is about to change.
@@ -424,40 +421,6 @@ void MainWindow::follow_saved(const QStringList& files) {
   }
 }
 
-void MainWindow::export_csv_file() {
-  const auto& runs = workspace_.runs();
-  if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {
-    return save_csv({});  // says so
-  }
-  const QString filter = one_line(workspace_.query());
-  const QString title = filter.isEmpty() ? qtext(say::window::export_csv_title{})
-                                         : qtext(say::window::export_csv_title_filtered{
-                                               .points = counted().toStdString(), .filter = filter.toStdString()});
-  const QString path = QFileDialog::getSaveFileName(this, title, usual_place(QStringLiteral("attnscope.csv")),
-                                                    qtext(say::window::csv_filter{}));
-  if (!path.isEmpty()) save_csv(path);
-}
-
-QString MainWindow::counted() const {
-  if (workspace_.query().isEmpty()) return {};
-  return qtext(say::query::shown{.shown = workspace_.visible()->size(), .all = workspace_.ticked_points()});
-}
-
-void MainWindow::save_csv(const QString& path) {
-  const QString filter = one_line(workspace_.query());
-  const SavedTable saved = save_shown_points(workspace_, path);
-  const std::string file = one_line(path).toStdString();
-  say_written(filter.isEmpty()
-                  ? qtext(say::window::written_table{
-                        .file = file, .points = counted_points(saved.written.points), .rows = saved.written.rows})
-                  : qtext(say::window::written_filtered{.file = file,
-                                                        .points = counted().toStdString(),
-                                                        .filter = filter.toStdString(),
-                                                        .rows = saved.written.rows}),
-              saved.error, saved.nothing_to_write ? Banner::Topic::choice : Banner::Topic::write);
-  if (saved.replaced != nullptr) workspace_.read_anew(*saved.replaced);
-}
-
 void MainWindow::say_written(const QString& words, const QString& error, Banner::Topic topic) {
   banner_->clear(Banner::Topic::write);
   banner_->clear(Banner::Topic::choice);
@@ -477,7 +440,6 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(say::window::key_filter{})},
                            {QStringLiteral("Ctrl+E"), qtext(say::window::key_export_plot{})},
                            {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(say::window::key_copy_shown{})},
-                           {QStringLiteral("Ctrl+Shift+E"), qtext(say::window::key_export_csv{})},
                            {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
                            {QStringLiteral("Ctrl+Z, Ctrl+Shift+Z"), qtext(say::window::key_undo{})},

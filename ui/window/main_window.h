@@ -60,8 +60,6 @@ class MainWindow : public QMainWindow {
   void set_theme(ThemeChoice choice);
   /// The pages that explore turn to it: a kernel that the window was given.
   void explore_algorithm(const std::string& name);
-  /// The points that the table shows, of all files. An error goes into the banner.
-  void save_csv(const QString& path);
 
   /// A user's kernel that a next window is to know; empty where none was asked for. This window does not learn of it:
   /// its workers look at what is known.
@@ -119,9 +117,6 @@ class MainWindow : public QMainWindow {
   /// Files of kernels: a saved statement is loaded again, a saved source compiled.
   void follow_saved(const QStringList& files);
   [[nodiscard]] bool measures() const;
-  void export_csv_file();
-  /// "6 of 30 points"; empty without a filter.
-  [[nodiscard]] QString counted() const;
   void forget_details_of(const QString& path);
   void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
   /// The point whose details are shown.

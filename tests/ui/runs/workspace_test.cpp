@@ -8,10 +8,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <functional>
-#include <sstream>
 
 #include "profiler/files/file_system.h"
-#include "storage/exchange/export.h"
 #include "tests/ui/fixtures.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/details_panel.h"
@@ -438,30 +436,6 @@ TEST_F(ReplacedFile, IsReadAnewWhereSomebodyLooksAtAPoint) {
   EXPECT_TRUE(window.banner().text().contains("read anew")) << window.banner().text().toStdString();
   EXPECT_FALSE(window.details()->point()) << "of the file that is gone";
   EXPECT_EQ(window.workspace().visible()->size(), 2U);
-}
-
-TEST_F(ReplacedFile, IsNotExportedAsTheOneThatWasRead) {
-  for (const bool same_file : {false, true}) {
-    MainWindow window(false);
-    ASSERT_EQ(window.workspace().open_now(file), QString());
-    if (same_file) {
-      fixtures::write_file(other, {{"custom", {point(4096)}, false}});
-      ASSERT_NO_FATAL_FAILURE(write_over());
-    } else {
-      ASSERT_NO_FATAL_FAILURE(replace());
-    }
-    const QString path = folder.filePath(same_file ? "second.csv" : "first.csv");
-    window.save_csv(path);
-    EXPECT_FALSE(QFile::exists(path));
-    EXPECT_TRUE(window.banner().text().contains("Nothing was written")) << window.banner().text().toStdString();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(window.workspace()) == uids_there(); }));
-    window.save_csv(path);
-    QFile csv(path);
-    ASSERT_TRUE(csv.open(QIODevice::ReadOnly)) << window.banner().text().toStdString();
-    std::ostringstream wanted;
-    export_csv(RunStore::open(file.toStdString(), RunStore::Mode::read_only), {}, wanted);
-    EXPECT_EQ(csv.readAll().toStdString(), wanted.str());
-  }
 }
 
 class PointRecordsTest : public WindowTest {

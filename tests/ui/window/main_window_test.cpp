@@ -44,6 +44,7 @@
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"
 #include "ui/window/query_bar.h"
+#include "ui/window/take_along.h"
 
 namespace attnscope::ui {
 namespace {
@@ -104,94 +105,6 @@ TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
   EXPECT_EQ(workspace.visible()->size(), all);
 }
 
-TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
-  const QString other = folder.filePath("other.attnscope");
-  fixtures::write_file(other, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 512))}, true}});
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  ASSERT_EQ(window.workspace().open_now(other), QString());
-  window.workspace().set_run_visible(1, false);  // the tile sweep
-  const auto lines = [&] {
-    const QString path = folder.filePath("table.csv");
-    window.save_csv(path);
-    QFile csv(path);
-    EXPECT_TRUE(csv.open(QIODevice::ReadOnly));
-    return QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts);
-  };
-  const QStringList both = lines();
-  EXPECT_EQ(window.banner().text(), QString());
-  EXPECT_EQ(both.count(both.constFirst()), 1) << "one header";
-  for (const QString& line : both) EXPECT_EQ(line.startsWith(both.constFirst().left(12)), &line == &both.constFirst());
-  window.workspace().set_run_visible(2, false);
-  const QStringList first = lines();
-  EXPECT_EQ(both.size(), first.size() + 1) << "the other file's only point";
-  EXPECT_TRUE(both.constLast().contains(",512,")) << both.constLast().toStdString();
-
-  window.workspace().set_run_visible(0, false);
-  window.save_csv(folder.filePath("none.csv"));
-  EXPECT_TRUE(window.banner().text().contains("no run is ticked")) << window.banner().text().toStdString();
-  EXPECT_FALSE(QFile::exists(folder.filePath("none.csv")));
-  window.workspace().set_run_visible(0, true);
-  window.save_csv(QStringLiteral("/proc/new.csv"));
-  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv")) << window.banner().text().toStdString();
-}
-
-TEST_F(OpenedWindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
-  const auto all = window.workspace().visible()->size();
-  const QString path = folder.filePath("table.csv");
-  const auto algorithms = [&] {
-    window.save_csv(path);
-    QFile csv(path);
-    EXPECT_TRUE(csv.open(QIODevice::ReadOnly));
-    QStringList names;
-    for (const QString& line : QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts).mid(1)) {
-      names << line.section(',', 0, 0);
-    }
-    return names;
-  };
-  const QStringList unfiltered = algorithms();
-  const QString count = QStringLiteral("%1 points, %2 rows").arg(all).arg(unfiltered.size());
-  EXPECT_TRUE(window.statusBar()->currentMessage().contains(count))
-      << window.statusBar()->currentMessage().toStdString();
-
-  // The page need not be looked at.
-  window.show_page(QStringLiteral("io"));
-  window.query().set_text("fa1");
-  const QStringList filtered = algorithms();
-  ASSERT_GT(filtered.size(), 0);
-  EXPECT_EQ(filtered.size(), unfiltered.count("fa1"));
-  EXPECT_EQ(filtered.count("fa1"), filtered.size()) << "none but what the filter leaves";
-  const auto shown = window.workspace().visible()->size();
-  ASSERT_LT(shown, all);
-  const QString said = window.statusBar()->currentMessage();
-  EXPECT_TRUE(said.contains(QStringLiteral("%1 of %2 points").arg(shown).arg(all))) << said.toStdString();
-  EXPECT_TRUE(said.contains(QStringLiteral("“fa1” leaves; %1 rows").arg(filtered.size()))) << said.toStdString();
-
-  window.query().set_text("nonsense");
-  const QString none = folder.filePath("none.csv");
-  window.save_csv(none);
-  EXPECT_FALSE(QFile::exists(none));
-  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("hides all %1 points").arg(all)))
-      << window.banner().text().toStdString();
-}
-
-TEST_F(WindowTest, ImportedPointsAreExportedAsSuch) {
-  const QString peers = folder.filePath("peers.attnscope");
-  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(peers), QString());
-  const QString path = folder.filePath("peers.csv");
-  window.save_csv(path);
-  QFile csv(path);
-  ASSERT_TRUE(csv.open(QIODevice::ReadOnly)) << window.banner().text().toStdString();
-  const QStringList lines = QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts);
-  ASSERT_EQ(lines.size(), 1 + 14);
-  for (const QString& line : lines.mid(1)) {
-    EXPECT_TRUE(line.startsWith("torch-")) << line.toStdString();
-    EXPECT_TRUE(line.contains(",imported")) << line.toStdString();
-  }
-}
-
 TEST(RecordedSample, FillsEveryPageWithMeasurements) {
   const QString sample = recorded_sample();
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
@@ -239,10 +152,10 @@ TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
   ASSERT_TRUE(opened.wait());
   EXPECT_EQ(window.banner().text(), QString()) << "an error does not outlive a success";
   // What went wrong in another matter is still true.
-  window.save_csv(QStringLiteral("/proc/new.csv"));
+  window.take_along().save_to(QStringLiteral("/proc/new.png"));
   window.open_files({file});
-  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
-  window.save_csv(folder.filePath("new.csv"));
+  EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
+  window.take_along().save_to(folder.filePath("new.png"));
   EXPECT_EQ(window.banner().text(), QString());
 }
 
@@ -319,21 +232,10 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
-  // Nothing to export, and then another filter, or other runs.
-  window.query().set_text(QStringLiteral("nonsense"));
-  window.save_csv(folder.filePath("none.csv"));
-  EXPECT_TRUE(window.banner().text().contains("hides all"));
-  window.query().set_text({});
-  EXPECT_EQ(window.banner().text(), QString());
-  for (std::size_t run = 0; run < workspace.runs().size(); ++run) workspace.set_run_visible(run, false);
-  window.save_csv(folder.filePath("none.csv"));
-  EXPECT_TRUE(window.banner().text().contains("no run is ticked"));
-  workspace.set_run_visible(0, true);
-  EXPECT_EQ(window.banner().text(), QString());
   // A disk that is full stays full.
-  window.save_csv(QStringLiteral("/proc/new.csv"));
+  window.take_along().save_to(QStringLiteral("/proc/new.png"));
   workspace.set_run_visible(0, false);
-  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
+  EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
 }
 
 TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
