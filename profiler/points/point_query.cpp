@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -363,13 +362,6 @@ Result<PointQuery, Message> PointQuery::parse(std::string_view text, const Point
   return query;
 }
 
-std::string_view PointQuery::wrong_word(std::string_view text, const PointTable& table) {
-  const Reader reader(table);
-  const std::vector<std::string_view> words = split(text, blanks, false);
-  const auto wrong = std::ranges::find_if(words, [&](std::string_view word) { return !reader.read(word); });
-  return wrong == words.end() ? std::string_view() : *wrong;
-}
-
 std::vector<Row> PointQuery::rows(const PointTable& table) const {
   std::vector<Row> rows = table.rows();
   const std::vector<QueryField> fields = query_fields(table);
@@ -399,45 +391,10 @@ bool has_metric(const PointTable& table, std::string_view metric) {
   return false;
 }
 
-/// "1", "2.5e+12" without what goes without saying.
-std::string short_number(double value) {
-  return fmt::format("{:g}", value);
-}
-
-/// Round numbers between the least and the largest of a metric, with their unit.
-std::vector<std::string> round_values_in(const QueryField& field, const PointTable& table) {
-  constexpr Row most_looked_at = 20'000;
-  const QueryColumn column = field.of(table);
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
-  for (Row row = 0; row < table.size(); row += 1 + table.size() / most_looked_at) {
-    const auto number = column.value(row).number;
-    if (!number || !(*number > 0)) continue;
-    least = std::min(least, *number);
-    most = std::max(most, *number);
-  }
-  if (most <= 0) return {};
-  const double decades = std::log10(most / least);
-  const std::vector<QueryUnit> units = query_units(field.unit);
-  std::vector<std::string> texts;
-  for (double power = std::floor(std::log10(least)); power <= std::log10(most); ++power) {
-    for (const double step : {1.0, 2.0, 5.0}) {
-      const double value = step * std::pow(10, power);
-      if (value < least || value > most || (decades > 3 && step > 1)) continue;
-      QueryUnit unit{field.unit, ""};
-      for (const QueryUnit& each : units) {
-        if (each.offered && (unit.suffix.empty() || each.factor <= value)) unit = each;
-      }
-      texts.push_back(short_number(value / unit.factor) + std::string(unit.suffix));
-    }
-  }
-  return texts;
-}
-
-/// What occurs in the table, numbers ascending, then words by the alphabet.
+/// What occurs in the table, numbers ascending, then words by the alphabet; of a metric nothing.
 std::vector<std::string> values_in(const QueryField& field, const PointTable& table) {
   const QueryColumn column = field.of(table);
-  if (!column.key) return round_values_in(field, table);
+  if (!column.key) return {};
   std::unordered_map<std::uint64_t, QueryValue> values;
   for (Row row = 0; row < table.size(); ++row) {
     const std::uint64_t key = column.key(row);
@@ -465,48 +422,7 @@ std::string quoted(std::string text) {
   return plain ? text : fmt::format("\"{}\"", text);
 }
 
-/// A few values that the points have of the field that a word names, for a sentence; empty of what has more, or none.
-std::string few_values(std::string_view word, const PointTable& table) {
-  constexpr std::size_t most = 12;
-  const std::size_t at = find_unquoted(word, signs);
-  if (at == std::string_view::npos || word.front() == '-' || parse_mask(word)) return {};
-  const std::vector<QueryField> fields = query_fields(table);
-  const QueryField* field = find_query_field(fields, unquoted(word.substr(0, at)));
-  if (field == nullptr || field->metric) return {};
-  const std::vector<std::string> values = values_in(*field, table);
-  return values.size() > most ? std::string() : fmt::format("{}", fmt::join(values, ", "));
-}
-
-/// What other languages of queries join words by.
-bool is_operator(std::string_view word) {
-  constexpr std::array<std::string_view, 6> operators{"or", "and", "|", "||", "&", "&&"};
-  return std::ranges::find(operators, lower_case(word)) != operators.end();
-}
-
 }  // namespace
-
-Message why_none_fits(std::string_view text, const PointTable& table) {
-  const std::vector<std::string_view> words = split(text, blanks, false);
-  if (words.empty() || table.empty()) return {};
-  const auto fits_any = [&](std::string_view query) {
-    const auto parsed = PointQuery::parse(query, table);
-    return !parsed || !parsed->rows(table).empty();
-  };
-  if (fits_any(text)) return {};
-  // "or" may well be a part of some word of the points, and is meant otherwise all the same.
-  if (const auto joins = std::ranges::find_if(words, is_operator); joins != words.end()) {
-    return make_message(
-        "no point fits all of it: “{}” is looked for as a word like the others; one of several values is d:64,128",
-        shortened(*joins));
-  }
-  for (const std::string_view word : words) {
-    if (fits_any(word)) continue;
-    const std::string there = few_values(word, table);
-    if (there.empty()) return make_message("no point fits “{}”", shortened(word));
-    return make_message("no point fits “{}” among {}", shortened(word), there);
-  }
-  return "each word fits some points, no point fits all of them";
-}
 
 QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, std::size_t most) {
   QueryCompletion completion;

@@ -41,9 +41,6 @@ class PointQuery {
   /// write instead.
   [[nodiscard]] static Result<PointQuery, Message> parse(std::string_view text, const PointTable& table);
 
-  /// The first word of `text` that parse() refuses, a part of it; empty where it refuses none.
-  [[nodiscard]] static std::string_view wrong_word(std::string_view text, const PointTable& table);
-
   /// Whether it asks for nothing: every point fits.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
   /// The rows that fit, ascending. A field that this table does not have is one that no point states.
@@ -73,12 +70,5 @@ struct QueryCompletion {
 /// Names of fields, and behind a field the values that occur in the table; at most `most` of them. `cursor` in bytes.
 [[nodiscard]] QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table,
                                        std::size_t most = 50);
-
-// Why a query leaves nothing.
-
-/// Of a query (point_query.h) that none of the points fits, why: the first word that fits none by itself, and what
-/// there is instead, or that the words never hold together. Empty where some point fits, where there is none, of a
-/// query that asks for nothing, and of one that is not understood.
-[[nodiscard]] Message why_none_fits(std::string_view text, const PointTable& table);
 
 }  // namespace attnscope::analysis

@@ -45,8 +45,7 @@ struct QueryField {
 struct QueryUnit {
   std::string_view unit;
   std::string_view suffix;
-  double factor = 1;    ///< in `unit`
-  bool offered = true;  ///< as what a number is completed to
+  double factor = 1;  ///< in `unit`
 };
 /// Of the unit, ascending by factor; none for numbers that are written without.
 [[nodiscard]] std::vector<QueryUnit> query_units(std::string_view unit);

@@ -69,6 +69,7 @@ class Walk {
     const std::size_t all = window_.workspace().visible()->size();
     QTest::keySequence(&window_, QKeySequence(QStringLiteral("Ctrl+L")));
     QTest::keyClicks(window_.query().field(), QStringLiteral("algo:fa1,fa2 d:128 status:ok"));
+    QTest::keyClick(window_.query().field(), Qt::Key_Return);
     wait("fewer points", [&] { return window_.workspace().visible()->size() < all / 2; });
     check("the filter is taken", window_.query().error().isEmpty());
     picture("filtered");

@@ -479,14 +479,6 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
   return visible_;
 }
 
-Workspace::Word Workspace::wrong_word(const QString& text) const {
-  const std::string bytes = text.toStdString();
-  const std::string_view wrong = analysis::PointQuery::wrong_word(bytes, ticked()->table());
-  if (wrong.empty()) return {};
-  const auto characters = [](std::string_view part) { return to_qstring(part).size(); };
-  return {characters(std::string_view(bytes.data(), wrong.data())), characters(wrong)};
-}
-
 Message Workspace::set_query(const QString& text) {
   auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table());
   if (!query) return query.error();

@@ -80,12 +80,6 @@ class Workspace : public QObject {
   /// From now on only points that fit (analysis/point_query.h) are visible; of an empty one all are. The error, empty
   /// when it is understood; an error changes nothing.
   Message set_query(const QString& text);
-  /// Of a query the first word that set_query() refuses, by its place in characters; of length 0 where there is none.
-  struct Word {
-    qsizetype begin = 0;
-    qsizetype length = 0;
-  };
-  [[nodiscard]] Word wrong_word(const QString& text) const;
   /// The one that holds, without blanks around it.
   [[nodiscard]] QString query() const { return query_text_; }
   /// What the devices of all open files were found to be capable of.

@@ -2,39 +2,26 @@
 #include "ui/window/query_bar.h"
 
 #include <QAbstractItemView>
-#include <QCoreApplication>
 #include <QHBoxLayout>
-#include <QInputMethodEvent>
 #include <QKeyEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
-#include <QTextCharFormat>
 #include <algorithm>
-#include <chrono>
 
 #include "messages/query.h"
 #include "profiler/points/point_query.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
 
-/// Between the last key and what it asks for: every page is drawn anew.
-constexpr std::chrono::milliseconds pause{150};
 constexpr int narrowest = 240;
 constexpr int widest = 520;
-constexpr qsizetype most_named = 4;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
   return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table());
-}
-
-Message why_empty(const Workspace& workspace) {
-  if (!workspace.visible()->empty()) return {};
-  return analysis::why_none_fits(workspace.query().toStdString(), workspace.ticked()->table());
 }
 
 }  // namespace
@@ -58,28 +45,23 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   row->addWidget(field_, 3);
   row->addWidget(count_);
   row->addWidget(note_, 3);
-  mute();
+  for (QLabel* label : {count_, static_cast<QLabel*>(note_)}) label->setForegroundRole(QPalette::PlaceholderText);
   add_completer();
 
-  typing_.setSingleShot(true);
-  typing_.setInterval(pause);
-  connect(&typing_, &QTimer::timeout, this, &QueryBar::apply_typed);
-  connect(field_, &QLineEdit::textChanged, this, [this] { typing_.start(); });
   connect(field_, &QLineEdit::textEdited, this, [this] { show_candidates(false); });
-  connect(field_, &QLineEdit::editingFinished, this, [this] {
-    if (half_) apply();
+  connect(field_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    if (text.isEmpty()) return apply();
+    show_state();
   });
-  connect(field_, &QLineEdit::returnPressed, this, [this] {
-    completer_->popup()->hide();
-    apply();
-  });
+  connect(field_, &QLineEdit::editingFinished, this, &QueryBar::apply);
   connect(&workspace_, &Workspace::query_changed, this, [this] {
-    if (typing_.isActive() || field_->text().trimmed() == workspace_.query()) return;
-    const QSignalBlocker quiet(field_);
-    field_->setText(workspace_.query());
-    note_->clear();
+    if (field_->text().trimmed() != workspace_.query()) field_->setText(workspace_.query());
   });
-  connect(&workspace_, &Workspace::points_changed, this, &QueryBar::show_state);
+  connect(&workspace_, &Workspace::points_changed, this, [this] {
+    // What was wrong may be right with other points: their files have knobs of their own.
+    if (!note_->text().isEmpty()) apply();
+    show_state();
+  });
   connect(&workspace_, &Workspace::points_awaited, this, &QueryBar::show_state);
   show_state();
 }
@@ -94,13 +76,6 @@ void QueryBar::add_completer() {
   connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &QueryBar::take);
 }
 
-void QueryBar::mute() {
-  QPalette muted = note_->palette();
-  muted.setColor(QPalette::WindowText, plot_colors(palette()).muted);
-  note_->setPalette(muted);
-  count_->setPalette(muted);
-}
-
 void QueryBar::begin() {
   field_->setFocus(Qt::ShortcutFocusReason);
   field_->selectAll();
@@ -111,87 +86,13 @@ void QueryBar::set_text(const QString& text) {
   apply();
 }
 
-QString QueryBar::half_written() const {
-  if (!field_->hasFocus()) return {};
-  const QString text = field_->text();
-  const analysis::QueryCompletion completion = completion_of(workspace_, text, field_->cursorPosition());
-  if (!completion.begun) return {};
-  const std::string bytes = text.toStdString();
-  const std::size_t length = completion.end - completion.begin;
-  QStringList whole;
-  for (const std::string& candidate : completion.texts) {
-    if (candidate.size() > length) whole << QString::fromStdString(candidate);
-  }
-  if (whole.isEmpty()) return {};
-  const PointSet& all = *workspace_.ticked();
-  const auto query = analysis::PointQuery::parse(bytes, all.table());
-  const bool leaves_some = query && (all.empty() || !query.value().rows(all.table()).empty());
-  if (leaves_some) return {};
-  return qtext(say::query::half{.word = bytes.substr(completion.begin, length),
-                                .candidates = whole.mid(0, most_named).join(QStringLiteral(", ")).toStdString()});
-}
-
-void QueryBar::apply_typed() {
-  const QString half = half_written();
-  half_ = !half.isEmpty();
-  if (!half_) return apply();
-  mark({});
-  tell(half);
-  count_->setText(count_words(workspace_.ticked_points()));
-}
-
 void QueryBar::apply() {
-  typing_.stop();
-  half_ = false;
   const Message error = workspace_.set_query(field_->text());
-  mark(error.empty() ? Workspace::Word() : workspace_.wrong_word(field_->text()));
-  tell(error.empty() ? QString() : qtext(error));
-  count_->setText(count_words(workspace_.ticked_points()));
-  explain_ = error.empty();
-  explain();
-}
-
-void QueryBar::mark(Workspace::Word wrong) {
-  const QColor red = plot_colors(palette()).wrong;
-  QTextCharFormat format;
-  format.setForeground(red);
-  format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
-  format.setUnderlineColor(red);
-  // A line of text takes formats as an input method has them, which count from the cursor.
-  const auto begin = static_cast<int>(wrong.begin) - field_->cursorPosition();
-  QList<QInputMethodEvent::Attribute> attributes;
-  if (wrong.length > 0) {
-    attributes << QInputMethodEvent::Attribute(QInputMethodEvent::TextFormat, begin, static_cast<int>(wrong.length),
-                                               format);
-  }
-  QInputMethodEvent event({}, attributes);
-  QCoreApplication::sendEvent(field_, &event);
-}
-
-bool QueryBar::holds_another() const {
-  return !workspace_.query().isEmpty() && field_->text().trimmed() != workspace_.query() && !typing_.isActive();
-}
-
-void QueryBar::tell(const QString& words) {
+  const QString words = error.empty() ? QString() : qtext(error);
   note_->setText(words);
   note_->setToolTip(plain_tip(words));
   field_->setAccessibleDescription(words);
-}
-
-void QueryBar::explain() {
-  if (!explain_ || workspace_.gathering()) return;
-  explain_ = false;
-  const Message none = why_empty(workspace_);
-  if (!none.empty()) tell(qtext(none));
-}
-
-QString QueryBar::count_words(std::size_t all) const {
-  if (workspace_.gathering()) return qtext(say::query::selecting{.all = all});
-  const bool filtered = !workspace_.query().isEmpty();
-  const Message points =
-      filtered ? Message(say::query::shown{.shown = workspace_.visible()->size(), .all = all}) : counted_points(all);
-  if (!holds_another()) return qtext(points);
-  return qtext(say::query::holds{.filter = workspace_.query().toStdString(), .points = points});
+  show_state();
 }
 
 void QueryBar::show_state() {
@@ -199,10 +100,12 @@ void QueryBar::show_state() {
   const QString longest = qtext(say::query::shown{.shown = all, .all = all});
   // As wide as it ever gets with these points: the line beside it stays where it is.
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);
-  count_->setText(count_words(all));
-  explain();
-  // What was wrong may be right with other points: their files have knobs of their own.
-  if (!note_->text().isEmpty() && !half_ && !typing_.isActive()) typing_.start();
+  if (workspace_.gathering()) return count_->setText(qtext(say::query::selecting{.all = all}));
+  if (workspace_.query().isEmpty()) return count_->setText(qtext(counted_points(all)));
+  const Message points = say::query::shown{.shown = workspace_.visible()->size(), .all = all};
+  const bool holds = field_->text().trimmed() == workspace_.query();
+  const std::string filter = workspace_.query().toStdString();
+  count_->setText(qtext(holds ? points : Message(say::query::holds{.filter = filter, .points = points})));
 }
 
 void QueryBar::show_candidates(bool asked_for) {
@@ -266,11 +169,6 @@ bool QueryBar::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   return QWidget::eventFilter(watched, event);
-}
-
-void QueryBar::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && note_ != nullptr) mute();
 }
 
 }  // namespace attnscope::ui

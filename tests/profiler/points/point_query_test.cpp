@@ -168,7 +168,6 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
   EXPECT_EQ(error("time<soon"), "“time<soon”: time is a number, alone or in one of ns, us, ms, s, which “soon” is not");
   EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
-  EXPECT_THAT(completed("time>"), ElementsAre("100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms"));
   EXPECT_THAT(completed("stall"), IsEmpty()) << "no point has it";
 }
 
@@ -240,18 +239,6 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
 TEST_F(PointQueryTest, WhatIsWrongIsSaidByTheNameThatWasTyped) {
   EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time is a number, alone or in one of"));
   EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N is a number, “>4” is none"));
-}
-
-TEST_F(PointQueryTest, AQueryThatNothingFitsNamesTheWord) {
-  const auto why = [&](std::string_view words) { return attnscope::text(why_none_fits(words, table)); };
-  EXPECT_EQ(why(""), "");
-  EXPECT_EQ(why("algo:fa2"), "") << "some fit";
-  EXPECT_EQ(why("algo:fa2 d:4711"), "no point fits “d:4711” among 64, 128");
-  EXPECT_EQ(why("algo:nonesuch"), "no point fits “algo:nonesuch” among fa1, fa2, naive");
-  EXPECT_EQ(why("4711"), "no point fits “4711”");
-  EXPECT_THAT(why("algo:fa1 or algo:fa2"), testing::HasSubstr("“or” is looked for as a word like the others"));
-  EXPECT_EQ(why("d:wide"), "") << "what is wrong with it is said elsewhere";
-  EXPECT_EQ(why("algo:fa1 algo:fa2"), "each word fits some points, no point fits all of them");
 }
 
 TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
