@@ -34,8 +34,6 @@
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
-#include "ui/panels/remote_device_dialog.h"
-#include "ui/process/remote_device_list.h"
 #include "ui/runs/samples.h"
 #include "ui/window/application.h"
 #include "ui/window/query_bar.h"
@@ -190,25 +188,11 @@ class Walk {
       return;
     }
     qputenv("ATTNSCOPE_SSH_CONFIG", QByteArray::fromStdString(sshd.config()));
-    RemoteDeviceDialog dialog(&window_);
-    dialog.show();
-    QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("host")), QStringLiteral("gpubox"));
-    QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("device-there")), QStringLiteral("simulated:H200"));
-    auto* state = dialog.findChild<QLabel*>(QStringLiteral("state"));
-    auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
-    QTest::mouseClick(connect, Qt::LeftButton);
-    wait("the command that copies the program",
-         [&] { return state->text().contains(QStringLiteral("attnscope remote --copy-to gpubox")); });
-    picture("ssh-missing");
     const QStringList copy{QStringLiteral("remote"), QStringLiteral("--copy-to"), QStringLiteral("gpubox")};
     check("the program is copied", QProcess::execute(QStringLiteral(ATTNSCOPE_COMMAND_PROGRAM), copy) == 0);
-    QTest::mouseClick(connect, Qt::LeftButton);
-    wait("the device there", [&] { return state->text().startsWith(QStringLiteral("Found")); });
-    picture("ssh-found");
-    dialog.close();
-
-    CollectForm& form = window_.collect()->form();
     const QString word = QStringLiteral("ssh:gpubox/simulated:H200");
+    DeviceList::set_remote({word});
+    CollectForm& form = window_.collect()->form();
     wait("it is among the devices", [&] {
       form.set_device(word);
       return form.request().device == word;
@@ -220,7 +204,7 @@ class Walk {
     window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
     wait("a sweep there", [&] { return window_.collect()->progress_words().startsWith(QStringLiteral("done")); });
     picture("ssh-collected");
-    RemoteDeviceList::instance().remove(word);
+    DeviceList::set_remote({});
   }
 
  private:

@@ -13,8 +13,6 @@
 #include "kernels/algorithm.h"
 #include "messages/collect_panel.h"
 #include "ui/models/curve_series.h"
-#include "ui/panels/remote_device_dialog.h"
-#include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/database_field.h"
@@ -179,7 +177,6 @@ void CollectForm::connect_fields() {
 }
 
 void CollectForm::choose_several() {
-  device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
   const QString word = QInputDialog::getText(this, qtext(say::collect_panel::several_title{}),
                                              qtext(say::collect_panel::several_label{}), QLineEdit::Normal,
                                              several_.isEmpty() ? QStringLiteral("simulated*2") : several_)
@@ -189,22 +186,33 @@ void CollectForm::choose_several() {
   set_device(word);
 }
 
-void CollectForm::choose_device() {
-  if (device_->currentData().toString() == QString::fromLatin1(several_at_once)) return choose_several();
-  if (device_->currentData().toString() != QString::fromLatin1(another_machine)) {
-    device_chosen_ = true;
-    wanted_device_.clear();
-    last_device_ = device_->currentData().toString();
-    return;
-  }
-  // No device: what was chosen before stays, unless one is found.
-  device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
-  const QStringList before = RemoteDeviceList::instance().words();
-  RemoteDeviceDialog(this).exec();
-  for (const QString& word : RemoteDeviceList::instance().words()) {
+void CollectForm::choose_remote() {
+  bool accepted = false;
+  const QStringList before = DeviceList::remote();
+  const QString words = QInputDialog::getText(
+      this, qtext(say::collect_panel::remote_title{}), qtext(say::collect_panel::remote_label{}), QLineEdit::Normal,
+      before.isEmpty() ? QStringLiteral("ssh:") : before.join(QLatin1Char(' ')), &accepted);
+  if (!accepted) return;
+  QStringList named = words.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  named.removeAll(QStringLiteral("ssh:"));
+  DeviceList::set_remote(named);
+  for (const QString& word : DeviceList::remote()) {
     if (!before.contains(word)) wanted_device_ = word;
   }
   show_devices();
+}
+
+void CollectForm::choose_device() {
+  const QString chosen = device_->currentData().toString();
+  const bool several = chosen == QLatin1String(several_at_once);
+  if (several || chosen == QLatin1String(another_machine)) {
+    // No device: what was chosen before stays, unless one is named.
+    device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
+    return several ? choose_several() : choose_remote();
+  }
+  device_chosen_ = true;
+  wanted_device_.clear();
+  last_device_ = chosen;
 }
 
 void CollectForm::show_devices() {

@@ -59,6 +59,7 @@ class CollectForm : public QWidget {
   void connect_fields();
   void choose_device();
   void choose_several();
+  void choose_remote();
   void show_devices();
   void take_algorithms_of_preset();
   /// No other device than a GPU of this machine runs one.

@@ -2,12 +2,12 @@
 #include "ui/process/device_list.h"
 
 #include <QRegularExpression>
+#include <QSettings>
 #include <algorithm>
 #include <utility>
 
 #include "messages/collect_panel.h"
 #include "profiler/worker/ssh.h"
-#include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -15,12 +15,23 @@ namespace attnscope::ui {
 
 namespace {
 
-/// Not where it was forgotten while it was asked for.
-bool is_named(const QString& argument) {
-  return !is_remote_device(argument) || RemoteDeviceList::instance().words().contains(argument);
+constexpr auto remote_key = "devices/elsewhere";
+
+struct RemoteDevices {
+  QStringList words;
+  bool remembered = false;
+  std::vector<DeviceList*> lists;
+};
+RemoteDevices& remote_devices() {
+  static RemoteDevices all;
+  return all;
 }
 
 }  // namespace
+
+bool is_remote_device(const QString& argument) {
+  return argument.startsWith(QLatin1String(worker::ssh_prefix.data()));
+}
 
 std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument) {
   const std::string gpu = plan.device_name;
@@ -40,25 +51,62 @@ std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& 
 }
 
 DeviceList::DeviceList(QObject* parent) : QObject(parent) {
-  connect(&probe_, &DeviceProbe::found, this, [this](const PlanEvent& plan) {
-    std::optional<ListedDevice> device = listed_device(plan, probe_.argument());
-    if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
-    if (device && is_named(probe_.argument())) add(*std::move(device));
-    ask_on();
+  remote_devices().lists.push_back(this);
+  connect(&process_, &CollectorProcess::planned, this, [this](const PlanEvent& plan) { plan_ = plan; });
+  connect(&process_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
+    if (plan_.device_name.empty()) return take_not_found(qtext(done.reason));
+    take_found();
   });
-  connect(&probe_, &DeviceProbe::not_found, this, [this](const QString& why) {
-    if (ordinal_ >= 0) {  // no GPU of that number: all that are here are known
-      ordinal_ = -1;
-    } else if (const auto target = worker::parse_ssh_target(probe_.argument().toStdString());
-               target && is_named(probe_.argument())) {
-      add({.argument = probe_.argument(),
-           .name = qtext(say::collect_panel::host_without_device{.host = target->host}),
-           .gpu = {},
-           .note = why});
-    }
-    ask_on();
-  });
-  connect(&RemoteDeviceList::instance(), &RemoteDeviceList::changed, this, &DeviceList::follow_remote_devices);
+  connect(&process_, &CollectorProcess::failed, this, &DeviceList::take_not_found);
+  connect(&process_, &CollectorProcess::crashed, this, &DeviceList::take_not_found);
+}
+
+DeviceList::~DeviceList() {
+  std::erase(remote_devices().lists, this);
+  process_.disconnect(this);
+  process_.cancel();
+  process_.end_now();
+}
+
+const QStringList& DeviceList::remote() {
+  return remote_devices().words;
+}
+
+void DeviceList::set_remote(const QStringList& words) {
+  RemoteDevices& all = remote_devices();
+  all.words.clear();
+  for (const QString& word : words) {
+    all.words << (is_remote_device(word) ? word : QString::fromLatin1(worker::ssh_prefix.data()) + word);
+  }
+  all.words.removeDuplicates();
+  if (all.remembered) QSettings().setValue(QLatin1String(remote_key), all.words);
+  for (DeviceList* list : all.lists) list->follow_remote();
+}
+
+void DeviceList::remember_remote() {
+  remote_devices().remembered = true;
+  set_remote(QSettings().value(QLatin1String(remote_key)).toStringList());
+}
+
+void DeviceList::take_found() {
+  std::optional<ListedDevice> device = listed_device(plan_, argument_);
+  if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
+  // Not one that was removed meanwhile.
+  if (device && (!is_remote_device(argument_) || remote().contains(argument_))) add(*std::move(device));
+  probe_next();
+}
+
+void DeviceList::take_not_found(const QString& why) {
+  if (ordinal_ >= 0) {  // no GPU of that number: all that are here are known
+    ordinal_ = -1;
+  } else if (remote().contains(argument_)) {
+    const std::string host = argument_.sliced(static_cast<qsizetype>(worker::ssh_prefix.size())).toStdString();
+    add({.argument = argument_,
+         .name = qtext(say::collect_panel::host_without_device{.host = host}),
+         .gpu = {},
+         .note = why});
+  }
+  probe_next();
 }
 
 void DeviceList::probe() {
@@ -68,7 +116,7 @@ void DeviceList::probe() {
   emit changed();
   probing_ = true;
   ordinal_ = 0;
-  ask_on();
+  probe_next();
 }
 
 void DeviceList::list_simulated() {
@@ -92,28 +140,29 @@ void DeviceList::add(ListedDevice device) {
 }
 
 /// Asks for the next device that is not known, one at a time.
-void DeviceList::ask_on() {
-  if (!probing_ || probe_.running()) return;
+void DeviceList::probe_next() {
+  if (!probing_ || process_.running() || find_collector().isEmpty()) return;
   if (ordinal_ >= 0) {
-    probe_.ask_for(QString::number(ordinal_));
-    return;
+    argument_ = QString::number(ordinal_);
+  } else {
+    const auto next = std::ranges::find_if(remote(), [this](const QString& word) { return !asked_.contains(word); });
+    if (next == remote().end()) return;
+    asked_ << *next;
+    argument_ = *next;
   }
-  for (const QString& word : RemoteDeviceList::instance().words()) {
-    if (asked_.contains(word)) continue;
-    asked_ << word;
-    probe_.ask_for(word);
-    return;
-  }
+  plan_ = {};
+  process_.start_collector({QStringLiteral("collect"), QStringLiteral("--dry-run"), QStringLiteral("--jsonl"),
+                            QStringLiteral("--preset"), QStringLiteral("quick"), QStringLiteral("--device"),
+                            argument_});
 }
 
-void DeviceList::follow_remote_devices() {
-  const QStringList& words = RemoteDeviceList::instance().words();
-  const auto is_gone = [&](const ListedDevice& device) {
-    return is_remote_device(device.argument) && !words.contains(device.argument);
+void DeviceList::follow_remote() {
+  const auto is_gone = [](const ListedDevice& device) {
+    return is_remote_device(device.argument) && !remote().contains(device.argument);
   };
   if (std::erase_if(devices_, is_gone) > 0) emit changed();
-  asked_.removeIf([&](const QString& word) { return !words.contains(word); });
-  ask_on();
+  asked_.removeIf([](const QString& word) { return !remote().contains(word); });
+  probe_next();
 }
 
 std::optional<std::size_t> DeviceList::several(const QString& argument) const {

@@ -11,7 +11,7 @@
 
 #include "kernels/model/device_limits.h"
 #include "profiler/worker/protocol.h"
-#include "ui/process/device_probe.h"
+#include "ui/process/collector_process.h"
 
 namespace attnscope::ui {
 
@@ -22,6 +22,9 @@ struct ListedDevice {
   QString note;      ///< why counters are missing, when they are; why another machine's cannot be reached
   bool simulated = false;
 };
+
+/// Whether --device would lead to another machine.
+[[nodiscard]] bool is_remote_device(const QString& argument);
 
 /// What `attnscope collect --dry-run --jsonl --device ARGUMENT` planned for; nothing where a simulation stands for a
 /// GPU of this machine that is not there.
@@ -34,9 +37,17 @@ class DeviceList : public QObject {
   Q_OBJECT
  public:
   explicit DeviceList(QObject* parent = nullptr);
+  ~DeviceList() override;
 
-  /// Lists the simulated devices and asks for the GPUs, then for those elsewhere; each that is found stands before the
-  /// simulated ones. One elsewhere that is not found is listed with the reason.
+  /// Devices on other machines ("ssh:HOST", "ssh:HOST/DEVICE") that the user has named: one list for the program.
+  [[nodiscard]] static const QStringList& remote();
+  /// "HOST" becomes "ssh:HOST". Every DeviceList probes what is new and drops what is gone.
+  static void set_remote(const QStringList& words);
+  /// Reads them from the settings, which keep them from then on.
+  static void remember_remote();
+
+  /// Lists the simulated devices and asks for the GPUs, then for those elsewhere; each that is found is inserted before
+  /// the simulated ones. One elsewhere that is not found is listed with the reason.
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
   /// How many devices an argument names that measure at once, as `collect --device` takes it: "all", "0,1",
@@ -53,11 +64,15 @@ class DeviceList : public QObject {
  private:
   void list_simulated();
   void add(ListedDevice device);
-  void ask_on();
-  void follow_remote_devices();
+  void probe_next();
+  void take_found();
+  void take_not_found(const QString& why);
+  void follow_remote();
 
   std::vector<ListedDevice> devices_;
-  DeviceProbe probe_;
+  CollectorProcess process_;
+  QString argument_;      ///< of the device that process_ is asked for
+  PlanEvent plan_;        ///< what it said of it
   bool probing_ = false;  ///< probe() was called
   int ordinal_ = 0;       ///< of the GPU here to ask for next; -1: all are known
   QStringList asked_;     ///< those elsewhere that were asked for

@@ -31,7 +31,7 @@
 #include "ui/panels/details_panel.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/runs_panel.h"
-#include "ui/process/remote_device_list.h"
+#include "ui/process/device_list.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -78,7 +78,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   shown_view_ = new WindowView(*this);
   if (remember_) {
     set_theme(parse_theme(QSettings().value(QStringLiteral("window/theme")).toString()));
-    RemoteDeviceList::instance().remember();
+    DeviceList::remember_remote();
   }
   connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::follow_saved);
   auto* files = new FileWatch(workspace_, this);

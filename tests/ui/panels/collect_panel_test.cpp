@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QTest>
 
+#include "tests/app/local_sshd.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/theme/theme.h"
@@ -234,6 +235,41 @@ TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
   EXPECT_EQ(list.find(QStringLiteral("Simulated H200")), nullptr) << "a label is no id";
   EXPECT_EQ(list.limits_of(QStringLiteral("7")).name, known_gpus().front().name);
   qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(DeviceList, ListsDevicesElsewhereOrWhyTheyCannotBeUsed) {
+  const QTemporaryDir folder;
+  hosts::LocalSshd sshd{folder.path().toStdString()};
+  if (!sshd.why_not().empty()) GTEST_SKIP() << sshd.why_not();
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  qputenv("ATTNSCOPE_SSH_CONFIG", QByteArray::fromStdString(sshd.config()));
+  constexpr int patience_ms = 60'000;
+  DeviceList list;
+  list.probe();
+  const auto listed = [&](const char* word) {
+    DeviceList::set_remote({word});
+    const QString argument = DeviceList::remote().value(0);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return list.find(argument) != nullptr; }, patience_ms)) << word;
+    const ListedDevice* device = list.find(argument);
+    return device == nullptr ? ListedDevice() : *device;
+  };
+  const ListedDevice missing = listed("gpubox");
+  EXPECT_EQ(missing.argument, "ssh:gpubox");
+  EXPECT_EQ(missing.name, "gpubox: cannot be used");
+  EXPECT_TRUE(missing.note.contains("remote --copy-to gpubox")) << missing.note.toStdString();
+  EXPECT_TRUE(listed("-oProxyCommand=x").note.contains("names no device elsewhere"));
+  sshd.install(ATTNSCOPE_COMMAND_PROGRAM);
+  const ListedDevice found = listed("ssh:gpubox/simulated:L40S");
+  EXPECT_EQ(found.name, "Simulated NVIDIA L40S on gpubox");
+  EXPECT_EQ(found.gpu, "NVIDIA L40S");
+  EXPECT_EQ(list.devices().front().argument, found.argument) << "before those that are simulated here";
+  EXPECT_EQ(list.find("ssh:gpubox"), nullptr) << "it was removed";
+  sshd.use_wrong_key();
+  EXPECT_TRUE(listed("gpubox").note.contains("ssh-copy-id gpubox"));
+  DeviceList::set_remote({});
+  EXPECT_EQ(list.find("ssh:gpubox"), nullptr);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+  qunsetenv("ATTNSCOPE_SSH_CONFIG");
 }
 
 TEST(CollectForm, OffersAllGpusWhereThereAreSeveral) {

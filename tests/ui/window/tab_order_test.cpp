@@ -28,7 +28,6 @@
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/import_dialog.h"
-#include "ui/panels/remote_device_dialog.h"
 #include "ui/panels/report_dialog.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -245,7 +244,6 @@ TEST_F(TabOrderTest, EveryStopOfEveryDialogIsNamedSeenAndInOrder) {
     ASSERT_EQ(window.workspace().open_now(file), QString());
     const std::pair<const char*, std::function<QDialog*()>> dialogs[] = {
         {"import", [&] { return new ImportDialog({table}, &window); }},
-        {"remote", [&] { return new RemoteDeviceDialog(&window); }},
         {"report", [&] { return new ReportDialog(window.workspace(), &window); }},
     };
     for (const auto& [name, make] : dialogs) {

@@ -13,7 +13,6 @@
 
 #include "messages/collect_panel.h"
 #include "messages/doctor_page.h"
-#include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
