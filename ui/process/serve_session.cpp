@@ -31,7 +31,6 @@ ServeSession::ServeSession(QObject* parent) : QObject(parent) {
     if (open_.contains(id_of(event))) emit point_started(id_of(event));
   });
   connect(&process_, &CollectorProcess::point_done, this, [this, id_of](const PointEvent& event) {
-    deaths_ = 0;
     if (close_request(id_of(event))) emit point_finished(id_of(event), event);
   });
   connect(&process_, &CollectorProcess::request_cancelled, this, [this, id_of](const CancelledEvent& event) {
@@ -46,7 +45,7 @@ ServeSession::ServeSession(QObject* parent) : QObject(parent) {
   connect(&process_, &CollectorProcess::finished, this, &ServeSession::on_end, Qt::QueuedConnection);
   connect(&process_, &CollectorProcess::cancelled, this, &ServeSession::on_end, Qt::QueuedConnection);
   connect(&process_, &CollectorProcess::failed, this, &ServeSession::on_failure, Qt::QueuedConnection);
-  connect(&process_, &CollectorProcess::crashed, this, &ServeSession::on_crash, Qt::QueuedConnection);
+  connect(&process_, &CollectorProcess::crashed, this, &ServeSession::on_failure, Qt::QueuedConnection);
 }
 
 void ServeSession::set_target(const ServeTarget& target) {
@@ -141,18 +140,8 @@ void ServeSession::refuse_all(const QString& reason) {
   }
 }
 
-void ServeSession::on_crash() {
-  if (++deaths_ < 2) return on_end();
-  const QString complaint = process_.last_error_line();
-  on_failure(
-      complaint.isEmpty()
-          ? QStringLiteral("The collector died twice without an answer and was not started again.")
-          : qtext("The collector died twice without an answer and was not started again: {}", complaint.toStdString()));
-}
-
 void ServeSession::on_failure(const QString& reason) {
   state_ = State::idle;
-  deaths_ = 0;
   emit failed(reason);
   refuse_all(reason);
   if (state_ == State::idle) emit ended();
@@ -168,7 +157,6 @@ void ServeSession::on_end() {
     if (request->cancelled && close_request(id)) emit point_cancelled(id);
   }
   if (open_.isEmpty()) {
-    deaths_ = 0;
     emit ended();
   } else if (state_ == State::idle) {
     start();

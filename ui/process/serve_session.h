@@ -8,10 +8,9 @@
 //   session.cancel(id);
 //
 // Every id that measure() gives ends in exactly one of point_finished, point_refused and point_cancelled, never within
-// measure() itself. The point is then in the target's file, in a run "explore". Where the collector dies, what it has
-// not answered is asked again of a new one; where that dies as well without an answer, failed() says why and everything
-// open is refused with that reason; the next measure() begins anew. While a session runs its file is locked: another
-// collector on it is refused, until end().
+// measure() itself. The point is then in the target's file, in a run "explore". The collector restarts a lost worker by
+// itself; where the collector dies, failed() says why and everything open is refused with that reason; the next
+// measure() begins anew. While a session runs its file is locked: another collector on it is refused, until end().
 #pragma once
 
 #include <QHash>
@@ -93,7 +92,6 @@ class ServeSession : public QObject {
   bool close_request(const QString& id);
   [[nodiscard]] std::vector<QString> ids_by_arrival() const;
   void refuse_all(const QString& reason);
-  void on_crash();
   void on_failure(const QString& reason);
   void on_end();
 
@@ -102,7 +100,6 @@ class ServeSession : public QObject {
   State state_ = State::idle;
   QHash<QString, Request> open_;
   std::uint64_t asked_ = 0;
-  int deaths_ = 0;  ///< since the last answer
 };
 
 }  // namespace attnscope::ui

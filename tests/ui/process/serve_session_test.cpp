@@ -6,11 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
-#include <QSet>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
-#include <csignal>
 #include <optional>
 
 #include "storage/run_store.h"
@@ -160,44 +158,11 @@ TEST_F(ServeSessionTest, WhatIsRefusedSaysWhy) {
   ASSERT_TRUE(wait_for(finished, 1)) << "the session goes on";
 }
 
-TEST_F(ServeSessionTest, ADeadCollectorIsReplacedOnceAndNothingIsLost) {
-  collector_begins_with(
-      QStringLiteral("if [ ! -e '%1' ]; then : >'%1'; kill -SEGV $$; fi").arg(folder.filePath(QStringLiteral("mark"))));
-  const QString first = session.measure(small(64));
-  const QString second = session.measure(small(128));
-  ASSERT_TRUE(wait_for(finished, 2));
-  EXPECT_EQ(failed.count(), 0);
-  EXPECT_EQ((QSet<QString>{finished[0][0].toString(), finished[1][0].toString()}), (QSet<QString>{first, second}));
-  EXPECT_EQ(stored().size(), 2U) << "each once";
-}
-
-TEST_F(ServeSessionTest, ACollectorThatIsKilledInFlightIsAskedAgainForWhatIsOpen) {
-  collector_begins_with(QStringLiteral("echo $$ >'%1'").arg(folder.filePath(QStringLiteral("pid"))));
-  session.measure(small(64));
-  ASSERT_TRUE(wait_for(finished, 1));
-  std::optional<Hold> hold(file);
-  const QString flight = session.measure(small(128));
-  const QString waits = session.measure(small(256));
-  ASSERT_TRUE(wait_for(queued, 3));
-  ASSERT_TRUE(wait_for(begun, 2));
-  QFile pid(folder.filePath(QStringLiteral("pid")));
-  ASSERT_TRUE(pid.open(QIODevice::ReadOnly));
-  ASSERT_EQ(::kill(pid.readAll().trimmed().toInt(), SIGKILL), 0);
-  hold.reset();
-  ASSERT_TRUE(wait_for(finished, 3));
-  EXPECT_EQ(started.count(), 2);
-  EXPECT_EQ(finished[1][0].toString(), flight);
-  EXPECT_EQ(finished[2][0].toString(), waits);
-  EXPECT_EQ(failed.count(), 0);
-  EXPECT_EQ(stored().size(), 3U) << "each once";
-}
-
-TEST_F(ServeSessionTest, ACollectorThatDiesTwiceIsGivenUpWithItsLastWords) {
+TEST_F(ServeSessionTest, ACollectorThatDiesRefusesWhatIsOpenWithItsLastWords) {
   collector_begins_with(QStringLiteral("echo 'last words' >&2; kill -SEGV $$"));
   const QString id = session.measure(small(64));
   ASSERT_TRUE(wait_for(ended, 1));
   EXPECT_EQ(failed.count(), 1);
-  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("died twice")));
   EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("last words")));
   ASSERT_EQ(refused.count(), 1);
   EXPECT_EQ(refused[0][0].toString(), id);
