@@ -15,11 +15,9 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
-#include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "messages/import_dialog.h"
 #include "profiler/files/output_file.h"
@@ -89,7 +87,9 @@ bool is_to_import(const QString& file) {
   return !file_kind::measurements.is_one(content.read(4096).toStdString());
 }
 
-ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(std::move(file)) {
+ImportDialog::ImportDialog(const QString& file, QWidget* parent)
+    : QDialog(parent), file_(QFileInfo(file).absoluteFilePath()) {
+  setWindowTitle(qtext(say::import_dialog::title{}) + QStringLiteral(" – ") + one_line(QFileInfo(file).fileName()));
   auto* column = new QVBoxLayout(this);
   words_ = new QPlainTextEdit(this);
   words_->setObjectName(QStringLiteral("import-words"));
@@ -106,10 +106,22 @@ ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(s
   table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   column->addWidget(table, 1);
   add_entries();
-  say(qtext(say::import_dialog::looking{}));
+  add_target();
+  constexpr int pause_in_typing_ms = 250;
+  settle_.setInterval(pause_in_typing_ms);
+  settle_.setSingleShot(true);
+  connect(&settle_, &QTimer::timeout, this, &ImportDialog::look);
+  connect(&preview_, &JsonProgram::ended, this, &ImportDialog::take_preview);
+  connect(&import_, &JsonProgram::ended, this, [this](const QJsonObject& /*said*/, const QString& why) {
+    if (!why.isEmpty()) return show_state(why);
+    emit imported(target());
+    accept();
+  });
+  resize(860, 540);
+  look();
 }
 
-void ImportPage::add_entries() {
+void ImportDialog::add_entries() {
   auto* grid = new QGridLayout;
   for (const Told& told : all_told) {
     const int place = static_cast<int>(&told - all_told);
@@ -122,15 +134,17 @@ void ImportPage::add_entries() {
     grid->addWidget(label, place / 2, place % 2 * 2);
     grid->addWidget(field, place / 2, place % 2 * 2 + 1);
     connect(field, &QLineEdit::textChanged, this, [this] {
-      state_ = State::waits;
-      emit changed();
+      preview_.stop();
+      ready_ = false;
+      settle_.start();
+      show_state();
     });
   }
   static_cast<QVBoxLayout*>(layout())->addLayout(grid);
   show_entries(false);
 }
 
-void ImportPage::show_entries(bool of_ncu) {
+void ImportDialog::show_entries(bool of_ncu) {
   for (const Told& told : all_told) {
     for (const char* part : {"import", "label"}) {
       findChild<QWidget*>(QLatin1String(part) + told.word)->setVisible(of_ncu || !told.of_ncu);
@@ -138,7 +152,7 @@ void ImportPage::show_entries(bool of_ncu) {
   }
 }
 
-QStringList ImportPage::words() const {
+QStringList ImportDialog::arguments() const {
   static const QRegularExpression blanks(QStringLiteral("\\s+"));
   QStringList all;
   for (const Told& told : all_told) {
@@ -148,25 +162,42 @@ QStringList ImportPage::words() const {
     const QStringList values = told.word == axis_word ? text.split(blanks) : QStringList{text};
     for (const QString& value : values) all << told.word + QLatin1Char('=') + value;
   }
-  return all;
+  return all << file_;
 }
 
-void ImportPage::take(const QJsonObject& said, const QString& why) {
+void ImportDialog::look() {
+  const QFileInfo info(file_);
+  if (info.exists() && !info.isFile() && !info.isDir()) {
+    return take_preview({}, qtext(say::import_dialog::no_regular_file{.file = file_.toStdString()}));
+  }
+  say(qtext(say::import_dialog::looking{}));
+  preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
+                 arguments());
+  show_state();
+}
+
+void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   const QString recognised = said[QLatin1String("recognised")].toString();
   // An option that is wrong ends the command before it has looked at the file.
   if (!recognised.isEmpty()) show_entries(recognised == QLatin1String("ncu"));
   show_columns(said[QLatin1String("rows")].toArray());
   const bool lacks = said[QLatin1String("lacks_problem")].toBool();
-  state_ = why.isEmpty() && !lacks ? State::ready : State::refused;
+  ready_ = why.isEmpty() && !lacks;
   QStringList lines{name_of(recognised)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
   if (lacks) lines << qtext(say::import_dialog::lacks_problem{});
   lines << why;
   lines.removeAll(QString());
   say(lines.join(QLatin1Char('\n')));
+  const QString into = said[QLatin1String("into")].toString();
+  if (usual_target_.isEmpty() && !into.isEmpty()) {
+    usual_target_ = into;
+    if (target_->text().isEmpty()) target_->setText(into);
+  }
+  show_state();
 }
 
-void ImportPage::say(const QString& words) {
+void ImportDialog::say(const QString& words) {
   words_->setPlainText(words);
   // However much a file gives to say, its columns keep their room.
   constexpr double most_lines = 5;
@@ -176,7 +207,7 @@ void ImportPage::say(const QString& words) {
   words_->setFixedHeight(static_cast<int>((lines + other_scripts) * words_->fontMetrics().lineSpacing() + margins));
 }
 
-void ImportPage::show_columns(const QJsonArray& rows) {
+void ImportDialog::show_columns(const QJsonArray& rows) {
   std::vector<QJsonObject> lines;
   for (const auto& row : rows) lines.push_back(row.toObject());
   analysis::TableOf<QJsonObject> table(std::move(lines));
@@ -191,42 +222,6 @@ void ImportPage::show_columns(const QJsonArray& rows) {
   };
   table.table().tone = table.of(is_left_out);
   model_->set_table(std::make_shared<const analysis::Table>(std::move(table).take()));
-}
-
-ImportDialog::ImportDialog(const QStringList& files, QWidget* parent) : QDialog(parent) {
-  setWindowTitle(qtext(say::import_dialog::title{}));
-  auto* column = new QVBoxLayout(this);
-  tabs_ = new QTabWidget(this);
-  tabs_->setDocumentMode(true);
-  tabs_->setUsesScrollButtons(true);
-  column->addWidget(tabs_, 1);
-  QStringList distinct = files;
-  distinct.removeDuplicates();
-  for (const QString& file : distinct) {
-    auto* page = new ImportPage(QFileInfo(file).absoluteFilePath(), tabs_);
-    QString title = one_line(QFileInfo(file).fileName());
-    const int place = tabs_->addTab(page, title.replace(QLatin1Char('&'), QLatin1String("&&")));
-    tabs_->setTabToolTip(place, plain_tip(file));
-    connect(page, &ImportPage::changed, this, [this, page] {
-      if (looked_at_ == page) {
-        preview_.stop();
-        looked_at_ = nullptr;
-      }
-      settle_.start();
-      show_state();
-    });
-  }
-  add_target();
-  constexpr int pause_in_typing_ms = 250;
-  settle_.setInterval(pause_in_typing_ms);
-  settle_.setSingleShot(true);
-  connect(&settle_, &QTimer::timeout, this, &ImportDialog::look);
-  connect(&preview_, &JsonProgram::ended, this, &ImportDialog::take_preview);
-  connect(&editor_, &RunEditor::done, this, [this] { take_imported({}); });
-  connect(&editor_, &RunEditor::failed, this,
-          [this](const QString&, const QStringList&, const QString& why) { take_imported(why); });
-  resize(860, 540);
-  look();
 }
 
 void ImportDialog::add_target() {
@@ -247,12 +242,10 @@ void ImportDialog::add_target() {
   state_->setObjectName(QStringLiteral("import-state"));
   layout()->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  cancel_ = buttons->button(QDialogButtonBox::Cancel);
-  cancel_words_ = cancel_->text();
-  import_ = buttons->addButton(qtext(say::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
-  import_->setObjectName(QStringLiteral("import-do"));
-  import_->setDefault(true);
-  connect(import_, &QPushButton::clicked, this, &ImportDialog::import);
+  do_import_ = buttons->addButton(qtext(say::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
+  do_import_->setObjectName(QStringLiteral("import-do"));
+  do_import_->setDefault(true);
+  connect(do_import_, &QPushButton::clicked, this, &ImportDialog::import);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   layout()->addWidget(buttons);
 }
@@ -269,104 +262,29 @@ QString ImportDialog::target() const {
   return path.isEmpty() || !QFileInfo(path).suffix().isEmpty() ? path : path + QStringLiteral(".attnscope");
 }
 
-std::vector<ImportPage*> ImportDialog::pages(ImportPage::State state) const {
-  std::vector<ImportPage*> all;
-  for (int i = 0; i < tabs_->count(); ++i) {
-    auto* page = static_cast<ImportPage*>(tabs_->widget((std::max(0, tabs_->currentIndex()) + i) % tabs_->count()));
-    if (page->state() == state) all.push_back(page);
-  }
-  return all;
-}
-
-void ImportDialog::look() {
-  while (looked_at_ == nullptr && !settle_.isActive()) {
-    const std::vector<ImportPage*> waiting = pages(ImportPage::State::waits);
-    if (waiting.empty()) break;
-    ImportPage* const page = waiting.front();
-    const QFileInfo info(page->file());
-    if (info.exists() && !info.isFile() && !info.isDir()) {
-      page->take({}, qtext(say::import_dialog::no_regular_file{.file = page->file().toStdString()}));
-      continue;
-    }
-    looked_at_ = page;
-    preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
-                   page->words() + QStringList{page->file()});
-  }
-  show_state();
-}
-
-void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
-  std::exchange(looked_at_, nullptr)->take(said, why);
-  const QString into = said[QLatin1String("into")].toString();
-  if (usual_target_.isEmpty() && !into.isEmpty()) {
-    usual_target_ = into;
-    if (target_->text().isEmpty()) target_->setText(into);
-  }
-  look();
-}
-
 void ImportDialog::import() {
-  if (editor_.running()) return;
-  into_ = target();
-  if (into_.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
-  if (is_recorded_sample(into_))
+  const QString into = target();
+  if (into.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
+  if (is_recorded_sample(into))
     return show_state(qtext("{} is a recorded sample and stays as it was recorded: open a copy of it, and edit that",
-                            into_.toStdString()));
-  if (into_ == usual_target_) QDir().mkpath(QFileInfo(into_).path());
-  wrote_ = stopped_ = false;
-  for (ImportPage* page : pages(ImportPage::State::ready)) {
-    importing_.push_back(page);
-    editor_.import(into_, page->words() + QStringList{page->file()});
-  }
-  show_state();
-}
-
-void ImportDialog::take_imported(const QString& failure) {
-  ImportPage* const page = importing_.front();
-  importing_.pop_front();
-  const QString why =
-      failure.isEmpty() || !stopped_ ? failure : qtext(say::import_dialog::stopped{.file = page->file().toStdString()});
-  if (why.isEmpty()) {
-    wrote_ = true;
-    tabs_->removeTab(tabs_->indexOf(page));
-    page->deleteLater();
-  } else {
-    page->say(why);
-    tabs_->setCurrentWidget(page);
-  }
-  if (!importing_.empty()) return show_state();
-  show_state(why);
-  if (wrote_) emit imported(into_);
-  if (tabs_->count() == 0) accept();
+                            into.toStdString()));
+  if (into == usual_target_) QDir().mkpath(QFileInfo(into).path());
+  import_.start(QStringList{QStringLiteral("import"), QStringLiteral("-o"), into} + arguments());
+  show_state(qtext(say::import_dialog::importing{.file = file_.toStdString()}));
 }
 
 void ImportDialog::show_state(const QString& words) {
-  const bool imports = !importing_.empty();
-  tabs_->setEnabled(!imports);
-  cancel_->setText(imports ? qtext(say::import_dialog::stop{}) : cancel_words_);
-  target_->setEnabled(!imports);
-  import_->setEnabled(!imports && !pages(ImportPage::State::ready).empty() && pages(ImportPage::State::waits).empty());
-  if (imports) {
-    state_->setText(qtext(say::import_dialog::importing{.file = importing_.front()->file().toStdString()}));
-  } else if (!words.isEmpty()) {
-    state_->setText(words);
-  } else if (target().isEmpty()) {
-    state_->clear();
-  } else {
-    state_->setText(QFileInfo(target()).size() > 0 ? qtext(say::import_dialog::appends{})
-                                                   : qtext(say::import_dialog::creates{}));
-  }
-}
-
-bool ImportDialog::busy() const {
-  return looked_at_ != nullptr || settle_.isActive() || !importing_.empty();
+  target_->setEnabled(!import_.running());
+  do_import_->setEnabled(ready_ && !busy());
+  if (!words.isEmpty()) return state_->setText(words);
+  if (target().isEmpty()) return state_->clear();
+  state_->setText(QFileInfo(target()).size() > 0 ? qtext(say::import_dialog::appends{})
+                                                 : qtext(say::import_dialog::creates{}));
 }
 
 void ImportDialog::reject() {
-  if (importing_.empty()) return QDialog::reject();
-  stopped_ = true;
-  importing_.resize(1);
-  editor_.stop();
+  if (!import_.running()) return QDialog::reject();
+  import_.ask_to_end();
 }
 
 }  // namespace attnscope::ui

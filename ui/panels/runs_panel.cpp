@@ -48,31 +48,6 @@ QStringList words_for_tags(const std::vector<std::string>& before, const QString
   return words;
 }
 
-QStringList words_back(const QStringList& words, const RunWords& before) {
-  const auto as_before = [](const QString& option, const std::string& text) {
-    if (text.empty()) return QStringLiteral("--no-") + option;
-    return QStringLiteral("--%1=%2").arg(option, QString::fromStdString(text));
-  };
-  QStringList back;
-  for (const QString& word : words) {
-    const QString option = word.section(QLatin1Char('='), 0, 0);
-    const QString value = word.section(QLatin1Char('='), 1);
-    if (option == QLatin1String("--run")) back << word;
-    if (option == QLatin1String("--name") || option == QLatin1String("--no-name")) {
-      back << as_before(QStringLiteral("name"), before.name);
-    }
-    if (option == QLatin1String("--note") || option == QLatin1String("--no-note")) {
-      back << as_before(QStringLiteral("note"), before.note);
-    }
-    if (option == QLatin1String("--tag")) back << QStringLiteral("--untag=") + value;
-    if (option == QLatin1String("--untag")) back << QStringLiteral("--tag=") + value;
-    if (option == QLatin1String("--hide")) back << QStringLiteral("--show");
-    if (option == QLatin1String("--show")) back << QStringLiteral("--hide");
-    if (option == QLatin1String("--delete")) back << QStringLiteral("--restore");
-  }
-  return back;
-}
-
 void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const QStringList&)> edit) {
   QWidget* parent = menu.parentWidget();
   const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](const QStringList& words) {
@@ -259,12 +234,6 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   add_run_words(menu, workspace_.runs()[row].info->summary,
                 [this, file](const QStringList& words) { emit edit_wanted(file, words); });
   menu.addSeparator();
-  QStringList ticked;
-  for (const LoadedRun& run : workspace_.runs()) {
-    if (run.visible && !ticked.contains(run.info->file)) ticked << run.info->file;
-  }
-  QAction* merge = menu.addAction(qtext(say::run_list::merge{}), this, [this, ticked] { emit merge_wanted(ticked); });
-  merge->setEnabled(!ticked.isEmpty());
   menu.addAction(qtext(say::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
   menu.exec(event->globalPos());
 }

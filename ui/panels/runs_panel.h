@@ -19,9 +19,6 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
 /// The words that turn tags into those of a line; none where they are the same.
 [[nodiscard]] QStringList words_for_tags(const std::vector<std::string>& before, const QString& line);
 
-/// The words that take an edit back: `words` are those of `attnscope edit` for one run, `before` what was said of it.
-[[nodiscard]] QStringList words_back(const QStringList& words, const RunWords& before);
-
 /// The list of runs at the left: a check box, what was run where, and how it ended.
 class RunsPanel : public QListView {
   Q_OBJECT
@@ -36,8 +33,6 @@ class RunsPanel : public QListView {
  signals:
   /// Words of `attnscope edit` for a run of that file.
   void edit_wanted(const QString& file, const QStringList& words);
-  /// The files of the ticked runs are to become one.
-  void merge_wanted(const QStringList& files);
 
  protected:
   void contextMenuEvent(QContextMenuEvent* event) override;

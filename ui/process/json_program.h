@@ -23,6 +23,10 @@ class JsonProgram : public QObject {
   /// In place of one that is under way.
   void start(const QStringList& words);
   void stop();
+  /// By SIGTERM: it ends with nothing written, unless it is done, and says so.
+  void ask_to_end() {
+    if (process_ != nullptr) process_->terminate();
+  }
   /// Waits for it.
   void finish();
   [[nodiscard]] bool running() const { return process_ != nullptr; }

@@ -1,73 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/process/run_editor.h"
 
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <utility>
-
-#include "ui/process/collector_process.h"
-#include "ui/process/json_program.h"
 
 namespace attnscope::ui {
 
+RunEditor::RunEditor(QObject* parent) : QObject(parent) {
+  connect(&program_, &JsonProgram::ended, this, &RunEditor::end);
+}
+
 RunEditor::~RunEditor() {
-  constexpr int patience_ms = 10'000;
-  if (process_ == nullptr) return;
-  process_->disconnect(this);
-  process_->waitForFinished(patience_ms);
+  blockSignals(true);  // whoever listens may be gone
+  while (program_.running()) program_.finish();
 }
 
 void RunEditor::edit(const QString& file, const QStringList& words) {
-  ask({file, words, QStringList{QStringLiteral("edit"), QStringLiteral("--json")} + words + QStringList{file}});
-}
-
-void RunEditor::merge(const QString& target, const QStringList& files) {
-  ask({target, {}, QStringList{QStringLiteral("merge"), QStringLiteral("-o"), target} + files});
-}
-
-void RunEditor::import(const QString& target, const QStringList& words) {
-  ask({target, {}, QStringList{QStringLiteral("import"), QStringLiteral("-o"), target} + words});
-}
-
-void RunEditor::stop() {
-  if (process_ == nullptr) return;
-  tasks_.resize(1);
-  process_->terminate();
-}
-
-void RunEditor::ask(Task task) {
-  tasks_.push_back(std::move(task));
-  if (tasks_.size() == 1) start();
+  edits_.push_back({file, words});
+  if (edits_.size() == 1) start();
 }
 
 void RunEditor::start() {
-  process_ = std::make_unique<QProcess>();
-  connect(process_.get(), &QProcess::finished, this, &RunEditor::end);
-  const auto not_started = [this] {
-    if (process_ != nullptr && process_->error() == QProcess::FailedToStart) end();
-  };
-  connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
-  process_->start(find_collector(), tasks_.front().arguments);
+  const Edit& edit = edits_.front();
+  program_.start(QStringList{QStringLiteral("edit"), QStringLiteral("--json")} + edit.words + QStringList{edit.file});
 }
 
-void RunEditor::end() {
-  QProcess* const ended = process_.release();  // which is telling it
-  ended->disconnect(this);
-  ended->deleteLater();
-  const Task task = std::move(tasks_.front());
-  tasks_.pop_front();
+void RunEditor::end(const QJsonObject& said, const QString& why) {
+  const Edit edit = std::move(edits_.front());
+  edits_.pop_front();
   // The next one first: whoever hears of this one may ask for more.
-  if (!tasks_.empty()) start();
-  // Rows that were left out are said by whoever reads the file.
-  constexpr int partial = 5;
-  const bool exited = ended->error() != QProcess::FailedToStart && ended->exitStatus() == QProcess::NormalExit;
-  if (exited && (ended->exitCode() == 0 || (ended->exitCode() == partial && !task.words.isEmpty()))) {
-    const QJsonObject said = QJsonDocument::fromJson(ended->readAllStandardOutput()).object();
-    emit done(task.file, task.words, !said[QStringLiteral("rows")].toArray().isEmpty());
-    return;
+  if (!edits_.empty()) start();
+  // An edit that also found damaged rows is made; whoever reads the file reports them.
+  if (why.isEmpty() || said.contains(QLatin1String("rows"))) {
+    emit done(edit.file, edit.words);
+  } else {
+    emit failed(edit.file, why);
   }
-  emit failed(task.file, task.words, failure_of(*ended));
 }
 
 }  // namespace attnscope::ui

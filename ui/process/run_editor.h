@@ -1,52 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `attnscope edit`, `merge` and `import` as child processes: the window itself writes no file of measurements.
+// `attnscope edit` as child processes, one after the other: the window itself writes no file of measurements.
 #pragma once
 
 #include <QObject>
-#include <QProcess>
 #include <QString>
 #include <QStringList>
 #include <deque>
-#include <memory>
+
+#include "ui/process/json_program.h"
 
 namespace attnscope::ui {
 
 class RunEditor : public QObject {
   Q_OBJECT
  public:
-  explicit RunEditor(QObject* parent = nullptr) : QObject(parent) {}
-  /// What is under way is waited for: an edit that was asked for is made.
+  explicit RunEditor(QObject* parent = nullptr);
+  /// Waits: every edit that was asked for is made.
   ~RunEditor() override;
 
   /// `attnscope edit FILE WORDS`, after those that were asked for before.
   void edit(const QString& file, const QStringList& words);
-  /// `attnscope merge FILES -o TARGET`.
-  void merge(const QString& target, const QStringList& files);
-  /// `attnscope import WORDS -o TARGET`.
-  void import(const QString& target, const QStringList& words);
-  /// Asks what is under way to end: it fails with nothing written, unless it is done. What waits is dropped, and no
-  /// signal says so.
-  void stop();
-  [[nodiscard]] bool running() const { return process_ != nullptr; }
+  [[nodiscard]] bool running() const { return program_.running(); }
 
  signals:
-  // Exactly one of these follows each that stop() does not drop, in the order in which they were asked for; never
-  // within the call. `changed`: the edit has made words of a run other than they were.
-  void done(const QString& file, const QStringList& words, bool changed);
-  void failed(const QString& file, const QStringList& words, const QString& why);
+  // Exactly one of these follows each edit, in order; never within the call.
+  void done(const QString& file, const QStringList& words);
+  void failed(const QString& file, const QString& why);
 
  private:
-  struct Task {
+  struct Edit {
     QString file;
     QStringList words;
-    QStringList arguments;
   };
-  void ask(Task task);
   void start();
-  void end();
+  void end(const QJsonObject& said, const QString& why);
 
-  std::deque<Task> tasks_;  ///< the first is under way
-  std::unique_ptr<QProcess> process_;
+  std::deque<Edit> edits_;  ///< the first is under way
+  JsonProgram program_;
 };
 
 }  // namespace attnscope::ui

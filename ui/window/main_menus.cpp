@@ -20,7 +20,6 @@
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
-#include "ui/window/run_edits.h"
 #include "ui/window/take_along.h"
 #include "ui/window/text_size.h"
 
@@ -73,26 +72,18 @@ void MainWindow::build_file_menu() {
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
 }
 
-void MainWindow::import_files(const QStringList& tables) {
-  auto* dialog = new ImportDialog(tables, this);
+void MainWindow::import_files(QStringList tables) {
+  if (tables.isEmpty()) return;
+  auto* dialog = new ImportDialog(tables.takeFirst(), this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &ImportDialog::imported, this, [this](const QString& file) { open_by_hand({file}); });
+  connect(dialog, &QDialog::finished, this, [this, tables] { import_files(tables); });
   dialog->open();
 }
 
 void MainWindow::build_edit_menu() {
   QMenu* menu = menuBar()->addMenu(qtext(say::window::edit{}));
-  edits_ = new RunEdits(workspace_, *runs_, *banner_, *menu, this);
-  menu->addSeparator();
   take_along_->add_copies(*menu);
-  connect(edits_, &RunEdits::ended, this, [this](bool well) {
-    closes_when_edited_ = closes_when_edited_ && well;  // else the banner says what is not as it was asked
-    if (closes_when_edited_) close();                   // which waits for the next one
-  });
-  // One that explores has steps of its own.
-  for (Page* page : pages_) {
-    if (page != explorer_) edits_->answer_in(*page->view());
-  }
 }
 
 void MainWindow::build_view_menu() {

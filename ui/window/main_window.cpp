@@ -32,6 +32,7 @@
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/device_list.h"
+#include "ui/process/run_editor.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -40,7 +41,6 @@
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
-#include "ui/window/run_edits.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/take_along.h"
 #include "ui/window/text_size.h"
@@ -75,6 +75,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   lesson_ = new LessonInBrowser(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
+  follow_edits();
   shown_view_ = new WindowView(*this);
   if (remember_) {
     set_theme(parse_theme(QSettings().value(QStringLiteral("window/theme")).toString()));
@@ -237,6 +238,29 @@ void MainWindow::follow_collection() {
           [this](const DeviceWork& /*work*/) { show_page(QStringLiteral("ceilings")); });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
+}
+
+void MainWindow::follow_edits() {
+  auto* editor = new RunEditor(this);
+  connect(runs_, &RunsPanel::edit_wanted, this, [this, editor](const QString& file, const QStringList& words) {
+    banner_->clear(Banner::Topic::write);
+    if (!is_recorded_sample(file)) return editor->edit(file, words);
+    banner_->add(Banner::Topic::write,
+                 qtext("{} is a recorded sample and stays as it was recorded: open a copy of it, and edit that",
+                       file.toStdString()),
+                 file);
+  });
+  connect(editor, &RunEditor::done, this, [this, editor](const QString& file, const QStringList& words) {
+    workspace_.read_edited(file);
+    const qsizetype deletes = words.indexOf(QStringLiteral("--delete"));
+    if (deletes < 0) return;
+    QStringList back = words;
+    back[deletes] = QStringLiteral("--restore");
+    banner_->offer(Banner::Topic::write, qtext(say::window::run_deleted{}), file, qtext(say::window::restore{}),
+                   [editor, file, back] { editor->edit(file, back); });
+  });
+  connect(editor, &RunEditor::failed, this,
+          [this](const QString& file, const QString& why) { banner_->add(Banner::Topic::write, why, file); });
 }
 
 void MainWindow::show_sweep() {
@@ -442,7 +466,6 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(say::window::key_copy_shown{})},
                            {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
-                           {QStringLiteral("Ctrl+Z, Ctrl+Shift+Z"), qtext(say::window::key_undo{})},
                            {QStringLiteral("F7, F8, F9"), qtext(say::window::key_panels{})},
                            {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(say::window::key_text{})}});
   for (const Page* page : pages_) {
@@ -482,11 +505,6 @@ void MainWindow::showEvent(QShowEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (edits_->running()) {
-    event->ignore();
-    closes_when_edited_ = true;
-    return;
-  }
   if (collect_->running()) {
     event->ignore();
     return ask_before_stopping(

@@ -27,7 +27,6 @@ class LessonInBrowser;
 class ProblemPage;
 class QueryBar;
 class RecentFiles;
-class RunEdits;
 class RunsPanel;
 class TakeAlong;
 class TextSize;
@@ -100,11 +99,12 @@ class MainWindow : public QMainWindow {
   void build_help_menu();
   void follow_workspace();
   void follow_collection();
+  void follow_edits();
   /// The pages turn to what a started sweep has measured; where the user has chosen otherwise, a bar offers it.
   void show_sweep();
   void open_by_hand(const QStringList& files);
-  /// Shows what becomes of these tables, imports them where that is wanted, and opens what they are in then.
-  void import_files(const QStringList& tables);
+  /// Shows what becomes of each table, one after the other, imports it where that is wanted, and opens the result.
+  void import_files(QStringList tables);
   void open_sample();
   void open_second_sample();
   void show_details(const Page* page, const ShownPoint& point);
@@ -129,7 +129,6 @@ class MainWindow : public QMainWindow {
 
   bool remember_;
   bool closes_when_stopped_ = false;
-  bool closes_when_edited_ = false;
   struct Sweep {
     QString file;
     std::int64_t run = 0;
@@ -148,7 +147,6 @@ class MainWindow : public QMainWindow {
   std::vector<ProblemPage*> problem_pages_;
   std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
   RunsPanel* runs_ = nullptr;
-  RunEdits* edits_ = nullptr;
   TakeAlong* take_along_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;

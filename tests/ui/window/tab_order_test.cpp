@@ -243,7 +243,7 @@ TEST_F(TabOrderTest, EveryStopOfEveryDialogIsNamedSeenAndInOrder) {
     window.show();
     ASSERT_EQ(window.workspace().open_now(file), QString());
     const std::pair<const char*, std::function<QDialog*()>> dialogs[] = {
-        {"import", [&] { return new ImportDialog({table}, &window); }},
+        {"import", [&] { return new ImportDialog(table, &window); }},
         {"report", [&] { return new ReportDialog(window.workspace(), &window); }},
     };
     for (const auto& [name, make] : dialogs) {
