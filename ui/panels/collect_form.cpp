@@ -37,11 +37,6 @@ QStringList split_axes(const QString& text) {
   return text.split(gap, Qt::SkipEmptyParts);
 }
 
-QStringList split_masks(const QString& text) {
-  static const QRegularExpression gap(QStringLiteral("[\\s,;]+"));
-  return text.split(gap, Qt::SkipEmptyParts);
-}
-
 /// A combo box that a narrow dock may shorten.
 QComboBox* shrinkable_combo(QWidget* parent) {
   auto* combo = new QComboBox(parent);
@@ -59,7 +54,6 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
   form->setHorizontalSpacing(8);
   form->setVerticalSpacing(6);
   add_device_and_preset(*form);
-  add_pass_and_mask(*form);
   add_axes_and_algorithms(*form);
   add_cache(*form);
   add_file(*form);
@@ -82,32 +76,9 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
   form.addRow(qtext(say::collect_panel::preset{}), preset_);
 }
 
-void CollectForm::add_pass_and_mask(QFormLayout& form) {
-  pass_ = new QComboBox(this);
-  pass_->addItem(qtext(say::collect_panel::of_preset{}), QString());
-  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
-    pass_->addItem(to_qstring(to_string(pass)), to_qstring(to_string(pass)));
-  }
-  pass_->setToolTip(qtext(say::collect_panel::pass_help{}));
-  mask_ = new QLineEdit(this);
-  mask_->setPlaceholderText(qtext(say::collect_panel::of_preset{}));
-  mask_->setClearButtonEnabled(true);
-  mask_->setToolTip(qtext(say::collect_panel::mask_help{}));
-  auto* mask_label = new QLabel(qtext(say::collect_panel::mask{}), this);
-  mask_label->setBuddy(mask_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(8);
-  row->addWidget(pass_);
-  row->addWidget(mask_label);
-  row->addWidget(mask_, 1);
-  auto* pass_label = new QLabel(qtext(say::collect_panel::pass{}), this);
-  pass_label->setBuddy(pass_);
-  form.addRow(pass_label, row);
-}
-
 void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   axes_ = new QLineEdit(this);
-  axes_->setPlaceholderText(QStringLiteral("N[pow2]=[8,14] d=64"));
+  axes_->setPlaceholderText(QStringLiteral("N[pow2]=[8,14] d=64 mask=causal pass=bwd"));
   axes_->setToolTip(qtext(say::collect_panel::axes_help{}));
   axes_->setClearButtonEnabled(true);
   form.addRow(qtext(say::collect_panel::axes{}), axes_);
@@ -168,11 +139,11 @@ void CollectForm::connect_fields() {
     take_algorithms_of_preset();
     emit changed();
   });
-  for (QComboBox* combo : {device_, pass_, cache_}) {
+  for (QComboBox* combo : {device_, cache_}) {
     connect(combo, &QComboBox::currentIndexChanged, this, &CollectForm::changed);
   }
   connect(rounds_, &QSpinBox::valueChanged, this, &CollectForm::changed);
-  for (QLineEdit* field : {mask_, axes_, file_}) connect(field, &QLineEdit::textChanged, this, &CollectForm::changed);
+  for (QLineEdit* field : {axes_, file_}) connect(field, &QLineEdit::textChanged, this, &CollectForm::changed);
   for (QCheckBox* box : algorithms_) connect(box, &QCheckBox::toggled, this, &CollectForm::changed);
 }
 
@@ -281,26 +252,10 @@ void CollectForm::offer_own_kernels() {
   }
 }
 
-QStringList CollectForm::axes() const {
-  QStringList axes = split_axes(axes_->text());
-  const QString pass = pass_->currentData().toString();
-  if (!pass.isEmpty()) axes << QStringLiteral("pass=") + pass;
-  const QStringList masks = split_masks(mask_->text());
-  if (masks.size() == 1) axes << QStringLiteral("mask=") + masks.front();
-  if (masks.size() > 1) axes << QStringLiteral("mask=[%1]").arg(masks.join(QLatin1Char(',')));
-  return axes;
-}
-
 SweepRequest CollectForm::sweep_request(QString* error) const {
   SweepRequest request;
   request.preset = preset_->currentData().toString().toStdString();
-  for (const QString& text : split_masks(mask_->text())) {
-    if (const auto mask = parse_mask(text.toStdString()); !mask) {
-      *error = qtext(mask.error());
-      return request;
-    }
-  }
-  for (const QString& text : axes()) {
+  for (const QString& text : split_axes(axes_->text())) {
     auto axis = parse_axis(text.toStdString(), known_algorithms());
     if (!axis) {
       *error = qtext(axis.error());
@@ -352,7 +307,7 @@ CollectForm::Verdict CollectForm::check() const {
 CollectRequest CollectForm::request() const {
   CollectRequest request;
   request.preset = preset_->currentData().toString();
-  request.axes = axes();
+  request.axes = split_axes(axes_->text());
   for (const QCheckBox* box : algorithms_) {
     if (box->isChecked()) request.algorithms << box->property("algorithm").toString();
   }
@@ -383,14 +338,6 @@ void CollectForm::set_axes(const QString& text) {
   axes_->setText(text);
 }
 
-void CollectForm::set_pass(const QString& word) {
-  pass_->setCurrentIndex(pass_->findData(word));
-}
-
-void CollectForm::set_masks(const QString& text) {
-  mask_->setText(text);
-}
-
 void CollectForm::set_database(const QString& path) {
   file_->setText(path);
 }
@@ -401,8 +348,6 @@ void CollectForm::set_resume(bool on) {
 
 QJsonObject CollectForm::state() const {
   QJsonObject state{{QStringLiteral("preset"), preset_->currentData().toString()},
-                    {QStringLiteral("pass"), pass_->currentData().toString()},
-                    {QStringLiteral("mask"), mask_->text()},
                     {QStringLiteral("axes"), axes_->text()},
                     {QStringLiteral("warm"), cache_->currentIndex() == 1},
                     {QStringLiteral("rounds"), rounds_->value()},
@@ -426,8 +371,6 @@ void CollectForm::restore(const QJsonObject& state) {
   };
   const auto fill = [&](QLineEdit& field, const QString& key) { field.setText(state[key].toString(field.text())); };
   choose(*preset_, QStringLiteral("preset"));
-  choose(*pass_, QStringLiteral("pass"));
-  fill(*mask_, QStringLiteral("mask"));
   fill(*axes_, QStringLiteral("axes"));
   fill(*file_, QStringLiteral("file"));
   cache_->setCurrentIndex(state[QStringLiteral("warm")].toBool(cache_->currentIndex() == 1) ? 1 : 0);

@@ -36,10 +36,6 @@ class CollectForm : public QWidget {
   void set_device(const QString& argument);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
-  /// A word of parse_pass(); empty: the preset's.
-  void set_pass(const QString& word);
-  /// Words of parse_mask(), separated by blanks; empty: the preset's.
-  void set_masks(const QString& text);
   void set_rounds(int rounds);
   void set_database(const QString& path);
   void set_resume(bool on);
@@ -52,7 +48,6 @@ class CollectForm : public QWidget {
 
  private:
   void add_device_and_preset(QFormLayout& form);
-  void add_pass_and_mask(QFormLayout& form);
   void add_axes_and_algorithms(QFormLayout& form);
   void add_cache(QFormLayout& form);
   void add_file(QFormLayout& form);
@@ -64,8 +59,6 @@ class CollectForm : public QWidget {
   void take_algorithms_of_preset();
   /// No other device than a GPU of this machine runs one.
   void offer_own_kernels();
-  /// What the fields ask for, each as parse_axis() reads it.
-  [[nodiscard]] QStringList axes() const;
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
@@ -75,8 +68,6 @@ class CollectForm : public QWidget {
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QComboBox* preset_ = nullptr;
-  QComboBox* pass_ = nullptr;
-  QLineEdit* mask_ = nullptr;
   QLineEdit* axes_ = nullptr;
   std::vector<QCheckBox*> algorithms_;
   QComboBox* cache_ = nullptr;

@@ -11,10 +11,9 @@
 #include <QResizeEvent>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <chrono>
+#include <utility>
 
 #include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
@@ -129,11 +128,6 @@ void CollectPanel::connect_progress() {
   });
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
-    const auto gpu = std::ranges::find(gpus_, QString::fromStdString(event.device), &OfGpu::device);
-    if (gpu != gpus_.end()) {
-      gpu->point = shorten(point);
-      return show_by_gpu();
-    }
     in_flight_->setText(shorten(point));
     in_flight_->setToolTip(plain_tip(qtext(say::collect_panel::being_measured{.point = event.point})));
     in_flight_->show();
@@ -153,9 +147,6 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   const std::size_t total = std::max<std::size_t>(1, event.total);
   progress_->setMaximum(static_cast<int>(total));
   progress_->setValue(static_cast<int>(event.done));
-  progressed_ = event;
-  for (std::size_t d = 0; d < std::min(gpus_.size(), event.by_device.size()); ++d) gpus_[d].done = event.by_device[d];
-  if (!gpus_.empty()) show_by_gpu();
   if (stopping_) return;
   if (work_) {
     const std::size_t percent = 100 * event.done / total;
@@ -170,37 +161,6 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
                                  .done = event.done, .total = event.total, .rest = text(Seconds(event.remaining_s))}));
 }
 
-void CollectPanel::show_by_gpu() {
-  constexpr qsizetype most_lines = 8;
-  QStringList lines;
-  for (const OfGpu& gpu : gpus_) {
-    bool is_number = false;
-    const int number = gpu.device.toInt(&is_number);
-    const std::string name =
-        is_number ? text(say::collect_panel::gpu_number{.number = number}) : one_line(gpu.device).toStdString();
-    lines << qtext(gpu.point.isEmpty() ? Message(say::collect_panel::done_on{.device = name, .points = gpu.done})
-                                       : say::collect_panel::done_on_now{
-                                             .device = name, .points = gpu.done, .point = gpu.point.toStdString()});
-  }
-  in_flight_->setToolTip(plain_tip(lines.join(QLatin1Char('\n'))));
-  if (const qsizetype more = lines.size() - most_lines; more > 0) {
-    lines = lines.first(most_lines) << qtext(say::collect_panel::more_devices{.devices = more});
-  }
-  in_flight_->setText(lines.join(QLatin1Char('\n')));
-  in_flight_->show();
-}
-
-void CollectPanel::count_point(const PointEvent& event) {
-  if (event.disposition == attnscope::to_string(Disposition::cancelled)) {
-    ++cut_short_;
-    return;
-  }
-  kept_.insert(event.point_id);
-  if (progressed_.done >= progressed_.total) return;
-  ++progressed_.done;
-  show_progress(ProgressEvent(progressed_));
-}
-
 void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
@@ -212,11 +172,8 @@ void CollectPanel::connect_end() {
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     if (work_) return ended(qtext(done.reason.empty() ? "Cancelled: nothing was kept." : done.reason));
-    // A collector that had to be killed says no more how many there are.
-    const std::size_t told = done.ok + done.not_ok;
-    const std::size_t kept = told > 0 ? told - std::min(cut_short_, done.not_ok) : kept_.size();
-    ended(kept == 1 ? qtext(say::collect_panel::cancelled_one{})
-                    : qtext(say::collect_panel::cancelled{.points = kept}));
+    ended(kept_.size() == 1 ? qtext(say::collect_panel::cancelled_one{})
+                            : qtext(say::collect_panel::cancelled{.points = kept_.size()}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
     const QString reason = in_controls(said_by_collector);
@@ -240,10 +197,6 @@ void CollectPanel::show_plan(const PlanEvent& event) {
   if (event.skipped > 0) log_->add(qtext(say::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
     log_->add(qtext("No counters: {}", event.counters), Disposition::no_counters);
-  }
-  gpus_.clear();
-  if (event.devices.size() > 1) {
-    for (const std::string& word : event.devices) gpus_.push_back({QString::fromStdString(word)});
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;
@@ -270,7 +223,7 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = attnscope::text(Bytes(event.dram_bytes))});
   if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
-  count_point(event);
+  if (disposition != Disposition::cancelled) kept_.insert(event.point_id);
   emit collection_grew(database_in_use_);
 }
 
@@ -296,8 +249,6 @@ void CollectPanel::begin(const QString& database) {
   log_->clear();
   progress_->setRange(0, 0);
   progress_->setFormat(qtext(say::collect_panel::starting{}));
-  progressed_ = {};
-  cut_short_ = 0;
   kept_.clear();
   stopping_ = false;
   cancel_->setEnabled(true);
@@ -326,32 +277,17 @@ void CollectPanel::measure(const DeviceWork& work) {
 }
 
 void CollectPanel::cancel() {
-  if (stopping_) {
-    if (cancel_->isEnabled()) collector_.end_now();
-    return;
-  }
-  stopping_ = true;
+  if (std::exchange(stopping_, true)) return;
   cancel_->setEnabled(false);
   progress_->setFormat(qtext(say::collect_panel::stopping{}));
   collector_.cancel();
-  // Most launches end within that; a second click of a double click is no order to end it.
-  constexpr std::chrono::seconds most_launches{3};
-  QTimer::singleShot(most_launches, this, [this] {
-    if (!stopping_) return;
-    cancel_->setText(qtext(say::collect_panel::stop_now{}));
-    cancel_->setToolTip(qtext(say::collect_panel::stop_now_help{}));
-    cancel_->setEnabled(true);
-  });
 }
 
 void CollectPanel::ended(const QString& summary) {
   stopping_ = false;
   cancel_->setEnabled(false);
-  cancel_->setText(qtext(say::collect_panel::cancel{}));
-  cancel_->setToolTip(qtext(say::collect_panel::cancel_help{}));
   in_flight_->clear();
   in_flight_->hide();
-  gpus_.clear();
   if (progress_->maximum() == 0) progress_->setRange(0, 1);
   progress_->setFormat(summary);
   log_->add(summary, {});

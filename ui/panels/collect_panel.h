@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <vector>
 
 #include "ui/panels/collect_form.h"
 #include "ui/panels/collect_log.h"
@@ -32,7 +31,7 @@ class CollectPanel : public QWidget {
   [[nodiscard]] bool running() const { return collector_.running(); }
   /// How far the collection is, in words.
   [[nodiscard]] QString progress_words() const { return progress_->format(); }
-  /// Stops after the launch in flight; asked again, at once. What is done is kept.
+  /// Stops after the launch in flight. What is done is kept.
   void cancel();
   /// Measures a GPU itself, unless something is being collected.
   void measure(const DeviceWork& work);
@@ -55,11 +54,6 @@ class CollectPanel : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
-  struct OfGpu {
-    QString device;
-    QString point = {};    ///< that it measures; empty before the first
-    std::size_t done = 0;  ///< points
-  };
   void add_buttons();
   void add_progress();
   void connect_progress();
@@ -70,10 +64,6 @@ class CollectPanel : public QWidget {
   /// What all that the collector does begins with.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
-  /// Of several GPUs that measure at once a line each.
-  void show_by_gpu();
-  /// Between what the collector says of its progress, which is some times a second.
-  void count_point(const PointEvent& event);
   void validate();
   void ended(const QString& summary);
 
@@ -85,9 +75,6 @@ class CollectPanel : public QWidget {
   std::optional<DeviceWork> work_;  ///< what runs, or ran last; none: a sweep
   QStringList said_;                ///< about that work
   bool stopping_ = false;           ///< it was cancelled, and has not ended
-  ProgressEvent progressed_;        ///< what is shown
-  std::vector<OfGpu> gpus_;         ///< several that measure at once
-  std::size_t cut_short_ = 0;       ///< points that were cancelled themselves
   std::set<std::int64_t> kept_;     ///< points that ended, by their ids
 
   CollectForm* form_ = nullptr;

@@ -53,7 +53,10 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     if (text.isEmpty()) return apply();
     show_state();
   });
-  connect(field_, &QLineEdit::editingFinished, this, &QueryBar::apply);
+  connect(field_, &QLineEdit::returnPressed, this, [this] {
+    completer_->popup()->hide();
+    apply();
+  });
   connect(&workspace_, &Workspace::query_changed, this, [this] {
     if (field_->text().trimmed() != workspace_.query()) field_->setText(workspace_.query());
   });

@@ -125,7 +125,6 @@ TEST_F(QueryBarTest, ReturnApplies) {
   bar.begin();
   QTest::keyClicks(&line, "algo:fa1");
   EXPECT_EQ(window.workspace().query(), QString());
-  QTest::keyClick(&line, Qt::Key_Escape);  // the candidates
   QTest::keyClick(&line, Qt::Key_Return);
   EXPECT_EQ(window.workspace().query(), "algo:fa1");
   QTest::keyClicks(&line, " N:512");
