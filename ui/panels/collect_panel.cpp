@@ -223,7 +223,7 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = attnscope::text(Bytes(event.dram_bytes))});
   if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
-  if (disposition != Disposition::cancelled) kept_.insert(event.point_id);
+  if (!disposition || *disposition != Disposition::cancelled) kept_.insert(event.point_id);
   emit collection_grew(database_in_use_);
 }
 
