@@ -23,6 +23,7 @@ TEST_F(WindowTest, EveryPresetCanStart) {
     panel.form().set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
     EXPECT_EQ(panel.blocker(), QString()) << preset.name;
   }
+  panel.form().set_preset(QStringLiteral("memory-wall"));
   panel.form().set_axes(QStringLiteral("pass=bwd mask=[causal,window:256:0]"));
   EXPECT_EQ(panel.blocker(), QString());
   EXPECT_EQ(panel.request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
