@@ -10,7 +10,6 @@
 #include "kernels/user/user_kernel.h"
 #include "profiler/predict/exploration.h"
 #include "profiler/predict/explored_tables.h"
-#include "profiler/tilemap/tile_picture.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -65,15 +64,6 @@ TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
     EXPECT_EQ(table.columns[2].cell(row).number.has_value(), found->second.second) << found->first;
   }
   EXPECT_EQ(met, expected.size());
-}
-
-TEST(OwnKernel, APictureOfItsTilesHasNoOrder) {
-  const Registry registry = with_kernel(true);
-  const PointSpec spec = fixtures::spec("own", 256, 64, 32);
-  const auto picture = tile_picture(*registry.find("own"), spec.problem, spec.config(), fixtures::h200(), 0, {});
-  ASSERT_TRUE(picture);
-  EXPECT_TRUE(picture->kernel.empty());
-  EXPECT_EQ(picture->q_tiles, 4);
 }
 
 }  // namespace

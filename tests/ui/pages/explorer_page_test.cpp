@@ -30,7 +30,6 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measuring_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
-#include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -61,7 +60,7 @@ class ExplorerPageTest : public ::testing::Test {
   void wait_until_drawn() {
     QElapsedTimer timer;
     timer.start();
-    while ((page.behind() || page.grid()->picture() == nullptr) && timer.elapsed() < patience_ms) {
+    while (page.behind() && timer.elapsed() < patience_ms) {
       QApplication::processEvents(QEventLoop::WaitForMoreEvents, 100);
     }
     ASSERT_FALSE(page.behind());
@@ -185,7 +184,6 @@ TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
   EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
   EXPECT_NE(figure("SM↔L2"), before);
   EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
-  EXPECT_EQ(page.grid()->picture()->q_tiles, 4096 / 64);
   // K passes by once for each of 64 query tiles: 16 heads of 4096 x 128 in two bytes.
   EXPECT_EQ(operand("K", "loaded"), qtext(Bytes(64.0 * 16 * 4096 * 128 * 2)));
   EXPECT_EQ(operand("O", "stored"), qtext(Bytes(16.0 * 4096 * 128 * 2)));
@@ -202,39 +200,12 @@ TEST_F(ExplorerPageTest, SquareProblemsStaySquareUntilTheyAreNot) {
   EXPECT_EQ(page.chosen().choices.point.spec.problem.heads_kv, 32);
 }
 
-TEST_F(ExplorerPageTest, TheGridShowsMaskAndOrder) {
-  choose("mask", "causal");
-  type("n_k", 512);
-  type("br", 64);
-  type("bc", 64);
-  TileGridView& grid = *page.grid();
-  ASSERT_NE(grid.picture(), nullptr);
-  grid.resize(500, 500);
-  const QImage image = grid.grab().toImage();
-  for (int row = 0; row < 8; ++row) {
-    for (int column = 0; column < 8; ++column) {
-      // Beside the number and the cut corner.
-      const QPointF spot = grid.cell_rect(row, column).bottomLeft() + QPointF(5, -5);
-      EXPECT_EQ(image.pixelColor(spot.toPoint()), grid.cell_color(row, column)) << row << "," << column;
-    }
-  }
-  EXPECT_EQ(grid.cell_color(0, 7).saturation() < 30, true) << "masked is grey";
-  EXPECT_GT(grid.cell_color(7, 0).saturation(), 60);
-  EXPECT_LT(grid.cell_color(7, 0).lightness(), grid.cell_color(0, 0).lightness())
-      << "the longest row is visited first, and dark";
-  EXPECT_EQ(grid.describe_cell(7, 0), "Q tile 7 × K tile 0: visible, visit 1 of 36");
-  EXPECT_EQ(grid.describe_cell(0, 7), "Q tile 0 × K tile 7: masked");
-  EXPECT_TRUE(grid.caption().contains("28 visible, 8 partly (cut corner), 28 masked (grey)"))
-      << grid.caption().toStdString();
-}
-
 TEST_F(ExplorerPageTest, WhatDoesNotRunSaysWhyAndOffersTheNearest) {
   type("br", 512);
   type("bc", 512);
   ASSERT_TRUE(exploration().refusal);
   EXPECT_TRUE(page.verdict().startsWith("Does not run: ")) << page.verdict().toStdString();
   EXPECT_TRUE(page.verdict().contains("The nearest tile that runs is ")) << page.verdict().toStdString();
-  EXPECT_EQ(page.grid()->words(), "This configuration does not run.");
   const auto* none = page.findChild<QLabel*>(QStringLiteral("no-operands"));
   ASSERT_NE(none, nullptr);
   EXPECT_TRUE(none->isVisibleTo(&page) && !page.operands()->isVisibleTo(&page)) << "words, and no empty table";
@@ -427,23 +398,7 @@ TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {
   }
   wait_until_drawn();
   EXPECT_EQ(exploration().point.spec.problem.mask, *parse_mask("blocks:256:random25"));
-  const auto expected = picture_of(page.chosen().choices);
-  ASSERT_TRUE(expected);
-  const analysis::TilePicture& got = *page.grid()->picture();
-  ASSERT_EQ(got.cells.size(), expected->cells.size());
-  EXPECT_EQ(got.cells_of(analysis::TileSight::masked), expected->cells_of(analysis::TileSight::masked));
-  EXPECT_GT(got.cells_of(analysis::TileSight::masked), 0);
   EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
-}
-
-TEST_F(ExplorerPageTest, LargeGridsComeAsideAndAggregated) {
-  type("n_k", 16'384);
-  type("br", 16);
-  type("bc", 16);
-  wait_until_drawn();
-  EXPECT_EQ(page.grid()->picture()->rows, 256);
-  EXPECT_TRUE(page.grid()->caption().contains("a cell is 4 × 4 tiles")) << page.grid()->caption().toStdString();
-  EXPECT_TRUE(page.grid()->caption().contains("1,048,576 visible, 0 partly")) << page.grid()->caption().toStdString();
 }
 
 TEST_F(ExplorerPageTest, ShowsAPointFromElsewhere) {

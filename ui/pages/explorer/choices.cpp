@@ -278,20 +278,6 @@ QString short_title(const ExplorerChoices& choices) {
       .arg(spec.tile.bc);
 }
 
-std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,
-                                                const std::function<bool()>& cancelled) {
-  const PointSpec& spec = choices.point.spec;
-  // Lengths in a list may stand in any order.
-  std::int64_t longest = 0;
-  if (spec.problem.mask.padded()) {
-    for (std::int64_t entry = 1; entry < spec.problem.batch; ++entry) {
-      if (key_length(spec.problem, entry) > key_length(spec.problem, longest)) longest = entry;
-    }
-  }
-  return analysis::tile_picture(*known_algorithms().find(spec.algorithm), spec.problem, spec.config(),
-                                limits_of(choices), longest, cancelled);
-}
-
 std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name) {
   for (const LoadedRun& run : workspace.runs()) {
     if (run.info->summary.device_name != name) continue;

@@ -5,7 +5,6 @@
 #include <QJsonObject>
 #include <QString>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,7 +14,6 @@
 #include "kernels/model/gpu_values.h"
 #include "profiler/predict/exploration.h"
 #include "profiler/predict/tile_rule.h"
-#include "profiler/tilemap/tile_picture.h"
 #include "storage/run_store.h"
 #include "ui/runs/workspace.h"
 
@@ -66,9 +64,6 @@ struct Explored {
   analysis::Exploration exploration;
 };
 [[nodiscard]] Explored work_out(ExplorerChoices choices);
-/// The picture of the batch entry with the most keys. Nothing once it is cancelled. Pre: the configuration runs.
-[[nodiscard]] std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,
-                                                              const std::function<bool()>& cancelled = {});
 
 /// The multiples by the names that choose() takes.
 struct WhatIfChoice {

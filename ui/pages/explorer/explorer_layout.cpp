@@ -16,7 +16,6 @@
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/measuring_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
-#include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
@@ -136,7 +135,6 @@ void ExplorerPage::build_cards() {
   recorded_note_ = card_words(nullptr, QStringLiteral("recorded-note"));
   on_chip_ = new OnChipMap();
   unit_bars_ = new UnitBars();
-  grid_ = new TileGridView();
   figures_ = new ResultModel(this);
   operands_ = new ResultModel(this);
   figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
@@ -150,7 +148,6 @@ void ExplorerPage::build_cards() {
   layout->addWidget(card(qtext(say::explorer_page::predicted_time{}),
                          {of_kernel_, unit_bars_, recorded_note_, terms_note_, errors_}));
   layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
-  layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
   layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
   layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_->table()}));
   card_area_ = new QScrollArea(this);

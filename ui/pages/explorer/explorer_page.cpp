@@ -25,7 +25,6 @@
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/measuring_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
-#include "ui/pages/explorer/tile_grid_view.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -89,30 +88,13 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
       recorded_(workspace, [this] { show_recorded(); }),
-      explored_(explore_aside,
-                [this](const std::shared_ptr<const Explored>& explored) {
-                  take(explored);
-                  const PointSpec& spec = explored->choices.point.spec;
-                  if (!explored->exploration.refusal) {
-                    const bool quick = analysis::is_quick_picture(spec.problem, spec.tile);
-                    pictured_.ask(explored->choices, quick ? 0 : always_aside);
-                  }
-                }),
-      pictured_(
-          [](const ExplorerChoices& choices, const Outdated& outdated) {
-            auto picture = picture_of(choices, outdated);
-            return picture ? std::make_shared<const analysis::TilePicture>(std::move(*picture)) : nullptr;
-          },
-          [this](const std::shared_ptr<const analysis::TilePicture>& picture) {
-            if (picture) grid_->set_picture(picture);
-          }),
+      explored_(explore_aside, [this](const std::shared_ptr<const Explored>& explored) { take(explored); }),
       explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
         known_pins_.push_back(pin);
         know_pins();
         show_figures();
       }) {
   wait_for(explored_);
-  wait_for(pictured_);
   wait_for(recorded_.work());
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
@@ -262,8 +244,7 @@ void ExplorerPage::show_choices() {
 }
 
 std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
-  return {{qtext(say::explorer_page::keys_undo{}), qtext(say::explorer_page::key_undo{})},
-          {qtext(say::explorer_page::keys_grid{}), qtext(say::explorer_page::key_grid{})}};
+  return {{qtext(say::explorer_page::keys_undo{}), qtext(say::explorer_page::key_undo{})}};
 }
 
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
@@ -321,7 +302,6 @@ void ExplorerPage::apply(const State& state) {
   chosen_ = state;
   behind_ = true;
   explored_.drop();  // its answer is of what was chosen before
-  pictured_.drop();
   // However many changes one turn of the event loop brings, the last one is worked out.
   if (queued_) return;
   queued_ = true;
@@ -350,10 +330,7 @@ void ExplorerPage::work_out_chosen() {
   show_pins();
   know_pins();
   const bool quick = analysis::is_quick(choices.point.spec.problem);
-  if (!quick) {
-    set_words(verdict_, qtext(say::explorer_page::working_out{}));
-    grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
-  }
+  if (!quick) set_words(verdict_, qtext(say::explorer_page::working_out{}));
   explored_.ask(choices, quick ? 0 : always_aside);
   if (!quick) show_measured();
 }
@@ -395,7 +372,6 @@ void ExplorerPage::show_explored() {
   operands_view_->fit();
   operands_view_->setVisible(!e.refusal);
   show_words(no_operands_, e.refusal ? qtext(say::explorer_page::no_operands{}) : QString());
-  show_grid();
   set_words(errors_, prediction_words(*shown_));
   show_measured();
 }
@@ -459,17 +435,6 @@ const PointRecord* ExplorerPage::measured_record() {
                                                                           .run = found->title.toStdString()}));
   }
   return of_file_.get();
-}
-
-void ExplorerPage::show_grid() {
-  const analysis::Exploration& e = shown_->exploration;
-  if (e.refusal) {
-    grid_->set_picture(nullptr, qtext(say::explorer_page::does_not_run{}));
-  } else if (!e.predicts_time) {
-    grid_->set_picture(nullptr, qtext(say::explorer_page::no_program{}));
-  } else if (!analysis::is_quick_picture(e.point.spec.problem, e.point.spec.tile)) {
-    grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
-  }
 }
 
 void ExplorerPage::show_verdict() {

@@ -25,7 +25,6 @@ class FittedTable;
 class ResultModel;
 class MeasuringCard;
 class OnChipMap;
-class TileGridView;
 
 class ExplorerPage : public Page {
   Q_OBJECT
@@ -60,7 +59,7 @@ class ExplorerPage : public Page {
   /// Null until the first of a block mask is worked out.
   [[nodiscard]] const Explored* shown() const { return shown_.get(); }
   /// Whether what is shown is behind what is chosen: the rest is being worked out.
-  [[nodiscard]] bool behind() const { return behind_ || explored_.busy() || pictured_.busy(); }
+  [[nodiscard]] bool behind() const { return behind_ || explored_.busy(); }
   /// Whether the configuration runs, or why it does not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_words() const { return errors_->text(); }
@@ -68,7 +67,6 @@ class ExplorerPage : public Page {
   [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
   [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
-  [[nodiscard]] TileGridView* grid() const { return grid_; }
   [[nodiscard]] FittedTable* figures() const { return figures_view_; }
   [[nodiscard]] FittedTable* operands() const { return operands_view_; }
   [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
@@ -128,7 +126,6 @@ class ExplorerPage : public Page {
   [[nodiscard]] const PointRecord* measured_record();
   void show_figures();
   void show_verdict();
-  void show_grid();
   void show_pins();
   void show_measured();
   /// Works out what of the pins is not known.
@@ -169,15 +166,13 @@ class ExplorerPage : public Page {
   RecordedPoints recorded_;
   std::shared_ptr<const PointRecord> of_file_;
   QLabel* recorded_note_ = nullptr;
-  TileGridView* grid_ = nullptr;
   ResultModel* figures_ = nullptr;
   ResultModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
-  // What takes longer than a frame: block masks, and grids of many tiles.
+  // What takes longer than a frame: block masks.
   Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
-  Live<ExplorerChoices, std::shared_ptr<const analysis::TilePicture>> pictured_;
   Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
 };
 
