@@ -74,7 +74,7 @@ constexpr std::array figures{
 };
 // clang-format on
 
-/// A cell and its comparison with the first column.
+/// A cell and its comparison with what is pinned.
 struct JudgedCell {
   Cell cell;
   Tone tone = Tone::plain;
@@ -86,7 +86,7 @@ struct Line {
   std::vector<JudgedCell> cells;
 };
 
-/// "+12%", "−8%", "×2.1": how far a value is from the first one.
+/// "+12%", "−8%", "×2.1": how far a value is from the pinned one.
 std::string distance(double ratio) {
   constexpr double far = 2;
   if (ratio >= far || ratio <= 1 / far) return fmt::format("×{}", number_text(ratio));
@@ -101,7 +101,7 @@ std::optional<double> value_of(const Figure& figure, const Exploration& e) {
   return value == 0 && !e.predicts_time ? std::nullopt : std::optional(value);
 }
 
-JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::optional<double> first,
+JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::optional<double> pinned,
                        bool one_problem) {
   const std::optional<double> value = value_of(figure, *column.exploration);
   if (!value) {
@@ -114,14 +114,14 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
   }
   JudgedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
   constexpr double alike = 1e-12;  // rounding error of equal sums
-  if (!first || *first == 0 || std::abs(*value - *first) <= alike * std::max(std::abs(*value), std::abs(*first))) {
+  if (!pinned || *pinned == 0 || std::abs(*value - *pinned) <= alike * std::max(std::abs(*value), std::abs(*pinned))) {
     return judged;
   }
   const std::string shown = std::exchange(judged.cell.text, {});
-  const std::string by = distance(*value / *first);
+  const std::string by = distance(*value / *pinned);
   if (figure.better == Better::neither || !one_problem) {
     judged.cell.text = fmt::format("{}  {}", shown, by);
-  } else if ((*value < *first) == (figure.better == Better::less)) {
+  } else if ((*value < *pinned) == (figure.better == Better::less)) {
     judged.tone = Tone::better;
     judged.cell.text = text(say::explorer_page::better{.value = shown, .by = by});
   } else {
@@ -155,17 +155,18 @@ std::string bytes_text(std::int64_t bytes) {
 
 }  // namespace
 
-Table figures_table(std::span<const ExploredColumn> columns, const Registry& registry) {
+Table figures_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned, const Registry& registry) {
+  std::vector columns{now};
+  if (pinned) columns.push_back(*pinned);
+  const bool one_problem = pinned && now.exploration->point.spec.problem == pinned->exploration->point.spec.problem;
   std::vector<Line> lines;
   add_choices(lines, columns, registry);
   const auto one_gpu = [](const ExploredColumn& each) { return each.exploration->point.spec.problem.gpus == 1; };
   for (const Figure& figure : figures) {
-    const Exploration& first = *columns.front().exploration;
     Line line{.label = text(figure.label()), .help = text(figure.help()), .cells = {}};
-    for (const ExploredColumn& column : columns) {
-      line.cells.push_back(judged_cell(figure, column, value_of(figure, first),
-                                       column.exploration->point.spec.problem == first.point.spec.problem));
-    }
+    line.cells.push_back(
+        judged_cell(figure, now, pinned ? value_of(figure, *pinned->exploration) : std::nullopt, one_problem));
+    if (pinned) line.cells.push_back(judged_cell(figure, *pinned, std::nullopt, one_problem));
     if (!figure.of_several_gpus || !std::ranges::all_of(columns, one_gpu)) lines.push_back(std::move(line));
   }
   TableOf<Line> table(std::move(lines));

@@ -47,9 +47,7 @@ TEST(OwnKernel, HasNoTimeAndWhatBytesItsLawHas) {
 TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
   const Exploration law = explored(true);
   const Exploration none = explored(false);
-  const std::vector<ExploredColumn> both{{.title = {}, .help = {}, .exploration = &law},
-                                         {.title = {}, .help = {}, .exploration = &none}};
-  const Table table = figures_table(both, with_kernel(true));
+  const Table table = figures_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));
   // By row label: whether there is a value with a law, and without one.
   const std::map<std::string, std::pair<bool, bool>> expected{
       {"Time", {false, false}},         {"TFLOP/s", {false, false}},   {"DRAM", {false, false}},

@@ -9,7 +9,6 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QElapsedTimer>
-#include <QJsonArray>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
@@ -254,7 +253,7 @@ TEST_F(ExplorerPageTest, PaddingTakesBlocksAway) {
   EXPECT_TRUE(legend(OnChipPlace::shared).contains("Padding 96 KiB"));
 }
 
-TEST_F(ExplorerPageTest, PinsStandBesideWhatIsChosenNext) {
+TEST_F(ExplorerPageTest, WhatIsChosenIsComparedWithThePin) {
   type("br", 128);
   type("bc", 64);
   page.pin();
@@ -265,11 +264,11 @@ TEST_F(ExplorerPageTest, PinsStandBesideWhatIsChosenNext) {
   EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 128 × 64");
   EXPECT_EQ(figure("Br", 0), "64") << "what differs between them is listed";
   EXPECT_EQ(figure("Br", 1), "128");
-  EXPECT_TRUE(figure("SM↔L2", 1).endsWith("better")) << figure("SM↔L2", 1).toStdString();
-  EXPECT_TRUE(figure("Intensity, SM↔L2", 1).endsWith("better")) << "more of it is better";
+  EXPECT_TRUE(figure("SM↔L2", 0).endsWith("worse")) << figure("SM↔L2", 0).toStdString();
+  EXPECT_TRUE(figure("Intensity, SM↔L2", 0).endsWith("worse")) << "less of it is worse";
   EXPECT_EQ(figure("FLOPs, visible pairs", 1), figure("FLOPs, visible pairs", 0));
   for (int row = 0; row < model.rowCount(); ++row) {
-    const QModelIndex cell = model.index(row, 2);
+    const QModelIndex cell = model.index(row, 1);
     const QVariant ink = cell.data(Qt::ForegroundRole);
     const QString text = cell.data().toString();
     EXPECT_EQ(ink.isValid(), text.endsWith("better") || text.endsWith("worse")) << "colour never speaks alone";
@@ -277,17 +276,13 @@ TEST_F(ExplorerPageTest, PinsStandBesideWhatIsChosenNext) {
       EXPECT_EQ(ink.value<QColor>().blue() > ink.value<QColor>().red(), text.endsWith("better")) << text.toStdString();
     }
   }
-  page.pin();
+  button("pin")->click();
   settle();
-  type("br", 96);
-  page.pin();
+  EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64") << "in place of the one before";
+  button("unpin")->click();
   settle();
-  EXPECT_FALSE(button("pin")->isEnabled()) << "three are the most";
-  EXPECT_EQ(page.figures()->model()->columnCount(), 5);
-  page.unpin(0);
-  settle();
-  EXPECT_EQ(page.chosen().pins.size(), 2U);
-  EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64");
+  EXPECT_FALSE(page.chosen().pin);
+  EXPECT_EQ(model.columnCount(), 2);
 }
 
 TEST_F(ExplorerPageTest, UndoTakesBackChoicesAndPins) {
@@ -382,12 +377,12 @@ TEST_F(ExplorerPageTest, StateComesBackWhole) {
   choices["of_later"] = "7";
   choices["device"] = "a toaster";
   odd["choices"] = choices;
-  odd["pins"] = QJsonArray{1, "two", QJsonObject{}, QJsonObject{}, QJsonObject{}};
+  odd["pin"] = "two";
   other.restore(odd);
   settle();
   EXPECT_EQ(other.chosen().choices.point.spec.problem.mask, Mask::causal);
   EXPECT_EQ(other.chosen().choices.device, "NVIDIA H100 SXM");
-  EXPECT_EQ(other.chosen().pins.size(), ExplorerPage::most_pins);
+  EXPECT_EQ(other.chosen().pin, page.chosen().pin);
 }
 
 TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {

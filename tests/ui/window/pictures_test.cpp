@@ -262,9 +262,8 @@ TEST(ResultModel, SaysWhichCellsAreOthers) {
   const Explored second = work_out(choices);
   ResultModel model;
   const auto show = [&](const Explored& explored) {
-    const std::vector columns{
-        analysis::ExploredColumn{.title = "now", .help = {}, .exploration = &explored.exploration}};
-    model.update_table(std::make_shared<const analysis::Table>(analysis::figures_table(columns, known_algorithms())));
+    const analysis::ExploredColumn now{.title = "now", .help = {}, .exploration = &explored.exploration};
+    model.update_table(std::make_shared<const analysis::Table>(analysis::figures_table(now, {}, known_algorithms())));
   };
   show(first);
   QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);

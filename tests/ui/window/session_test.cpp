@@ -52,10 +52,10 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"explorer",
      R"({"around": 3, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
      R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"causal",)"
-     R"("n_k":"4096","n_q":"4096","padding":"0","page":"0","pass":"fwd"},"pins":[{"algorithm":"fa2","batch":"1",)"
+     R"("n_k":"4096","n_q":"4096","padding":"0","page":"0","pass":"fwd"},"pin":{"algorithm":"fa2","batch":"1",)"
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
      R"(,"dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"full","n_k":"4096","n_q":"4096","padding":"0","pa)"
-     R"(ge":"0","pass":"fwd"}]})"},
+     R"(ge":"0","pass":"fwd"}})"},
     {"roofline", R"({"along":"n","choices":{"mask":"causal"},"device":"","level":"sm_l2","n":4096})"},
     {"law", R"({"choices":{},"level":"dram","view":"collapse"})"},
     {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
@@ -172,7 +172,7 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
   EXPECT_FALSE(window.workspace().runs()[1].visible);
   EXPECT_TRUE(window.workspace().runs()[2].visible);
   EXPECT_EQ(page_of<ExplorerPage>(window).chosen().choices.what_if.dram_rate, 0.5);
-  ASSERT_EQ(page_of<ExplorerPage>(window).chosen().pins.size(), 1U);
+  EXPECT_TRUE(page_of<ExplorerPage>(window).chosen().pin);
   EXPECT_FALSE(window.findChild<QDockWidget*>(QStringLiteral("collect"))->toggleViewAction()->isChecked());
   EXPECT_EQ(window.collect()->request().rounds, 7);
   const auto& io = page_of<IoCurvePage>(window);

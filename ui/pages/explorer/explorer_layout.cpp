@@ -83,14 +83,8 @@ void ExplorerPage::build_bar() {
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
   }
   // What comes and goes stands last, so that nothing else moves under the mouse.
-  for (std::size_t i = 0; i < most_pins; ++i) {
-    auto* unpin = new QToolButton(bar);
-    unpin->setObjectName(QStringLiteral("unpin-") + pin_letter(i));
-    unpin->setText(qtext(say::explorer_page::unpin_short{.pin = pin_letter(i).toStdString()}));
-    connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
-    flow->addWidget(unpin);
-    unpin_buttons_[i] = unpin;
-  }
+  unpin_button_ = button(QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
+  connect(unpin_button_, &QPushButton::clicked, this, &ExplorerPage::unpin);
   nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
   connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
   layout()->addWidget(bar);

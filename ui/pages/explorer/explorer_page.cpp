@@ -4,7 +4,6 @@
 #include <QEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
-#include <QJsonArray>
 #include <QMessageBox>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -33,9 +32,8 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double editors_width = 18.5;       ///< lines of text
-constexpr int card_width_beside_one = 540;   ///< beside one pin
-constexpr int card_width_beside_pins = 800;  ///< beside several
+constexpr double editors_width = 18.5;  ///< lines of text
+constexpr int card_width_beside_pin = 540;
 
 }  // namespace
 
@@ -90,8 +88,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
       recorded_(workspace, [this] { show_recorded(); }),
       explored_(explore_aside, [this](const std::shared_ptr<const Explored>& explored) { take(explored); }),
       explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
-        known_pins_.push_back(pin);
-        know_pins();
+        known_pin_ = pin;
         show_figures();
       }) {
   wait_for(explored_);
@@ -127,7 +124,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::points_changed, this, [this] { recorded_.forget(); });
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
   keep_choices();
-  apply({.choices = default_choices(), .pins = {}});
+  apply({.choices = default_choices(), .pin = {}});
 }
 
 void ExplorerPage::list_devices() {
@@ -215,10 +212,8 @@ QWidget* ExplorerPage::view() {
 void ExplorerPage::keep_choices() {
   choices().keep(
       [this](QJsonObject& state) {
-        QJsonArray pins;
-        for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
         state[QStringLiteral("choices")] = to_json(chosen_.choices);
-        state[QStringLiteral("pins")] = pins;
+        state[QStringLiteral("pin")] = chosen_.pin ? to_json(*chosen_.pin) : QJsonObject();
         state[QStringLiteral("around")] = measuring_->steps().value();
       },
       [this](const QJsonObject& state) {
@@ -227,14 +222,12 @@ void ExplorerPage::keep_choices() {
         take_json(choices, chosen_.choices);
         (void)take_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
-        if (!state[QStringLiteral("pins")].isArray()) return;
-        chosen_.pins.clear();
-        for (const auto& each : state[QStringLiteral("pins")].toArray()) {
-          if (chosen_.pins.size() == most_pins) break;
-          const QJsonObject pin = each.toObject();
-          take_json(pin, chosen_.pins.emplace_back(default_choices()));
-          (void)take_gpu(chosen_.pins.back(), pin[QStringLiteral("device")].toString());
-        }
+        if (!state[QStringLiteral("pin")].isObject()) return;
+        chosen_.pin.reset();
+        const QJsonObject pin = state[QStringLiteral("pin")].toObject();
+        if (pin.isEmpty()) return;
+        take_json(pin, chosen_.pin.emplace(default_choices()));
+        (void)take_gpu(*chosen_.pin, pin[QStringLiteral("device")].toString());
       });
 }
 
@@ -258,10 +251,8 @@ bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   ExplorerChoices pinned;
   const bool known = take_point(pinned, spec, gpu);
-  if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
-  if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
-  next.pins.push_back(std::move(pinned));
-  change(std::move(next), qtext(say::explorer_page::did_pin{}));
+  next.pin = std::move(pinned);
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_pin{}));
   return known;
 }
 
@@ -309,7 +300,7 @@ void ExplorerPage::apply(const State& state) {
 }
 
 void ExplorerPage::take_new_rates() {
-  known_pins_.clear();
+  known_pin_.reset();
   apply(State(chosen_));
 }
 
@@ -317,7 +308,7 @@ void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
   chosen_.choices.rates = rates_of(chosen_.choices, workspace_);
-  for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin, workspace_);
+  if (chosen_.pin) chosen_.pin->rates = rates_of(*chosen_.pin, workspace_);
   const ExplorerChoices& choices = chosen_.choices;
   take_new_kernels();
   {
@@ -327,8 +318,8 @@ void ExplorerPage::work_out_chosen() {
     device_->setCurrentIndex(device_->findText(QString::fromStdString(choices.device)));
   }
   editors_->show_choices(choices);
-  show_pins();
-  know_pins();
+  show_pin();
+  know_pin();
   const bool quick = analysis::is_quick(choices.point.spec.problem);
   if (!quick) set_words(verdict_, qtext(say::explorer_page::working_out{}));
   explored_.ask(choices, quick ? 0 : always_aside);
@@ -454,66 +445,44 @@ void ExplorerPage::show_figures() {
         text(say::explorer_page::column_help{.device = of.choices.device, .point = describe(of.choices.point.spec)});
     return analysis::ExploredColumn{.title = title.toStdString(), .help = help, .exploration = &of.exploration};
   };
-  std::vector columns{column(qtext(say::explorer_page::now{}), *shown_)};
-  columns.front().measured = counted ? measured_record() : nullptr;
-  for (std::size_t i = 0; i < chosen_.pins.size(); ++i) {
-    const Explored* pin = pinned(chosen_.pins[i]);
-    if (pin == nullptr) continue;
-    columns.push_back(column(QStringLiteral("%1 · %2").arg(pin_letter(i), short_title(pin->choices)), *pin));
-  }
-  figures_->update_table(std::make_shared<const analysis::Table>(analysis::figures_table(columns, known_algorithms())));
-  static_cast<CardLayout*>(card_area_->widget()->layout())
-      ->set_column_width(columns.size() > 2   ? card_width_beside_pins
-                         : columns.size() > 1 ? card_width_beside_one
-                                              : card_width);
+  analysis::ExploredColumn chosen = column(qtext(say::explorer_page::now{}), *shown_);
+  chosen.measured = counted ? measured_record() : nullptr;
+  std::optional<analysis::ExploredColumn> pin;
+  if (known_pin_) pin = column(QStringLiteral("A · ") + short_title(known_pin_->choices), *known_pin_);
+  figures_->update_table(
+      std::make_shared<const analysis::Table>(analysis::figures_table(chosen, pin, known_algorithms())));
+  static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_beside_pin : card_width);
   figures_view_->fit();
 }
 
-void ExplorerPage::show_pins() {
-  pin_button_->setEnabled(chosen_.pins.size() < most_pins);
-  for (std::size_t i = 0; i < most_pins; ++i) {
-    const bool there = i < chosen_.pins.size();
-    unpin_buttons_[i]->setVisible(there);
-    if (!there) continue;
-    const QString words = qtext(say::explorer_page::unpin{.pin = pin_letter(i).toStdString(),
-                                                          .what = short_title(chosen_.pins[i]).toStdString()});
-    unpin_buttons_[i]->setToolTip(plain_tip(words));
-    unpin_buttons_[i]->setAccessibleName(words);
-  }
+void ExplorerPage::show_pin() {
+  unpin_button_->setVisible(chosen_.pin.has_value());
+  if (!chosen_.pin) return;
+  const QString words = qtext(say::explorer_page::unpin{.what = short_title(*chosen_.pin).toStdString()});
+  unpin_button_->setToolTip(plain_tip(words));
+  unpin_button_->setAccessibleName(words);
 }
 
-const Explored* ExplorerPage::pinned(const ExplorerChoices& choices) const {
-  const auto found = std::ranges::find_if(
-      known_pins_, [&](const auto& known) { return known->asked == choices || known->choices == choices; });
-  return found == known_pins_.end() ? nullptr : found->get();
-}
-
-void ExplorerPage::know_pins() {
-  if (explored_pin_.busy()) return;
-  std::erase_if(known_pins_, [&](const auto& known) {
-    return std::ranges::none_of(chosen_.pins,
-                                [&](const auto& pin) { return known->asked == pin || known->choices == pin; });
-  });
-  for (const ExplorerChoices& pin : chosen_.pins) {
-    if (pinned(pin) == nullptr) {
-      return explored_pin_.ask(pin, analysis::is_quick(pin.point.spec.problem) ? 0 : always_aside);
-    }
-  }
+void ExplorerPage::know_pin() {
+  if (known_pin_ && chosen_.pin && (known_pin_->asked == *chosen_.pin || known_pin_->choices == *chosen_.pin)) return;
+  known_pin_.reset();
+  explored_pin_.drop();
+  if (!chosen_.pin) return;
+  explored_pin_.ask(*chosen_.pin, analysis::is_quick(chosen_.pin->point.spec.problem) ? 0 : always_aside);
 }
 
 void ExplorerPage::pin() {
-  if (shown_ == nullptr || behind() || chosen_.pins.size() >= most_pins) return;
-  if (pinned(shown_->choices) == nullptr) known_pins_.push_back(shown_);
+  if (shown_ == nullptr || behind()) return;
   State next = chosen_;
-  next.pins.push_back(shown_->choices);
-  change(std::move(next), qtext(say::explorer_page::did_pin{}));
+  next.pin = shown_->choices;
+  known_pin_ = shown_;
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_pin{}));
 }
 
-void ExplorerPage::unpin(int place) {
+void ExplorerPage::unpin() {
   State next = chosen_;
-  if (place < 0 || static_cast<std::size_t>(place) >= next.pins.size()) return;
-  next.pins.erase(next.pins.begin() + place);
-  change(std::move(next), qtext(say::explorer_page::did_unpin{}));
+  next.pin.reset();
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_unpin{}));
 }
 
 void ExplorerPage::take_default_tile() {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One configuration, turned knob by knob: what theory says of it follows at every movement, and up to three others
-// stand pinned beside it.
+// One configuration, turned knob by knob: what theory says of it follows at every movement. Another one can be pinned:
+// differences to it are shown.
 #pragma once
 
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QToolButton>
 #include <QUndoStack>
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -36,7 +34,7 @@ class ExplorerPage : public Page {
   /// What no kernel of ours knows is left.
   /// Takes over that point, on a GPU by its name. False where the GPU is none that the page knows: another one stays.
   bool explore(const PointSpec& spec, const QString& gpu);
-  /// Puts that point beside what is shown, in place of the oldest where there is no room. False: as explore().
+  /// Pins that point in place of the one that was. False: as explore().
   bool pin_point(const PointSpec& spec, const QString& gpu);
   /// Turns to that algorithm, with all else that is shown as far as the algorithm takes it.
   void explore_algorithm(const std::string& name);
@@ -46,13 +44,10 @@ class ExplorerPage : public Page {
   [[nodiscard]] QString under_way() const;
   void end_work();
 
-  static constexpr std::size_t most_pins = 3;
-  [[nodiscard]] static QString pin_letter(std::size_t pin) { return QString(QLatin1Char("ABC"[pin])); }
-
   /// All that undo takes back.
   struct State {
     ExplorerChoices choices;
-    std::vector<ExplorerChoices> pins;
+    std::optional<ExplorerChoices> pin;
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& chosen() const { return chosen_; }
@@ -78,7 +73,7 @@ class ExplorerPage : public Page {
   // To be connected to.
   void edit(const QString& name, const QString& text, int gesture);
   void pin();
-  void unpin(int place);
+  void unpin();
   /// The tile of the table of tiles, else of the algorithm's own rule.
   void take_default_tile();
   /// The nearest tile that runs, where what is chosen does not.
@@ -126,11 +121,10 @@ class ExplorerPage : public Page {
   [[nodiscard]] const PointRecord* measured_record();
   void show_figures();
   void show_verdict();
-  void show_pins();
+  void show_pin();
   void show_measured();
-  /// Works out what of the pins is not known.
-  void know_pins();
-  [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
+  /// Works out what is pinned, unless it is known.
+  void know_pin();
 
   static constexpr int card_width = 400;
   static constexpr int most_columns = 3;
@@ -142,14 +136,14 @@ class ExplorerPage : public Page {
   bool behind_ = false;
   bool keeps_result_seen_ = false;  ///< until somebody scrolls or chooses
   bool queued_ = false;
-  std::vector<std::shared_ptr<const Explored>> known_pins_;
+  std::shared_ptr<const Explored> known_pin_;  ///< null: nothing is pinned, or it is being worked out
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* kernel_ = nullptr;
   QPushButton* pin_button_ = nullptr;
-  std::array<QToolButton*, most_pins> unpin_buttons_{};
+  QPushButton* unpin_button_ = nullptr;
   QPushButton* nearest_button_ = nullptr;
   MeasuringCard* measuring_ = nullptr;
   QLabel* verdict_ = nullptr;
