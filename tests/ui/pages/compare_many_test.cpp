@@ -100,9 +100,8 @@ TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
 
 TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=1000")).empty());
-  page.set_view(ComparePage::View::map);
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
-  page.set_view(ComparePage::View::curves);
+  page.set_view(ComparePage::View::plot);
   EXPECT_FALSE(page.settled());
   page.settle();
   EXPECT_EQ(page.comparison()->points(), workspace.visible());
@@ -116,22 +115,6 @@ TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
   page.settle();
   EXPECT_EQ(page.view(), page.table());
   EXPECT_EQ(ratios().size(), 4U * many_heads);
-}
-
-TEST_F(CompareMany, AChoiceOfTheProblemIsKeptThoughItIsMadeWhileAnotherIsShown) {
-  page.set_view(ComparePage::View::map);
-  page.set_map_axes(QStringLiteral("br"), QStringLiteral("n"));
-  page.settle();
-  const QStringList options = page.options(QStringLiteral("heads"));
-  ASSERT_EQ(options.size(), many_heads);
-  page.choose(QStringLiteral("heads"), options[6]);
-  page.choose(QStringLiteral("heads"), options[7]);
-  page.settle();
-  double value = 0;
-  for (const auto& line : page.map()->grid().cells) {
-    for (const HeatmapCell& cell : line) value = std::max(value, cell.value.value_or(0));
-  }
-  EXPECT_GT(value, 1.4) << "of 8 heads the later run is slower; of 7 it is not";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sides held to a baseline on their page: what the table says, and what map and curves draw.
+// Sides held to a baseline on their page: what the table says, and what the plot draws.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -9,6 +9,7 @@
 #include <QTest>
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "tests/ui/window_test.h"
@@ -17,9 +18,7 @@
 #include "ui/pages/points/points_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/details_panel.h"
-#include "ui/plots/curve_style.h"
-#include "ui/plots/heatmap_drawing.h"
-#include "ui/theme/theme.h"
+#include "ui/plots/heatmap_view.h"
 
 namespace attnscope::ui {
 namespace {
@@ -96,8 +95,9 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("other_ns").front(), "6.55 ms");
   EXPECT_EQ(column("rounds").front(), "1");
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
-  EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
-  EXPECT_EQ(column("note").front(), QString());
+  EXPECT_EQ(column("note").at(4), QString()) << "no column of commands";
+  const QString why = page.table()->model()->index(4, 0).data(Qt::ToolTipRole).toString();
+  EXPECT_TRUE(why.contains("attnscope collect --rounds ")) << why.toStdString();
   const QStringList told = page.summary().split('\n');
   EXPECT_TRUE(told.at(0).startsWith("Neither after nor before")) << told.at(0).toStdString();
   EXPECT_EQ(told.at(1), "2 FASTER, 2 SLOWER, 0 SAME, 2 UNDECIDED; 1 without a comparison.");
@@ -184,26 +184,6 @@ TEST_F(ComparePageTest, ASideThatSharesNoPointIsNotAmongThem) {
   EXPECT_EQ(column("verdict").size(), 6);
 }
 
-TEST_F(ComparePageTest, ValuesAreOfWhatTheViewShows) {
-  auto two_widths = grid_of(changed_factors);
-  for (PointRecord& record : grid_of(changed_factors)) {
-    record.spec.problem.d = 64;
-    two_widths.push_back(std::move(record));
-  }
-  open({{"before", two_widths}, {"after", two_widths}});
-  EXPECT_EQ(page.values().lines.size(), 12U);
-  page.set_view(ComparePage::View::map);
-  page.set_map_axes("n", "br");
-  settle();
-  ASSERT_EQ(page.view(), page.map());
-  const ShownValues values = page.values();
-  EXPECT_EQ(values.lines.size(), page.map()->grid().shown_rows().size());
-  EXPECT_EQ(values.lines.size(), 6U) << "of one d";
-  const auto d = values.keys.indexOf("d");
-  ASSERT_GE(d, 0) << values.keys.join(' ').toStdString();
-  for (const QStringList& line : values.lines) EXPECT_EQ(line[d], values.lines[0][d]);
-}
-
 TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
   std::vector<PointRecord> points;
   for (const std::int64_t n : {1024, 2048}) {
@@ -232,10 +212,6 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
   EXPECT_TRUE(page.summary().startsWith("model is slower than real by 40%")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nDiffers: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
-  page.set_view(ComparePage::View::curves);
-  EXPECT_TRUE(page.plot()->legend_words().last().endsWith("(simulated)"));
-  EXPECT_TRUE(page.plot()->legend_words().first().endsWith("(baseline)"));
-  EXPECT_TRUE(page.plot()->key().startsWith("Bars: 95% intervals")) << page.plot()->key().toStdString();
 }
 
 TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
@@ -248,115 +224,55 @@ TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
       << page.said().copies().toStdString();
 }
 
-/// The share of a cell's pixels that have its colour.
-double share_of_fill(HeatmapView& view, HeatmapGrid::Place place, const QColor& fill) {
-  const QImage picture = view.grab().toImage();
-  const QRect cell = view.cell_rect(place).toRect().adjusted(4, 4, -4, -4);
-  int filled = 0;
-  for (int y = cell.top(); y <= cell.bottom(); ++y) {
-    for (int x = cell.left(); x <= cell.right(); ++x) filled += picture.pixelColor(x, y) == fill ? 1 : 0;
-  }
-  return static_cast<double>(filled) / (cell.width() * cell.height());
-}
-
-TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict) {
-  open_two(changed_factors);
-  page.set_view(ComparePage::View::map);
-  page.set_map_axes("n", "br");
-  settle();
-  HeatmapView& view = *page.map();
-  ASSERT_TRUE(page.has_plot());
-  const HeatmapGrid& grid = view.grid();
-  ASSERT_EQ(grid.y.size(), 3U) << "what has no partner has no place";
-  ASSERT_EQ(grid.x.size(), 2U);
-  const HeatmapGrid::Place slower{grid.y.place_of(4096.0), grid.x.place_of(64.0)};
-  const HeatmapGrid::Place open_cell{grid.y.place_of(2048.0), grid.x.place_of(64.0)};
-  EXPECT_NEAR(*grid.at(slower).value, 1.6, 1e-9);
-  EXPECT_NEAR(*grid.at(open_cell).value, 1, 1e-9);
-  EXPECT_FALSE(grid.extra(slower).hatched);
-  EXPECT_TRUE(grid.extra(open_cell).hatched);
-  const HeatmapColors colors(grid, true);
-  EXPECT_EQ(colors.at(1.0).name(), "#f7f7f7") << "1 is white";
-  EXPECT_GT(share_of_fill(view, slower, colors.at(*grid.at(slower).value)), 0.8);
-  EXPECT_LT(share_of_fill(view, open_cell, colors.at(*grid.at(open_cell).value)), 0.75);
-  EXPECT_TRUE(view.caption().contains("hatched colour: UNDECIDED")) << view.caption().toStdString();
-  const QString notes = view.describe_cell(slower).notes.join(' ');
-  EXPECT_TRUE(notes.contains("SLOWER: 1.6000 [")) << notes.toStdString();
-  EXPECT_TRUE(view.describe_cell(open_cell).notes.join(' ').contains("UNDECIDED: 1.0000 ["));
-  QSignalSpy selected(&page, &Page::point_selected);
-  view.select(slower);
-  ASSERT_EQ(selected.size(), 1);
-  EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
-}
-
-/// What is drawn in a panel with marks of one shape, filled or hollow, by x.
-std::map<double, double> marked_in(const RatioPlot& plot, const QCPAxisRect* panel, bool hollow, const QColor& color) {
-  std::map<double, double> marks;
+/// What is drawn as marks in a row of the plot, and as bars of intervals.
+std::set<double> marks_in(const RatioPlot& plot, double row) {
+  std::set<double> ratios;
   for (int i = 0; i < plot.graphCount(); ++i) {
-    const QCPGraph& graph = *plot.graph(i);
-    const QCPAxis* axis = graph.keyAxis();
-    if (axis == nullptr || axis->axisRect() != panel || graph.lineStyle() != QCPGraph::lsNone) continue;
-    if (graph.pen().color() != color) continue;
-    const bool filled =
-        graph.scatterStyle().brush().color() == color && graph.scatterStyle().brush().style() != Qt::NoBrush;
-    if (filled == hollow) continue;
-    for (const QCPGraphData& data : *graph.data()) marks[data.key] = data.value;
-  }
-  return marks;
-}
-
-/// Where there are intervals whose bars are drawn so.
-std::vector<double> barred_in(RatioPlot& plot, Qt::PenStyle style) {
-  std::vector<double> places;
-  for (int i = 0; i < plot.plottableCount(); ++i) {
-    auto* bars = qobject_cast<QCPErrorBars*>(plot.plottable(i));
-    if (bars == nullptr || bars->pen().style() != style) continue;
-    for (const QCPGraphData& data : *qobject_cast<QCPGraph*>(bars->dataPlottable())->data()) {
-      places.push_back(data.key);
+    if (plot.graph(i)->scatterStyle().isNone()) continue;
+    for (const QCPGraphData& data : *plot.graph(i)->data()) {
+      if (data.value == row) ratios.insert(data.key);
     }
   }
-  return places;
+  return ratios;
+}
+int bars_in(RatioPlot& plot) {
+  int bars = 0;
+  for (int i = 0; i < plot.plottableCount(); ++i) {
+    if (auto* of = qobject_cast<QCPErrorBars*>(plot.plottable(i))) bars += of->data()->size();
+  }
+  return bars;
 }
 
-TEST_F(ComparePageTest, CurvesDrawBothTimesAndTheRatiosBelow) {
-  open_two(changed_factors);
-  page.set_view(ComparePage::View::curves);
-  page.choose("tile", page.options("tile").front());
+TEST_F(ComparePageTest, ThePlotHasEveryRatioInTheRowOfItsAlgorithmAndD) {
+  auto two_widths = grid_of(changed_factors);
+  for (PointRecord& record : grid_of(unchanged_factors)) {
+    record.spec.problem.d = 64;
+    two_widths.push_back(std::move(record));
+  }
+  auto before = grid_of(unchanged_factors);
+  for (PointRecord& record : grid_of(unchanged_factors)) {
+    record.spec.problem.d = 64;
+    before.push_back(std::move(record));
+  }
+  open({{"before", before}, {"after", two_widths}});
+  EXPECT_FALSE(page.has_plot());
+  page.set_view(ComparePage::View::plot);
   settle();
   RatioPlot& plot = *page.plot();
   ASSERT_TRUE(page.has_plot());
-  ASSERT_EQ(plot.curves().curves.size(), 1U);
-  const bool dark = plot_colors(plot.palette()).dark;
-  const QColor base = plot_colors(plot.palette()).text;
-  const QColor other = category_color(0, dark);
-  EXPECT_EQ(marked_in(plot, plot.times(), false, base),
-            (std::map<double, double>{{1024, 1.024e6}, {2048, 2.048e6}, {4096, 4.096e6}}));
-  const auto others = marked_in(plot, plot.times(), false, other);
-  ASSERT_EQ(others.size(), 3U);
-  EXPECT_NEAR(others.at(4096), 1.6 * 4.096e6, 1);
-  const auto ratios_drawn = marked_in(plot, plot.ratios(), false, other);
-  ASSERT_EQ(ratios_drawn.size(), 3U) << "hollow is what is simulated";
-  EXPECT_NEAR(ratios_drawn.at(1024), 1.3, 1e-9);
-  EXPECT_NEAR(ratios_drawn.at(2048), 1, 1e-9);
-  EXPECT_NEAR(ratios_drawn.at(4096), 1.6, 1e-9);
-  EXPECT_EQ(barred_in(plot, Qt::SolidLine), (std::vector<double>{1024, 4096}));
-  EXPECT_EQ(barred_in(plot, Qt::DashLine), (std::vector<double>{2048})) << "undecided";
-  EXPECT_EQ(plot.legend_words(), (QStringList{"before (baseline)", "after"}));
-  // Twice as slow lies as far above the line at 1 as twice as fast below it.
-  const QCPRange ratios = plot.ratios()->axis(QCPAxis::atLeft)->range();
-  EXPECT_NEAR(ratios.lower * ratios.upper, 1, 1e-9);
-  EXPECT_GT(ratios.upper, 1.6 * 1.05) << "the interval has room";
-}
+  EXPECT_EQ(plot.groups(), (QStringList{"FA2 d 64", "FA2 d 128"}));
+  EXPECT_EQ(marks_in(plot, 0), std::set<double>{1});
+  const std::set<double> changed = marks_in(plot, 1);
+  ASSERT_EQ(changed.size(), 6U);
+  EXPECT_NEAR(*changed.begin(), 0.7, 1e-9);
+  EXPECT_NEAR(*changed.rbegin(), 1.6, 1e-9);
+  EXPECT_EQ(bars_in(plot), 4) << "two FASTER, two SLOWER";
+  // Twice as slow lies as far from 1 as twice as fast.
+  EXPECT_NEAR(plot.xAxis->range().lower * plot.xAxis->range().upper, 1, 1e-9);
+  EXPECT_GT(plot.xAxis->range().upper, 1.6 * 1.05) << "the interval has room";
 
-TEST_F(ComparePageTest, AMarkOfTheCurvesIsReadOutAndSelected) {
-  open_two(changed_factors);
-  page.set_view(ComparePage::View::curves);
-  page.choose("tile", page.options("tile").front());
-  settle();
-  RatioPlot& plot = *page.plot();
   plot.replot();
-  const QPointF at(plot.ratios()->axis(QCPAxis::atBottom)->coordToPixel(4096),
-                   plot.ratios()->axis(QCPAxis::atLeft)->coordToPixel(1.6));
+  const QPointF at(plot.xAxis->coordToPixel(1.6), plot.yAxis->coordToPixel(1));
   ASSERT_TRUE(plot.hover_at(at));
   const HoverContent& read = *plot.hover_content();
   ASSERT_EQ(read.rows.size(), 3U);
@@ -368,18 +284,10 @@ TEST_F(ComparePageTest, AMarkOfTheCurvesIsReadOutAndSelected) {
   QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, at.toPoint());
   ASSERT_GE(selected.size(), 1);
   EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
-}
 
-TEST_F(ComparePageTest, MapAndCurvesAreWrittenAsPictures) {
-  open_two(changed_factors);
-  for (const ComparePage::View view : {ComparePage::View::map, ComparePage::View::curves}) {
-    page.set_view(view);
-    const QString file = folder.filePath(page.file_stem() + ".svg");
-    EXPECT_EQ(save_picture(file, {900, 600}, page.picture()), QString());
-    EXPECT_GT(QFileInfo(file).size(), 2000) << file.toStdString();
-  }
-  page.set_view(ComparePage::View::table);
-  EXPECT_FALSE(page.has_plot());
+  const QString file = folder.filePath(page.file_stem() + ".svg");
+  EXPECT_EQ(save_picture(file, {900, 600}, page.picture()), QString());
+  EXPECT_GT(QFileInfo(file).size(), 2000);
 }
 
 TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
@@ -387,7 +295,7 @@ TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
   page.compare_by("run");
   page.set_baseline("after");
   page.set_margin(2.5);
-  page.set_view(ComparePage::View::curves);
+  page.set_view(ComparePage::View::plot);
   page.settle();
   const QJsonObject state = page.state();
   ComparePage again(workspace);
@@ -397,7 +305,7 @@ TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
   ASSERT_NE(again.comparison(), nullptr);
   EXPECT_EQ(again.comparison()->base_name(), "after");
   EXPECT_DOUBLE_EQ(again.comparison()->view.margin, 0.025);
-  EXPECT_EQ(again.shown_view(), ComparePage::View::curves);
+  EXPECT_EQ(again.shown_view(), ComparePage::View::plot);
   EXPECT_EQ(again.state(), state);
 }
 

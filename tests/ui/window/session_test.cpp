@@ -61,8 +61,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
     {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
     {"compare",
-     R"({"along":"","baseline":"","by":"","choices":{},"columns":"","descending":true,"margin":2.5,"other":"","r)"
-     R"(ows":"","sorted_by":"ratio","view":"table"})"},
+     R"({"baseline":"","by":"","descending":true,"margin":2.5,"other":"","sorted_by":"ratio","view":"table"})"},
     {"doctor", R"({"file":"/tmp/results.attnscope"})"},
 });
 

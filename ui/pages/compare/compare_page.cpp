@@ -11,13 +11,10 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <set>
-#include <span>
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
 #include "profiler/files/recorded_samples.h"
-#include "ui/pages/problem_page.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -32,19 +29,12 @@ constexpr int widest_text = 300;
 constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
 
-ProblemFilter sides_filter() {
-  const analysis::MapLayout& tiles = analysis::tile_layout();
-  ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
-  filter.narrow_by({}, analysis::facet_of_both(tiles.x, tiles.y));
-  return filter;
-}
-
 }  // namespace
 
 ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, sides_filter, parent),
+    : Page(parent),
+      workspace_(workspace),
       by_([this] {
-        touch();
         if (by_.id() != compared_by_) {
           base_.set_id({});  // sides of another name
           other_.set_id({});
@@ -52,22 +42,14 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
         compared_by_ = by_.id();
         refresh();
       }),
-      base_([this] {
-        touch();
-        refresh();
-      }),
-      other_([this] {
-        touch();
-        show_comparison();
-      }),
+      base_([this] { refresh(); }),
+      other_([this] { show_comparison(); }),
       view_([this] { show_comparison(); },
             {{View::table, {.text = qtext(say::compare_page::table{}), .id = QStringLiteral("table")}},
-             {View::map, {.text = qtext(say::compare_page::map{}), .id = QStringLiteral("map")}},
-             {View::curves, {.text = qtext(say::compare_page::curves{}), .id = QStringLiteral("curves")}}}),
+             {View::plot, {.text = qtext(say::compare_page::plot{}), .id = QStringLiteral("plot")}}}),
       sides_(&ComparePage::sides_of,
              [this](Sides sides) {
                visible_ = sides.asked.points;
-               visible_of_ = sides.asked.query;
                axes_ = std::move(sides.axes);
                axis_ = sides.axis;
                baseline_ = sides.baseline;
@@ -79,6 +61,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
   keep_choices();
   add_content();
   add_keys();
+  keep_up_with(workspace);
   watch(sides_);
   watch(found_);
   found_.on_failure([this](const QString& reason) { say_failed(reason); });
@@ -86,6 +69,9 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
 }
 
 void ComparePage::add_controls() {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 5, 10, 4);
+  column->setSpacing(5);
   auto* controls = new QWidget(this);
   auto* flow = new FlowLayout(controls, 6);
   const auto chip = [controls](const Message& name, const Message& help) {
@@ -99,7 +85,6 @@ void ComparePage::add_controls() {
     flow->addWidget(each);
   }
   FacetChip* view_chip = view_.edit_with(chip(say::compare_page::view{}, say::compare_page::view_help{}));
-  layout_chip_ = chip(say::compare_page::layout{}, say::compare_page::layout_help{});
   auto* pair = new QWidget(controls);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
@@ -121,22 +106,13 @@ void ComparePage::add_controls() {
   label->setBuddy(margin_);
   flow->addWidget(pair);
   flow->addWidget(view_chip);
-  flow->addWidget(layout_chip_);
   setTabOrder(margin_, view_chip);
-  setTabOrder(view_chip, layout_chip_);
-  static_cast<QVBoxLayout*>(layout())->insertWidget(0, controls);
-  connect(layout_chip_, &FacetChip::picked, this, [this](const QString& id) {
-    if (view_.value() == View::curves) return set_curve_axis(id);
-    set_map_axes(rows_of_layout(id), columns_of_layout(id));
-  });
+  layout()->addWidget(controls);
   connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { ask(); });
 }
 
 void ComparePage::keep_choices() {
   choices().keep("view", view_);
-  choices().keep("rows", rows_key_);
-  choices().keep("columns", columns_key_);
-  choices().keep("along", along_key_);
   choices().keep("by", by_);
   choices().keep("baseline", base_);
   choices().keep("other", other_);
@@ -157,7 +133,17 @@ void ComparePage::show_choices() {
 }
 
 void ComparePage::add_content() {
-  auto* shown = new QWidget(this);
+  auto* both = new QWidget(this);
+  stack_ = new QStackedLayout(both);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  auto* shown = new QWidget(both);
+  empty_ = new EmptyState(both, &workspace_);
+  stack_->addWidget(shown);
+  stack_->addWidget(empty_);
+  note_ = new ErrorNote(this);
+  auto* page = static_cast<QVBoxLayout*>(layout());
+  page->addWidget(both, 1);
+  page->addWidget(note_);
   auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
@@ -172,20 +158,13 @@ void ComparePage::add_content() {
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
-  map_ = new HeatmapView(views);
   plot_ = new RatioPlot(views);
-  no_view_ = new EmptyState(views);
-  for (QWidget* view : {static_cast<QWidget*>(table_), static_cast<QWidget*>(map_), static_cast<QWidget*>(plot_),
-                        static_cast<QWidget*>(no_view_)}) {
-    views_->addWidget(view);
-  }
-  const auto select = [this](const ShownPoint& point) {
+  views_->addWidget(table_);
+  views_->addWidget(plot_);
+  connect(plot_, &RatioPlot::point_clicked, this, [this](const ShownPoint& point) {
     tell_selected(point);
-    renew_mark();  // in the other views
-  };
-  connect(map_, &HeatmapView::cell_selected, this, select);
-  connect(plot_, &RatioPlot::point_clicked, this, select);
-  set_content(shown);
+    renew_mark();  // in the table
+  });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_of(*row, true);
   });
@@ -217,19 +196,13 @@ std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
           {QStringLiteral("Ctrl+C"), qtext(say::compare_page::key_copy{})}};
 }
 
-bool ComparePage::has_plot() const {
-  return words().isEmpty() && (views_->currentWidget() == map_ || views_->currentWidget() == plot_);
-}
-
 QString ComparePage::file_stem() const {
-  return QStringLiteral("compare-%1-%2%3")
-      .arg(view_.id(), set_ ? set_->axis().key : QString(), QString::fromStdString(filter().stem()));
+  return QStringLiteral("compare-%1-%2").arg(view_.id(), set_ ? set_->axis().key : QString());
 }
 
 PlotPicture ComparePage::picture() const {
-  if (views_->currentWidget() == map_) return picture_of({map_});
   std::vector<Row> rows;
-  for (const auto& side : set_->view.sides) {
+  for (const auto& side : shown_->view().sides) {
     for (const analysis::ComparedPair& pair : side->result.pairs) {
       rows.push_back(pair.base.front());
       rows.push_back(pair.other.front());
@@ -238,32 +211,10 @@ PlotPicture ComparePage::picture() const {
   return picture_of(*plot_, set_->points()->runs_of(rows));
 }
 
-ShownValues ComparePage::values() const {
-  if (views_->currentWidget() == table_) return table_->values();
-  std::set<std::optional<std::size_t>> shown;  // lines
-  const auto add = [&](std::span<const Row> rows) {
-    for (const Row row : rows) shown.insert(shown_->line_of(row));
-  };
-  views_->currentWidget() == map_ ? add(map_->grid().shown_rows()) : add(filter().rows());
-  return table_->values([&](int row) { return shown.contains(line_of(row)); });
-}
-
 void ComparePage::pose() {
   settle();
   if (!words().isEmpty()) return;
   if (view() == table_ && model_->rowCount() > 0) table_->choose_row(0);
-  if (view() == map_) map_->select(map_->landmark());
-}
-
-void ComparePage::set_map_axes(const QString& rows, const QString& columns) {
-  rows_key_ = rows;
-  columns_key_ = columns;
-  show_comparison();
-}
-
-void ComparePage::set_curve_axis(const QString& key) {
-  along_key_ = key;
-  show_comparison();
 }
 
 const SideAxis* ComparePage::axis() const {
@@ -283,13 +234,12 @@ void ComparePage::say_failed(const QString& reason) {
 
 void ComparePage::refresh() {
   found_.drop();
-  if (workspace().gathering()) return sides_.drop();  // points_changed() follows
-  const std::shared_ptr<const PointSet> points = workspace().visible();
+  if (workspace_.gathering()) return sides_.drop();  // points_changed() follows
+  const std::shared_ptr<const PointSet> points = workspace_.visible();
   sides_.ask({.points = points,
               .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
               .by = by_.id(),
-              .base = base_.id(),
-              .query = workspace().query()},
+              .base = base_.id()},
              points->size());
 }
 
@@ -333,10 +283,10 @@ void ComparePage::ask() {
     drop();
     other_.offer({});
     other_chip_->hide();
-    const QString copies = copies_in_words(workspace().runs()).toHtmlEscaped();
+    const QString copies = copies_in_words(workspace_.runs()).toHtmlEscaped();
     const QString help = (QStringList{copies} << qtext(say::compare_page::one_side_help{})).join(QLatin1Char(' '));
     show_words(visible_->empty()
-                   ? why_no_points(workspace())
+                   ? why_no_points(workspace_)
                    : EmptyWords{qtext(say::compare_page::one_side{}), help.trimmed(), attnscope::second_sample});
     return;
   }
@@ -348,12 +298,7 @@ void ComparePage::ask() {
                               .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt},
                     .known = nullptr,
                     .table = shown_,
-                    .before = narrowed(visible_of_),
                     .other = other_.id(),
-                    .view = view_.value(),
-                    .rows_key = rows_key_,
-                    .columns_key = columns_key_,
-                    .along_key = along_key_,
                     .sorted_by = sorted_by_,
                     .order = sort_order_};
   const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
@@ -393,60 +338,32 @@ void ComparePage::show_found(ComparedView found) {
     table_->horizontalHeader()->setSortIndicator(std::max(0, model_->column_named(sorted_by_)), sort_order_);
   }
   longest_ = std::move(found.longest);
-  take_narrowed(found);
-}
-
-void ComparePage::take_narrowed(ComparedView& found) {
-  take(std::move(found.narrowed));
   if (!found.partners) {
     return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
   }
-  layout_chip_->setVisible(!found.layouts.empty());
-  layout_chip_->show_options(found.layouts, found.layout);
-  facets().setVisible(found.map_layout || found.along);
-  words_->say(found, copies_in_words(workspace().runs()));
+  words_->say(found, copies_in_words(workspace_.runs()));
   size_columns();
-  show_content(found.simulated);
-  show_view(found);
+  note_->show_for(found.simulated);
+  stack_->setCurrentIndex(0);
+  const bool plots = view_.value() == View::plot;
+  if (plots) plot_->set_comparison(shown_);
+  views_->setCurrentWidget(plots ? static_cast<QWidget*>(plot_) : table_);
   renew_mark();
 }
 
-void ComparePage::show_view(ComparedView& found) {
-  const View view = found.asked.view;
-  if (view == View::table) return views_->setCurrentWidget(table_);
-  if (candidates().empty()) {
-    return show_no_view({qtext(say::compare_page::no_times{}), qtext(say::compare_page::no_times_help{})});
-  }
-  if (view == View::map) {
-    if (!found.grid) return show_no_view({qtext(say::compare_page::no_map{}), qtext(say::compare_page::no_map_help{})});
-    const HeatmapTitle title{qtext(say::compare::ratio_title{.other = set_->name_of(*found.mapped).toStdString(),
-                                                             .base = set_->base_name().toStdString()}),
-                             QString::fromStdString(filter().summary())};
-    map_->set_grid(*found.grid, title, true);
-    return views_->setCurrentWidget(map_);
-  }
-  if (!found.curves) {
-    return show_no_view({qtext(say::compare_page::no_curve{}), qtext(say::compare_page::no_curve_help{})});
-  }
-  plot_->set_curves(std::move(*found.curves));
-  views_->setCurrentWidget(plot_);
+void ComparePage::show_words(const EmptyWords& words) {
+  note_->show_for({});
+  empty_->set_words(words);
+  stack_->setCurrentWidget(empty_);
 }
 
-void ComparePage::show_no_view(const EmptyWords& words) {
-  facets().hide();
-  no_view_->set_words(words);
-  views_->setCurrentWidget(no_view_);
+QString ComparePage::words() const {
+  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
+  Page::resizeEvent(event);
   words_->fit(height());
-}
-
-void ComparePage::show_words(const EmptyWords& words) {
-  facets().hide();
-  layout_chip_->hide();
-  ProblemPage::show_words(words);
 }
 
 void ComparePage::size_columns() {
@@ -490,11 +407,6 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
       table_->scrollTo(index);
     }
   }
-  if (views_->currentWidget() == map_) {
-    const analysis::ComparedPair* pair = shown_->pair(*line);
-    const auto place = map_->grid().place_of(pair == nullptr ? *row : pair->other.front());
-    if (place != map_->selected()) map_->select(place);
-  }
   plot_->select(point);
   return true;
 }
@@ -527,7 +439,7 @@ void ComparePage::fill_menu(QMenu& menu) {
 }
 
 void ComparePage::changeEvent(QEvent* event) {
-  ProblemPage::changeEvent(event);
+  Page::changeEvent(event);
   const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
   if (!of_looks || table_ == nullptr || !set_ || !words().isEmpty()) return;
   size_columns();

@@ -9,7 +9,6 @@
 #include "messages/compare_page.h"
 #include "storage/compared_runs.h"
 #include "ui/models/points_table.h"
-#include "ui/pages/problem_page.h"
 #include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -22,27 +21,6 @@ using analysis::ComparedSide;
 using SidePtr = std::shared_ptr<const ComparedSide>;
 
 constexpr int measured_rows = 200;  ///< that columns are measured by
-
-/// The layouts that there may be of these axes, the most readable first: tiles, then settings with numbers.
-std::vector<analysis::MapLayout> layouts_of(const std::vector<analysis::PointAxis>& axes) {
-  std::vector<analysis::MapLayout> layouts;
-  for (const analysis::PointAxis& y : axes) {
-    for (const analysis::PointAxis& x : axes) {
-      if (!share_names(x, y)) layouts.push_back({.x = x, .y = y});
-    }
-  }
-  const analysis::MapLayout& tiles = analysis::tile_layout();
-  std::ranges::stable_sort(layouts, {}, [&](const analysis::MapLayout& layout) {
-    if (layout.x.key() == tiles.x.key() && layout.y.key() == tiles.y.key()) return 0;
-    // Two halves of one setting (queries and keys) mostly are equal: a map of them is a diagonal.
-    const bool halves = std::ranges::any_of(axes, [&](const analysis::PointAxis& both) {
-      return share_names(both, layout.x) && share_names(both, layout.y);
-    });
-    if (halves) return 4;
-    return layout.x.number && layout.y.number ? 1 : layout.x.number ? 2 : 3;
-  });
-  return layouts;
-}
 
 /// What differs between the baseline and any of the sides: "driver 580.65 → 590.10".
 QStringList differences_of(const analysis::ComparisonView& view, bool of_several) {
@@ -77,71 +55,6 @@ QStringList differences_of(const analysis::ComparisonView& view, bool of_several
   return words;
 }
 
-/// The side that the map is of: the one that is shown, else that of most pairs.
-std::optional<std::size_t> mapped_side(const ComparisonSet& set, std::optional<std::size_t> shown) {
-  if (shown) return shown;
-  const auto pairs = [](const SidePtr& side) { return side->result.pairs.size(); };
-  const auto fullest = std::ranges::max_element(set.view.sides, {}, pairs);
-  if (fullest == set.view.sides.end() || pairs(*fullest) == 0) return std::nullopt;
-  return static_cast<std::size_t>(fullest - set.view.sides.begin());
-}
-
-std::vector<Row> candidates_of(const ComparedView& of) {
-  std::vector<Row> candidates;
-  const bool map = of.asked.view == CompareAs::map;
-  for (const SidePtr& side : of.table->view().sides) {
-    if (map && of.mapped && side != of.set->view.sides[*of.mapped]) continue;
-    for (const ComparedPair& pair : side->result.pairs) candidates.push_back(pair.other.front());
-    // A point that failed has a place on the map, too.
-    for (const analysis::LeftOut& left : side->result.left_out) {
-      if (map && is_failure(left)) candidates.push_back(left.rows.front());
-    }
-  }
-  std::ranges::sort(candidates);
-  return candidates;
-}
-
-/// What the view can lie over; the filter is told what that leaves to choose.
-void choose_axes(ComparedView& found) {
-  const ComparedAsk& chosen = found.asked;
-  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*found.set, *found.narrowed.candidates);
-  // The one that was chosen, else the first.
-  const auto offer = [&](Option option, const auto& axis, auto& shown, bool wanted) {
-    if (wanted || !shown) {
-      shown = axis;
-      found.layout = static_cast<int>(found.layouts.size());
-    }
-    found.layouts.push_back(std::move(option));
-  };
-  ProblemFilter& filter = found.narrowed.filter;
-  if (chosen.view == CompareAs::map) {
-    for (const analysis::MapLayout& layout : layouts_of(axes)) {
-      offer(layout_option(layout), layout, found.map_layout,
-            key_of(layout.y) == chosen.rows_key && key_of(layout.x) == chosen.columns_key);
-    }
-    if (!found.map_layout) return;
-    const auto& [x, y] = *found.map_layout;
-    filter.narrow_by(facets_beside_sides({y, x}, found.set->axis()), analysis::facet_of_both(x, y));
-  } else if (chosen.view == CompareAs::curves) {
-    for (const analysis::PointAxis& along : axes) {
-      if (!along.number) continue;
-      offer({.text = label_of(along), .id = key_of(along)}, along, found.along, key_of(along) == chosen.along_key);
-    }
-    if (!found.along) return;
-    filter.narrow_by(facets_beside_sides({*found.along}, found.set->axis()), found.along->facet);
-  }
-}
-
-void find_picture(ComparedView& found) {
-  const ProblemFilter& filter = found.narrowed.filter;
-  if (found.map_layout && found.mapped) {
-    found.grid = ratio_map(*found.set, *found.mapped, *found.map_layout, filter.rows());
-  }
-  if (found.along) {
-    found.curves = ratio_curves(found.set, *found.along, filter.rows(), QString::fromStdString(filter.summary()));
-  }
-}
-
 QString summary_of(const ComparedView& of) {
   const analysis::ComparisonView& view = of.table->view();
   QStringList lines{qtext(view.counted)};
@@ -150,13 +63,21 @@ QString summary_of(const ComparedView& of) {
   lines << (differences.isEmpty() ? qtext(say::compare::nothing_differs{})
                                   : qtext(say::compare_page::differs{
                                         .differences = differences.join(QStringLiteral("; ")).toStdString()}));
-  if (of.asked.view == CompareAs::table && !of.table->common().isEmpty()) {
+  if (!of.table->common().isEmpty()) {
     lines << qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
   }
   return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace
+
+Provenance provenance_of(const analysis::PointTable& table, const ComparedPair& pair) {
+  for (const Row row : {pair.other.front(), pair.base.front()}) {
+    const Provenance origin = table.points().origin(row);
+    if (origin != Provenance::measured) return origin;
+  }
+  return Provenance::derived;
+}
 
 std::optional<std::size_t> ComparisonSet::side_named(const QString& name) const {
   const auto side = std::ranges::find(view.sides, name.toStdString(), [](const SidePtr& each) { return each->name; });
@@ -263,6 +184,20 @@ void ShownComparison::make_table() {
         *setting, [this](std::size_t line) { return set_->table().spec(rows_[line]); }, rows_.size()));
   }
   table_.drop("against");
+  // Why a row is undecided is its verdict's tip, and the menu has the command that would settle it.
+  const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
+  verdict->tip = [this, words = verdict->tip](std::size_t line) {
+    const ComparedPair* of = pair(line);
+    const Message settle = of == nullptr ? Message() : settling_words(set_->table(), *of, view_.margin);
+    return settle.empty() ? words(line) : text(settle) + '\n' + words(line);
+  };
+  if (const auto note = std::ranges::find(table_.columns, "note", &analysis::Column::key);
+      note != table_.columns.end()) {
+    note->cell = [this, words = note->cell](std::size_t line) {
+      return lines_[line].left == nullptr ? analysis::Cell{} : words(line);
+    };
+    if (std::ranges::all_of(lines_, [](const auto& line) { return line.left == nullptr; })) table_.drop("note");
+  }
   const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);
   table_.columns.insert(table_.columns.erase(place), std::make_move_iterator(settings.begin()),
                         std::make_move_iterator(settings.end()));
@@ -272,29 +207,27 @@ void ShownComparison::make_table() {
 }
 
 ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
-  ComparedView found{.asked = asked, .set = asked.known, .narrowed = asked.before};
+  ComparedView found{.asked = asked, .set = asked.known};
   if (found.set == nullptr) found.set = compare_sides(asked.sides, outdated);
   if (found.set == nullptr) return found;  // nobody waits for it
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
-  found.mapped = mapped_side(set, side);
   const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;
   found.table = known ? asked.table : std::make_shared<const ShownComparison>(found.set, side);
   const analysis::Table& table = found.table->table();
   found.rows = table.ordered(static_cast<std::size_t>(std::max(0, column_named(table, asked.sorted_by))),
                              asked.order == Qt::DescendingOrder);
   found.longest = longest_texts(table, measured_rows);
-  const std::vector<Row> candidates = candidates_of(found);
+  std::vector<Row> candidates;
+  for (const SidePtr& each : found.table->view().sides) {
+    for (const ComparedPair& pair : each->result.pairs) candidates.push_back(pair.other.front());
+  }
   found.partners = !candidates.empty() || std::ranges::any_of(set.view.sides, [](const SidePtr& each) {
     return has_common_point(each->result);
   });
-  found.narrowed.narrow(set.points(), candidates);
   if (!found.partners) return found;
-  choose_axes(found);
-  found.narrowed.narrow(set.points(), candidates);  // by what is now left to choose
   found.simulated = simulated_parts(*set.points(), candidates);
   found.summary = summary_of(found);
-  if (!candidates.empty()) find_picture(found);
   return found;
 }
 

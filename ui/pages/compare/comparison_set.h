@@ -11,11 +11,8 @@
 
 #include "profiler/compare/comparison_view.h"
 #include "ui/models/result_model.h"
-#include "ui/pages/choice.h"
 #include "ui/pages/compare/side_axis.h"
 #include "ui/pages/error_note.h"
-#include "ui/pages/facet_bar.h"
-#include "ui/plots/heatmap_grid.h"
 #include "ui/process/live.h"
 #include "ui/runs/point_settings.h"
 
@@ -58,6 +55,8 @@ class ShownComparison {
   [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
   [[nodiscard]] const analysis::ComparisonView& view() const { return view_; }
   [[nodiscard]] const analysis::Table& table() const { return table_; }
+  /// Place in view().sides.
+  [[nodiscard]] std::size_t side_of(std::size_t line) const { return lines_[line].side; }
   /// Null of what is not compared.
   [[nodiscard]] const analysis::ComparedPair* pair(std::size_t line) const { return lines_[line].pair; }
   /// The point of the baseline, or of the other side, in a line.
@@ -85,39 +84,17 @@ class ShownComparison {
   analysis::Table table_;
 };
 
-/// Time of a pair at a setting.
-struct RatioPoint {
-  double x = 0;
-  const analysis::ComparedPair* pair = nullptr;  ///< of the set
-};
-struct RatioCurve {
-  QString name;
-  bool simulated = false;          ///< some of its times are simulated
-  bool simulated_ratio = false;    ///< or some of those of the baseline
-  std::vector<RatioPoint> points;  ///< ascending
-};
-struct RatioCurves {
-  std::shared_ptr<const ComparisonSet> set;
-  std::optional<analysis::PointAxis> x;
-  QString problem;  ///< what all have in common
-  std::vector<RatioCurve> curves;
-};
 /// Of a ratio: derived, or that of a part that is not measured.
 [[nodiscard]] Provenance provenance_of(const analysis::PointTable& table, const analysis::ComparedPair& pair);
 
-enum class CompareAs { table, map, curves };
+enum class CompareAs { table, plot };
 
 /// All that is chosen.
 struct ComparedAsk {
   ComparisonAsk sides;
   std::shared_ptr<const ComparisonSet> known;    ///< these sides, compared; null: that is to be done
   std::shared_ptr<const ShownComparison> table;  ///< that is shown; may be null
-  Narrowed before;
-  QString other;  ///< the one other side that is shown; empty: all
-  CompareAs view = CompareAs::table;
-  QString rows_key;  ///< of the map's axes; empty: the page chooses
-  QString columns_key;
-  QString along_key;  ///< of the curves' axis
+  QString other;                                 ///< the one other side that is shown; empty: all
   QString sorted_by;
   Qt::SortOrder order = Qt::AscendingOrder;
 };
@@ -125,34 +102,13 @@ struct ComparedAsk {
 struct ComparedView {
   ComparedAsk asked;
   std::shared_ptr<const ComparisonSet> set;
-  Narrowed narrowed;
-  std::optional<std::size_t> mapped = {};  ///< the side on the map
   std::shared_ptr<const ShownComparison> table = {};
   std::vector<Row> rows = {};  ///< of the table, in their order
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
-  std::vector<Option> layouts = {};  ///< the map's, or the curves' axes
-  int layout = -1;                   ///< the one that is shown
-  std::optional<analysis::MapLayout> map_layout = {};
-  std::optional<analysis::PointAxis> along = {};
-  std::optional<HeatmapGrid> grid = {};
-  std::optional<RatioCurves> curves = {};
   std::set<SimulatedPart> simulated = {};
   QString summary = {};  ///< counts, evidence and differences, a line each
 };
 [[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated);
-
-/// What the pairs of these rows can be laid out by, except what makes the sides.
-[[nodiscard]] std::vector<analysis::PointAxis> axes_of_pairs(const ComparisonSet& set, std::span<const Row> rows);
-/// Whether a side has the point, but no time of it.
-[[nodiscard]] bool is_failure(const analysis::LeftOut& left);
-/// `rows` are of one problem beside the axes. A cell is the ratio of a pair whose other row is among them; of several
-/// at one place the one whose baseline is the fastest. Undecided ones are hatched. Else it is the point that has no
-/// time, of the other side before the baseline's.
-[[nodiscard]] HeatmapGrid ratio_map(const ComparisonSet& set, std::size_t side, const analysis::MapLayout& layout,
-                                    std::span<const Row> rows);
-/// Of the pairs whose other row is among `rows`; `x` has numbers.
-[[nodiscard]] RatioCurves ratio_curves(const std::shared_ptr<const ComparisonSet>& set, const analysis::PointAxis& x,
-                                       std::span<const Row> rows, const QString& problem);
 
 }  // namespace attnscope::ui

@@ -100,6 +100,14 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
   return sides;
 }
 
+/// What partners have in common.
+std::vector<analysis::FacetPtr> facets_beside(const SideAxis& sides) {
+  const std::vector<analysis::PointAxis> known = analysis::point_axes();
+  const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
+  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);  // runs have theirs
+  return analysis::facets_beside(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
@@ -138,7 +146,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 
 std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis) {
   // What each point is beside the axis, with its side: each once, ascending.
-  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside_sides({}, axis));
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());
   for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
@@ -153,14 +161,6 @@ std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis
   const auto fullest = std::ranges::max_element(shared);
   if (fullest == shared.end() || *fullest == 0) return std::nullopt;
   return static_cast<std::uint32_t>(fullest - shared.begin());
-}
-
-std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes, const SideAxis& sides) {
-  const std::vector<analysis::PointAxis> known = analysis::point_axes();
-  const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
-  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);  // runs have theirs
-  if (own != nullptr) axes.push_back(*own);
-  return analysis::facets_beside(axes);
 }
 
 analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,

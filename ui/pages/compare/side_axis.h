@@ -29,9 +29,6 @@ struct SideAxis {
 [[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
 /// The side with the most points that another one has too; the first of several, nothing where no two have one.
 [[nodiscard]] std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis);
-/// What points of a picture have in common beside these axes and the one that makes the sides.
-[[nodiscard]] std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes,
-                                                                  const SideAxis& sides);
 /// By what both sides have in common, except what makes them sides.
 [[nodiscard]] analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,
                                                    const std::vector<Row>& base, const std::vector<Row>& other);
