@@ -225,7 +225,6 @@ class CurveBuilder {
     last_ = *lengths_measured_.rbegin();
     problem_ = at_length(*problem_, last_);
     set_.queries = fixed_queries(*problem_);
-    set_.pass = problem_->pass;
     scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
     // Lengths given one by one fit the N that they were given for.
     lengths_ = problem_->mask.lengths == Mask::Lengths::list
@@ -325,7 +324,6 @@ class CurveBuilder {
       if (request_.ordinate == Ordinate::time) add_measured(strand, Quantity::time);
       if (request_.ordinate == Ordinate::rate) add_measured(strand, Quantity::rate);
       add_failed(strand, taken);
-      if (bytes() && stands_for_algorithm) add_stacks(strand, taken);
       // What is not ours has no theory.
       if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
       for (const auto& [n, rows] : strand.at) taken.insert(n);
@@ -396,29 +394,6 @@ class CurveBuilder {
       });
       if (!known) set_.failed.push_back({strand.name.algorithm, n, last});
     }
-  }
-
-  void add_stacks(const Strand& strand, const std::set<double>& taken) {
-    for (const auto& [n, rows] : strand.at) {
-      const Row row = rows.back();
-      if (taken.contains(n) || table_.disposition(row) != Disposition::ok) continue;
-      KernelStack stack;
-      stack.algorithm = strand.name.algorithm;
-      stack.provenance = table_.points().origin(row);
-      stack.n = n;
-      stack.reference_bytes = static_cast<double>(standard_attention_bytes(table_.problem(row)));
-      for (const KernelOfRow& kernel : table_.points().kernels(row)) {
-        if (kernel.is_sum()) continue;
-        stack.kernels.push_back({kernel.name(), bytes_of(kernel, Quantity::dram), bytes_of(kernel, Quantity::sm_l2)});
-      }
-      if (stack.kernels.size() > 1) set_.stacks.push_back(std::move(stack));
-    }
-  }
-
-  /// 0 where one of the two directions is missing.
-  static double bytes_of(const KernelOfRow& kernel, Quantity quantity) {
-    const auto bytes = quantity == Quantity::dram ? dram_traffic(kernel) : evaluate(metric_of(quantity), kernel);
-    return bytes ? bytes->value : 0;
   }
 
   /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.

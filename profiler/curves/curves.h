@@ -141,31 +141,15 @@ struct Boundary {
   L2Boundary at;
 };
 
-/// One algorithm's kernels at one N, in launch order.
-struct KernelShare {
-  std::string kernel;
-  double dram_bytes = 0;
-  double sm_l2_bytes = 0;
-};
-struct KernelStack {
-  std::string algorithm;
-  Provenance provenance = Provenance::measured;
-  double n = 0;
-  double reference_bytes = 0;  ///< standard attention's 4 N² + 4 N d, in bytes over all heads
-  std::vector<KernelShare> kernels;
-};
-
 struct CurveSet {
   Ordinate ordinate = Ordinate::bytes;
   std::optional<std::int64_t> queries;  ///< n_q, where it is fixed and n is n_k; empty: n is N, of queries and keys
-  Pass pass = Pass::fwd;
   bool per_head = false;
   std::vector<Curve> curves;
   std::vector<WithheldFit> withheld;
   std::set<HiddenSweep> hidden;
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
-  std::vector<KernelStack> stacks;
   std::string metric = {};                       ///< with an axis: what all curves show
   std::optional<PointAxis> axis = std::nullopt;  ///< what CurvePoint::n is a number or a place of; empty: N
   std::vector<std::string> places = {};          ///< of an axis of words: by place, from 1 on

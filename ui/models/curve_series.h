@@ -25,8 +25,6 @@ using analysis::CurveKind;
 using analysis::CurvePoint;
 using analysis::CurveRequest;
 using analysis::FailedPoint;
-using analysis::KernelShare;
-using analysis::KernelStack;
 using analysis::no_hue;
 using analysis::of_algorithm;
 using analysis::Ordinate;

@@ -67,7 +67,7 @@ class PictureWriter {
     request.ordinate = plot.ordinate();
     request.tile = plot.tile;
     const CurveSet set = build_curves(points_, plot.filter, request);
-    curves_.set_curves(set, false, false);
+    curves_.set_curves(set, false);
     return picture_of(curves_, drawn_runs(set));
   }
 

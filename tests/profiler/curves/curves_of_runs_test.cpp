@@ -173,17 +173,6 @@ TEST(CurvesOfRuns, WhatANewerRunEndedOtherwiseIsNotCrossedOut) {
   EXPECT_TRUE(Drawn(points, everything()).set.failed.empty());
 }
 
-TEST(CurvesOfRuns, AStackOfKernelsIsOneRuns) {
-  const auto records = wall_of("naive");
-  Points points;
-  points.add(records, fixtures::run(Provenance::measured, "before", "2026-01-01T00:00:00Z"));
-  points.add(records, fixtures::run(Provenance::measured, "after", "2026-01-02T00:00:00Z"));
-  const Drawn drawn(points, everything());
-  std::set<double> lengths;
-  for (const KernelStack& stack : drawn.set.stacks) EXPECT_TRUE(lengths.insert(stack.n).second) << stack.n;
-  EXPECT_EQ(lengths.size(), 6U);
-}
-
 // Two GPUs with tiles of their own, and so with bytes of their own: each point is compared with the closed form of what
 // ran there. (One of the two models once stood for both.)
 TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {

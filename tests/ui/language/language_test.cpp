@@ -270,7 +270,7 @@ TEST_F(LanguageTest, PlotsSpeakIt) {
     const CurveSet set = fixtures::curves_of(fixtures::shown(points), request);
     IoPlot plot;
     plot.resize(900, 700);
-    plot.set_curves(set, ordinate == Ordinate::bytes, false);
+    plot.set_curves(set, false);
     texts.add(plot.accessibleName(), "plot");
     for (const QCPAxis* axis : {plot.xAxis, plot.yAxis}) texts.add(axis->label(), "axis");
     for (int i = 0; i < plot.plottableCount(); ++i) {

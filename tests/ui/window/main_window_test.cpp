@@ -488,7 +488,7 @@ TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
   auto& io = page_of<IoCurvePage>(window);
   io.set_ordinate(Ordinate::time);
   io.choose(QStringLiteral("Mask"), QStringLiteral("causal"));
-  io.set_stacks(true);
+  io.set_residuals(true);
   auto& tiles = page_of<TileHeatmapPage>(window);
   tiles.choose(QStringLiteral("Algorithm"), QStringLiteral("fa1"));
   tiles.set_metric(metric_key::l2_sm_bytes);

@@ -44,7 +44,7 @@ struct SavedPage {
 // Frozen: as the first version of the format has them.
 constexpr auto saved_pages = std::to_array<SavedPage>({
     {"io", R"({"choices":{"mask":"causal"},"color":"automatic","group":"","hidden":["fa2"],"metric":"","over":"","plot)"
-           R"(":"time","scale":"","show":{"dram":false,"fit":true,"kernels":true,"l2_limit":true,"minimum":true,"model)"
+           R"(":"time","scale":"","show":{"dram":false,"fit":true,"l2_limit":true,"minimum":true,"model)"
            R"(":true,"paper":true,"peaks":true,"per_head":false,"residuals":false,"sm_l2":true},"tile":""})"},
     {"tiles",
      R"({"as":"value","beside":"","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"

@@ -200,7 +200,6 @@ void IoCurvePage::add_toggles() {
   paper_ = add("paper", qtext(say::curve_page::paper{}), false, qtext(say::curve_page::paper_help{}));
   compulsory_ = add("minimum", qtext(say::curve_page::minimum{}), true, qtext(say::curve_page::minimum_help{}));
   boundary_ = add("l2_limit", qtext(say::curve_page::l2_limit{}), true, qtext(say::curve_page::l2_limit_help{}));
-  stacks_ = add("kernels", qtext(say::curve_page::kernels{}), false, qtext(say::curve_page::kernels_help{}));
   per_head_ = add("per_head", qtext(say::curve_page::per_head{}), false, qtext(say::curve_page::per_head_help{}));
   residuals_ = add("residuals", qtext(say::curve_page::residuals{}), false, qtext(say::curve_page::residuals_help{}));
   peaks_ = add("peaks", qtext(say::curve_page::peaks{}), true, qtext(say::curve_page::peaks_help{}));
@@ -403,7 +402,7 @@ void IoCurvePage::show_curves(bool keep_view) {
                     axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();
   plot_->set_scales(scale_.value().x, scale_.value().y);
   plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
-  plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
+  plot_->set_curves(curves_, same);
   plot_->take_zoom(workspace().loading());
 }
 
@@ -425,7 +424,7 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
 void IoCurvePage::show_toggles() {
   // Theory speaks of bytes.
   const bool bytes = over_n() && ordinate() == Ordinate::bytes;
-  for (QAction* action : {dram_, sm_l2_, fit_, paper_, compulsory_, stacks_, per_head_}) {
+  for (QAction* action : {dram_, sm_l2_, fit_, paper_, compulsory_, per_head_}) {
     action->setVisible(bytes);
   }
   model_->setVisible(bytes || (!over_n() && analysis::has_model(shown_metric())));

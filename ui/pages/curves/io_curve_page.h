@@ -28,7 +28,6 @@ class IoCurvePage : public ProblemPage {
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
-  void set_stacks(bool on) { stacks_->setChecked(on); }
   void set_ordinate(Ordinate ordinate);
   void set_color(ColorOf color) { color_.choose(color); }
   /// Any metric, by its key; empty: the ordinate.
@@ -118,7 +117,6 @@ class IoCurvePage : public ProblemPage {
   QAction* paper_ = nullptr;
   QAction* compulsory_ = nullptr;
   QAction* boundary_ = nullptr;
-  QAction* stacks_ = nullptr;
   QAction* per_head_ = nullptr;
   QAction* residuals_ = nullptr;
   QAction* peaks_ = nullptr;

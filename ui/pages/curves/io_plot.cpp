@@ -155,8 +155,6 @@ constexpr int least_right_margin = 14;
 constexpr int least_with_residuals = 420;  ///< leaves axes and panel 300 pixels, between title and legend
 constexpr double guide_reach = 60;         ///< pixels from the pointer to the N that it reads
 
-constexpr int lower_row = 2;  ///< of the layout, below title and axes
-
 struct View {
   QCPRange n;
   QCPRange value;
@@ -191,7 +189,7 @@ View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
 
 }  // namespace
 
-IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), stacks_(*this, lower_row), residuals_(*this, lower_row) {
+IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent) {
   setNoAntialiasingOnDrag(true);
   xAxis->setScaleType(QCPAxis::stLogarithmic);
   xAxis->setTicker(length_ticker());
@@ -200,16 +198,14 @@ IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), stacks_(*this, lower_row),
   addLayer(older_layer(), layer(theory_layer()), limBelow);
   connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
     overlay_->clear();
-    stacks_.set_range(range);
     residuals_.set_range(range);
   });
   connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
   rebuild();
 }
 
-void IoPlot::set_curves(const CurveSet& set, bool stacks, bool keep_view) {
+void IoPlot::set_curves(const CurveSet& set, bool keep_view) {
   set_ = set;
-  stacks_shown_ = stacks;
   if (keep_view) return redraw();
   rebuild();
   reset_view();
@@ -250,7 +246,6 @@ CurveSet IoPlot::in_sight() const {
   const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
   std::erase_if(shown.boundaries,
                 [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
-  std::erase_if(shown.stacks, gone);
   return shown;
 }
 
@@ -303,7 +298,6 @@ void IoPlot::draw_contents() {
       return curve == shown_.curves.end() ? algorithm_color(band.algorithm, colors.dark) : curve_color(*curve, colors);
     });
   }
-  stacks_.show(shown_, stacks_shown_ && !residuals_shown_, legend_);
   residuals_.show(shown_.curves, residuals_shown_ && !low_, legend_);
   if (peaks_shown_) add_peaks();
   labels_.set(shown_.curves, plot_colors(palette()));

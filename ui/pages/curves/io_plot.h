@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes or time against N, log-log, or TFLOP/s over a logarithmic N, or any metric against any axis: curves, failed
-// points, the L2's limits and the kernels' shares on one widget, with zoom, read-out and clicks. One colour an
-// algorithm; marks as in curve_style.h.
+// points and the L2's limits on one widget, with zoom, read-out and clicks. One colour an algorithm; marks as in
+// curve_style.h.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/pages/curves/lower_panels.h"
+#include "ui/pages/curves/residual_panel.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/legend_plot.h"
 #include "ui/plots/line_labels.h"
@@ -32,12 +32,12 @@ class IoPlot : public LegendPlot {
  public:
   explicit IoPlot(QWidget* parent = nullptr);
 
-  /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
-  void set_curves(const CurveSet& set, bool stacks, bool keep_view);
+  /// `keep_view` leaves a zoom as it is.
+  void set_curves(const CurveSet& set, bool keep_view);
   void reset_view() override;
   /// What is drawn: the set without what is hidden.
   [[nodiscard]] const CurveSet& shown() const { return shown_; }
-  /// How far theory lies off, in a panel below, in place of the kernels' shares; and the ceilings of the devices.
+  /// How far theory lies off, in a panel below; and the ceilings of the devices.
   void set_extras(bool residuals, bool peaks);
   /// `automatic`: logarithmic, but rates and places of words.
   enum class Scale { automatic, logarithmic, linear };
@@ -74,10 +74,8 @@ class IoPlot : public LegendPlot {
 
   CurveSet set_;
   CurveSet shown_;  ///< in_sight()
-  bool stacks_shown_ = false;
   LineLabels labels_{*this};
-  KernelStacks stacks_;
-  ResidualPanel residuals_;
+  ResidualPanel residuals_{*this};
   bool residuals_shown_ = false;
   bool low_ = false;  ///< with a panel below, the plot itself would be no plot
   bool peaks_shown_ = true;
