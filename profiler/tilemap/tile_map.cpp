@@ -281,7 +281,6 @@ class TileMapBuilder {
     if (widths.empty()) return;
     map_.spread = summarize(widths)->median;
     map_.flat = *map_.maximum > *map_.minimum && *map_.maximum - *map_.minimum <= *map_.spread;
-    map_.one_color = map_.flat;
   }
 
   /// All that lies that near to the best, of its value.
@@ -331,12 +330,11 @@ class TileMapBuilder {
         map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
       }
     }
-    if (!map_.minimum) map_.flat = map_.one_color = false;  // nothing is left to be alike
+    if (!map_.minimum) map_.flat = false;  // nothing is left to be alike
     if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
   }
 
   void take_unit() {
-    if (map_.minimum) map_.colors = TileMap::Range{*map_.minimum, *map_.maximum};
     if (request_.shown.as == Comparison::none) return;
     const bool share = request_.shown.as == Comparison::share_of_best;
     map_.unit = share ? "percent" : "1";
@@ -518,22 +516,6 @@ std::vector<PointAxis> varying_axes(const PointTable& table, std::span<const Row
     if (std::ranges::any_of(rows, differs)) varying.push_back(std::move(axis));
   }
   return varying;
-}
-
-void share_scale(std::span<TileMap* const> maps) {
-  std::optional<TileMap::Range> range;
-  bool flat = true;
-  for (const TileMap* map : maps) {
-    if (!map->colors) continue;
-    flat = flat && map->flat;
-    range = range ? TileMap::Range{std::min(range->low, map->colors->low), std::max(range->high, map->colors->high)}
-                  : *map->colors;
-  }
-  for (TileMap* map : maps) {
-    map->colors = range;
-    // What is alike within a map may differ from the one beside it.
-    map->one_color = flat && maps.size() == 1;
-  }
 }
 
 }  // namespace attnscope::analysis

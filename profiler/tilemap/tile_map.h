@@ -102,20 +102,11 @@ struct TileMap {
   std::vector<std::vector<TileCell>> cells;  ///< [row][column]
   std::optional<double> minimum;
   std::optional<double> maximum;
-  /// Where colours begin and end: the map's own values, or those of maps beside it (share_scale()).
-  struct Range {
-    double low = 0;
-    double high = 0;
-    bool operator==(const Range&) const = default;
-  };
-  std::optional<Range> colors;
   /// Half of the samples of the typical cell, or two counts of its launch, lie in an interval this wide; empty where
   /// values do not scatter.
   std::optional<double> spread;
   /// The values differ by no more than their spread: there is nothing for colours to show.
   bool flat = false;
-  /// All cells have one colour: the map is flat, and no other shares its scale.
-  bool one_color = false;
 
   struct Place {
     int row = 0;
@@ -158,9 +149,5 @@ struct TileMap {
                                           const MapLayout& = tile_layout());
 /// The axes that have two values or more among these rows: what a map can be laid out by.
 [[nodiscard]] std::vector<PointAxis> varying_axes(const PointTable&, std::span<const Row> rows);
-
-/// Colours of several maps are one scale: the least and the largest of all their values. Pre: one metric, one
-/// comparison.
-void share_scale(std::span<TileMap* const> maps);
 
 }  // namespace attnscope::analysis

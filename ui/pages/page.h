@@ -88,7 +88,8 @@ class Page : public QWidget {
   void point_selected(const attnscope::ui::ShownPoint& point);
   /// The point that was selected last is shown now that what was worked out aside is there: shows_marked().
   void mark_found();
-  /// That point is to be pinned where one explores.
+  /// That point is to be explored, or pinned where one explores.
+  void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   /// That point, by its id in `file`, is to be shown among others over the tile.
   void map_wanted(const QString& file, qint64 point);

@@ -25,12 +25,12 @@ constexpr double least_reach = 0.02;
 
 HeatmapColors::HeatmapColors(const HeatmapGrid& grid, bool log)
     : diverging_(grid.shown.around_one()),
-      one_(grid.one_color),
+      one_(grid.flat),
       less_is_better_(grid.better == Better::less),
       more_is_better_(grid.better == Better::more) {
-  if (!grid.colors) return;
-  low_ = grid.colors->low;
-  high_ = grid.colors->high;
+  if (!grid.minimum) return;
+  low_ = *grid.minimum;
+  high_ = *grid.maximum;
   diverging_ = diverging_ && low_ > 0;
   log_ = (log || diverging_) && low_ > 0;
   if (!diverging_) return;
@@ -151,7 +151,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   layout.mark_room = drawing.grid.paper ? paper_mark_room : 0;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
-  const double bar = drawing.with_bar ? bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font) : 0;
+  const double bar = bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
   const double width = area.width() - left - bar - heatmap_right_margin;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.x.size()));
   const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.y.size()));
@@ -182,7 +182,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const QFontMetricsF small(small_font(drawing.font));
   const double titles = std::max(QFontMetricsF(bold_font).horizontalAdvance(drawing.title.what),
                                  QFontMetricsF(drawing.font).horizontalAdvance(drawing.title.of));
-  const double bar = drawing.with_bar ? layout.bar.right() + heatmap_bar_labels(drawing.font) : layout.cells.right();
+  const double bar = layout.bar.right() + heatmap_bar_labels(drawing.font);
   const double right = std::max(layout.cells.left() + titles, bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
   const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;
@@ -300,7 +300,7 @@ std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapCo
 }
 
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
-  if (!drawing.grid.colors || !drawing.with_bar) return;
+  if (!drawing.grid.minimum) return;
   const HeatmapColors colors(drawing.grid, drawing.log_colors);
   QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
   constexpr double stops = 32;
@@ -421,10 +421,6 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   const HeatmapCell& cell = drawing.grid.at(place);
   const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
-  if (drawing.grid.extra(place).hatched) {
-    painter.setPen(QPen(faded(ink_on(fill), 0.45), 1));  // figures are to be read over it
-    draw_hatching(painter, rect);
-  }
   if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
     painter.setPen(QPen(ink_on(fill), 1, frame));
     painter.setBrush(Qt::NoBrush);

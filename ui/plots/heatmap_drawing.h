@@ -59,9 +59,8 @@ struct HeatmapDrawing {
   QFont font;
   PlotColors colors;
   PlotTarget target = PlotTarget::screen;
-  QString source = {};   ///< in files: which GPU, when and in which file
-  bool with_bar = true;  ///< false: a map beside it has the bar for both
-  double pixel = 1;      ///< the extent of one pixel of the target; cells begin and end on whole ones
+  QString source = {};  ///< in files: which GPU, when and in which file
+  double pixel = 1;     ///< the extent of one pixel of the target; cells begin and end on whole ones
 };
 
 struct HeatmapLayout {

@@ -34,21 +34,8 @@ std::optional<HeatmapGrid::Place> HeatmapGrid::place_of(Row point) const {
   return std::nullopt;
 }
 
-const HeatmapGrid::Extra& HeatmapGrid::extra(Place place) const {
-  static const Extra none;
-  if (extras.empty()) return none;
-  return extras[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
-}
-
 std::vector<RunPtr> HeatmapGrid::sources() const {
-  if (empty()) return {};
-  std::vector<Row> rows = shown_rows();
-  for (const auto& line : extras) {
-    for (const Extra& each : line) {
-      if (each.base) rows.push_back(*each.base);
-    }
-  }
-  return points->runs_of(rows);
+  return empty() ? std::vector<RunPtr>() : points->runs_of(shown_rows());
 }
 
 std::vector<Row> HeatmapGrid::shown_rows() const {
@@ -219,15 +206,9 @@ PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
   return spec;
 }
 
-bool has_hatched(const HeatmapGrid& grid) {
-  return std::ranges::any_of(grid.extras, [](const std::vector<HeatmapGrid::Extra>& line) {
-    return std::ranges::any_of(line, &HeatmapGrid::Extra::hatched);
-  });
-}
-
 /// Which end of the colours is the good one; empty where neither is.
 QString good_end(const HeatmapGrid& grid) {
-  if (!grid.colors || grid.one_color) return {};
+  if (!grid.minimum || grid.flat) return {};
   if (grid.shown.around_one()) {
     if (grid.better == Better::neither) return qtext(say::tile_map::white_is_alike{});
     return qtext(say::tile_map::blue_is_better{});
@@ -289,7 +270,7 @@ QString short_word(Disposition disposition) {
 HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   const ShownPoint any = (*grid.points)[grid.shown_rows().front()];
   const PointSpec& spec = any.spec;
-  const QString unit = to_qstring(unit_scale(grid.colors ? grid.colors->high : 1, grid.unit).suffix);
+  const QString unit = to_qstring(unit_scale(grid.maximum.value_or(1), grid.unit).suffix);
   const QString provenance = origin_words(grid);
   // What stands on an axis is said there.
   const auto on_axis = [&](std::string_view name) { return on_axes(grid, name); };
@@ -335,7 +316,6 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget 
   if (any([](const HeatmapCell& cell) { return cell.value && cell.throttled; })) {
     parts << qtext(say::tile_map::throttled{});
   }
-  if (has_hatched(grid)) parts << qtext(say::tile_map::undecided_hatched{});
   if (any([](const HeatmapCell& cell) { return cell.disposition == Disposition::infeasible; })) {
     parts << (screen ? qtext(say::tile_map::infeasible_on_screen{}) : qtext(say::tile_map::infeasible{}));
   }
@@ -345,7 +325,7 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget 
   std::ptrdiff_t again = 0;
   for (const auto& row : grid.cells) again += std::ranges::count_if(row, &HeatmapCell::again);
   if (again > 0) parts << qtext(say::tile_map::measured_again{.tiles = again});
-  if (grid.one_color && grid.minimum && grid.spread) {
+  if (grid.flat && grid.spread) {
     parts << qtext(say::tile_map::flat{.values = range_words(grid).toStdString(),
                                        .spread = value_words(grid, *grid.spread).toStdString()});
   }
@@ -401,7 +381,6 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     content.rows.push_back(
         row_of(metric_label(key), {std::string(key), column.value(cell.row), unit, column.provenance(cell.row)}));
   }
-  content.notes << grid.extra(place).notes;
   const auto role = [&](const std::vector<HeatmapGrid::Place>& places, const QString& what) {
     const auto found = std::ranges::find(places, place);
     if (found == places.end()) return;
@@ -437,30 +416,27 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   return content;
 }
 
-ShownValues values_of(std::span<const HeatmapGrid* const> maps) {
+ShownValues values_of(const HeatmapGrid& map) {
   ShownValues values;
-  for (const HeatmapGrid* map : maps) {
-    if (map->empty()) continue;
-    QString key = to_qstring(map->metric);
-    if (map->shown.as != analysis::Comparison::none) key += QLatin1Char('_') + to_qstring(to_string(map->shown.as));
-    values.keys = {
-        to_qstring(map->y.axis.key()),
-        to_qstring(map->x.axis.key()),
-        map->unit.empty() || map->unit == "1" ? key : QStringLiteral("%1 [%2]").arg(key, to_qstring(map->unit)),
-        QStringLiteral("origin"),
-        QStringLiteral("result"),
-        QStringLiteral("run"),
-        QStringLiteral("map")};
-    const HeatmapTitle title = heatmap_title(*map);
-    for (std::size_t row = 0; row < map->y.size(); ++row) {
-      for (std::size_t column = 0; column < map->x.size(); ++column) {
-        const HeatmapCell& cell = map->at({static_cast<int>(row), static_cast<int>(column)});
-        if (!cell.disposition) continue;
-        values.lines.push_back({to_qstring(map->y.values[row].text), to_qstring(map->x.values[column].text),
-                                cell.value ? plain_number(*cell.value) : QString(),
-                                to_qstring(to_string(cell.provenance)), to_qstring(to_string(*cell.disposition)),
-                                map->points->run_of(cell.row)->title, title.what + QStringLiteral(" · ") + title.of});
-      }
+  if (map.empty()) return values;
+  QString key = to_qstring(map.metric);
+  if (map.shown.as != analysis::Comparison::none) key += QLatin1Char('_') + to_qstring(to_string(map.shown.as));
+  values.keys = {to_qstring(map.y.axis.key()),
+                 to_qstring(map.x.axis.key()),
+                 map.unit.empty() || map.unit == "1" ? key : QStringLiteral("%1 [%2]").arg(key, to_qstring(map.unit)),
+                 QStringLiteral("origin"),
+                 QStringLiteral("result"),
+                 QStringLiteral("run"),
+                 QStringLiteral("map")};
+  const HeatmapTitle title = heatmap_title(map);
+  for (std::size_t row = 0; row < map.y.size(); ++row) {
+    for (std::size_t column = 0; column < map.x.size(); ++column) {
+      const HeatmapCell& cell = map.at({static_cast<int>(row), static_cast<int>(column)});
+      if (!cell.disposition) continue;
+      values.lines.push_back({to_qstring(map.y.values[row].text), to_qstring(map.x.values[column].text),
+                              cell.value ? plain_number(*cell.value) : QString(),
+                              to_qstring(to_string(cell.provenance)), to_qstring(to_string(*cell.disposition)),
+                              map.points->run_of(cell.row)->title, title.what + QStringLiteral(" · ") + title.of});
     }
   }
   return values;

@@ -24,26 +24,17 @@ using HeatmapCell = analysis::TileCell;
 
 struct HeatmapGrid : analysis::TileMap {
   QString label;                           ///< "DRAM read", "DRAM read ÷ model"
-  QString beside;                          ///< where maps stand side by side: what this one is of, "d 64"
   QString over_words;                      ///< of a comparison: what the other value is, "model"
   std::shared_ptr<const PointSet> points;  ///< what the cells' rows refer to
-  /// What is to be seen of a cell beside its value.
-  struct Extra {
-    bool hatched = false;          ///< over its colour: whether the value differs from 1 is not decided
-    QStringList notes = {};        ///< of its read-out
-    std::optional<Row> base = {};  ///< of a comparison: the point of its other side
-  };
-  std::vector<std::vector<Extra>> extras;  ///< [row][column]; empty where there are none
 
   /// "fastest", "lowest DRAM total", "highest TFLOP/s": what is best about `best`.
   [[nodiscard]] QString best_words() const;
   /// The rows of the points in its cells.
   [[nodiscard]] std::vector<Row> shown_rows() const;
-  /// The runs of those points, and of a comparison's other side.
+  /// The runs of those points.
   [[nodiscard]] std::vector<RunPtr> sources() const;
   /// The cell that shows this point.
   [[nodiscard]] std::optional<Place> place_of(Row point) const;
-  [[nodiscard]] const Extra& extra(Place place) const;
   /// Pre: the cell has a disposition.
   [[nodiscard]] ShownPoint source(Place place) const { return (*points)[at(place).row]; }
 };
@@ -82,6 +73,6 @@ struct HeatmapTitle {
 [[nodiscard]] QString short_word(Disposition disposition);
 
 /// Every cell, for other programs; of one that has no value how it ended.
-[[nodiscard]] ShownValues values_of(std::span<const HeatmapGrid* const> maps);
+[[nodiscard]] ShownValues values_of(const HeatmapGrid& map);
 
 }  // namespace attnscope::ui

@@ -36,20 +36,14 @@ HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverO
   setAccessibleName(qtext(say::tile_map::name{}));
 }
 
-void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar) {
+void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors) {
   const bool same_axes = grid.y.axis.names == grid_.y.axis.names && grid.x.axis.names == grid_.x.axis.names;
   const bool same_shape = same_axes && grid.y.values == grid_.y.values && grid.x.values == grid_.x.values;
   grid_ = grid;
   title_ = title;
   log_colors_ = log_colors && grid.minimum.value_or(0) > 0;
-  with_bar_ = with_bar;
-  unit_ = unit_scale(grid.colors ? grid.colors->high : 1, grid.unit);
-  pressed_.reset();
-  dragged_.reset();
-  if (!same_shape) {
-    selected_.reset();
-    area_.reset();
-  }
+  unit_ = unit_scale(grid.maximum.value_or(1), grid.unit);
+  if (!same_shape) selected_.reset();
   setAccessibleName(grid.empty() ? qtext(say::tile_map::name{})
                                  : qtext(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
                                                                      .columns = axis_title(grid.x).toStdString()}));
@@ -66,24 +60,7 @@ void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
   selected_ = place;
   setAccessibleDescription(place ? words_of(describe_cell(*place)) : QString());
   update();
-  if (place) emit place_selected();
   if (place && grid_.at(*place).disposition) emit cell_selected(grid_.source(*place));
-}
-
-void HeatmapView::mark_area(std::optional<analysis::MapArea> area) {
-  area_ = area;
-  update();
-}
-
-HeatmapGrid::Place HeatmapView::nearest_cell(const QPointF& position) const {
-  const QRectF cells = screen_layout().cells;
-  const QPointF inside(std::clamp(position.x(), cells.left(), cells.right() - 1),
-                       std::clamp(position.y(), cells.top(), cells.bottom() - 1));
-  return cell_at(inside).value_or(HeatmapGrid::Place{});
-}
-
-QRectF HeatmapView::rect_of(const analysis::MapArea& area) const {
-  return cell_rect(area.from) | cell_rect(area.to);
 }
 
 HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
@@ -91,7 +68,7 @@ HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
           log_colors_, unit_,
           font(),      plot_colors(palette()),
           target,      target == PlotTarget::file ? source() : QString(),
-          with_bar_,   pixel};
+          pixel};
 }
 
 QString HeatmapView::source() const {
@@ -146,7 +123,6 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   {
     QPainter painter(this);
     painter.drawPixmap(0, 0, cache_);
-    if (!grid_.empty()) draw_marks(painter);
     if (selected_ && !grid_.empty()) {
       const PlotColors colors = plot_colors(palette());
       // Around the cell's own outline, which says what the cell is.
@@ -161,44 +137,18 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   draw_focus_frame(*this);
 }
 
-void HeatmapView::draw_marks(QPainter& painter) const {
-  const PlotColors colors = plot_colors(palette());
-  const std::optional<analysis::MapArea>& marked = dragged_ ? dragged_ : area_;
-  if (!marked) return;
-  painter.fillRect(rect_of(*marked), faded(colors.accent, 50 / 255.0));
-  painter.setBrush(Qt::NoBrush);
-  for (const QPen& pen : {QPen(colors.background, 4), QPen(colors.accent, 2)}) {
-    painter.setPen(pen);
-    painter.drawRect(rect_of(*marked));
-  }
-}
-
 void HeatmapView::resizeEvent(QResizeEvent*) {
   overlay_->clear();
   invalidate();
 }
 
 void HeatmapView::mouseMoveEvent(QMouseEvent* event) {
-  if (!pressed_ || (event->buttons() & Qt::LeftButton) == 0) return hover_at(event->position());
-  const auto over = analysis::MapArea::between(*pressed_, nearest_cell(event->position()));
-  dragged_ = over.from == over.to ? std::nullopt : std::optional(over);
-  overlay_->clear();
-  update();
+  hover_at(event->position());
 }
 
 void HeatmapView::mousePressEvent(QMouseEvent* event) {
   const auto place = cell_at(event->position());
-  if (!place || event->button() != Qt::LeftButton) return;
-  select(place);
-  pressed_ = place;
-}
-
-void HeatmapView::mouseReleaseEvent(QMouseEvent* event) {
-  const std::optional<analysis::MapArea> dragged = std::exchange(dragged_, std::nullopt);
-  pressed_.reset();
-  if (!dragged || event->button() != Qt::LeftButton) return;
-  mark_area(dragged);
-  emit area_wanted();
+  if (place && event->button() == Qt::LeftButton) select(place);
 }
 
 void HeatmapView::contextMenuEvent(QContextMenuEvent* event) {
@@ -262,17 +212,11 @@ void HeatmapView::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) invalidate();
 }
 
-PlotPicture picture_of(const std::vector<const HeatmapView*>& views) {
-  const auto draw = [views](QCPPainter& painter, const QRect& area, double pixel) {
-    const double width = static_cast<double>(area.width()) / static_cast<double>(views.size());
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      const QRectF place(area.left() + static_cast<double>(i) * width, area.top(), width, area.height());
-      views[i]->render_grid(painter, place, pixel);
-    }
-  };
-  if (views.empty()) return {.title = {}, .draw = draw};
-  const HeatmapTitle& title = views.front()->title();
-  return {.title = title.what + QStringLiteral(" · ") + title.of, .draw = draw};
+PlotPicture picture_of(const HeatmapView& view) {
+  return {.title = view.title().what + QStringLiteral(" · ") + view.title().of,
+          .draw = [&view](QCPPainter& painter, const QRect& area, double pixel) {
+            view.render_grid(painter, area, pixel);
+          }};
 }
 
 }  // namespace attnscope::ui

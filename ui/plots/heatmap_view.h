@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Draws a HeatmapGrid: a cell a tile, its value by colour and, where there is room, in figures. Hover reads a cell out,
-// a click or the arrow keys select one; a drag marks an area.
+// a click or the arrow keys select one.
 #pragma once
 
 #include <QPixmap>
 #include <QWidget>
 #include <optional>
-#include <vector>
 
-#include "profiler/tilemap/map_points.h"
 #include "ui/plots/heatmap_drawing.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/plot_export.h"
@@ -20,11 +18,7 @@ class HeatmapView : public QWidget {
  public:
   explicit HeatmapView(QWidget* parent = nullptr);
 
-  /// `with_bar`: false where a map beside it has the bar of colours for both.
-  void set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar = true);
-  /// It goes when the grid's axes change.
-  void mark_area(std::optional<analysis::MapArea> area);
-  [[nodiscard]] std::optional<analysis::MapArea> area() const { return area_; }
+  void set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors);
   void select(std::optional<HeatmapGrid::Place> place);
   [[nodiscard]] std::optional<HeatmapGrid::Place> selected() const { return selected_; }
   [[nodiscard]] const HeatmapGrid& grid() const { return grid_; }
@@ -49,16 +43,12 @@ class HeatmapView : public QWidget {
 
  signals:
   void cell_selected(const attnscope::ui::ShownPoint& point);
-  /// A cell was chosen, collected or not.
-  void place_selected();
-  void area_wanted();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
   /// With the right button: what a menu is about. The menu is the page's.
   void contextMenuEvent(QContextMenuEvent* event) override;
   void leaveEvent(QEvent* event) override;
@@ -72,25 +62,17 @@ class HeatmapView : public QWidget {
   [[nodiscard]] QString source() const;
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
-  /// The cell nearest to a position.
-  [[nodiscard]] HeatmapGrid::Place nearest_cell(const QPointF& position) const;
-  [[nodiscard]] QRectF rect_of(const analysis::MapArea& area) const;
-  void draw_marks(QPainter& painter) const;
 
   HeatmapGrid grid_;
   HeatmapTitle title_;
   bool log_colors_ = false;
-  bool with_bar_ = true;
   UnitScale unit_;
-  std::optional<HeatmapGrid::Place> pressed_;  ///< where a drag began
-  std::optional<analysis::MapArea> dragged_;   ///< what it covers, of more than one cell
-  std::optional<analysis::MapArea> area_;
   std::optional<HeatmapGrid::Place> selected_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;
 };
 
-/// Side by side; of no view one that draws nothing. The views have to stand as long as it is drawn.
-[[nodiscard]] PlotPicture picture_of(const std::vector<const HeatmapView*>& views);
+/// The view has to stand as long as it is drawn.
+[[nodiscard]] PlotPicture picture_of(const HeatmapView& view);
 
 }  // namespace attnscope::ui

@@ -123,6 +123,8 @@ void MainWindow::build_center() {
     connect(page, &Page::mark_found, this, [this, page] {
       if (page == current_page()) show_details_of_page();
     });
+    connect(page, &Page::explore_wanted, this,
+            [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::explore, spec, gpu); });
     connect(page, &Page::pin_wanted, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::pin_point, spec, gpu); });
     connect(page, &Page::map_wanted, this, &MainWindow::show_map);

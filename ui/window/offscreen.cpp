@@ -60,7 +60,7 @@ class PictureWriter {
     if (plot.kind == analysis::PlotKind::maps) {
       const HeatmapGrid grid = build_heatmap(points_, plot.filter, plot.metric);
       map_.set_grid(grid, heatmap_title(grid), true);
-      return picture_of({&map_});
+      return picture_of(map_);
     }
     CurveRequest request;
     for (const Row row : plot.filter.rows()) request.algorithms.insert(points_->table().algorithm(row));

@@ -156,7 +156,6 @@ TEST(ComparedValues, SharesOfTheBestAndThePlateau) {
   EXPECT_DOUBLE_EQ(*map.at({1, 1}).own, 2000);
   EXPECT_DOUBLE_EQ(*map.at({1, 1}).over, 1000);
   EXPECT_EQ(map.at({1, 1}).provenance, Provenance::derived);
-  EXPECT_EQ(map.colors, (TileMap::Range{50, 100}));
   EXPECT_THAT(map.plateau, testing::UnorderedElementsAre(TileMap::Place{0, 0}, TileMap::Place{0, 1}))
       << "1031 lies 3.1% beyond";
   const TileMap rates = build_map(table, table.rows(), {.shown = {.metric = "tflops"}});
@@ -238,20 +237,6 @@ TEST(ComparedValues, EndsOfARatioAreThoseOfBothSides) {
   EXPECT_DOUBLE_EQ(shares.at({0, 1}).high, 100 * 1200 / 2200.0);
 }
 
-TEST(ComparedValues, MapsBesideOneAnotherHaveOneScale) {
-  const PointTable small =
-      Points({timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30), timed_at(128, 128, 40)}).table();
-  const PointTable large =
-      Points({timed_at(64, 64, 100), timed_at(64, 128, 200), timed_at(128, 64, 300), timed_at(128, 128, 400)}).table();
-  TileMap a = build_tile_map(small, small.rows(), "time_median_ns");
-  TileMap b = build_tile_map(large, large.rows(), "time_median_ns");
-  const std::array<TileMap*, 2> both{&a, &b};
-  share_scale(both);
-  EXPECT_EQ(a.colors, (TileMap::Range{10, 400}));
-  EXPECT_EQ(b.colors, a.colors);
-  EXPECT_EQ(a.maximum, 40) << "its own values stay";
-}
-
 TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
   std::vector<PointRecord> sweep{timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30),
                                  timed_at(128, 128, 40)};
@@ -289,48 +274,6 @@ TEST(ExploredPoints, OfNothingButThemTheNewestStands) {
   EXPECT_EQ(map.hidden[0].run, 0U);
 }
 
-TEST(MapPoints, MissingOnesAndThoseBetween) {
-  const Points points({timed_at(64, 32, 10), timed_at(64, 64, 20), timed_at(128, 32, 30), timed_at(256, 64, 30)});
-  const PointTable table = points.table();
-  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
-  const MapArea all{{0, 0}, {2, 1}};
-  EXPECT_EQ(MapArea::between({2, 0}, {0, 1}), all);
-  const auto missing = points_in(table, map, all, Wanted::missing);
-  ASSERT_EQ(missing.size(), 2U);
-  EXPECT_EQ(missing[0].tile, (TileShape{128, 64}));
-  EXPECT_EQ(missing[0].problem, table.problem(0));
-  EXPECT_EQ(missing[1].tile, (TileShape{256, 32}));
-  EXPECT_EQ(points_in(table, map, all, Wanted::all).size(), 6U);
-  std::set<std::pair<int, int>> between;
-  for (const PointSpec& point : points_between(table, map, {{0, 0}, {1, 1}})) {
-    between.emplace(point.tile.br, point.tile.bc);
-  }
-  EXPECT_THAT(between, testing::UnorderedElementsAre(std::pair(96, 32), std::pair(96, 48), std::pair(96, 64),
-                                                     std::pair(64, 48), std::pair(128, 48)));
-  // 32 and 48 have 40 between, which no kernel takes.
-  const Points near({timed_at(64, 32, 1), timed_at(64, 48, 1), timed_at(128, 32, 1), timed_at(128, 48, 1)});
-  const PointTable fine = near.table();
-  for (const PointSpec& point :
-       points_between(fine, build_tile_map(fine, fine.rows(), "time_median_ns"), {{0, 0}, {1, 1}})) {
-    EXPECT_EQ(point.tile.bc % 16, 0);
-  }
-}
-
-TEST(MapPoints, LengthsBetweenKeepAsManyQueriesAsKeys) {
-  const Points points(grid_of_problems());
-  const PointTable table = points.table();
-  std::vector<Row> rows;
-  for (const Row row : table.rows()) {
-    if (table.tile_of(row).tile == TileShape{128, 64}) rows.push_back(row);
-  }
-  const TileMap map = build_map(table, rows, {.layout = layout_of("n", "d"), .shown = {.metric = "tflops"}});
-  const auto between = points_between(table, map, {{0, 0}, {1, 0}});
-  ASSERT_EQ(between.size(), 1U);
-  EXPECT_EQ(between[0].problem.n_k, 1536);
-  EXPECT_EQ(between[0].problem.n_q, 1536);
-  EXPECT_EQ(between[0].problem.d, 64);
-}
-
 TEST(MapPoints, QueriesFollowAnAxisOfKeysAlone) {
   std::vector<PointRecord> records = grid_of_problems();
   std::erase_if(records, [](const PointRecord& record) {
@@ -338,14 +281,22 @@ TEST(MapPoints, QueriesFollowAnAxisOfKeysAlone) {
   });
   const PointTable table = Points(records).table();
   const TileMap map = build_map(table, table.rows(), {.layout = layout_of("d", "n_k"), .shown = {.metric = "tflops"}});
-  const auto missing = points_in(table, map, {{0, 0}, {1, 2}}, Wanted::missing);
-  ASSERT_EQ(missing.size(), 1U);
-  EXPECT_EQ(missing[0].problem.n_k, 4096);
-  EXPECT_EQ(missing[0].problem.n_q, 4096) << "beside n_k the map is of as many queries as keys";
-  const auto between = points_between(table, map, {{1, 0}, {1, 1}});
-  ASSERT_EQ(between.size(), 1U);
-  EXPECT_EQ(between[0].problem.n_k, 1536);
-  EXPECT_EQ(between[0].problem.n_q, 1536);
+  int missing = 0;
+  for (int row = 0; row < static_cast<int>(map.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(map.x.size()); ++column) {
+      const auto point = point_of(table, map, {row, column});
+      ASSERT_TRUE(point);
+      if (map.at({row, column}).disposition) {
+        EXPECT_EQ(*point, table.spec(map.at({row, column}).row));
+        continue;
+      }
+      ++missing;
+      EXPECT_EQ(point->problem.n_k, 4096);
+      EXPECT_EQ(point->problem.n_q, 4096) << "beside n_k the map is of as many queries as keys";
+      EXPECT_EQ(point->problem.d, 64);
+    }
+  }
+  EXPECT_EQ(missing, 1);
 }
 
 TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {
@@ -359,7 +310,6 @@ TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {
   const TileMap map = build_map(table, table.rows(), {.layout = layout_of("n", "d"), .shown = {.metric = "tflops"}});
   ASSERT_FALSE(map.empty());
   EXPECT_FALSE(point_of(table, map, {0, 0}));
-  EXPECT_TRUE(points_between(table, map, {{0, 0}, {1, 1}}).empty());
 }
 
 /// What the command line makes of a point's axes again.

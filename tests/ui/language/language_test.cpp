@@ -372,7 +372,7 @@ TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
   request.algorithms = {"fa2"};
   const ShownValues curves = values_of(fixtures::curves_of(fixtures::shown(fixtures::memory_wall()), request));
   const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(fixtures::tile_sweep()), metric_key::time_median_ns);
-  const ShownValues maps = values_of(std::array{&grid});
+  const ShownValues maps = values_of(grid);
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(file), QString());
   window.show_page(QStringLiteral("table"));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of maps: axes, comparisons, colours, maps side by side, areas and what a cell can be asked.
-#include <dlfcn.h>
+// The page of maps: axes, comparisons, colours and what a cell can be asked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +24,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int a_while_ms = 60'000;
-
 /// A time at a tile of FA2, without scatter.
 PointRecord at_tile(int br, int bc, double nanoseconds) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
@@ -44,12 +41,6 @@ std::vector<PointRecord> four_by_four() {
   return records;
 }
 
-bool has_gpu_here() {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
-  if (driver != nullptr) ::dlclose(driver);
-  return driver != nullptr;
-}
-
 class HeatmapPageTest : public WindowTest {
  protected:
   void open(const std::vector<fixtures::RunOf>& runs) {
@@ -58,19 +49,6 @@ class HeatmapPageTest : public WindowTest {
     ASSERT_EQ(workspace.open_now(path), QString());
     page.resize(1000, 700);
     page.show();
-    settle();
-  }
-  [[nodiscard]] QPoint middle_of(HeatmapGrid::Place place, int map = 0) const {
-    return page.heatmaps()[static_cast<std::size_t>(map)]->cell_rect(place).center().toPoint();
-  }
-  void drag(HeatmapGrid::Place from, HeatmapGrid::Place to) {
-    HeatmapView* view = page.heatmap();
-    QTest::mousePress(view, Qt::LeftButton, Qt::NoModifier, middle_of(from));
-    // QTest moves without a button.
-    const QPointF at = middle_of(to);
-    QMouseEvent move(QEvent::MouseMove, at, view->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(view, &move);
-    QTest::mouseRelease(view, Qt::LeftButton, Qt::NoModifier, middle_of(to));
     settle();
   }
   /// The colour of a cell, beside its figure.
@@ -199,154 +177,30 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   EXPECT_FALSE(drawn({above.right(), above.top() + 6}));
 }
 
-TEST_F(HeatmapPageTest, MapsSideBySideShareTheirColours) {
-  ASSERT_EQ(workspace.open_now(file), QString());
-  page.resize(1200, 700);
-  page.set_beside("algorithm");
-  const std::vector<HeatmapView*> maps = page.heatmaps();
-  ASSERT_EQ(maps.size(), 2U);
-  EXPECT_EQ(maps[0]->grid().colors, maps[1]->grid().colors);
-  EXPECT_EQ(maps[0]->grid().beside, "Algorithm FA1");
-  EXPECT_TRUE(maps[1]->title().what.startsWith("FA2 · "));
-  for (const HeatmapView* map : maps) {
-    for (const auto& line : map->grid().cells) {
-      for (const HeatmapCell& cell : line) {
-        if (!cell.value) continue;
-        EXPECT_GE(*cell.value, map->grid().colors->low);
-        EXPECT_LE(*cell.value, map->grid().colors->high);
-      }
-    }
-  }
-  const QString picture = folder.filePath("beside.png");
-  EXPECT_EQ(save_picture(picture, QSize(1200, 500), page.picture()), QString());
-  EXPECT_FALSE(QImage(picture).isNull());
-  page.set_beside({});
-  EXPECT_EQ(page.heatmaps().size(), 1U);
-}
-
-TEST_F(HeatmapPageTest, BesideAnotherDeviceStandsTheSameProblemAlone) {
-  // The other device has the problem that is shown, in microseconds, and more tiles of another one.
-  std::vector<PointRecord> elsewhere;
-  for (PointRecord record : four_by_four()) {
-    record.kernels[0].samples_ns[0] /= 1000;
-    elsewhere.push_back(record);
-  }
-  for (int br = 16; br <= 128; br += 16) {
-    for (int bc = 16; bc <= 128; bc += 16) {
-      PointRecord record = at_tile(br, bc, 9e6);
-      record.spec.problem.n_q = record.spec.problem.n_k = 2048;
-      elsewhere.push_back(record);
-    }
-  }
-  const auto other = fixtures::RunOf{.preset = "tiles", .points = elsewhere, .gpu = "h100"};
-  open({{"tiles", four_by_four(), false}, other});
-  page.choose("Device", "H200");
-  page.set_beside("device");
-  settle();
-  const std::vector<HeatmapView*> maps = page.heatmaps();
-  ASSERT_EQ(maps.size(), 2U);
-  for (const HeatmapView* map : maps) {
-    EXPECT_EQ(map->grid().source({0, 0}).spec.problem.n_k, 1024);
-    EXPECT_EQ(map->grid().colors->high, 4.3e6) << "of both";
-    EXPECT_TRUE(map->title().what.contains("[ms]")) << "as its cells are: " << map->title().what.toStdString();
-  }
-}
-
-TEST_F(HeatmapPageTest, OfADeviceWithOtherProblemsItIsSaidThatTheyStandElsewhere) {
-  std::vector<PointRecord> elsewhere = four_by_four();
-  for (PointRecord& record : elsewhere) record.spec.problem.n_q = record.spec.problem.n_k = 2048;
-  open({{"tiles", four_by_four(), false}, fixtures::RunOf{.preset = "tiles", .points = elsewhere, .gpu = "h100"}});
-  page.choose("Device", "H200");
-  page.set_beside("device");
-  settle();
-  ASSERT_EQ(page.heatmaps().size(), 1U);
-  EXPECT_EQ(page.heatmap()->grid().source({0, 0}).spec.problem.n_k, 1024);
-  EXPECT_TRUE(page.heatmap()->title().of.startsWith("not of this problem, so not beside it: 1 · N 1024"))
-      << page.heatmap()->title().of.toStdString();
-}
-
-TEST_F(HeatmapPageTest, ADragOverAnAreaOffersToMeasureIt) {
-  std::vector<PointRecord> records = four_by_four();
-  records.erase(records.begin() + 5);  // 64 x 64
-  open({{"tiles", records, false}});
-  drag({0, 0}, {1, 1});
-  ASSERT_TRUE(page.measuring().isVisible());
-  ASSERT_EQ(page.measuring().missing().size(), 1U);
-  EXPECT_EQ(page.measuring().missing()[0].tile, (TileShape{64, 64}));
-  EXPECT_EQ(page.measuring().all().size(), 4U);
-  EXPECT_EQ(page.measuring().between().size(), 5U) << "48 between 32 and 64, on both axes";
-  drag({2, 0}, {2, 2});
-  EXPECT_EQ(page.measuring().all().size(), 3U) << "a row is an area";
-  page.measuring().forget_area();
-  EXPECT_FALSE(page.measuring().isVisible());
-}
-
 TEST_F(HeatmapPageTest, ACellGivesItsValueItsCommandAndAPin) {
   open({{"tiles", four_by_four(), false}});
-  page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::value);
+  page.do_with({0, 1}, TileHeatmapPage::CellAction::value);
   EXPECT_EQ(QGuiApplication::clipboard()->text(), qtext(Nanoseconds(1.1e6)));
-  page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::collect_command);
+  page.do_with({0, 1}, TileHeatmapPage::CellAction::collect_command);
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), collect_command(fixtures::spec("fa2", 1024, 32, 64)));
-  page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::launch_command);
+  page.do_with({0, 1}, TileHeatmapPage::CellAction::launch_command);
   EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("attnscope launch algorithm=fa2 "));
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(path), QString());
   auto& tiles = page_of<TileHeatmapPage>(window);
   auto& explorer = page_of<ExplorerPage>(window);
   for (int column = 0; column < 4; ++column) {
-    tiles.do_with(*tiles.heatmap(), {0, column}, TileHeatmapPage::CellAction::pin);
+    tiles.do_with({0, column}, TileHeatmapPage::CellAction::pin);
   }
   settle();
   const auto& pin = explorer.chosen().pin;
   ASSERT_TRUE(pin) << "the one before gave way";
   EXPECT_EQ(pin->point.spec.tile, (TileShape{32, 128}));
   EXPECT_EQ(pin->device, "NVIDIA H200");
-}
-
-TEST_F(HeatmapPageTest, WhatIsMeasuredFromTheMapIsKeptAndShown) {
-  std::vector<PointRecord> records = four_by_four();
-  for (PointRecord& record : records) record = fixtures::ok_point(record.spec, true);
-  const PointSpec missing = records[5].spec;
-  records.erase(records.begin() + 5);
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  open({{"tiles", records, true}});
-  measurer_of(workspace).set_database(folder.filePath("explored.attnscope"));
-  QSignalSpy found(&measurer_of(workspace), &PointMeasurer::devices_changed);
-  measurer_of(workspace).find_devices();
-  if (measurer_of(workspace).devices_of("NVIDIA H200").empty()) (void)found.wait(a_while_ms);
-  ASSERT_FALSE(page.heatmap()->grid().at({1, 1}).disposition);
-  // What simulates does not say that it measures, and a measured map that it would leave as it is says so.
-  const HeatmapGrid& grid = page.heatmap()->grid();
-  analysis::Run run = grid.points->table().run(grid.shown_rows().front());
-  EXPECT_EQ(page.measuring().words_of_place(run, {}, true), "Simulate anew");
-  EXPECT_EQ(page.measuring().words_of_place(run, {}, false), "Simulate");
-  run.provenance = Provenance::measured;
-  if (!has_gpu_here()) {
-    EXPECT_EQ(page.measuring().words_of_place(run, {}, true), "Simulate NVIDIA H200: a map of its own");
-  }
-  run.device_name = "no such GPU";
-  EXPECT_EQ(page.measuring().words_of_place(run, {}, true), "Measure anew");
-  EXPECT_FALSE(page.measuring().can_measure(run, {}));
-  drag({0, 0}, {1, 1});
-  EXPECT_EQ(page.findChild<QPushButton*>("area-missing")->text(), "Simulate 1 missing");
-  EXPECT_EQ(page.findChild<QPushButton*>("area-again")->text(), "Simulate all 4");
-  page.measuring().forget_area();
-  page.do_with(*page.heatmap(), {1, 1}, TileHeatmapPage::CellAction::measure);
-  EXPECT_TRUE(page.measuring().state_words().contains("explored.attnscope"))
-      << page.measuring().state_words().toStdString();
-  ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 16; }, a_while_ms))
-      << page.measuring().state_words().toStdString();
-  // The fixture's device is another than the program's stand-in: what was asked for stands in a map of its own.
-  bool found_it = false;
-  const auto visible = workspace.visible();
-  for (const Row row : visible->table().rows()) {
-    const ShownPoint point = (*visible)[row];
-    if (point.run->summary.preset != analysis::explored_preset) continue;
-    found_it = true;
-    EXPECT_EQ(point.spec, missing);
-  }
-  EXPECT_TRUE(found_it);
-  qunsetenv("ATTNSCOPE_COLLECTOR");
+  tiles.do_with({1, 1}, TileHeatmapPage::CellAction::explore);
+  settle();
+  EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
+  EXPECT_EQ(explorer.chosen().choices.point.spec.tile, (TileShape{64, 64}));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ HeatmapGrid grid_of(Better better, double low, double high, analysis::Comparison
   HeatmapGrid grid;
   grid.better = better;
   grid.shown.as = as;
-  grid.colors = {low, high};
+  grid.minimum = low;
+  grid.maximum = high;
   return grid;
 }
 

@@ -47,7 +47,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
            R"(":"time","scale":"","show":{"dram":false,"fit":true,"l2_limit":true,"minimum":true,"model)"
            R"(":true,"paper":true,"peaks":true,"per_head":false,"residuals":false,"sm_l2":true},"tile":""})"},
     {"tiles",
-     R"({"as":"value","beside":"","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
+     R"({"as":"value","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
      R"(,"rows":"br"})"},
     {"explorer",
      R"({"around": 3, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"

@@ -17,7 +17,6 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::int64_t at_once = 1'000;
-constexpr std::int64_t before_neighbourhoods = 500;
 /// A GPU is not held for somebody who has gone on to read.
 constexpr std::chrono::minutes held_idle{2};
 /// Older ones are in the file.
@@ -119,14 +118,6 @@ void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDev
         choose(other, QStringLiteral("bc"), QString::number(tile.bc))) {
       ask(other, device, --priority, true);
     }
-  }
-  emit changed();
-}
-
-void PointMeasurer::measure_all(const std::vector<PointSpec>& points, const ListedDevice& device) {
-  // Of one priority they keep their order.
-  for (const PointSpec& point : points) {
-    ask({.point = {.spec = point}, .device = device.gpu.toStdString()}, device, before_neighbourhoods, false);
   }
   emit changed();
 }

@@ -56,8 +56,6 @@ class PointMeasurer : public QObject {
   /// The tiles around it, up to `steps` of the grid to each side, the nearest first; those that wait of an earlier
   /// neighbourhood are let go.
   void sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps);
-  /// All of these, the first one first, before any neighbourhood and after single points.
-  void measure_all(const std::vector<PointSpec>& points, const ListedDevice& device);
   void cancel();
   /// What is asked from now on, a new collector measures, unless something is open.
   void begin_anew();

@@ -27,7 +27,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int least_map_width = 150;  ///< pixels of a map beside others
 constexpr char run_prefix[] = "run:";
 constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
 
@@ -37,22 +36,6 @@ ProblemFilter new_map_filter() {
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
   filter.narrow_by(analysis::facets_beside(tiles), analysis::facet_of_both(tiles.x, tiles.y));
   return filter;
-}
-
-/// Whether that facet says what was computed, or where; a knob, which each algorithm has its own of, does not.
-bool says_problem(const ProblemFilter& filter, std::size_t facet) {
-  if (!filter.narrows(facet) || filter.state(facet).current < 0) return false;
-  const std::string& key = filter.facets()[facet]->key;
-  return key == analysis::device_facet_key || find_field(key) != nullptr ||
-         std::ranges::find(analysis::field_groups(), key, &analysis::FieldGroup::key) != analysis::field_groups().end();
-}
-
-bool same_problem(const ProblemFilter& a, const ProblemFilter& b, std::size_t but_for) {
-  for (std::size_t f = 0; f < a.facets().size(); ++f) {
-    if (f == but_for || (!says_problem(a, f) && !says_problem(b, f))) continue;
-    if (!says_problem(a, f) || !says_problem(b, f) || a.state(f).value().id() != b.state(f).value().id()) return false;
-  }
-  return true;
 }
 
 /// Nothing where there are no such axes, or no map lies over both.
@@ -72,10 +55,11 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
       axes_([this] { take_axes(); }, layout_id(layout_), [](const QString& id) { return layout_of(id).has_value(); }),
       metric_([this] { refresh(); }, to_qstring(metric_key::time_median_ns),
               [](const QString& id) { return find_metric(id.toStdString()) != nullptr; }),
-      as_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))),
-      beside_([this] { refresh(); }) {
+      as_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))) {
   add_chips();
-  add_content();
+  view_ = new HeatmapView(this);
+  set_content(view_);
+  connect(view_, &HeatmapView::cell_selected, this, &TileHeatmapPage::tell_selected);
   refresh();
 }
 
@@ -92,14 +76,11 @@ void TileHeatmapPage::add_chips() {
     chip_of_[choice]->set_widest(widest);
   }
   chip_of_[&as_] = facets().add_option(as_, qtext(say::tile_map::as{}), qtext(say::tile_map::as_help{}));
-  chip_of_[&beside_] =
-      facets().add_option(beside_, qtext(say::tile_map::beside{}), qtext(say::tile_map::beside_help{}));
   log_ = facets().toggles().add(QStringLiteral("log"), qtext(say::tile_map::log{}), qtext(say::tile_map::log_help{}),
                                 true);
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
   choices().keep("metric", metric_);
   choices().keep("as", as_);
-  choices().keep("beside", beside_);
   choices().keep("log", *log_);
   choices().keep(
       [this](QJsonObject& state) {
@@ -112,65 +93,14 @@ void TileHeatmapPage::add_chips() {
       });
 }
 
-void TileHeatmapPage::add_content() {
-  maps_ = new QWidget(this);
-  maps_row_ = new QHBoxLayout(maps_);
-  maps_row_->setContentsMargins(0, 0, 0, 0);
-  maps_row_->setSpacing(4);
-  measuring_ = new MapMeasuring(measurer_of(workspace()), this);
-  set_content(maps_, measuring_);
-  connect(measuring_, &MapMeasuring::closed, this, [this] {
-    for (HeatmapView* view : views_) view->mark_area(std::nullopt);
-  });
-  view_at(0);
-}
-
 bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
   if (!has_grid()) return false;
-  const std::optional<Row> row = heatmap()->grid().points->row_of(point);
-  if (!row) return false;
-  for (HeatmapView* view : heatmaps()) {
-    const std::optional<HeatmapGrid::Place> place = view->grid().place_of(*row);
-    if (!place) continue;
-    // A cell that was chosen meanwhile, and has no point, stays chosen.
-    const bool chosen =
-        std::ranges::any_of(views_, [](const HeatmapView* each) { return each->selected().has_value(); });
-    if (moves || !chosen) view->select(place);
-    return view->selected() == place;
-  }
-  return false;
-}
-
-HeatmapView* TileHeatmapPage::view_at(std::size_t place) {
-  while (views_.size() <= place) {
-    auto* view = new HeatmapView(maps_);
-    maps_row_->addWidget(view, 1);
-    views_.push_back(view);
-    connect_view(view);
-  }
-  return views_[place];
-}
-
-void TileHeatmapPage::connect_view(HeatmapView* view) {
-  connect(view, &HeatmapView::cell_selected, this, &TileHeatmapPage::tell_selected);
-  connect(view, &HeatmapView::place_selected, this, [this, view] {
-    for (HeatmapView* other : views_) {
-      if (other != view && other->selected()) other->select(std::nullopt);
-    }
-  });
-  connect(view, &HeatmapView::area_wanted, this, [this, view] {
-    for (HeatmapView* other : views_) {
-      if (other != view) other->mark_area(std::nullopt);
-    }
-    show_area();
-  });
-}
-
-std::vector<HeatmapView*> TileHeatmapPage::heatmaps() const {
-  std::vector<HeatmapView*> shown;
-  std::ranges::copy_if(views_, std::back_inserter(shown),
-                       [](const HeatmapView* view) { return !view->grid().empty(); });
-  return shown;
+  const std::optional<Row> row = view_->grid().points->row_of(point);
+  const std::optional<HeatmapGrid::Place> place = row ? view_->grid().place_of(*row) : std::nullopt;
+  if (!place) return false;
+  // A cell that was chosen meanwhile, and has no point, stays chosen.
+  if (moves || !view_->selected()) view_->select(place);
+  return view_->selected() == place;
 }
 
 void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
@@ -207,20 +137,16 @@ QString TileHeatmapPage::file_stem() const {
 }
 
 PlotPicture TileHeatmapPage::picture() const {
-  const std::vector<HeatmapView*> views = heatmaps();
-  return picture_of({views.begin(), views.end()});
+  return picture_of(*view_);
 }
 
 ShownValues TileHeatmapPage::values() const {
-  std::vector<const HeatmapGrid*> maps;
-  for (const HeatmapView* view : heatmaps()) maps.push_back(&view->grid());
-  return values_of(maps);
+  return values_of(view_->grid());
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
   return {{qtext(say::tile_map::on_map{}), qtext(say::tile_map::key_walk{})},
-          {qtext(say::tile_map::home_on_map{}), qtext(say::tile_map::key_best{})},
-          {qtext(say::tile_map::on_area{}), qtext(say::tile_map::key_area{})}};
+          {qtext(say::tile_map::home_on_map{}), qtext(say::tile_map::key_best{})}};
 }
 
 void TileHeatmapPage::pose() {
@@ -303,16 +229,6 @@ void TileHeatmapPage::offer_comparisons() {
   offer(as_, std::move(options), 0);
 }
 
-void TileHeatmapPage::offer_beside() {
-  std::vector<Option> options{{.text = qtext(say::tile_map::one_map{}), .id = {}}};
-  for (std::size_t f = 0; f < filter().facets().size(); ++f) {
-    if (!filter().narrows(f) || filter().state(f).options.size() < 2) continue;
-    const analysis::Facet& facet = *filter().facets()[f];
-    options.push_back({.text = qtext(facet.label), .id = QString::fromStdString(facet.key), .full = qtext(facet.help)});
-  }
-  offer(beside_, std::move(options), 0);
-}
-
 analysis::MapRequest TileHeatmapPage::request() const {
   analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_.key()}};
   if (as_.shown() == nullptr) return request;
@@ -335,67 +251,8 @@ analysis::MapRequest TileHeatmapPage::request() const {
   return request;
 }
 
-std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
-  maps_there_ = 1;
-  of_other_problems_ = 0;
-  std::vector<HeatmapGrid> maps;
-  const std::size_t place = beside_.empty() ? filter().facets().size() : filter().place_of(beside_.key());
-  const bool several =
-      place < filter().facets().size() && filter().narrows(place) && filter().state(place).options.size() > 1;
-  if (!several) {
-    maps.push_back(build_heatmap(points(), filter(), request()));
-    return maps;
-  }
-  maps_there_ = filter().state(place).options.size();
-  for (const analysis::FacetValue& value : filter().state(place).options) {
-    if (maps.size() == most_maps) break;
-    ProblemFilter one = filter();
-    for (std::size_t f = 0; f < one.facets().size(); ++f) {
-      if (f != place && says_problem(filter(), f)) one.choose(f, filter().state(f).value().id());
-    }
-    one.choose(place, value.id());
-    one.update(points()->table(), candidates());
-    if (!same_problem(one, filter(), place)) {
-      ++of_other_problems_;
-      continue;
-    }
-    HeatmapGrid map = build_heatmap(points(), one, request());
-    map.beside = QStringLiteral("%1 %2").arg(qtext(filter().facets()[place]->label),
-                                             value_words(*filter().facets()[place], value));
-    if (!map.empty()) maps.push_back(std::move(map));
-  }
-  std::vector<analysis::TileMap*> all;
-  all.reserve(maps.size());
-  for (HeatmapGrid& map : maps) all.push_back(&map);
-  analysis::share_scale(all);
-  return maps;
-}
-
-void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
-  for (std::size_t i = 0; i < std::max(maps.size(), views_.size()); ++i) {
-    HeatmapView* view = view_at(i);
-    view->setVisible(i < maps.size());
-    if (i >= maps.size()) {
-      view->set_grid({}, {}, false);
-      continue;
-    }
-    HeatmapTitle title = heatmap_title(maps[i]);
-    view->setMinimumWidth(maps.size() > 1 ? least_map_width : 0);
-    // An algorithm leads the title anyway.
-    if (!maps[i].beside.isEmpty() && beside_.id() != QLatin1String("algorithm"))
-      title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
-    if (i + 1 == maps.size() && of_other_problems_ > 0) {
-      title.of = qtext(say::tile_map::maps_of_others{.maps = of_other_problems_}) + QStringLiteral(" · ") + title.of;
-    } else if (i + 1 == maps.size() && maps_there_ > most_maps) {
-      title.of = qtext(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
-    }
-    // One bar of colours serves all: the last map's.
-    view->set_grid(maps[i], title, log_->isChecked(), i + 1 == maps.size());
-  }
-}
-
 void TileHeatmapPage::refresh() {
-  if (views_.empty()) return;                          // not yet made
+  if (view_ == nullptr) return;                        // not yet made
   if (workspace().gathering()) return stop_looking();  // points_changed() follows
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
@@ -409,89 +266,58 @@ void TileHeatmapPage::refresh() {
       },
       [this, varying] {
         if (*varying) varying_ = std::move(**varying);
-        show_grids();
+        show_map();
       });
 }
 
-void TileHeatmapPage::show_grids() {
+void TileHeatmapPage::show_map() {
   offer_axes();
   offer_metrics();
   offer_comparisons();
-  offer_beside();
-  std::vector<HeatmapGrid> maps = build_maps();
-  if (maps.empty() || maps.front().empty()) {
-    for (HeatmapView* view : views_) view->set_grid({}, {}, false);
-    measuring_->forget_area();
+  const HeatmapGrid grid = build_heatmap(points(), filter(), request());
+  if (grid.empty()) {
+    view_->set_grid({}, {}, false);
     return show_words(why_none());
   }
-  std::vector<Row> rows;
-  for (const HeatmapGrid& map : maps) {
-    const std::vector<Row> its = map.shown_rows();
-    rows.insert(rows.end(), its.begin(), its.end());
-  }
-  show_maps(std::move(maps));
-  show_content(simulated_parts(*points(), rows));
-  show_area();
+  view_->set_grid(grid, heatmap_title(grid), log_->isChecked());
+  show_content(simulated_parts(*points(), grid.shown_rows()));
   renew_mark();
 }
 
-void TileHeatmapPage::show_area() {
-  for (HeatmapView* view : views_) {
-    if (!view->area() || view->grid().empty()) continue;
-    measuring_->show_area(view->grid(), *view->area());
-    return;
-  }
-  measuring_->forget_area();
-}
-
 void TileHeatmapPage::fill_menu(QMenu& menu) {
-  const auto selected =
-      std::ranges::find_if(views_, [](const HeatmapView* view) { return view->selected().has_value(); });
-  if (selected == views_.end() || !has_grid()) return;
-  HeatmapView* view = *selected;
-  const HeatmapGrid::Place place = *view->selected();
-  const HeatmapGrid& grid = view->grid();
+  if (!view_->selected() || !has_grid()) return;
+  const HeatmapGrid::Place place = *view_->selected();
+  const HeatmapGrid& grid = view_->grid();
   const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
   const auto add = [&](const QString& text, CellAction action, bool enabled) {
     QAction* entry = menu.addAction(text);
     entry->setEnabled(enabled);
-    connect(entry, &QAction::triggered, this, [this, view, place, action] { do_with(*view, place, action); });
-    return entry;
+    connect(entry, &QAction::triggered, this, [this, place, action] { do_with(place, action); });
   };
-  PointMeasurer& measurer = measurer_of(workspace());
-  measurer.find_devices();
-  const analysis::Run& run = grid.points->table().run(grid.shown_rows().front());
-  const std::string algorithm = grid.points->table().spec(grid.shown_rows().front()).algorithm;
-  const bool again = grid.at(place).disposition.has_value();
-  QAction* measure = add(measuring_->words_of_place(run, algorithm, again), CellAction::measure,
-                         ours && measuring_->can_measure(run, algorithm));
-  // GPUs are found after the simulated devices.
-  connect(&measurer, &PointMeasurer::devices_changed, measure, [this, run, algorithm, again, ours, measure] {
-    measure->setText(measuring_->words_of_place(run, algorithm, again));
-    measure->setEnabled(ours && measuring_->can_measure(run, algorithm));
-  });
+  add(qtext(say::tile_map::menu_explore{}), CellAction::explore, ours);
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu.addSeparator();
   add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());
   // Of a cell that was collected the window offers it.
-  if (!again) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  if (!grid.at(place).disposition) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
 }
 
-void TileHeatmapPage::do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action) {
-  const HeatmapGrid& grid = view.grid();
+void TileHeatmapPage::do_with(HeatmapGrid::Place place, CellAction action) {
+  const HeatmapGrid& grid = view_->grid();
   if (action == CellAction::value) {
     if (grid.at(place).value) QGuiApplication::clipboard()->setText(value_words(grid, *grid.at(place).value));
     return;
   }
   const auto point = analysis::point_of(grid.points->table(), grid, place);
   if (!point) return;
+  const QString gpu = QString::fromStdString(grid.points->table().run(grid.shown_rows().front()).device_name);
   switch (action) {
-    case CellAction::measure:
-      measuring_->measure_place(grid, place);
+    case CellAction::explore:
+      emit explore_wanted(*point, gpu);
       break;
     case CellAction::pin:
-      emit pin_wanted(*point, QString::fromStdString(grid.points->table().run(grid.shown_rows().front()).device_name));
+      emit pin_wanted(*point, gpu);
       break;
     case CellAction::collect_command:
       QGuiApplication::clipboard()->setText(QString::fromStdString(collect_command(*point)));

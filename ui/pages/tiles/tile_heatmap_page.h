@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any metric over any two axes of points, Br x Bc unless others are chosen: the controls around HeatmapViews, of which
-// several stand side by side where one more thing is to vary, and what a marked area can be asked.
+// Any metric over any two axes of points, Br x Bc unless others are chosen: the controls around a HeatmapView.
 #pragma once
 
-#include <QBoxLayout>
-#include <QHBoxLayout>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,7 +9,6 @@
 #include <vector>
 
 #include "ui/pages/problem_page.h"
-#include "ui/pages/tiles/map_measuring.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/format.h"
 
@@ -37,11 +33,7 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
-  /// Of several maps the first.
-  [[nodiscard]] HeatmapView* heatmap() const { return views_.front(); }
-  /// Those that are shown.
-  [[nodiscard]] std::vector<HeatmapView*> heatmaps() const;
-  [[nodiscard]] MapMeasuring& measuring() const { return *measuring_; }
+  [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   /// False when no tile sweep is shown and the page holds words only.
   [[nodiscard]] bool has_grid() const { return !heatmap()->grid().empty(); }
   /// By key of the metrics table.
@@ -50,14 +42,10 @@ class TileHeatmapPage : public ProblemPage {
   void set_axes(const QString& rows, const QString& columns);
   /// "value", "best", "model", "simulated", or "run:" and a run's title.
   void set_comparison(const QString& word) { as_.choose(word); }
-  /// A map for each value of that facet; empty: one map.
-  void set_beside(const QString& facet) { beside_.choose(facet); }
   /// What can be done with a cell, as its menu has it.
-  enum class CellAction { measure, pin, collect_command, launch_command, value };
-  void do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action);
+  enum class CellAction { explore, pin, collect_command, launch_command, value };
+  void do_with(HeatmapGrid::Place place, CellAction action);
   [[nodiscard]] const IdChoice& comparison() const { return as_; }
-
-  static constexpr std::size_t most_maps = 6;
 
  protected:
   void show_problem() override { refresh(); }
@@ -71,37 +59,24 @@ class TileHeatmapPage : public ProblemPage {
   void take_axes();
   [[nodiscard]] bool over_tiles() const;
   void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
-  void add_content();
-  /// Of what is visible and chosen by now; ends in show_grids().
+  /// Of what is visible and chosen by now; ends in show_map().
   void refresh();
-  void show_grids();
+  void show_map();
   [[nodiscard]] EmptyWords why_none() const;
   void offer_axes();
   void offer_metrics();
   void offer_comparisons();
-  void offer_beside();
   [[nodiscard]] analysis::MapRequest request() const;
-  [[nodiscard]] std::vector<HeatmapGrid> build_maps();
-  HeatmapView* view_at(std::size_t place);
-  void connect_view(HeatmapView* view);
-  void show_maps(std::vector<HeatmapGrid> maps);
-  void show_area();
 
   analysis::MapLayout layout_;
   std::vector<analysis::PointAxis> varying_;  ///< along which the points lie
   IdChoice axes_;                             ///< keys, rows first
   IdChoice metric_;
   IdChoice as_;
-  IdChoice beside_;
   analysis::RunIndex simulated_run_ = 0;  ///< what "÷ simulated" divides by
-  std::size_t maps_there_ = 1;            ///< of which most_maps are shown
-  std::size_t of_other_problems_ = 0;     ///< of these: not of the problem that is shown, so not beside it
   std::map<const IdChoice*, FacetChip*> chip_of_;
   QAction* log_ = nullptr;
-  QWidget* maps_ = nullptr;
-  QHBoxLayout* maps_row_ = nullptr;
-  std::vector<HeatmapView*> views_;
-  MapMeasuring* measuring_ = nullptr;
+  HeatmapView* view_ = nullptr;
 };
 
 }  // namespace attnscope::ui
