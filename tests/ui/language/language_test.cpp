@@ -24,7 +24,6 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextTable>
-#include <array>
 #include <set>
 
 #include "kernels/registry.h"

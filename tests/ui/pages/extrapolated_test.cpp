@@ -10,7 +10,6 @@
 #include "ui/models/points_table.h"
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/pages/curves/io_plot.h"
-#include "ui/pages/curves/lower_panels.h"
 #include "ui/panels/details_panel.h"
 #include "ui/plots/heatmap_grid.h"
 
