@@ -238,7 +238,7 @@ std::set<double> marks_in(const RatioPlot& plot, double row) {
 int bars_in(RatioPlot& plot) {
   int bars = 0;
   for (int i = 0; i < plot.plottableCount(); ++i) {
-    if (auto* of = qobject_cast<QCPErrorBars*>(plot.plottable(i))) bars += of->data()->size();
+    if (auto* of = qobject_cast<QCPErrorBars*>(plot.plottable(i))) bars += static_cast<int>(of->data()->size());
   }
   return bars;
 }
