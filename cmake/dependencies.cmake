@@ -9,6 +9,11 @@ find_package(CLI11 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(Boost REQUIRED)
+find_path(ATTNSCOPE_CMARK_INCLUDE_DIR NAMES cmark.h REQUIRED)
+find_library(ATTNSCOPE_CMARK_LIBRARY NAMES libcmark.a REQUIRED)
+add_library(attnscope_cmark STATIC IMPORTED)
+set_target_properties(attnscope_cmark PROPERTIES IMPORTED_LOCATION ${ATTNSCOPE_CMARK_LIBRARY}
+  INTERFACE_INCLUDE_DIRECTORIES ${ATTNSCOPE_CMARK_INCLUDE_DIR} INTERFACE_COMPILE_DEFINITIONS CMARK_STATIC_DEFINE)
 
 # attnscope::fmt and attnscope::spdlog: neither's shared library, and fmt compiled once (cmake/fmt.cpp, written for 9;
 # another version is used header-only).

@@ -5,7 +5,7 @@
 build_packages=(
   g++ mold cmake ninja-build ccache git
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libsqlitecpp-dev libsqlite3-dev
-  libeigen3-dev libboost-math-dev libxxhash-dev
+  libeigen3-dev libboost-math-dev libxxhash-dev libcmark-dev
 )
 gui_packages=(
   qt6-base-dev qt6-base-dev-tools qt6-svg-dev libqcustomplot-dev libqcustomplot2.1-qt6

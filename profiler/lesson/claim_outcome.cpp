@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// What becomes of the cases of a claim, and what its data are of.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "profiler/lesson/claim_tests.h"
-#include "profiler/lesson/claims.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::analysis::lesson {
 
 namespace {
+
+/// "± 15%", which no source states.
+ClaimFigure tolerance_figure(double tolerance) {
+  return {"tolerance", 100 * tolerance, Unit::percent, Provenance::imported, {}, "ours"};
+}
 
 void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
   if (claimed.stated) {
@@ -37,29 +43,6 @@ Provenance derived_from(Provenance provenance) {
 
 Verdict untestable(std::string because, std::string detail) {
   return {.outcome = Outcome::not_testable, .because = std::move(because), .detail = std::move(detail)};
-}
-
-double number_of(const Front& card, std::string_view key, double otherwise) {
-  return card.number(key).value_or(otherwise);
-}
-
-Claimed claimed_by(const Front& card) {
-  if (const std::optional<double> stated = card.number("states")) {
-    const double tolerance = number_of(card, "tolerance", 0.1);
-    const double give = std::abs(*stated) * tolerance;
-    return {.low = *stated - give,
-            .high = *stated + give,
-            .stated = stated,
-            .tolerance = tolerance,
-            .left_open = fmt::format("{}", fmt::join(card.words("source_leaves"), ", "))};
-  }
-  return {.low = number_of(card, "low", -infinite),
-          .high = number_of(card, "high", infinite),
-          .bounds_of_source = card.text("stated_by") == "source"};
-}
-
-ClaimFigure tolerance_figure(double tolerance) {
-  return {"tolerance", 100 * tolerance, Unit::percent, Provenance::imported, {}, "ours"};
 }
 
 Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit, std::vector<Row> points) {
@@ -126,8 +109,6 @@ std::string format_figure(double value, Unit unit) {
       return text(Percent(value));
     case Unit::bytes:
       return text(Capacity(value));
-    case Unit::bytes_si:
-      return text(Bytes(value));
     case Unit::nanoseconds:
       return text(Nanoseconds(value));
     case Unit::picoseconds:
@@ -144,6 +125,52 @@ std::string format_figure(double value, Unit unit) {
       return text(FlopsPerSecond(value));
   }
   return {};
+}
+
+std::string device_of(const PointTable& points, Row row) {
+  const Run& own = points.run(row);
+  const bool alone = std::ranges::all_of(points.runs(), [&](const Run& run) {
+    return run.device_id == own.device_id && run.provenance == own.provenance;
+  });
+  return alone ? std::string() : device_title(points, points.run_index(row)) + ' ';
+}
+
+std::string name_of(const PointTable& points, Row row) {
+  const PointSpec spec = points.spec(row);
+  const AttentionProblem& p = spec.problem;
+  std::string name = fmt::format(
+      "{}{} {} d {} {}", device_of(points, row), short_title(points.algorithms(), spec.algorithm),
+      p.n_q == p.n_k ? fmt::format("N {}", p.n_k) : fmt::format("n_q {} n_k {}", p.n_q, p.n_k), p.d,
+      p.batch == 1 ? fmt::format("heads {}", p.heads_q) : fmt::format("batch {} heads {}", p.batch, p.heads_q));
+  if (spec.tile.br > 0) name += fmt::format(" {}x{}", spec.tile.br, spec.tile.bc);  // other programs do not say it
+  return name;
+}
+
+DataOf data_of(const Claim& claim, const Evidence& evidence, const Verdict& verdict) {
+  DataOf of;
+  const auto add = [](std::vector<std::string>& names, std::string_view name) {
+    if (!name.empty() && std::ranges::count(names, name) == 0) names.emplace_back(name);
+  };
+  if (claim.test->of_gpu) {
+    add(of.gpus, evidence.gpu.name);
+    for (const std::string& name : {claim.from, claim.to}) {
+      if (const Algorithm* own = evidence.registry.find(name)) add(of.own, own->facts().short_title);
+    }
+  }
+  for (const Row row : verdict.points) {
+    const Run& run = evidence.points.run(row);
+    add(of.gpus, run.device_name);
+    const std::string& algorithm = evidence.points.algorithm(row);
+    // What is exported here and imported again is of an algorithm that is known here.
+    const bool others = run.provenance == Provenance::imported && evidence.registry.find(algorithm) == nullptr;
+    add(others ? of.others : of.own, short_title(evidence.points.algorithms(), algorithm));
+  }
+  if (verdict.points.empty()) return of;
+  const Metric* metric = find_metric(claim.metric);
+  of.level = metric != nullptr                  ? metric->level
+             : claim.test->word == "over-ridge" ? "dram"
+                                                : std::string_view(claim.level);
+  return of;
 }
 
 }  // namespace attnscope::analysis::lesson

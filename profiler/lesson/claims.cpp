@@ -6,21 +6,42 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <functional>
+#include <iterator>
 #include <map>
-#include <optional>
-#include <set>
-#include <span>
 #include <utility>
 
 #include "profiler/curves/law_exponents.h"
 #include "profiler/lesson/claim_tests.h"
 #include "profiler/lesson/hierarchy.h"
-#include "profiler/lesson/pairs.h"
+#include "profiler/lesson/ledger.h"
+#include "profiler/lesson/online_softmax.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
 #include "profiler/points/point_query.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
+
+/// The name alone.
+std::string_view series(std::string_view side) {
+  return side.starts_with(imported_series) ? side.substr(imported_series.size()) : side;
+}
+
+/// The rows that the card's `points` ask for.
+std::vector<Row> rows_of(const Claim& claim, const Evidence& evidence) {
+  const auto query = PointQuery::parse(claim.points, evidence.points);
+  if (!query.ok()) return {};
+  std::vector<Row> rows;
+  std::ranges::set_intersection(query->rows(evidence.points), evidence.rows, std::back_inserter(rows));
+  for (const std::string_view side : {claim.from, claim.to}) {
+    if (!side.starts_with(imported_series)) continue;
+    std::erase_if(rows, [&](Row row) {
+      return evidence.points.algorithm(row) == series(side) &&
+             evidence.points.run(row).provenance != Provenance::imported;
+    });
+  }
+  return rows;
+}
 
 /// What is measured of one problem is held together, on one device, by one means and from one state of the L2.
 std::string case_of(const PointTable& points, Row row) {
@@ -30,7 +51,7 @@ std::string case_of(const PointTable& points, Row row) {
                      to_string(spec.cache));
 }
 
-Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
+Verdict of_pairs(const Claim& claim, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
   if (pairs.empty()) return untestable("no_pairs");
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
@@ -39,304 +60,334 @@ Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<
                      name_of(evidence.points, pair.to)});
     points.insert(points.end(), {pair.from, pair.to});
   }
-  return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
+  return held_to(claim.claimed, std::move(found), Unit::ratio, std::move(points));
 }
 
 /// Of one algorithm the metric over another's: `from` / `to`.
-Verdict versus(const Front& card, const Evidence& evidence) {
-  return of_pairs(card, evidence,
-                  pairs_of_algorithms(evidence.points, rows_of_card(card, evidence), series_of(card, "from"),
-                                      series_of(card, "to"), card.text("metric")),
+Verdict versus(const Claim& claim, const Evidence& evidence) {
+  return of_pairs(claim, evidence,
+                  pairs_of_algorithms(evidence.points, rows_of(claim, evidence), series(claim.from), series(claim.to),
+                                      claim.metric),
                   true);
 }
 
-/// After over before, with one thing twice as large.
-Verdict doubled(const Front& card, const Evidence& evidence) {
-  const std::optional<Doubled> what = doubled_of(card.text("doubled"));
-  if (!what) return untestable("broken_card", card.text("doubled"));
-  return of_pairs(card, evidence,
-                  doubled_pairs(evidence.points, rows_of_card(card, evidence), *what, card.text("metric")), false);
+/// With twice the N over before.
+Verdict doubled(const Claim& claim, const Evidence& evidence) {
+  return of_pairs(claim, evidence, doubled_pairs(evidence.points, rows_of(claim, evidence), Doubled::n, claim.metric),
+                  false);
 }
 
-/// The backward pass over the forward one.
-Verdict passes(const Front& card, const Evidence& evidence) {
-  return of_pairs(
-      card, evidence,
-      pairs_of_passes(evidence.points, rows_of_card(card, evidence), Pass::fwd, Pass::bwd, card.text("metric")), false);
-}
-
-/// Of the card's points those with both the metric and a time, of each algorithm and problem the fastest.
-std::vector<Row> fastest_of_each(const Front& card, const Evidence& evidence, std::string_view metric) {
+/// The metric of the fastest point of each algorithm and problem that has a time and the metric. `scale`: of a point,
+/// by what its value is multiplied; 0 leaves it out.
+Verdict of_metric(const Claim& claim, const Evidence& evidence, std::string_view metric, Unit unit,
+                  const std::function<double(const Run&)>& scale = nullptr) {
   std::map<std::string, Row> best;
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
-  const ValueColumn& values = evidence.points.values(metric);
-  for (const Row row : rows_of_card(card, evidence)) {
+  // DRAM's bytes are those that plots show: with what was written back, where that was counted.
+  const ValueColumn& values =
+      metric == metric_key::dram_settled_bytes ? evidence.points.dram_traffic() : evidence.points.values(metric);
+  for (const Row row : rows_of(claim, evidence)) {
     if (!ended_well(evidence.points, row) || !times.has(row) || !values.has(row)) continue;
     const auto [place, fresh] = best.emplace(case_of(evidence.points, row), row);
     if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
   }
-  std::vector<Row> rows;
-  rows.reserve(best.size());
-  for (const auto& [key, row] : best) rows.push_back(row);
-  return rows;
-}
-
-/// `scale`: of a point, by what its value is multiplied; 0 leaves it out.
-Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, Unit unit,
-                  const std::function<double(const Run&)>& scale = nullptr) {
   std::vector<ClaimFigure> found;
-  const ValueColumn& values = evidence.points.values(metric);
-  std::vector<Row> points = fastest_of_each(card, evidence, metric);
-  std::erase_if(points, [&](Row row) { return scale != nullptr && scale(evidence.points.run(row)) == 0; });
-  for (const Row row : points) {
+  std::vector<Row> points;
+  for (const auto& [key, row] : best) {
     const double by = scale == nullptr ? 1 : scale(evidence.points.run(row));
+    if (by == 0) continue;
     found.push_back({"each", values.value(row) * by, unit, values.provenance(row), name_of(evidence.points, row)});
+    points.push_back(row);
   }
   if (found.empty()) return untestable("no_points");
-  return held_to(claimed_by(card), std::move(found), unit, std::move(points));
+  return held_to(claim.claimed, std::move(found), unit, std::move(points));
 }
 
-Verdict rate(const Front& card, const Evidence& evidence) {
-  return of_metric(card, evidence, metric_key::tflops, Unit::tflops);
-}
-
-/// Puts what all cases were divided by, or divided by otherwise, behind their median; where they are of one GPU.
-void name_the_measure(Verdict& verdict, const Evidence& evidence,
-                      const std::function<std::vector<ClaimFigure>(const DeviceLimits&, const ClaimFigure&)>& of) {
-  const auto middle = std::ranges::find_if(
-      verdict.figures, [](const ClaimFigure& each) { return each.label == "median" || each.label == "found"; });
-  if (middle == verdict.figures.end()) return;
-  const DeviceLimits& gpu = evidence.points.run(verdict.points.front()).limits;
-  const auto of_it = [&](Row row) { return evidence.points.run(row).limits.name == gpu.name; };
-  if (!std::ranges::all_of(verdict.points, of_it)) return;
-  const std::vector<ClaimFigure> more = of(gpu, *middle);
-  verdict.figures.insert(middle + 1, more.begin(), more.end());
-}
-
-/// Ceilings that were measured of the GPU.
-std::span<const Ceiling> ceilings_of(const Evidence& evidence, const DeviceLimits& gpu) {
-  return same_gpu(gpu.name, evidence.gpu.name) ? std::span<const Ceiling>(evidence.ceilings)
-                                               : std::span<const Ceiling>();
-}
-
-/// Of what the datasheet says of its own GPU; the same as a share of a measured ceiling stands beside it.
-Verdict peak_share(const Front& card, const Evidence& evidence) {
-  Verdict verdict = of_metric(card, evidence, metric_key::tflops, Unit::percent, [](const Run& run) {
-    return run.limits.tensor_flops > 0 ? 1e14 / run.limits.tensor_flops : 0;
-  });
-  name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& share) {
-    std::vector<ClaimFigure> more{{"peak", gpu.tensor_flops, Unit::flops, Provenance::modelled, gpu.name, "datasheet"}};
-    for (const Ceiling& ceiling : ceilings_of(evidence, gpu)) {
-      if (ceiling.name != card.text("ceiling") || ceiling.source == CeilingSource::datasheet) continue;
-      more.push_back({"share_of_ceiling", share.value * gpu.tensor_flops / ceiling.value, Unit::percent,
-                      derived_from(share.provenance),
-                      fmt::format("{}, {}", ceiling.name, format_figure(ceiling.value, Unit::flops))});
-    }
-    return more;
-  });
-  return verdict;
+Verdict fastest_metric(const Claim& claim, const Evidence& evidence) {
+  const std::string_view unit = find_metric(claim.metric)->unit;
+  return of_metric(claim, evidence, claim.metric,
+                   unit == "percent"   ? Unit::percent
+                   : unit == "Tflop/s" ? Unit::tflops
+                   : unit == "byte"    ? Unit::bytes
+                   : unit == "ns"      ? Unit::nanoseconds
+                                       : Unit::plain);
 }
 
 /// Operations for each byte of DRAM over the ridge point of the card's ceiling: below 1 a kernel is bound by memory.
-Verdict over_ridge(const Front& card, const Evidence& evidence) {
+Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
   const auto ridge_of = [&](const DeviceLimits& gpu) {
-    return hierarchy_of(gpu, ceilings_of(evidence, gpu), card.text("ceiling")).at(Rung::dram).flops_per_byte;
+    // Ceilings are of one GPU.
+    const auto measured = same_gpu(gpu.name, evidence.gpu.name) ? std::span<const Ceiling>(evidence.ceilings)
+                                                                : std::span<const Ceiling>();
+    return hierarchy_of(gpu, measured, claim.ceiling).at(Rung::dram).flops_per_byte;
   };
-  const auto over_it = [&](const Run& run) {
+  std::map<std::string, HierarchyFigure> ridges;  // by the GPU
+  Verdict verdict = of_metric(claim, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
     const auto ridge = ridge_of(run.limits);
-    return ridge && ridge->value > 0 ? 1 / ridge->value : 0;
-  };
-  const std::vector<Row> rows = rows_of_card(card, evidence);
-  const auto has_none = [&](Row row) { return over_it(evidence.points.run(row)) == 0; };
-  if (!rows.empty() && std::ranges::all_of(rows, has_none)) return untestable("no_ceilings");
-  Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, over_it);
-  name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& /*ratio*/) {
-    const auto ridge = ridge_of(gpu);
-    return std::vector<ClaimFigure>{{"ridge", ridge->value, Unit::plain, Provenance::derived,
-                                     fmt::format("{}, {}", gpu.name, card.text("ceiling")), to_string(ridge->source)}};
+    if (!ridge || ridge->value <= 0) return 0.0;
+    ridges.emplace(run.limits.name, *ridge);
+    return 1 / ridge->value;
   });
+  if (ridges.empty() && !rows_of(claim, evidence).empty()) return untestable("no_ceilings");
+  for (const auto& [gpu, ridge] : ridges) {
+    verdict.figures.push_back({"ridge", ridge.value, Unit::plain, Provenance::derived,
+                               fmt::format("{}, {}", gpu, claim.ceiling), to_string(ridge.source)});
+  }
   return verdict;
 }
 
-/// The achieved occupancy.
-Verdict occupancy(const Front& card, const Evidence& evidence) {
-  return of_metric(card, evidence, metric_key::achieved_occupancy_pct, Unit::percent);
-}
-
 /// An exponent of Theorem 2's law, as it was fitted.
-Verdict exponent(const Front& card, const Evidence& evidence) {
-  const LawReport report = fit_law_exponents(evidence.points, rows_of_card(card, evidence));
-  const std::string level = card.text("level");
+Verdict exponent(const Claim& claim, const Evidence& evidence) {
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
-  for (const LawFamily& family : report.families) {
-    if (family.refusal || !family.fit || (level == "dram") != (family.level == LawLevel::dram)) continue;
-    for (const LawVariable variable : {LawVariable::n, LawVariable::d, LawVariable::m}) {
-      if (to_string(variable) != card.text("of")) continue;
-      found.push_back({"each", family.fit->exponents[static_cast<std::size_t>(variable)], Unit::plain,
-                       family.provenance,
-                       device_of(evidence.points, family.points.front().row) +
-                           std::string(short_title(evidence.points.algorithms(), family.algorithm))});
-      for (const LawPoint& point : family.points) points.push_back(point.row);
-    }
+  for (const LawFamily& family : fit_law_exponents(evidence.points, rows_of(claim, evidence)).families) {
+    if (family.refusal || !family.fit || (claim.level == "dram") != (family.level == LawLevel::dram)) continue;
+    found.push_back({"each", family.fit->exponents[static_cast<std::size_t>(claim.of)], Unit::plain, family.provenance,
+                     device_of(evidence.points, family.points.front().row) +
+                         std::string(short_title(evidence.points.algorithms(), family.algorithm))});
+    for (const LawPoint& point : family.points) points.push_back(point.row);
   }
   if (found.empty()) return untestable("no_law");
-  return held_to(claimed_by(card), std::move(found), Unit::plain, std::move(points));
+  return held_to(claim.claimed, std::move(found), Unit::plain, std::move(points));
 }
 
 /// From which N one algorithm is faster. Fewer than three N are no sweep; where the faster one is ahead from the first
 /// measured N on, that N decides only if it lies below what is claimed, or within where all below it is claimed, too.
-Verdict crossover(const Front& card, const Evidence& evidence) {
+Verdict crossover(const Claim& claim, const Evidence& evidence) {
   constexpr std::size_t least_pairs = 3;
-  const Claimed claimed = claimed_by(card);
+  const Claimed& claimed = claim.claimed;
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
   for (const Crossover& group :
-       crossovers(evidence.points, rows_of_card(card, evidence), card.text("from"), card.text("to"))) {
+       crossovers(evidence.points, rows_of(claim, evidence), series(claim.from), series(claim.to))) {
     if (group.pairs.size() < least_pairs) continue;
     const auto first = static_cast<double>(evidence.points.n_k(group.pairs.front().to));
     const bool up_to_it = std::isinf(claimed.low) && first <= claimed.high;
     if (!group.n && !group.never && !(first < claimed.low) && !up_to_it) continue;
     const Provenance provenance = std::ranges::max(group.pairs, {}, &Pair::provenance).provenance;
-    found.push_back({group.n || group.never ? "each" : "each_at_most", group.never ? infinite : group.n.value_or(first),
-                     Unit::length, derived_from(provenance),
+    found.push_back({group.n || group.never ? "each" : "each_at_most",
+                     group.never ? std::numeric_limits<double>::infinity() : group.n.value_or(first), Unit::length,
+                     derived_from(provenance),
                      fmt::format("{}d {} BH {}", device_of(evidence.points, group.pairs.front().to), group.like.d,
                                  group.like.instances())});
     for (const Pair& pair : group.pairs) points.insert(points.end(), {pair.from, pair.to});
   }
   if (found.empty()) return untestable("no_pairs");
-  return held_to(claimed_by(card), std::move(found), Unit::length, std::move(points));
+  return held_to(claimed, std::move(found), Unit::length, std::move(points));
 }
 
-/// A tile's time over the fastest of its problem's.
-Verdict tile_best(const Front& card, const Evidence& evidence) {
-  struct Times {
-    double best = infinite;
-    std::set<std::pair<int, int>> tiles{};
-    std::optional<Row> tile{};
+/// A measured ceiling over another.
+Verdict ceiling_ratio(const Claim& claim, const Evidence& evidence) {
+  const auto of = [&](std::string_view key) -> std::optional<double> {
+    const auto found = std::ranges::find_if(evidence.ceilings, [&](const Ceiling& ceiling) {
+      return ceiling.name == key && ceiling.source != CeilingSource::datasheet;
+    });
+    return found == evidence.ceilings.end() ? std::nullopt : std::optional(found->value);
   };
-  std::map<std::string, Times> problems;
-  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
-  const auto br = static_cast<int>(number_of(card, "br", 0));
-  const auto bc = static_cast<int>(number_of(card, "bc", 0));
-  std::vector<Row> points;
-  for (const Row row : rows_of_card(card, evidence)) {
-    if (!ended_well(evidence.points, row) || !times.has(row)) continue;
-    Times& problem = problems[case_of(evidence.points, row)];
-    problem.best = std::min(problem.best, times.value(row));
-    const TileShape& tile = evidence.points.tile_of(row).tile;
-    problem.tiles.emplace(tile.br, tile.bc);
-    const bool it = tile.br == br && tile.bc == bc;
-    if (it && (!problem.tile || times.value(row) < times.value(*problem.tile))) problem.tile = row;
-    points.push_back(row);
-  }
-  std::vector<ClaimFigure> found;
-  for (const auto& [key, problem] : problems) {
-    if (!problem.tile || problem.tiles.size() < 2) continue;  // alone it is the best of nothing
-    found.push_back({"each", times.value(*problem.tile) / problem.best, Unit::ratio,
-                     derived_from(times.provenance(*problem.tile)), name_of(evidence.points, *problem.tile)});
-  }
-  if (found.empty()) return untestable("no_tile");
-  return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
+  const std::optional<double> value = of(claim.ceiling);
+  const std::optional<double> under = of(claim.over);
+  if (!value || !under) return untestable("no_ceilings");
+  return held_to(claim.claimed, {{"found", *value / *under, Unit::ratio, Provenance::derived}}, Unit::ratio, {});
 }
 
-/// How much a metric varies with one side of the tile, all else equal.
-Verdict varies_with(const Front& card, const Evidence& evidence) {
-  const std::optional<Doubled> what = doubled_of(card.text("of"));
-  if (what != Doubled::br && what != Doubled::bc) return untestable("broken_card", card.text("of"));
-  struct Extremes {
-    double low = infinite;
-    double high = 0;
-    Row row = 0;
-    std::set<int> sides{};  ///< of the one that varies
-  };
-  std::map<std::string, Extremes> groups;
-  std::vector<Row> points;
-  const ValueColumn& values = evidence.points.values(card.text("metric"));
-  for (const Row row : rows_of_card(card, evidence)) {
-    if (!ended_well(evidence.points, row) || !values.has(row)) continue;
-    const TileShape& tile = evidence.points.tile_of(row).tile;
-    Extremes& group =
-        groups[fmt::format("{} {}", case_of(evidence.points, row), what == Doubled::br ? tile.bc : tile.br)];
-    group.low = std::min(group.low, values.value(row));
-    group.high = std::max(group.high, values.value(row));
-    group.row = row;
-    group.sides.insert(what == Doubled::br ? tile.br : tile.bc);
-    points.push_back(row);
+/// Matrix operations of one algorithm over another's, as the kernels issue them.
+Verdict operations(const Claim& claim, const Evidence& evidence) {
+  std::vector<double> flops;
+  for (const std::string& name : {claim.from, claim.to}) {
+    const Algorithm& algorithm = *evidence.registry.find(name);
+    const AttentionModel model =
+        algorithm.model(claim.problem, algorithm.default_config(claim.problem, evidence.gpu), evidence.gpu);
+    if (model.refusal) return untestable("refused", text(model.refusal->reason));
+    flops.push_back(model.matrix_flops());
   }
-  std::vector<ClaimFigure> found;
-  for (const auto& [key, group] : groups) {
-    if (group.sides.size() < 2) continue;
-    found.push_back({"each", group.high / group.low, Unit::ratio, derived_from(values.provenance(group.row)),
-                     name_of(evidence.points, group.row)});
+  return held_to(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
+}
+
+/// What one algorithm keeps beside Q, K, V and O, over what another does.
+Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
+  std::vector<double> kept;
+  for (const std::string& name : {claim.from, claim.to}) {
+    const Algorithm& algorithm = *evidence.registry.find(name);
+    const Config config = algorithm.default_config(claim.problem, evidence.gpu);
+    if (const auto refusal = algorithm.refusal(claim.problem, config, evidence.gpu))
+      return untestable("refused", text(refusal->reason));
+    kept.push_back(static_cast<double>(bytes_of(algorithm.buffers(claim.problem, config, evidence.gpu)) -
+                                       ledger_of(claim.problem).kept()));
   }
-  if (found.empty()) return untestable("no_points");
-  return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
+  if (kept[1] <= 0) return untestable("no_points", claim.to);
+  Verdict verdict =
+      held_to(claim.claimed, {{"found", kept[0] / kept[1], Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
+  verdict.figures.push_back({"beside_from", kept[0], Unit::bytes, Provenance::modelled});
+  verdict.figures.push_back({"beside_to", kept[1], Unit::bytes, Provenance::modelled});
+  return verdict;
+}
+
+/// Scores 0 .. 7 in blocks of two, whose maximum rises at every block; the error of what comes out.
+Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
+  SoftmaxRows in{.rows = 1, .columns = 8, .d = 1};
+  for (int i = 0; i < 8; ++i) {
+    in.scores.push_back(i);
+    in.values.push_back(i);
+  }
+  double error = 0;
+  for (int i = 0; i < softmax_faults; ++i) {
+    const auto each = static_cast<SoftmaxFault>(i);
+    if (to_string(each) == claim.fault) error = play_online(in, 2, Rescaling::outer, each).largest_error;
+  }
+  return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
+}
+
+/// Of what nobody here has measured.
+Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
+  return untestable("elsewhere", claim.missing);
+}
+
+/// What is compared: also a series that another program's times were recorded as, which only the points know.
+std::string side_of(FrontReader& front, std::string_view key, const Registry& registry) {
+  const std::string side = front.text(key);
+  if (!side.starts_with(imported_series)) {
+    (void)front.algorithm(key);
+  } else if (!is_name(series(side)) || registry.find(series(side)) != nullptr) {
+    front.refuse(key, "an algorithm, or a series that was recorded of another program as imported:NAME");
+  }
+  return side;
+}
+
+std::string metric_of(FrontReader& front) {
+  std::string metric = front.text("metric");
+  if (find_metric(metric) != nullptr) return metric;
+  std::vector<std::string> known;
+  for (const Metric& each : metrics_table()) known.emplace_back(each.key);
+  const auto near = near_matches(metric, known);
+  front.refuse("metric",
+               near.empty() ? "the key of a metric" : make_message("the key of a metric; perhaps {}", join_or(near)));
+  return metric;
+}
+
+std::string points_of(FrontReader& front) {
+  // Words of every field that this version knows; which of them the points have is a matter of the points.
+  static const PointTable none;
+  std::string points = front.text("points");
+  if (const auto query = PointQuery::parse(points, none); !query.ok()) front.refuse("points", query.error());
+  return points;
+}
+
+Claimed claimed_of(FrontReader& front) {
+  Claimed claimed;
+  const auto low = front.number("low");
+  const auto high = front.number("high");
+  claimed.stated = front.number("states");
+  claimed.tolerance = front.number("tolerance").value_or(0.1);
+  if (claimed.tolerance < 0) front.refuse("tolerance", "a number of 0 or more");
+  if (low && high && *high < *low) front.refuse("high", "a number that is not below 'low'");
+  claimed.bounds_of_source = front.one_of("stated_by", {"source", "ours"}) == "source";
+  claimed.left_open = fmt::format("{}", fmt::join(front.words("source_leaves"), ", "));
+  const double give = std::abs(claimed.stated.value_or(0)) * claimed.tolerance;
+  claimed.low = claimed.stated ? *claimed.stated - give : low.value_or(claimed.low);
+  claimed.high = claimed.stated ? *claimed.stated + give : high.value_or(claimed.high);
+  if ((front.text("states") + front.text("low") + front.text("high")).empty())
+    front.lacks("what is claimed: 'states', or 'low' or 'high' or both");
+  return claimed;
+}
+
+std::vector<std::string> keys_of_ceilings() {
+  std::vector<std::string> keys;
+  for (const auto& kind : ceiling_kinds()) keys.emplace_back(kind.key);
+  return keys;
+}
+
+/// One of the keys that a test needs or takes.
+void take(FrontReader& front, std::string_view key, const Registry& registry, Claim& claim) {
+  if (key == "from" || key == "to") (key == "from" ? claim.from : claim.to) = side_of(front, key, registry);
+  if (key == "metric") claim.metric = metric_of(front);
+  if (key == "points") claim.points = points_of(front);
+  if (key == "level") claim.level = front.one_of(key, {memory_levels.begin(), memory_levels.end()});
+  if (key == "ceiling" || key == "over") {
+    (key == "over" ? claim.over : claim.ceiling) = front.one_of(key, keys_of_ceilings());
+  }
+  if (key == "missing") claim.missing = front.text(key);
+  if (key == "n") claim.problem.n_q = claim.problem.n_k = front.whole(key, 1024, 1, std::int64_t{1} << 20);
+  if (key == "d") claim.problem.d = front.whole(key, 64, 1, 1024);
+  if (key == "heads") claim.problem.heads_q = claim.problem.heads_kv = front.whole(key, 1, 1, 512);
+  if (key == "batch") claim.problem.batch = front.whole(key, 1, 1, 256);
+  if (key == "of") {
+    const std::string of = front.one_of(key, {"N", "d", "M"});
+    claim.of = of == "M" ? LawVariable::m : of == "d" ? LawVariable::d : LawVariable::n;
+  }
+  if (key == "fault") {
+    std::vector<std::string> known;
+    for (int i = 0; i < softmax_faults; ++i) known.emplace_back(to_string(static_cast<SoftmaxFault>(i)));
+    claim.fault = front.one_of(key, known);
+  }
 }
 
 }  // namespace
 
 std::span<const ClaimTest> claim_tests() {
-  // What is claimed: one number with its tolerance, or bounds (claimed_by()).
-  const std::vector<std::string_view> claimed{"states", "tolerance", "low", "high", "stated_by"};
-  const std::vector<std::string_view> of_share{"states", "tolerance", "low", "high", "stated_by", "ceiling"};
-  const std::vector<std::string_view> of_problem{"states", "tolerance", "low", "high", "stated_by", "heads", "batch"};
-  const std::vector<std::string_view> of_ceilings{"states", "tolerance", "low", "high", "stated_by", "over"};
-  const std::vector<std::string_view> of_matrix{"over", "unit", "tolerance", "d", "heads", "batch"};
   static const std::vector<ClaimTest> tests{
-      {"versus", {"from", "to", "metric", "points"}, claimed, versus},
-      {"doubled", {"doubled", "metric", "points"}, claimed, doubled},
-      {"passes", {"metric", "points"}, claimed, passes},
-      {"rate", {"points"}, claimed, rate},
-      {"peak-share", {"points"}, of_share, peak_share},
-      {"over-ridge", {"ceiling", "points"}, claimed, over_ridge, DataKind::points, "dram"},
-      {"occupancy", {"points"}, claimed, occupancy},
-      {"exponent", {"of", "level", "points"}, claimed, exponent},
-      {"crossover", {"from", "to", "points"}, claimed, crossover},
-      {"tile-best", {"br", "bc", "points"}, claimed, tile_best},
-      {"varies-with", {"of", "metric", "points"}, claimed, varies_with},
-      {"ledger", {"matrix", "n", "states"}, of_matrix, ledger_test, DataKind::arithmetic},
-      {"ledger-share",
-       {"matrix", "n", "states", "gpu"},
-       {"over", "tolerance", "d", "heads", "batch"},
-       ledger_share,
-       DataKind::arithmetic},
-      {"gpu-value", {"gpu", "value", "states"}, {"tolerance"}, gpu_value, DataKind::arithmetic},
-      {"ceiling", {"ceiling"}, of_ceilings, ceiling_test, DataKind::gpu},
-      {"tile-fits", {"algorithm", "br", "bc", "d"}, {"n", "heads", "batch"}, tile_fits, DataKind::program},
-      {"paper-rule", {"m_kib", "d", "states"}, {"tolerance"}, paper_rule, DataKind::arithmetic},
-      {"operations", {"algorithm", "n", "d"}, of_problem, operations, DataKind::program},
-      {"loaded-times", {"algorithm", "tensor", "n", "d"}, of_problem, loaded_times, DataKind::program, "sm-l2"},
-      {"memory-saved", {"from", "to", "n", "d"}, of_problem, memory_saved, DataKind::program},
-      {"softmax-error", {"fault"}, claimed, softmax_error, DataKind::arithmetic},
-      {"elsewhere", {"missing"}, {}, elsewhere, DataKind::arithmetic},
+      {"versus", {"from", "to", "metric", "points"}, {}, true, versus},
+      {"doubled", {"metric", "points"}, {}, true, doubled},
+      {"metric", {"metric", "points"}, {}, true, fastest_metric},
+      {"over-ridge", {"ceiling", "points"}, {}, true, over_ridge},
+      {"exponent", {"of", "level", "points"}, {}, true, exponent},
+      {"crossover", {"from", "to", "points"}, {}, true, crossover},
+      {"ceiling", {"ceiling", "over"}, {}, true, ceiling_ratio, true},
+      {"operations", {"from", "to", "n", "d"}, {"heads", "batch"}, true, operations, true},
+      {"memory-saved", {"from", "to", "n", "d"}, {"heads", "batch"}, true, memory_saved, true},
+      {"softmax-error", {"fault"}, {}, true, softmax_error},
+      {"elsewhere", {"missing"}, {}, false, elsewhere},
   };
   return tests;
 }
 
-const ClaimTest* find_claim_test(std::string_view word) {
-  const auto found = std::ranges::find(claim_tests(), word, &ClaimTest::word);
-  return found == claim_tests().end() ? nullptr : &*found;
+std::optional<Claim> read_claim(const Document& document, std::string_view language,
+                                const std::vector<std::string>& languages, const Registry& registry,
+                                std::vector<TextProblem>& problems) {
+  FrontReader front(document, registry);
+  Claim claim{.id = document.file.substr(7, document.file.size() - 10)};
+  // What a language says otherwise stands for the key itself.
+  const auto said = [&](std::string_view key) {
+    std::string own;
+    for (const std::string& each : languages) {
+      const std::string value = front.text(fmt::format("{}.{}", key, each));
+      if (each == language) own = value;
+    }
+    return own.empty() ? front.text(key) : own;
+  };
+  claim.title = said("title");
+  claim.source = said("source");
+  claim.order = front.needed("source");
+  claim.text = said("text");
+  if (claim.title.empty()) front.lacks(fmt::format("'title.{}'", language));
+  std::vector<std::string> words;
+  for (const ClaimTest& each : claim_tests()) words.emplace_back(each.word);
+  const std::string word = front.one_of("test", words);
+  if (const auto test = std::ranges::find(claim_tests(), word, &ClaimTest::word); test != claim_tests().end()) {
+    claim.test = &*test;
+    for (const std::string_view key : test->needs) {
+      if (!front.needed(key).empty()) take(front, key, registry, claim);
+    }
+    for (const std::string_view key : test->takes) take(front, key, registry, claim);
+    if (test->of_bounds) claim.claimed = claimed_of(front);
+    if (word == "elsewhere") claim.missing = said("missing");
+    // Only of series are there some that no algorithm has.
+    if (test->of_gpu) {
+      for (const std::string_view key : {"from", "to"}) {
+        if (front.text(key).starts_with(imported_series)) front.refuse(key, "an algorithm");
+      }
+    }
+  }
+  std::vector<TextProblem> wrong = front.finish();
+  if (!is_name(claim.id)) wrong.push_back({document.file, 0, no_name(claim.id)});
+  const bool whole = wrong.empty();
+  std::ranges::move(wrong, std::back_inserter(problems));
+  return whole ? std::optional(std::move(claim)) : std::nullopt;
 }
 
-Verdict judge(const Front& card, const Evidence& evidence) {
-  const ClaimTest* test = find_claim_test(card.text("test"));
-  if (test == nullptr) return untestable("broken_card", card.text("test"));
-  if (card.find("points") != nullptr) {
-    const auto query = PointQuery::parse(card.text("points"), evidence.points);
-    if (!query.ok()) return untestable("broken_card", text(query.error()));
-  }
-  if (card.find("source_level") != nullptr && level_of_data(card, *test).empty())
-    return untestable("broken_card", card.text("source_level"));
+Verdict judge(const Claim& claim, const Evidence& evidence) {
   try {
-    Evidence meant = evidence;
-    std::vector<Mismatch> mismatches = keep_what_the_source_means(card, *test, meant);
-    Verdict verdict = test->run(card, meant);
-    verdict.of = data_of(card, *test, evidence, verdict.points);
-    if (mismatches.empty()) return verdict;
-    verdict.outcome = Outcome::not_testable;
-    std::erase_if(verdict.figures, [](const ClaimFigure& each) { return each.label == "cases_inside"; });
-    verdict.mismatches = std::move(mismatches);
+    Verdict verdict = claim.test->run(claim, evidence);
+    verdict.of = data_of(claim, evidence, verdict);
     return verdict;
   } catch (const std::exception& error) {
     return untestable("broken_card", error.what());

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims on trial: what an article or folklore says, held to the data in hand. A card is a file (document.h) whose
-// front matter names the kind of test and its parameters; a kind of test is one line in the table of claim_tests().
+// Claims on trial: what an article or folklore says, held to the data in hand. A card is a front matter that names the
+// kind of test and its parameters; a kind of test is one line in the table of claim_tests().
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/model/ceilings.h"
-#include "kernels/registry.h"
-#include "profiler/lesson/lesson_text.h"
+#include "kernels/model/law.h"
+#include "profiler/lesson/front_reader.h"
 #include "profiler/points/point_table.h"
 
 namespace attnscope::analysis::lesson {
@@ -26,20 +28,8 @@ struct Evidence {
   const Registry& registry;
 };
 
-enum class Unit {
-  ratio,
-  percent,
-  bytes,
-  bytes_si,
-  nanoseconds,
-  picoseconds,
-  tflops,
-  length,
-  plain,
-  bytes_per_second,
-  flops
-};
-/// "128 MiB", "4.00 ×", "1.2 ms", "116,224", as profiler/units has them: SI for rates and bytes_si, IEC for sizes.
+enum class Unit { ratio, percent, bytes, nanoseconds, picoseconds, tflops, length, plain, bytes_per_second, flops };
+/// "128 MiB", "4.00 ×", "1.2 ms", "116,224", as profiler/units has them: SI for rates, IEC for sizes.
 [[nodiscard]] std::string format_figure(double value, Unit);
 
 /// `partly`: in some of several cases (problems, pairs, rows of a table) and not in the others.
@@ -69,12 +59,6 @@ struct DataOf {
   std::string_view level{};           ///< "sm-l2", "dram"; empty: no bytes of one level decide
 };
 
-/// Where the source speaks of something else than the data.
-struct Mismatch {
-  std::string_view word;  ///< a key of the lesson's words: "other_gpu", "other_kernel", "other_level"
-  std::string source{};   ///< what the source speaks of, behind the words: a GPU's name, a level
-};
-
 struct Verdict {
   Outcome outcome = Outcome::not_testable;
   std::vector<ClaimFigure> figures{};
@@ -82,32 +66,61 @@ struct Verdict {
   std::string because{};      ///< of not testable: a key of the lesson's words
   std::string detail{};       ///< behind it: what exactly is missing
   DataOf of{};
-  std::vector<Mismatch> mismatches{};  ///< with one, it is not testable, and the figures stand beside the claim
 };
 
-/// What a kind of test looks at.
-enum class DataKind : std::uint8_t {
-  arithmetic,  ///< the same on every GPU and with every kernel
-  gpu,         ///< the GPU at hand
-  program,     ///< this program's kernels as they are written, on the GPU at hand
-  points       ///< recorded points
+/// `states` give or take `tolerance` (relative, 0.1), or from `low` to `high`. A tolerance is the card's own, and so
+/// are bounds but those that are `stated_by: source`.
+struct Claimed {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  std::optional<double> stated{};
+  double tolerance = 0;
+  bool bounds_of_source = false;
+  std::string left_open{};  ///< of a stated number: "batch, heads", of which its source does not say it
+};
+
+struct ClaimTest;
+
+/// A card in one language.
+struct Claim {
+  std::string id{};  ///< the file's name
+  std::string title{};
+  std::string source{};  ///< "000, section 1.2", in the language where the card has it
+  std::string order{};   ///< the source as every language sorts by it
+  std::string text{};
+  const ClaimTest* test = nullptr;
+  // What its test takes.
+  std::string from{};  ///< an algorithm, or `imported:` and another program's series
+  std::string to{};
+  std::string metric{};
+  std::string points{};  ///< a query (point_query.h)
+  std::string level{};
+  LawVariable of = LawVariable::n;
+  std::string ceiling{};
+  std::string over{};
+  std::string fault{};
+  std::string missing{};
+  AttentionProblem problem{};
+  Claimed claimed{};
 };
 
 struct ClaimTest {
   std::string_view word;                ///< in front matters: `test: versus`
   std::vector<std::string_view> needs;  ///< keys without which a card is broken
   std::vector<std::string_view> takes;  ///< keys that it may have beside them
-  Verdict (*run)(const Front&, const Evidence&) = nullptr;
-  DataKind data = DataKind::points;
-  std::string_view level{};  ///< of memory, where no key of the card says it
+  bool of_bounds = true;                ///< it claims a number or bounds
+  Verdict (*run)(const Claim&, const Evidence&) = nullptr;
+  bool of_gpu = false;  ///< on the GPU at hand, without points
 };
 [[nodiscard]] std::span<const ClaimTest> claim_tests();
-[[nodiscard]] const ClaimTest* find_claim_test(std::string_view word);
 
-/// What a source speaks of, a card says by `source_gpu`, `source_kernel: published` and `source_level`: it is held to
-/// data of that alone, and is not testable where there are none. What the source does not say, and cases differ in, the
-/// card names by `source_leaves`. What a card leaves open stands in Verdict::of.
-/// Never throws: a card whose parameters cannot be read is not testable, and says why.
-[[nodiscard]] Verdict judge(const Front&, const Evidence&);
+/// A card of which something is not understood would say something else than its author meant: the problems say so, and
+/// there is no claim. `languages`: of which a card may have keys.
+[[nodiscard]] std::optional<Claim> read_claim(const Document&, std::string_view language,
+                                              const std::vector<std::string>& languages, const Registry&,
+                                              std::vector<TextProblem>& problems);
+
+/// What a card leaves open stands in Verdict::of. Never throws.
+[[nodiscard]] Verdict judge(const Claim&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

@@ -2,7 +2,6 @@
 #include "profiler/lesson/ledger.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace attnscope::analysis::lesson {
@@ -18,12 +17,8 @@ std::int64_t Ledger::kept() const {
   return sum;
 }
 
-std::int64_t Ledger::scores_stored() const {
-  return find(Tensor::s)->all() + find(Tensor::p)->all();
-}
-
 std::int64_t Ledger::scores_moved() const {
-  return 2 * scores_stored();
+  return 2 * (find(Tensor::s)->all() + find(Tensor::p)->all());
 }
 
 Ledger ledger_of(const AttentionProblem& p) {
@@ -41,22 +36,6 @@ Ledger ledger_of(const AttentionProblem& p) {
                     line(Tensor::s, q, p.n_q, p.n_k, in), line(Tensor::p, q, p.n_q, p.n_k, in),
                     line(Tensor::m, q, p.n_q, 1, sum), line(Tensor::l, q, p.n_q, 1, sum),
                     line(Tensor::lse, q, p.n_q, 1, sum)}};
-}
-
-std::vector<LevelSize> level_sizes(const Ledger& ledger, const DeviceLimits& gpu) {
-  const std::int64_t scores = ledger.find(Tensor::s)->one();
-  const std::int64_t registers = gpu.registers_per_sm * 4;
-  const auto level = [&](MemoryLevel which, std::int64_t each, std::int64_t count) {
-    const std::int64_t bytes = each * count;
-    return LevelSize{.level = which,
-                     .bytes = bytes,
-                     .each = each,
-                     .scores_over_it = bytes > 0 ? static_cast<double>(scores) / static_cast<double>(bytes) : 0,
-                     .heads_fit = scores > 0 ? bytes / scores : 0};
-  };
-  return {level(MemoryLevel::registers, registers, gpu.sm_count),
-          level(MemoryLevel::shared, gpu.shared_bytes_per_sm, gpu.sm_count), level(MemoryLevel::l2, gpu.l2_bytes, 1),
-          level(MemoryLevel::dram, gpu.dram_bytes, 1)};
 }
 
 std::int64_t longest_within(std::int64_t bytes, DType dtype) {

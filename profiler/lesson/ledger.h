@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger of attention: what each matrix of a problem takes, and beside which memories of a GPU it is to be seen.
-// Everything here follows from the problem alone: it is modelled.
+// The ledger of attention: what each matrix of a problem takes. Everything here follows from the problem alone: it is
+// modelled.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "kernels/model/attention.h"
-#include "kernels/model/device_limits.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope::analysis::lesson {
@@ -35,25 +34,9 @@ struct Ledger {
   [[nodiscard]] std::int64_t kept() const;
   /// S and P, each written once and read once: what standard attention moves of them, over all heads.
   [[nodiscard]] std::int64_t scores_moved() const;
-  /// S and P as they lie in memory, over all heads.
-  [[nodiscard]] std::int64_t scores_stored() const;
 };
 /// Pre: invalid_reason() is empty.
 [[nodiscard]] Ledger ledger_of(const AttentionProblem&);
-
-enum class MemoryLevel : std::uint8_t { registers, shared, l2, dram };
-inline constexpr int memory_levels = 4;
-
-/// A memory of the GPU beside the ledger, to one scale.
-struct LevelSize {
-  MemoryLevel level = MemoryLevel::registers;
-  std::int64_t bytes = 0;      ///< of the whole GPU
-  std::int64_t each = 0;       ///< of one SM; of L2 and DRAM the whole again
-  double scores_over_it = 0;   ///< S of one head over `bytes`
-  std::int64_t heads_fit = 0;  ///< matrices S that it would hold whole
-};
-/// From the table of device limits, registers first.
-[[nodiscard]] std::vector<LevelSize> level_sizes(const Ledger&, const DeviceLimits&);
 
 /// The largest N of which one head's S still lies in so many bytes; 0 where not even the first does.
 [[nodiscard]] std::int64_t longest_within(std::int64_t bytes, DType);

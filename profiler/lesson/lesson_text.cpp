@@ -1,322 +1,286 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/lesson/lesson_text.h"
 
+#include <cmark.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
+#include <cstdlib>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include "profiler/lesson/formula.h"
-#include "profiler/lesson/front_keys.h"
+#include "profiler/lesson/front_reader.h"
 #include "profiler/plan/text.h"
-#include "profiler/points/markup.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
-
-/// The first byte that no text has: of no UTF-8, or of what controls a terminal; npos for none.
-std::size_t first_no_text(std::string_view text) {
-  const auto control = std::ranges::find_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
-  const std::size_t bad = first_invalid_utf8(text);
-  return control == text.end() ? bad : std::min(bad, static_cast<std::size_t>(control - text.begin()));
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
+  text.remove_prefix(first);
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    lines.push_back(line);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
 }
 
-/// Up to the next `mark` that no backslash stands before; npos for none.
-std::size_t end_of(std::string_view text, std::size_t from, std::string_view mark) {
-  for (std::size_t at = from; at + mark.size() <= text.size(); ++at) {
-    if (text[at] == '\\' && mark != "$") {
-      ++at;
-      continue;
+/// A $formula$, $$formula$$, {{value}} or [[term]].
+struct Mark {
+  std::string_view sign;  ///< that it begins with
+  std::size_t begin = 0;  ///< with its signs: [begin, end)
+  std::size_t end = 0;    ///< npos: it has no other sign
+  std::string_view text{};
+};
+
+/// None in code, or behind a backslash.
+std::vector<Mark> marks_of(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> signs{
+      {{"$$", "$$"}, {"$", "$"}, {"{{", "}}"}, {"[[", "]]"}}};
+  std::vector<Mark> marks;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const auto* const sign =
+        std::ranges::find_if(signs, [&](const auto& each) { return rest.starts_with(each.first); });
+    if (rest.front() == '`') {
+      const std::string_view run = rest.substr(0, std::min(rest.find_first_not_of('`'), rest.size()));
+      const std::size_t end = rest.find(run, run.size());
+      at += end == std::string_view::npos ? run.size() : end + run.size();
+    } else if (sign == signs.end()) {
+      at += rest.front() == '\\' ? 2U : 1U;
+    } else {
+      const std::size_t begin = sign->first.size();
+      const std::size_t end = rest.find(sign->second, begin);
+      if (end == std::string_view::npos) {
+        marks.push_back({sign->first, at, end});
+        return marks;
+      }
+      marks.push_back({sign->first, at, at + end + sign->second.size(), trimmed(rest.substr(begin, end - begin))});
+      at = marks.back().end;
     }
-    if (text.substr(at, mark.size()) == mark) return at;
   }
-  return std::string_view::npos;
+  return marks;
 }
 
-struct Mark {
-  std::string_view begin;
-  std::string_view end;
-  Span::Kind kind;
-};
-constexpr std::array marks{Mark{"{{", "}}", Span::Kind::value},  Mark{"[[", "]]", Span::Kind::term},
-                           Mark{"**", "**", Span::Kind::strong}, Mark{"*", "*", Span::Kind::em},
-                           Mark{"`", "`", Span::Kind::code},     Mark{"$", "$", Span::Kind::formula}};
+std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
+  const std::size_t bar = text.find('|');
+  if (bar == std::string_view::npos) return {text, text};
+  return {text.substr(0, bar), text.substr(bar + 1)};
+}
 
-/// The spans, or where the text cannot be read.
-Result<std::vector<Span>, Message> read_spans(std::string_view text) {
-  std::vector<Span> spans;
-  std::string plain;
-  const auto flush = [&] {
-    if (!plain.empty()) spans.push_back({Span::Kind::text, std::exchange(plain, {})});
-  };
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\\' && at + 1 < text.size()) {
-      plain += text[at + 1];
-      at += 2;
-      continue;
-    }
-    const auto* const mark =
-        std::ranges::find_if(marks, [&](const Mark& each) { return text.substr(at).starts_with(each.begin); });
-    if (mark == marks.end()) {
-      plain += text[at++];
-      continue;
-    }
-    const std::size_t begin = at + mark->begin.size();
-    const std::size_t end = end_of(text, begin, mark->end);
-    if (end == std::string_view::npos)
-      return Failure{make_message("'{}' has no other one in its paragraph", mark->begin)};
-    flush();
-    spans.push_back({mark->kind, std::string(text.substr(begin, end - begin))});
-    at = end + mark->end.size();
+/// Empty where nothing is.
+Message what_is_wrong(const Mark& mark, const KnownNames& known) {
+  if (mark.end == std::string_view::npos) return make_message("'{}' has no other one", mark.sign);
+  if (mark.sign == "{{") {
+    return known.value(mark.text) ? Message() : make_message("there is no value '{}'", clipped(mark.text));
   }
-  flush();
-  return spans;
+  if (mark.sign == "[[") {
+    const std::string_view term = term_of(mark.text).first;
+    return known.term(term) ? Message() : make_message("the glossary has no term '{}'", clipped(term));
+  }
+  const auto formula = mathml_of(mark.text, false);
+  return formula.ok() ? Message() : formula.error();
 }
 
 class DocumentParser {
  public:
-  DocumentParser(std::string file, std::string_view text, const std::function<bool(std::string_view)>& known)
+  DocumentParser(std::string file, std::string_view text, const KnownNames& known)
       : known_(known), lines_(lines_of(text)) {
     document_.file = std::move(file);
   }
 
   ParsedDocument parse() {
     front();
-    while (at_ < lines_.size()) {
-      const std::size_t before = at_;
-      block();
-      if (at_ == before) ++at_;  // of a line that nobody could take
-    }
-    if (revealed_) fail(lines_.size() - 1, "::revealed stands in the line before a paragraph");
+    while (at_ < lines_.size()) block();
+    flush();
     std::ranges::stable_sort(problems_, {}, &TextProblem::line);
     return {std::move(document_), std::move(problems_)};
   }
 
  private:
-  void fail(std::size_t line, Message why) {
-    // A line that is wrong twice is told once.
-    if (!told_.insert(number(line)).second) return;
-    problems_.push_back({document_.file, number(line), std::move(why)});
-  }
+  static int number(std::size_t line) { return static_cast<int>(line) + 1; }
+  [[nodiscard]] std::string_view line() const { return at_ < lines_.size() ? trimmed(lines_[at_]) : ""; }
+  void fail(std::size_t line, Message why) { problems_.push_back({document_.file, number(line), std::move(why)}); }
 
   void front() {
-    if (lines_.empty() || trimmed(lines_[0]) != "---") {
+    if (line() != "---") {
       at_ = lines_.size();  // of a file that is none of the lesson's there is one thing to say
       return fail(0, "the file does not begin with '---' and a front matter");
     }
-    for (at_ = 1; at_ < lines_.size(); ++at_) {
+    for (++at_; at_ < lines_.size(); ++at_) {
       const std::string_view line = trimmed(lines_[at_]);
       if (line == "---") {
         ++at_;
         return;
       }
       if (line.empty() || line.front() == '#') continue;
-      const std::size_t colon = line.find(':');
-      if (colon == std::string_view::npos || colon == 0) {
-        fail(at_, "no 'key: value' of a front matter");
-        continue;
-      }
+      const std::size_t colon = std::min(line.find(':'), line.size());
       const std::string key(trimmed(line.substr(0, colon)));
-      const auto [entry, fresh] = document_.front.entries.emplace(
-          key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), static_cast<int>(at_) + 1});
-      if (!fresh) fail(at_, make_message("'{}' stands in the front matter twice", clipped(key)));
+      if (key.empty() || colon == line.size()) {
+        fail(at_, "no 'key: value' of a front matter");
+      } else if (!document_.front.entries
+                      .emplace(key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), number(at_)})
+                      .second) {
+        fail(at_, make_message("'{}' stands in the front matter twice", clipped(key)));
+      }
     }
     fail(lines_.size() - 1, "the front matter has no '---' at its end");
   }
 
   void block() {
-    const std::string_view line = trimmed(lines_[at_]);
-    const std::size_t begin = at_;
-    if (revealed_ && breaks(begin)) {
-      fail(begin, "::revealed stands in the line before a paragraph");
-      revealed_ = false;
+    constexpr std::string_view picture = "::picture ";
+    constexpr std::string_view asked = "::question ";
+    if (!line().starts_with("::")) {
+      if (text_.empty()) first_ = at_;
+      text_.append(lines_[at_++]).append("\n");
+      return;
     }
-    if (line.empty()) {
-      ++at_;
-    } else if (line.starts_with("```")) {
-      code();
-    } else if (line.starts_with('#')) {
-      const std::size_t level = std::min(line.find_first_not_of('#'), line.size());
-      add({.kind = Block::Kind::heading,
-           .line = number(begin),
-           .text = std::string(trimmed(line.substr(level))),
-           .level = static_cast<int>(level)});
-      if (level > 3) fail(begin, "headings have at most three levels");
-      ++at_;
-    } else if (line.starts_with("$$")) {
-      formula();
-    } else if (line.starts_with("::picture ")) {
-      add({.kind = Block::Kind::picture, .line = number(begin), .text = std::string(trimmed(line.substr(10)))});
-      ++at_;
+    flush();
+    first_ = at_++;
+    const std::string_view line = trimmed(lines_[first_]);
+    if (line.starts_with(picture)) {
+      document_.blocks.push_back({.kind = Block::Kind::picture,
+                                  .line = number(first_),
+                                  .text = std::string(trimmed(line.substr(picture.size())))});
+    } else if (line.starts_with(asked)) {
+      question(trimmed(line.substr(asked.size())));
     } else if (line == "::revealed") {
-      revealed_ = true;
-      ++at_;
-    } else if (line.starts_with("::question")) {
-      question();
-    } else if (line.starts_with("::")) {
-      fail(begin, make_message("'{}' is none of ::picture, ::question and ::hint", clipped(line)));
-    } else if (line.starts_with("- ")) {
-      Block list{.kind = Block::Kind::list, .line = number(begin), .items = items()};
-      for (const std::string& item : list.items) look_at(item, begin);
-      add(std::move(list));
+      first_ = at_;
+      text_ = paragraph();
+      flush(true);
     } else {
-      Block paragraph{
-          .kind = Block::Kind::paragraph, .line = number(begin), .revealed = std::exchange(revealed_, false)};
-      paragraph.text = text_until_break();
-      look_at(paragraph.text, begin);
-      add(std::move(paragraph));
+      fail(first_, make_message("'{}' is none of ::picture, ::revealed, ::question and ::hint", clipped(line)));
     }
   }
 
-  static int number(std::size_t line) { return static_cast<int>(line) + 1; }
-  void add(Block block) {
-    if (block.kind == Block::Kind::heading) look_at(block.text, static_cast<std::size_t>(block.line) - 1);
-    document_.blocks.push_back(std::move(block));
+  void flush(bool revealed = false) {
+    const std::string text = std::exchange(text_, {});
+    if (trimmed(text).empty()) return;
+    look_at(text, first_);
+    document_.blocks.push_back({.line = number(first_), .text = text, .revealed = revealed});
   }
 
-  void code() {
-    Block code{.kind = Block::Kind::code, .line = number(at_)};
-    const std::size_t begin = at_++;
-    for (; at_ < lines_.size(); ++at_) {
-      if (trimmed(lines_[at_]).starts_with("```")) {
-        ++at_;
-        return add(std::move(code));
-      }
-      code.text.append(lines_[at_]).append("\n");
+  /// Lines to the next empty one, to a choice or to a line of its own.
+  std::string paragraph() {
+    std::string text;
+    for (bool more = true; more && !line().empty(); more = !line().starts_with("- [") && !line().starts_with("::")) {
+      text.append(line()).append("\n");
+      ++at_;
     }
-    fail(begin, "the code has no ``` at its end");
-  }
-
-  void formula() {
-    const std::string_view line = trimmed(lines_[at_]);
-    if (line.size() < 4 || !line.ends_with("$$")) return fail(at_, "'$$' has no other one in its paragraph");
-    const std::string text(trimmed(line.substr(2, line.size() - 4)));
-    if (const auto parsed = parse_formula(text); !parsed.ok()) fail(at_, parsed.error());
-    add({.kind = Block::Kind::formula, .line = number(at_), .text = text});
-    ++at_;
-  }
-
-  [[nodiscard]] bool breaks(std::size_t line) const {
-    const std::string_view text = trimmed(lines_[line]);
-    return text.empty() || text.starts_with("::") || text.starts_with("- ") || text.starts_with('#') ||
-           text.starts_with("$$") || text.starts_with("```");
-  }
-
-  std::string text_until_break() {
-    std::string text(trimmed(lines_[at_++]));
-    while (at_ < lines_.size() && !breaks(at_)) join(text, trimmed(lines_[at_++]));
     return text;
   }
 
-  /// Lines of one paragraph: Chinese has no blank between them.
-  static void join(std::string& text, std::string_view next) {
-    const bool wide = !text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0 && !next.empty() &&
-                      (static_cast<unsigned char>(next.front()) & 0x80U) != 0;
-    text.append(wide ? "" : " ").append(next);
-  }
-
-  std::vector<std::string> items() {
-    std::vector<std::string> items;
-    while (at_ < lines_.size() && trimmed(lines_[at_]).starts_with("- ")) {
-      items.emplace_back(trimmed(trimmed(lines_[at_++]).substr(2)));
-      while (at_ < lines_.size() && !breaks(at_)) join(items.back(), trimmed(lines_[at_++]));
-    }
-    return items;
-  }
-
-  /// What is left of a question that cannot be read is no text of its own.
-  void refuse(std::size_t line, Message why) {
-    fail(line, std::move(why));
-    while (at_ < lines_.size() && !trimmed(lines_[at_]).empty()) ++at_;
-  }
-
-  void question() {
-    const std::size_t begin = at_;
-    Block block{.kind = Block::Kind::question, .line = number(at_)};
-    Question& q = block.question;
-    q.id = trimmed(trimmed(lines_[at_++]).substr(10));
-    if (q.id.empty()) return refuse(begin, "the question has no name");
-    if (!is_name(q.id))
-      return refuse(
-          begin,
-          make_message("'{}' is no name: letters a to z, digits and hyphens, 60 at most, a letter or digit first",
-                       clipped(q.id)));
-    if (at_ < lines_.size() && !breaks(at_)) q.prompt = text_until_break();
-    if (q.prompt.empty()) return refuse(begin, "the question has no text");
-    look_at(q.prompt, begin);
-    const std::size_t first = at_;
+  void question(std::string_view id) {
+    const std::size_t begin = first_;
     const std::size_t told = problems_.size();
-    for (const std::string& item : items()) q.choices.push_back(choice(item, first));
-    if (at_ < lines_.size() && trimmed(lines_[at_]).starts_with("::hint ")) {
-      q.hint = trimmed(trimmed(lines_[at_++]).substr(7));
-      while (at_ < lines_.size() && !breaks(at_)) join(q.hint, trimmed(lines_[at_++]));
-      look_at(q.hint, begin);
-    }
+    Question q{.id = std::string(id)};
+    if (!is_name(id)) fail(begin, no_name(id));
+    q.prompt = text_of_line({});
+    while (line().starts_with("- [")) q.choices.push_back(choice());
+    if (line().starts_with("::hint ")) q.hint = text_of_line("::hint ");
+    while (!line().empty()) ++at_;
     if (problems_.size() > told) return;
-    if (q.choices.size() < 2) return refuse(begin, "a question needs two choices at least");
     // Letters A to F choose on the keyboard.
-    constexpr std::size_t most = 6;
-    if (q.choices.size() > most) return refuse(begin, make_message("a question has {} choices at most", most));
-    if (std::ranges::count(q.choices, true, &Choice::right) != 1)
-      return refuse(begin, "one choice of a question has to be right ('- [x] '), and no more");
-    add(std::move(block));
+    const bool fits =
+        q.choices.size() >= 2 && q.choices.size() <= 6 && std::ranges::count(q.choices, true, &Choice::right) == 1;
+    if (q.prompt.empty() || !fits) {
+      return fail(begin, "a question is a text and two to six choices, of which one is right ('- [x] ')");
+    }
+    document_.blocks.push_back({.kind = Block::Kind::question, .line = number(begin), .question = std::move(q)});
   }
 
-  Choice choice(const std::string& item, std::size_t line) {
-    const bool right = item.starts_with("[x] ");
-    const std::size_t because = item.find(" :: ");
-    if ((!right && !item.starts_with("[ ] ")) || because == std::string::npos) {
-      fail(line, "a choice is '- [ ] its text :: what it would imply', or '- [x] ' for the right one");
+  std::string text_of_line(std::string_view sign) {
+    const std::size_t begin = at_;
+    if (line().starts_with("- [")) return {};
+    const std::string text(trimmed(paragraph()).substr(sign.size()));
+    look_at(text, begin);
+    return text;
+  }
+
+  Choice choice() {
+    const std::size_t begin = at_;
+    const std::string text(trimmed(paragraph()));
+    const bool right = text.starts_with("- [x] ");
+    const std::size_t because = text.find(" :: ");
+    if ((!right && !text.starts_with("- [ ] ")) || because == std::string::npos) {
+      fail(begin, "a choice is '- [ ] its text :: what it would imply', or '- [x] ' for the right one");
       return {};
     }
-    Choice made{.text = item.substr(4, because - 4), .right = right, .because = item.substr(because + 4)};
-    look_at(made.text, line);
-    look_at(made.because, line);
-    return made;
+    look_at(text, begin);
+    return {.text = text.substr(6, because - 6), .right = right, .because = text.substr(because + 4)};
   }
 
   void look_at(std::string_view text, std::size_t line) {
-    const auto spans = read_spans(text);
-    if (!spans.ok()) return fail(line, spans.error());
-    for (const Span& span : *spans) {
-      if (span.kind == Span::Kind::value && !known_(span.text)) {
-        return fail(line, make_message("there is no value '{}'", clipped(span.text)));
-      }
-      if (span.kind != Span::Kind::formula) continue;
-      if (const auto parsed = parse_formula(span.text); !parsed.ok()) return fail(line, parsed.error());
-    }
+    std::ranges::move(wrong_marks(document_.file, number(line), text, known_), std::back_inserter(problems_));
   }
 
-  const std::function<bool(std::string_view)>& known_;
+  const KnownNames& known_;
   std::vector<std::string_view> lines_;
   std::size_t at_ = 0;
+  std::size_t first_ = 0;  ///< of text_
+  std::string text_;       ///< Markdown that has not become a block
   Document document_;
-  bool revealed_ = false;
   std::vector<TextProblem> problems_;
-  std::set<int> told_;  ///< lines with a problem
 };
+
+/// What is no plain text becomes some: HTML, and what links and images say.
+void make_plain(cmark_node* root) {
+  const std::unique_ptr<cmark_iter, decltype(&cmark_iter_free)> walk(cmark_iter_new(root), cmark_iter_free);
+  std::vector<cmark_node*> gone;
+  while (cmark_iter_next(walk.get()) != CMARK_EVENT_DONE) {
+    cmark_node* node = cmark_iter_get_node(walk.get());
+    const cmark_node_type type = cmark_node_get_type(node);
+    if (type == CMARK_NODE_HEADING && cmark_iter_get_event_type(walk.get()) == CMARK_EVENT_ENTER) {
+      cmark_node_set_heading_level(node,
+                                   std::min(6, cmark_node_get_heading_level(node) + 1));  // the page has the first
+    }
+    if (type == CMARK_NODE_CODE_BLOCK) cmark_node_set_fence_info(node, "");
+    if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE) {
+      cmark_node* text = cmark_node_new(CMARK_NODE_TEXT);
+      cmark_node_set_literal(text, cmark_node_get_literal(node));
+      cmark_node* put = text;
+      if (type == CMARK_NODE_HTML_BLOCK) {
+        put = cmark_node_new(CMARK_NODE_PARAGRAPH);
+        cmark_node_append_child(put, text);
+      }
+      cmark_node_insert_before(node, put);
+      gone.push_back(node);
+    }
+    if ((type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE) &&
+        cmark_iter_get_event_type(walk.get()) == CMARK_EVENT_EXIT) {
+      while (cmark_node* child = cmark_node_first_child(node)) cmark_node_insert_before(node, child);
+      gone.push_back(node);
+    }
+  }
+  for (cmark_node* node : gone) cmark_node_free(node);
+}
+
+std::string mark_html(const Mark& mark, const MarkHtml& of) {
+  if (mark.sign == "{{") return of.value(mark.text);
+  if (mark.sign == "[[") {
+    const auto [term, said] = term_of(mark.text);
+    return of.term(term, said);
+  }
+  const bool display = mark.sign == "$$";
+  const std::string formula = mathml_of(mark.text, display).value();
+  return display ? "<span class=\"formula\">" + formula + "</span>" : formula;
+}
+
+/// Stands in Markdown for what is no Markdown: private characters, which no text of ours has.
+constexpr std::string_view place_begin = "\uE000";
+constexpr std::string_view place_end = "\uE001";
 
 }  // namespace
 
@@ -336,12 +300,9 @@ std::string Front::text(std::string_view key) const {
 }
 
 std::optional<double> Front::number(std::string_view key) const {
-  const std::string* found = find(key);
-  if (found == nullptr || found->empty()) return std::nullopt;
-  std::string_view text = *found;
-  double unit = 1;
-  if (text.back() == 'k') unit = 1024;
-  if (text.back() == 'M') unit = 1024.0 * 1024;
+  std::string_view text = find(key) == nullptr ? std::string_view() : std::string_view(*find(key));
+  if (text.empty()) return std::nullopt;
+  const double unit = text.back() == 'k' ? 1024 : text.back() == 'M' ? 1024.0 * 1024 : 1;
   if (unit != 1) text.remove_suffix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -361,63 +322,79 @@ int Front::line_of(std::string_view key) const {
   return entry == entries.end() ? 0 : entry->second.line;
 }
 
-ParsedDocument parse_document(std::string file, std::string_view text,
-                              const std::function<bool(std::string_view)>& known_value) {
-  const auto unread = [&](int line, Message why) {
-    return ParsedDocument{.document{.file = file}, .problems{{file, line, std::move(why)}}};
-  };
-  if (text.size() > largest_text)
-    return unread(0, make_message("the file is larger than a text of a lesson, which has {} bytes at most",
-                                  grouped(largest_text)));
+ParsedDocument parse_document(std::string file, std::string_view text, const KnownNames& known) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin a file
-  if (const std::size_t bad = first_no_text(text); bad != std::string_view::npos) {
-    return unread(static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n')),
-                  "the line is no UTF-8 text, or has control characters in it");
+  const auto control = std::ranges::find_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
+  const std::size_t bad =
+      std::min({first_invalid_utf8(text), static_cast<std::size_t>(control - text.begin()), text.find(place_begin)});
+  if (bad < text.size()) {
+    const int line = static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n'));
+    return {.document{.file = file},
+            .problems{{file, line, "the line is no UTF-8 text, or has control or private characters in it"}}};
   }
-  return DocumentParser(std::move(file), text, known_value).parse();
+  return DocumentParser(std::move(file), text, known).parse();
 }
 
-std::vector<Span> spans_of(std::string_view text) {
-  auto spans = read_spans(text);
-  return spans.ok() ? std::move(spans).value() : std::vector<Span>{{Span::Kind::text, std::string(text)}};
+std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
+                                     const KnownNames& known) {
+  std::vector<TextProblem> problems;
+  for (const Mark& mark : marks_of(text)) {
+    Message why = what_is_wrong(mark, known);
+    if (why.empty()) continue;
+    const auto lines = static_cast<int>(std::ranges::count(text.substr(0, mark.begin), '\n'));
+    problems.push_back({file, line + lines, std::move(why)});
+  }
+  return problems;
 }
 
-std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
-  const std::size_t bar = text.find('|');
-  if (bar == std::string_view::npos) return {text, text};
-  return {text.substr(0, bar), text.substr(bar + 1)};
+std::vector<std::string_view> values_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (const Mark& mark : marks_of(text)) {
+    if (mark.sign == "{{") names.push_back(mark.text);
+  }
+  return names;
 }
 
-std::string line_html(std::string_view text, const LineHtml& of) {
+std::string markdown_html(std::string_view text, const MarkHtml& of) {
+  std::string markdown;
+  std::vector<std::string> pieces;
+  std::size_t at = 0;
+  for (const Mark& mark : marks_of(text)) {
+    markdown += fmt::format("{}{}{}{}", text.substr(at, mark.begin - at), place_begin, pieces.size(), place_end);
+    pieces.push_back(mark_html(mark, of));
+    at = mark.end;
+  }
+  markdown += text.substr(at);
+  const std::unique_ptr<cmark_node, decltype(&cmark_node_free)> root(
+      cmark_parse_document(markdown.data(), markdown.size(), CMARK_OPT_DEFAULT), cmark_node_free);
+  make_plain(root.get());
+  const std::unique_ptr<char, decltype(&std::free)> rendered(cmark_render_html(root.get(), CMARK_OPT_DEFAULT),
+                                                             std::free);
+  const std::string_view all(rendered.get());
   std::string html;
-  for (const Span& span : spans_of(text)) {
-    switch (span.kind) {
-      case Span::Kind::text:
-        html += markup(span.text);
-        break;
-      case Span::Kind::em:
-        html += "<em>" + markup(span.text) + "</em>";
-        break;
-      case Span::Kind::strong:
-        html += "<strong>" + markup(span.text) + "</strong>";
-        break;
-      case Span::Kind::code:
-        html += "<code>" + markup(span.text) + "</code>";
-        break;
-      case Span::Kind::formula:
-        if (const auto parsed = parse_formula(span.text); parsed.ok()) html += to_mathml(*parsed, false);
-        break;
-      case Span::Kind::value:
-        html += of.value(span.text);
-        break;
-      case Span::Kind::term: {
-        const auto [term, said] = term_of(span.text);
-        html += of.term(term, said);
-        break;
-      }
-    }
+  for (std::size_t from = 0;;) {
+    const std::size_t begin = std::min(all.find(place_begin, from), all.size());
+    html += all.substr(from, begin - from);
+    if (begin == all.size()) return html;
+    std::size_t piece = 0;
+    const char* const number = all.data() + begin + place_begin.size();
+    std::from_chars(number, all.data() + all.size(), piece);
+    html += pieces.at(piece);
+    from = all.find(place_end, begin) + place_end.size();
   }
-  return html;
+}
+
+std::string line_html(std::string_view text, const MarkHtml& of) {
+  const std::string html = markdown_html(text, of);
+  std::string_view line = trimmed(html);
+  constexpr std::string_view begin = "<p>";
+  constexpr std::string_view end = "</p>";
+  if (line.starts_with(begin) && line.ends_with(end)) {
+    line.remove_prefix(begin.size());
+    line.remove_suffix(end.size());
+  }
+  return std::string(line);
 }
 
 }  // namespace attnscope::analysis::lesson

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text of the lesson as it is written: a front matter of `key: value` lines between two `---`, then a stated subset
-// of Markdown. A file that cannot be read says its line.
+// A text of the lesson as it is written: a front matter of `key: value` lines between two `---`, then Markdown (cmark),
+// in which HTML, links and images are no more than text. A file that cannot be read says its line. Lines of their own:
 //
-//   # ... to ### ...     headings
-//   - ...                lists; a line that goes on is indented
-//   $$ ... $$            a formula on a line of its own (formula.h)
-//   ```                  code, to the next ```
 //   ::picture NAME       where a picture stands
-//   ::revealed           the next paragraph is shown when the predictions of the page are
-//   ::question ID        a question, to the next empty line after its choices:
+//   ::revealed           what follows, to the next empty line, is shown when the predictions of the page are
+//   ::question ID        a question, to the next empty line:
 //     its text, then `- [ ] choice :: what it would imply` and `- [x] choice :: why`, then `::hint ...`
-//   anything else        paragraphs, which an empty line ends
-//   *em* **strong** `code` $formula$ {{value}} [[term]] or [[term|as it is said here]] within lines; a backslash before
-//   any of * ` $ { [ takes its meaning away
 //
-// A value is a name of values.h that the engine fills in: texts hold no number that the data decide.
+// Within lines: $formula$ (formula.h), $$formula$$ by itself, {{value}}, [[term]] or [[term|as it is said here]]; a
+// backslash before them takes their meaning away. A value is a name of values.h that the engine fills in: texts hold no
+// number that the data decide.
 #pragma once
 
 #include <functional>
@@ -22,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "kernels/messages/message.h"
@@ -52,13 +46,11 @@ struct Question {
 };
 
 struct Block {
-  enum class Kind { paragraph, heading, list, formula, code, picture, question };
-  Kind kind = Kind::paragraph;
+  enum class Kind { text, picture, question };
+  Kind kind = Kind::text;
   int line = 0;
-  std::string text{};     ///< also the picture's name
-  bool revealed = false;  ///< a paragraph that says what is predicted
-  int level = 0;          ///< of a heading
-  std::vector<std::string> items{};
+  std::string text{};     ///< Markdown, or the picture's name
+  bool revealed = false;  ///< it says what is predicted
   Question question{};
 };
 
@@ -93,30 +85,26 @@ inline constexpr std::size_t largest_text = std::size_t{1} << 20;
 struct ParsedDocument {
   Document document{};
   std::vector<TextProblem> problems{};
-
-  [[nodiscard]] bool ok() const { return problems.empty(); }
 };
-/// `known_value` says which {{names}} there are.
-[[nodiscard]] ParsedDocument parse_document(std::string file, std::string_view text,
-                                            const std::function<bool(std::string_view)>& known_value);
-
-/// A piece of a line.
-struct Span {
-  enum class Kind { text, em, strong, code, formula, value, term };
-  Kind kind = Kind::text;
-  std::string text{};
+/// What of a {{value}} or [[term]] there is not.
+struct KnownNames {
+  std::function<bool(std::string_view)> value;
+  std::function<bool(std::string_view)> term;
 };
-/// Pre: the text is of a document that was parsed.
-[[nodiscard]] std::vector<Span> spans_of(std::string_view text);
-
-/// The term of a span, and what it is said as.
-[[nodiscard]] std::pair<std::string_view, std::string_view> term_of(std::string_view text);
+[[nodiscard]] ParsedDocument parse_document(std::string file, std::string_view text, const KnownNames&);
+/// What is wrong with a Markdown text whose first line is `line`.
+[[nodiscard]] std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
+                                                   const KnownNames&);
+/// The names of its {{values}}.
+[[nodiscard]] std::vector<std::string_view> values_in(std::string_view text);
 
 /// What gives a {{name}} and a [[term]] as HTML.
-struct LineHtml {
+struct MarkHtml {
   std::function<std::string(std::string_view name)> value;
   std::function<std::string(std::string_view term, std::string_view said)> term;
 };
-[[nodiscard]] std::string line_html(std::string_view text, const LineHtml&);
+[[nodiscard]] std::string markdown_html(std::string_view text, const MarkHtml&);
+/// Of one paragraph, without its element.
+[[nodiscard]] std::string line_html(std::string_view text, const MarkHtml&);
 
 }  // namespace attnscope::analysis::lesson

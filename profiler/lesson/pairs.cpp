@@ -4,22 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
 
-#include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
-
-constexpr std::array doubled_words{
-    std::pair{Doubled::n, std::string_view("n")}, std::pair{Doubled::d, std::string_view("d")},
-    std::pair{Doubled::m, std::string_view("m")}, std::pair{Doubled::br, std::string_view("br")},
-    std::pair{Doubled::bc, std::string_view("bc")}};
 
 /// DRAM's bytes are those that plots show: with what was written back, where that was counted.
 std::optional<double> value_at(const PointTable& table, Row row, std::string_view metric) {
@@ -44,10 +37,6 @@ std::optional<Pair> pair_of(const PointTable& table, Row from, Row to, std::stri
   Pair pair{.from = from, .to = to, .before = *before, .after = *after};
   const Provenance a = provenance_at(table, from, metric);
   pair.provenance = a == provenance_at(table, to, metric) ? a : Provenance::derived;
-  if (metric != metric_key::l2_sm_bytes) return pair;
-  const std::optional<double> model_before = closed_form_at(table, from);
-  const std::optional<double> model_after = closed_form_at(table, to);
-  if (model_before && model_after) pair.model_ratio = *model_after / *model_before;
   return pair;
 }
 
@@ -57,45 +46,12 @@ struct Place {
   std::int64_t at = 0;
 };
 
-std::optional<std::int64_t> rule_memory(const PointTable& table, const PointSpec& spec) {
-  const Algorithm* algorithm = table.algorithms().find(spec.algorithm);
-  if (algorithm == nullptr) return std::nullopt;
-  const TileSide side = algorithm->facts().traffic_side(spec.problem.pass);
-  return side == TileSide::none ? std::nullopt : memory_of_tile(spec.tile, spec.problem.d, side);
-}
-
 std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled) {
   PointSpec spec = table.spec(row);
-  const std::optional<std::int64_t> m = rule_memory(table, spec);
-  std::int64_t at = 0;
-  std::int64_t of_rule = 0;
-  switch (doubled) {
-    case Doubled::n:
-      if (spec.problem.n_q != spec.problem.n_k) return std::nullopt;
-      at = std::exchange(spec.problem.n_k, 1);
-      spec.problem.n_q = 1;
-      break;
-    case Doubled::d:
-      at = std::exchange(spec.problem.d, 1);
-      if (m) {
-        of_rule = *m;
-        spec.tile = {.br = 1, .bc = 1};
-      }
-      break;
-    case Doubled::m:
-      if (!m) return std::nullopt;
-      at = *m;
-      spec.tile = {.br = 1, .bc = 1};
-      spec.knobs = {};
-      break;
-    case Doubled::br:
-      at = std::exchange(spec.tile.br, 1);
-      break;
-    case Doubled::bc:
-      at = std::exchange(spec.tile.bc, 1);
-      break;
-  }
-  return Place{fmt::format("{} {} {}", table.run_index(row), of_rule, identity_text(spec)), at};
+  if (doubled == Doubled::n && spec.problem.n_q != spec.problem.n_k) return std::nullopt;
+  if (doubled == Doubled::n) spec.problem.n_q = 1;
+  const std::int64_t at = doubled == Doubled::n ? std::exchange(spec.problem.n_k, 1) : std::exchange(spec.tile.bc, 1);
+  return Place{fmt::format("{} {}", table.run_index(row), identity_text(spec)), at};
 }
 
 /// The problem alone, without what is measured of it.
@@ -125,17 +81,6 @@ std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const
 bool ended_well(const PointTable& table, Row row) {
   const Disposition disposition = table.disposition(row);
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
-}
-
-std::string_view to_string(Doubled doubled) {
-  return doubled_words.at(static_cast<std::size_t>(doubled)).second;
-}
-
-std::optional<Doubled> doubled_of(std::string_view word) {
-  for (const auto& [doubled, name] : doubled_words) {
-    if (name == word) return doubled;
-  }
-  return std::nullopt;
 }
 
 std::vector<Pair> doubled_pairs(const PointTable& table, std::span<const Row> rows, Doubled doubled,
@@ -200,33 +145,6 @@ std::vector<Pair> pairs_of_algorithms(const PointTable& table, std::span<const R
   return pairs;
 }
 
-std::vector<Pair> pairs_of_passes(const PointTable& table, std::span<const Row> rows, Pass from, Pass to,
-                                  std::string_view metric) {
-  const auto key_of = [&](Row row) {
-    AttentionProblem problem = table.problem(row);
-    problem.pass = Pass::fwd;
-    return fmt::format("{} {} {} {}", table.run(row).device_id, table.algorithm(row), describe(problem),
-                       to_string(table.spec(row).cache));
-  };
-  std::map<std::string, Row> first;
-  std::map<std::string, Row> second;
-  for (const Row row : rows) {
-    if (!ended_well(table, row)) continue;
-    const Pass pass = table.problem(row).pass;
-    if (pass != from && pass != to) continue;
-    auto& best = pass == from ? first : second;
-    const auto [place, fresh] = best.emplace(key_of(row), row);
-    if (!fresh && time_at(table, row) < time_at(table, place->second)) place->second = row;
-  }
-  std::vector<Pair> pairs;
-  for (const auto& [key, row] : second) {
-    const auto other = first.find(key);
-    if (other == first.end()) continue;
-    if (const std::optional<Pair> pair = pair_of(table, other->second, row, metric)) pairs.push_back(*pair);
-  }
-  return pairs;
-}
-
 std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> rows, std::string_view slow,
                                   std::string_view fast) {
   std::map<std::string, Crossover> groups;
@@ -240,7 +158,6 @@ std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> 
   }
   std::vector<Crossover> all;
   for (auto& [key, group] : groups) {
-    group.from_the_first = std::ranges::all_of(group.pairs, [](const Pair& pair) { return pair.ratio() < 1; });
     group.never = group.pairs.back().ratio() >= 1;
     // The last N at which it is not faster: below it a curve may cross more than once.
     for (std::size_t i = group.pairs.size(); i-- > 1 && !group.never;) {

@@ -17,11 +17,7 @@ namespace attnscope::analysis::lesson {
 [[nodiscard]] bool ended_well(const PointTable&, Row);
 
 /// What is twice as large in the second point.
-enum class Doubled : std::uint8_t { n, d, m, br, bc };
-inline constexpr int doubled_kinds = 5;
-/// "n", "d", "m", "br", "bc": the word in lessons' files.
-[[nodiscard]] std::string_view to_string(Doubled);
-[[nodiscard]] std::optional<Doubled> doubled_of(std::string_view word);
+enum class Doubled : std::uint8_t { n, bc };
 
 /// Two points of one run, algorithm and problem.
 struct Pair {
@@ -29,16 +25,12 @@ struct Pair {
   Row to = 0;
   double before = 0;
   double after = 0;
-  /// By the closed form of the same two points; of times nothing.
-  std::optional<double> model_ratio{};
   Provenance provenance = Provenance::measured;  ///< of both values; derived where they differ
 
   [[nodiscard]] double ratio() const { return after / before; }
 };
 
-/// Of rows that ended well and have the metric, in the order of the rows. All else is equal: with N twice as large the
-/// tile; with d the M of which the paper's rule makes the tile, where the tile is one of its, else the tile; with M all
-/// but the tile.
+/// Of rows that ended well and have the metric, in the order of the rows. All else is equal.
 [[nodiscard]] std::vector<Pair> doubled_pairs(const PointTable&, std::span<const Row> rows, Doubled,
                                               std::string_view metric);
 
@@ -54,17 +46,12 @@ struct Pair {
 [[nodiscard]] std::vector<Pair> pairs_of_algorithms(const PointTable&, std::span<const Row> rows, std::string_view from,
                                                     std::string_view to, std::string_view metric);
 
-/// One pass beside another of the same problem and algorithm, over all runs of a device: `from` and `to` are fwd, bwd.
-[[nodiscard]] std::vector<Pair> pairs_of_passes(const PointTable&, std::span<const Row> rows, Pass from, Pass to,
-                                                std::string_view metric);
-
 /// The N from which one algorithm is faster than another, of problems that differ in N alone.
 struct Crossover {
   AttentionProblem like{};
   std::vector<Pair> pairs{};  ///< by N, `from` the slower one's point
   /// Where the ratio of the times passes 1, between two measured N: linear in the logarithms of both.
   std::optional<double> n{};
-  bool from_the_first = false;  ///< faster at every measured N
   bool never = false;           ///< slower at the longest measured N: faster from no N on
 };
 [[nodiscard]] std::vector<Crossover> crossovers(const PointTable&, std::span<const Row> rows, std::string_view slow,

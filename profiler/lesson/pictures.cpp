@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "kernels/registry.h"
-#include "profiler/lesson/front_keys.h"
+#include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
-#include "profiler/predict/exploration.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -49,22 +48,20 @@ std::vector<SoftmaxExample> softmax_examples() {
 std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,
                                                const DeviceLimits& gpu) {
   const Ledger one = ledger_of(setting.one_head());
-  const auto levels = level_sizes(one, gpu);
-  const auto size = [&](MemoryLevel level) {
-    return static_cast<double>(levels[static_cast<std::size_t>(level)].bytes);
-  };
+  const Hierarchy memories = hierarchy_of(gpu);
+  const auto size = [&](Rung rung) { return memories.at(rung).bytes->value; };
   const auto scores = static_cast<double>(one.find(Tensor::s)->one());
   const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
   return {{{"S", scores},
            {"P", scores},
            {"Q + K + V + O", static_cast<double>(one.kept())},
-           {texts.word("registers"), size(MemoryLevel::registers)},
-           {texts.word("shared"), size(MemoryLevel::shared)},
-           {"L2", size(MemoryLevel::l2)}},
-          {{texts.word("dram"), size(MemoryLevel::dram)},
+           {texts.word("registers"), size(Rung::registers)},
+           {texts.word("shared"), size(Rung::shared)},
+           {"L2", size(Rung::l2)}},
+          {{texts.word("dram"), size(Rung::dram)},
            {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
            {fmt::format("S, N {}", 2 * setting.n), 4 * all},
-           {"L2", size(MemoryLevel::l2)}}};
+           {"L2", size(Rung::l2)}}};
 }
 
 std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
@@ -76,31 +73,6 @@ std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& 
     frames.push_back({n, ledger_squares(texts, other, gpu)});
   }
   return frames;
-}
-
-std::optional<PaddedOccupancy> padded_occupancy(const Front& front, const Setting& setting, const Evidence& evidence) {
-  const Algorithm* algorithm = evidence.registry.find(front.text("occupancy"));
-  if (algorithm == nullptr || !invalid_reason(setting.all_heads()).empty()) return std::nullopt;
-  PaddedOccupancy all{.spec = {.algorithm = algorithm->name(), .problem = setting.all_heads()}};
-  Config config{{.br = static_cast<int>(whole_of(front, "occupancy_br", 64)),
-                 .bc = static_cast<int>(whole_of(front, "occupancy_bc", 64))},
-                {}};
-  if (algorithm->refusal(all.spec.problem, config, evidence.gpu)) {
-    config = algorithm->default_config(all.spec.problem, evidence.gpu);
-  }
-  all.spec.set_config(config);
-  constexpr std::int64_t padding_step = 4096;
-  for (std::int64_t padding = 0; padding <= evidence.gpu.shared_bytes_per_block; padding += padding_step) {
-    const Exploration found = explore({all.spec, padding}, evidence.gpu, evidence.registry, evidence.ceilings);
-    if (found.refusal || found.kernels.empty()) break;
-    const ExploredKernel& kernel = found.kernels[found.longest()];
-    if (kernel.occupancy.blocks_per_sm == 0) break;
-    // The least padding for each number of blocks.
-    if (!all.steps.empty() && all.steps.back().blocks_per_sm == kernel.occupancy.blocks_per_sm) continue;
-    all.steps.push_back(
-        {padding, kernel.occupancy.blocks_per_sm, kernel.occupancy.warps_pct, found.traffic.total(), found.ns});
-  }
-  return all;
 }
 
 std::vector<Sized> backward_squares(const Setting& setting) {

@@ -42,21 +42,6 @@ struct LedgerFrame {
 };
 [[nodiscard]] std::vector<LedgerFrame> ledger_frames(const LessonTexts&, const Setting&, const DeviceLimits&);
 
-/// Occupancy changed alone: shared memory is taken beside each block's own, by the least that each number of blocks on
-/// an SM asks for. Of `occupancy: ALGORITHM`, `occupancy_br`, `occupancy_bc`, over the setting's heads; modelled.
-struct PaddedOccupancy {
-  struct Step {
-    std::int64_t padding_bytes = 0;
-    int blocks_per_sm = 0;
-    double warps_pct = 0;
-    std::int64_t sm_l2_bytes = 0;
-    double ns = 0;
-  };
-  PointSpec spec{};
-  std::vector<Step> steps{};
-};
-[[nodiscard]] std::optional<PaddedOccupancy> padded_occupancy(const Front&, const Setting&, const Evidence&);
-
 /// P beside what the backward pass keeps in its place.
 [[nodiscard]] std::vector<Sized> backward_squares(const Setting&);
 

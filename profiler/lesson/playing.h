@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile programs a step of the lesson plays: algorithms, masks, tiles and knobs by its front matter.
+// Which tile programs a step of the lesson plays: algorithms, masks and tiles by its front matter.
 #pragma once
 
 #include <array>
@@ -15,43 +15,42 @@
 
 namespace attnscope::analysis::lesson {
 
-inline constexpr std::int64_t longest_played = 65536;
-inline constexpr std::int64_t most_played_heads = 64;
-
-/// What somebody chooses otherwise than the text does: 0 leaves the text's.
+/// What somebody chooses otherwise than the text does, a word of `play_also` as "bc=128": n, br, bc, heads, m or l2 (in
+/// KiB). 0 leaves the text's.
 struct PlayChoice {
-  std::int64_t n = 0;
-  int br = 0;
-  int bc = 0;
-  std::int64_t l2_bytes = 0;
-  int heads = 0;
-  std::int64_t m_elements = 0;  ///< of fp16: the tile is the paper's rule's, of which br and bc change sides
-  Knobs knobs{};                ///< each algorithm takes those that it states
-};
-/// The algorithm as the front matter's `play...` lines have it: with the tile that is asked for where it runs, else the
-/// algorithm's own; of N halved until it has `most` frames at the most, or nothing.
-[[nodiscard]] std::optional<TilePlayer> player_of(const Front&, const Evidence&, const Algorithm&, const Mask&,
-                                                  std::size_t most, const PlayChoice& = {});
-/// The algorithms that `play` names, and the masks of `play_masks`, or none; what there is not is left out.
-[[nodiscard]] std::vector<const Algorithm*> played_algorithms(const Front&, const Registry&);
-[[nodiscard]] std::vector<Mask> played_masks(const Front&);
-/// `play_knobs`: those of its knobs that one of the algorithms states, in its order.
-[[nodiscard]] std::vector<const Knob*> played_knobs(const Front&, const Registry&);
-/// What is played beside the text's own, each a word of `play_also` as "bc=128", "m=16384", "heads=4,raster=...": n,
-/// br, bc, heads, m, l2 (in KiB), or one of played_knobs(). What cannot be read is left out.
-struct AlsoPlayed {
   std::string label{};  ///< "Bc 128"
-  PlayChoice choice{};
+  std::int64_t n = 0;
+  std::int64_t br = 0;
+  std::int64_t bc = 0;
+  std::int64_t heads = 0;
+  std::int64_t m = 0;   ///< elements of fp16: the tile is the paper's rule's
+  std::int64_t l2 = 0;  ///< in KiB
 };
-[[nodiscard]] std::vector<AlsoPlayed> also_played(const Front&, const Registry&);
-/// Each is played of every algorithm: what stands beyond these is left out, too.
-inline constexpr std::size_t most_also_played = 8;
-/// Words of `play_also` that also_played() leaves out.
-[[nodiscard]] std::vector<std::string> unread_also(const Front&, const Registry&);
+
+/// The `play...` lines of a front matter.
+struct Playing {
+  std::vector<const Algorithm*> algorithms{};
+  std::int64_t n = 512;
+  std::int64_t d = 64;
+  std::int64_t br = 64;
+  std::int64_t bc = 64;
+  std::int64_t heads = 1;
+  std::int64_t l2 = 0;   ///< in KiB; 0: the GPU's
+  std::int64_t sms = 0;  ///< that the blocks are handed to; 0: the GPU's
+  Pass pass = Pass::fwd;
+  std::vector<Mask> masks{Mask::none};
+  std::vector<PlayChoice> also{};
+};
+[[nodiscard]] Playing read_playing(FrontReader&);
+
+/// With the tile that is asked for where it runs, else the algorithm's own; of N halved until it has `most` frames at
+/// the most, or nothing.
+[[nodiscard]] std::optional<TilePlayer> player_of(const Playing&, const Evidence&, const Algorithm&, const Mask&,
+                                                  std::size_t most, const PlayChoice& = {});
 /// Whether the player has the tile that was asked for.
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const PlayChoice&);
 /// Whether its N is shorter than what was asked for, since that has too many frames.
-[[nodiscard]] bool plays_a_shorter_n(const Front&, const TilePlayer&, const PlayChoice&);
+[[nodiscard]] bool plays_a_shorter_n(const Playing&, const TilePlayer&, const PlayChoice&);
 /// The counters of the algorithm's longest point under that pass and mask, beside its closed form: of as many queries
 /// as keys where there is such a point.
 [[nodiscard]] std::optional<Residual> longest_counted(const Evidence&, std::string_view algorithm, Pass, const Mask&);

@@ -3,7 +3,7 @@
 //   LANG/words.md            one word or sentence a line of the front matter: what buttons and labels say
 //   LANG/glossary.md         a term a line of the front matter: what [[terms]] in the texts mean
 //   LANG/step-*.md           a step, in the order of its `order`
-//   claims/*.md              a card; its front matter holds `title.LANG`, its text stands below `## LANG`
+//   claims/*.md              a card, all of it a front matter, with `title.LANG` and `text.LANG`
 // A file of the same path replaces ours, another is added; one that is broken is left out and named, with its line.
 // What a step's front matter has and nothing takes is named, too, and the step stands without it.
 #pragma once
@@ -14,11 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/lesson/lesson_text.h"
-
-namespace attnscope {
-class Registry;
-}
+#include "profiler/lesson/claims.h"
+#include "profiler/lesson/playing.h"
+#include "profiler/lesson/values.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -44,36 +42,34 @@ struct EmbeddedText {
 struct Step {
   std::string slug{};  ///< "ledger"
   std::string title{};
-  double order = 0;        ///< below 1 it stands before the first and has no number
-  std::string language{};  ///< that it is written in: another one where nobody wrote it in the lesson's
-  Document document{};
-};
-
-struct ClaimCard {
-  std::string id{};  ///< the file's name
-  std::string title{};
-  std::string source{};  ///< "000, section 1.2", in the language where the card has it
-  std::string order{};   ///< the source as every language sorts by it
-  Document document{};   ///< its blocks in the language, its front matter whole
+  double order = 0;       ///< below 1 it stands before the first and has no number
+  std::string next{};     ///< what a button to the page after it says; empty: there is none
+  std::string explore{};  ///< an algorithm to go on with in the explorer
+  Setting setting{};
+  Playing playing{};
+  std::vector<Block> blocks{};
 };
 
 struct LessonTexts {
   std::string language;
+  /// By key. `term.WORD` and `title.NAME` say words of points, and algorithms, in the language.
   std::map<std::string, std::string, std::less<>> words{};
-  /// What the programs say in sentences, by the message's id, where the language's words.md has them
-  /// ("load_order.ring").
-  std::map<std::string, std::string, std::less<>> messages{};
   std::map<std::string, std::string, std::less<>> terms{};  ///< of the glossary, a sentence each
   std::vector<Step> steps{};
-  std::vector<ClaimCard> claims{};
+  std::vector<Claim> claims{};
   std::vector<TextProblem> problems{};
-
-  /// In the lesson's language where it has the sentence; else as the program says it.
-  [[nodiscard]] std::string sentence(const Message&) const;
 
   /// The key itself, in brackets, where nobody wrote a word for it.
   [[nodiscard]] std::string word(std::string_view key) const;
+  /// A line such as describe() or a mask's name makes it, word by word: words of which the language has a `term.WORD`
+  /// are that ("heads 16 causal"); of "window:128:0" what stands before the first colon is looked up. All else stays.
+  [[nodiscard]] std::string translated(std::string_view line) const;
+  /// The algorithm's own where the language has no `title.NAME`.
+  [[nodiscard]] std::string title_of(const Algorithm&) const;
 };
+
+/// Names of what ::picture takes.
+[[nodiscard]] const std::vector<std::string>& picture_names();
 
 /// `more` are laid over the built-in texts. Never throws: what cannot be read is among the problems.
 [[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {});

@@ -16,7 +16,6 @@
 #include "kernels/registry.h"
 #include "profiler/curves/l2_boundary.h"
 #include "profiler/curves/law_exponents.h"
-#include "profiler/lesson/front_keys.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
 #include "profiler/lesson/online_softmax.h"
@@ -65,8 +64,7 @@ std::string sweep_text(const AttentionProblem& like) {
 Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
   constexpr std::size_t least_pairs = 3;
   std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
-  const auto all = crossovers(evidence.points, square_rows(evidence, Pass::fwd), setting.front.text("slow"),
-                              setting.front.text(fast));
+  const auto all = crossovers(evidence.points, square_rows(evidence, Pass::fwd), setting.slow, fast);
   for (const Crossover& each : all) {
     if (each.pairs.size() < least_pairs) continue;
     const Crossover*& kept = longest[{each.like.d, -each.like.instances()}];
@@ -95,7 +93,7 @@ std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
   return rows;
 }
 
-/// Two algorithms by their words in front matters: `from` over `to`.
+/// Two algorithms: `from` over `to`.
 struct Versus {
   std::string_view from;
   std::string_view to;
@@ -104,8 +102,7 @@ struct Versus {
 /// The pair with times that questions speak of: of the longest N, or one before it.
 std::optional<Pair> timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
                                Versus versus) {
-  const auto pairs = pairs_of_algorithms(evidence.points, rows, setting.front.text(versus.from),
-                                         setting.front.text(versus.to), metric_key::time_median_ns);
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, versus.from, versus.to, metric_key::time_median_ns);
   if (pairs.empty()) return std::nullopt;
   return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
 }
@@ -123,8 +120,7 @@ Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span
                      std::string_view metric) {
   const auto timed = timed_pair(setting, evidence, rows, versus);
   if (!timed) return std::nullopt;
-  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, setting.front.text(versus.from),
-                                              setting.front.text(versus.to), metric)) {
+  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, versus.from, versus.to, metric)) {
     if (pair.from != timed->from || pair.to != timed->to) continue;
     return LessonValue{format_figure(1 / pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
   }
@@ -132,29 +128,23 @@ Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span
 }
 
 /// Of the pair that tells most: telling_pairs().
-Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric,
-                    bool model) {
+Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric) {
   std::vector<Row> rows;
   for (const Row row : square_rows(evidence, Pass::fwd)) {
     if (evidence.points.algorithm(row) == algorithm) rows.push_back(row);
   }
-  std::vector<Pair> pairs = doubled_pairs(evidence.points, rows, doubled, metric);
-  // Model and measurement are said of one pair, where any has both.
-  const auto modelled = [](const Pair& pair) { return pair.model_ratio.has_value(); };
-  if (model || std::ranges::any_of(pairs, modelled)) std::erase_if(pairs, std::not_fn(modelled));
-  const std::vector<Pair> telling = telling_pairs(evidence.points, pairs);
+  const std::vector<Pair> telling =
+      telling_pairs(evidence.points, doubled_pairs(evidence.points, rows, doubled, metric));
   if (telling.empty()) return std::nullopt;
   const Pair& pair = telling.front();
-  if (model) return LessonValue{format_figure(*pair.model_ratio, Unit::ratio), "modeled"};
   return LessonValue{format_figure(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
 }
 
-Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariable variable, LawLevel level,
-                     std::string_view algorithm) {
+Value exponent_value(const Evidence& evidence, LawVariable variable, LawLevel level, std::string_view algorithm) {
   const LawReport report = fit_law_exponents(evidence.points, evidence.rows);
   for (const LawFamily& family : report.families) {
     if (family.refusal || !family.fit || family.level != level) continue;
-    if (family.algorithm != setting.front.text(algorithm)) continue;
+    if (family.algorithm != algorithm) continue;
     return LessonValue{fmt::format("{:.2f}", family.fit->exponents[static_cast<std::size_t>(variable)]),
                        to_string(family.provenance)};
   }
@@ -162,10 +152,10 @@ Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariab
 }
 
 /// Picoseconds a score of the longest N, of one d and pass.
-Value score_value(const Setting& setting, const Evidence& evidence, Pass pass, std::int64_t d, std::string_view key) {
+Value score_value(const Evidence& evidence, Pass pass, std::int64_t d, std::string_view name) {
   std::optional<ScoreTime> longest;
   for (const ScoreTime& time : score_times(evidence.points, square_rows(evidence, pass, d))) {
-    if (evidence.points.algorithm(time.row) != setting.front.text(key)) continue;
+    if (evidence.points.algorithm(time.row) != name) continue;
     if (!longest || evidence.points.n_k(time.row) > evidence.points.n_k(longest->row)) longest = time;
   }
   if (!longest) return std::nullopt;
@@ -192,21 +182,10 @@ Value residual_value(const Evidence& evidence, std::string_view algorithm) {
   return LessonValue{small_share(worst), "derived"};
 }
 
-Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
-  std::optional<Row> best;
-  const ValueColumn& rate = evidence.points.values(metric_key::tflops);
-  const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
-  for (const Row row : square_rows(evidence, Pass::fwd)) {
-    if (evidence.points.algorithm(row) != setting.front.text("fast") || !rate.has(row) || !occupancy.has(row)) continue;
-    if (!best || rate.value(row) > rate.value(*best)) best = row;
-  }
-  if (!best) return std::nullopt;
-  return LessonValue{format_figure(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
-}
-
 /// Of an algorithm where the slow and the fast one were both measured, at the longest such N.
 Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool of_fast) {
-  const auto pair = timed_pair(setting, evidence, square_rows(evidence, Pass::fwd, setting.d), {"slow", "fast"});
+  const auto pair =
+      timed_pair(setting, evidence, square_rows(evidence, Pass::fwd, setting.d), {setting.slow, setting.fast});
   if (!pair) return std::nullopt;
   const Row row = of_fast ? pair->to : pair->from;
   const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
@@ -215,8 +194,8 @@ Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool o
 }
 
 /// Between which N what runs at once outgrows the L2, of all heads of the setting.
-Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_view key) {
-  const Algorithm* algorithm = evidence.registry.find(setting.front.text(key));
+Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_view name) {
+  const Algorithm* algorithm = evidence.registry.find(name);
   const AttentionProblem p = setting.all_heads();
   if (algorithm == nullptr || !invalid_reason(p).empty()) return std::nullopt;
   const Config config = algorithm->default_config(p, evidence.gpu);
@@ -271,8 +250,8 @@ double blocks_of_largest(const Evidence& evidence, Row row) {
 }
 
 std::optional<DecodeGain> decode_gain(const Setting& setting, const Evidence& evidence) {
-  const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.front.text("fast"),
-                                         setting.front.text("split"), metric_key::time_median_ns);
+  const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.fast, setting.split,
+                                         metric_key::time_median_ns);
   if (pairs.empty()) return std::nullopt;
   const Pair& pair = pairs.back();
   const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
@@ -307,10 +286,6 @@ double fault_error(SoftmaxFault fault) {
 Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
   const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
   return modelled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
-}
-
-Value level_bytes(const Setting& setting, const Evidence& evidence, MemoryLevel level) {
-  return from_table(level_sizes(ledger_of(setting.one_head()), evidence.gpu)[static_cast<std::size_t>(level)].bytes);
 }
 
 const HierarchyRung& rung(const Hierarchy& all, Rung which) {
@@ -349,65 +324,52 @@ const std::array value_table{
     ValueName{"s_all", [](S s, E) { return modelled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
     ValueName{"s_all_doubled", [](S s, E) { return modelled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
     ValueName{"qkv_one", [](S s, E) { return modelled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
-    ValueName{"q_one", [](S s, E) { return modelled(one(s, Tensor::q), Unit::bytes); }},
     ValueName{"ml_one", [](S s, E) { return modelled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
     ValueName{"lse_one", [](S s, E) { return modelled(one(s, Tensor::lse), Unit::bytes); }},
-    ValueName{"registers", [](S s, E e) { return level_bytes(s, e, MemoryLevel::registers); }},
-    ValueName{"shared", [](S s, E e) { return level_bytes(s, e, MemoryLevel::shared); }},
+    ValueName{"registers", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::registers).bytes, Unit::bytes); }},
+    ValueName{"shared", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bytes, Unit::bytes); }},
     ValueName{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
-    ValueName{"l2", [](S s, E e) { return level_bytes(s, e, MemoryLevel::l2); }},
-    ValueName{"dram", [](S s, E e) { return level_bytes(s, e, MemoryLevel::dram); }},
-    ValueName{"s_over_l2", [](S s, E e) { return modelled(static_cast<double>(one(s, Tensor::s)) / static_cast<double>(e.gpu.l2_bytes), Unit::ratio); }},
+    ValueName{"l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bytes, Unit::bytes); }},
     ValueName{"longest_in_l2", [](S, E e) { return modelled(longest_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
-    ValueName{"crossover_fast", [](S s, E e) { return crossover_of(s, e, "fast"); }},
-    ValueName{"crossover_first", [](S s, E e) { return crossover_of(s, e, "first"); }},
+    ValueName{"crossover_fast", [](S s, E e) { return crossover_of(s, e, s.fast); }},
+    ValueName{"crossover_first", [](S s, E e) { return crossover_of(s, e, s.first); }},
     ValueName{"dram_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).bandwidth, Unit::bytes_per_second); }},
     ValueName{"l2_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bandwidth, Unit::bytes_per_second); }},
     ValueName{"shared_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bandwidth, Unit::bytes_per_second); }},
     ValueName{"host_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::host).bandwidth, Unit::bytes_per_second); }},
-    ValueName{"shared_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).latency_ns, Unit::nanoseconds); }},
-    ValueName{"l2_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).latency_ns, Unit::nanoseconds); }},
     ValueName{"dram_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).latency_ns, Unit::nanoseconds); }},
     ValueName{"in_flight", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).in_flight_bytes, Unit::bytes); }},
     ValueName{"tensor_rate", [](S, E e) { return rung_value(hierarchy(e).tensor_flops, Unit::flops); }},
     ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
-    ValueName{"ridge_l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).flops_per_byte, Unit::plain); }},
-    ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.front.text("slow")); }},
-    ValueName{"residual_fast", [](S s, E e) { return residual_value(e, s.front.text("fast")); }},
+    ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.slow); }},
     ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
     ValueName{"error_forget", [](S, E) { return modelled(fault_error(SoftmaxFault::forget_rescale), Unit::plain); }},
     ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
     ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
     ValueName{"m_elements", [](S, E e) { return modelled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
-    ValueName{"n_doubled_slow", [](S s, E e) { return doubled_value(e, s.front.text("slow"), Doubled::n, metric_key::l2_sm_bytes, false); }},
-    ValueName{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::l2_sm_bytes, false); }},
-    ValueName{"n_doubled_fast_model", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::l2_sm_bytes, true); }},
-    ValueName{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::n, metric_key::dram_settled_bytes, false); }},
-    ValueName{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.front.text("first"), Doubled::bc, metric_key::l2_sm_bytes, false); }},
-    ValueName{"bc_doubled_fast", [](S s, E e) { return doubled_value(e, s.front.text("fast"), Doubled::bc, metric_key::l2_sm_bytes, false); }},
-    ValueName{"m_doubled", [](S s, E e) { return doubled_value(e, s.front.text("first"), Doubled::m, metric_key::l2_sm_bytes, false); }},
-    ValueName{"exponent_n", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::sm_l2, "first"); }},
-    ValueName{"exponent_d", [](S s, E e) { return exponent_value(s, e, LawVariable::d, LawLevel::sm_l2, "first"); }},
-    ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
-    ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
-    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::l2_sm_bytes); }},
-    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::dram_settled_bytes); }},
-    ValueName{"last_first_fast", [](S s, E e) { return last_problem(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}); }},
-    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(s, e, square_rows(e, Pass::fwd, s.d), {"slow", "fast"}); }},
-    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::time_median_ns); }},
-    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::fwd, s.d), {"slow", "fast"}, metric_key::time_median_ns); }},
-    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "first"); }},
-    ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
+    ValueName{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, Doubled::n, metric_key::l2_sm_bytes); }},
+    ValueName{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.fast, Doubled::n, metric_key::dram_settled_bytes); }},
+    ValueName{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.first, Doubled::bc, metric_key::l2_sm_bytes); }},
+    ValueName{"bc_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, Doubled::bc, metric_key::l2_sm_bytes); }},
+    ValueName{"exponent_n", [](S s, E e) { return exponent_value(e, LawVariable::n, LawLevel::sm_l2, s.first); }},
+    ValueName{"exponent_d", [](S s, E e) { return exponent_value(e, LawVariable::d, LawLevel::sm_l2, s.first); }},
+    ValueName{"exponent_m", [](S s, E e) { return exponent_value(e, LawVariable::m, LawLevel::sm_l2, s.first); }},
+    ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(e, LawVariable::n, LawLevel::dram, s.fast); }},
+    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::l2_sm_bytes); }},
+    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::dram_settled_bytes); }},
+    ValueName{"last_first_fast", [](S s, E e) { return last_problem(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}); }},
+    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(s, e, square_rows(e, Pass::fwd, s.d), {s.slow, s.fast}); }},
+    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::time_median_ns); }},
+    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::fwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
+    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, s.first); }},
     ValueName{"occupancy_slow", [](S s, E e) { return occupancy_at_last(s, e, false); }},
     ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},
-    ValueName{"occupancy_fastest", [](S s, E e) { return occupancy_of_fastest(s, e); }},
-    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {"slow", "fast"}, metric_key::time_median_ns); }},
-    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {"slow", "first"}, metric_key::time_median_ns); }},
-    ValueName{"ps_64", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "fast"); }},
-    ValueName{"ps_128", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "fast"); }},
-    ValueName{"ps_256", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "fast"); }},
-    ValueName{"ps_64_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "slow"); }},
-    ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
+    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
+    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {s.slow, s.first}, metric_key::time_median_ns); }},
+    ValueName{"ps_64", [](S s, E e) { return score_value(e, Pass::bwd, 64, s.fast); }},
+    ValueName{"ps_128", [](S s, E e) { return score_value(e, Pass::bwd, 128, s.fast); }},
+    ValueName{"ps_64_slow", [](S s, E e) { return score_value(e, Pass::bwd, 64, s.slow); }},
+    ValueName{"ps_128_slow", [](S s, E e) { return score_value(e, Pass::bwd, 128, s.slow); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
     ValueName{"decode_gain", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.time; }, Unit::ratio, counted); }},
     ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modeled"); }},
@@ -448,12 +410,22 @@ AttentionProblem Setting::all_heads() const {
   return p;
 }
 
-Setting setting_of(const Front& front, std::uint64_t seed) {
-  Setting setting{.front = front,
-                  .n = whole_of(front, "n", 8192),
-                  .d = whole_of(front, "d", 64),
-                  .heads = whole_of(front, "heads", 32),
-                  .batch = whole_of(front, "batch", 8)};
+Setting read_setting(FrontReader& front) {
+  const auto name = [&](std::string_view key) {
+    const Algorithm* algorithm = front.algorithm(key);
+    return algorithm == nullptr ? std::string() : std::string(algorithm->name());
+  };
+  return {.n = front.whole("n", 8192, 16, std::int64_t{1} << 20),
+          .d = front.whole("d", 64, 1, 1024),
+          .heads = front.whole("heads", 32, 1, 512),
+          .batch = front.whole("batch", 8, 1, 256),
+          .slow = name("slow"),
+          .first = name("first"),
+          .fast = name("fast"),
+          .split = name("split")};
+}
+
+Setting varied(Setting setting, std::uint64_t seed) {
   if (seed == 0) return setting;
   const std::uint64_t random = mixed(seed);
   constexpr std::array<std::int64_t, 2> dims{64, 128};
@@ -484,10 +456,8 @@ std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_
 }
 
 bool asks_what_is_there(const Question& question, const Setting& setting, const Evidence& evidence) {
-  return std::ranges::all_of(spans_of(question.prompt), [&](const Span& span) {
-    if (span.kind != Span::Kind::value) return true;
-    const ValueName* value = find_value(span.text);
-    return value != nullptr && value->of(setting, evidence).has_value();
+  return std::ranges::all_of(values_in(question.prompt), [&](std::string_view name) {
+    return find_value(name)->of(setting, evidence).has_value();
   });
 }
 

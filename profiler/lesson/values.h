@@ -11,18 +11,20 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/lesson_text.h"
 
 namespace attnscope::analysis::lesson {
 
-/// What a step's front matter sets, or the seed of an export: `n`, `d`, `heads`, `batch`, and two algorithms, `slow`
-/// (scores in memory) and `fast`, with `first` for the one that the fast one improved upon.
+/// What a step's front matter sets, or the seed of an export.
 struct Setting {
-  const Front& front;
   std::int64_t n = 8192;
   std::int64_t d = 64;
   std::int64_t heads = 32;
   std::int64_t batch = 8;
+  // Names of algorithms.
+  std::string slow{};   ///< scores in memory
+  std::string first{};  ///< the one that the fast one improved upon
+  std::string fast{};
+  std::string split{};            ///< for decoding
   std::int64_t tile = 128;        ///< rows and keys of the tiles that questions speak of
   std::int64_t load_bytes = 128;  ///< that a warp waits for
   std::size_t pair = 0;           ///< which of the last pairs of points questions compare: 0 the very last
@@ -30,8 +32,9 @@ struct Setting {
   [[nodiscard]] AttentionProblem one_head() const;
   [[nodiscard]] AttentionProblem all_heads() const;
 };
+[[nodiscard]] Setting read_setting(FrontReader&);
 /// `seed` 0 leaves the text's own numbers; any other picks them, so that what is right stays right.
-[[nodiscard]] Setting setting_of(const Front&, std::uint64_t seed = 0);
+[[nodiscard]] Setting varied(Setting setting, std::uint64_t seed);
 
 struct LessonValue {
   std::string text;
@@ -47,6 +50,7 @@ struct ValueName {
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
 };
 [[nodiscard]] std::span<const ValueName> lesson_values();
+/// nullptr for one that there is not.
 [[nodiscard]] const ValueName* find_value(std::string_view name);
 
 /// In which order a question shows its choices: another one with another seed, so that no letter is right more often.

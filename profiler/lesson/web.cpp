@@ -11,10 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "profiler/lesson/formula.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/pictures.h"
-#include "profiler/lesson/terms.h"
 #include "profiler/points/markup.h"
 
 namespace attnscope::analysis::lesson {
@@ -70,10 +68,10 @@ class Page {
   std::string answers() {
     std::string html;
     for (const Step& step : texts_.steps) {
-      const Setting setting = setting_of(step.document.front, options_.seed);
-      const LineHtml line = line_of(setting);
+      const Setting setting = varied(step.setting, options_.seed);
+      const MarkHtml line = line_of(setting);
       std::string questions;
-      for (const Block& block : step.document.blocks) {
+      for (const Block& block : step.blocks) {
         const Question& q = block.question;
         if (block.kind != Block::Kind::question || !asks_what_is_there(q, setting, evidence_)) continue;
         const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
@@ -117,7 +115,7 @@ class Page {
 
   static char letter(std::size_t choice) { return static_cast<char>('A' + choice); }
 
-  LineHtml line_of(const Setting& setting) {
+  MarkHtml line_of(const Setting& setting) {
     return {.value = [this, &setting](std::string_view name) { return value_html(name, setting); },
             .term = [this](std::string_view term, std::string_view said) { return term_html(term, said); }};
   }
@@ -157,39 +155,38 @@ class Page {
   }
 
   /// A page; digits on the keyboard turn to those that have a number.
-  void begin(std::string_view id, std::string_view title, std::string_view number = {},
-             std::string_view language = {}) {
+  void begin(std::string_view id, std::string_view title, std::string_view number = {}) {
     nav_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", markup(id), number == "0" ? "" : number,
                         number.empty() || number == "0" ? "" : " ", markup(title));
     if (!number.empty() && number == start_) start_ = id;
     sections_ += fmt::format("<section id=\"{}\" data-number=\"{}\" tabindex=\"-1\" lang=\"{}\">\n", markup(id), number,
-                             markup(language.empty() ? texts_.language : language));
+                             markup(texts_.language));
   }
   std::string next_number() { return fmt::to_string(++number_); }
 
   void add_step(const Step& step) {
-    begin(step.slug, step.title, step.order < 1 ? "0" : next_number(), step.language);
-    if (step.language != texts_.language) {
-      sections_ += fmt::format("<p class=\"only\">{} {}</p>\n", word("only_in"), markup(step.language));
-    }
-    const Setting setting = setting_of(step.document.front, options_.seed);
-    const LineHtml line = line_of(setting);
-    for (const Block& block : step.document.blocks) {
+    begin(step.slug, step.title, step.order < 1 ? "0" : next_number());
+    const Setting setting = varied(step.setting, options_.seed);
+    const MarkHtml line = line_of(setting);
+    for (const Block& block : step.blocks) {
       if (block.kind == Block::Kind::picture) {
         picture(block.text, step, setting);
       } else {
-        sections_ += block_html(block, setting, line);
+        sections_ += block.kind == Block::Kind::question ? question_html(block.question, setting, line)
+                     : block.revealed
+                         ? fmt::format("<div class=\"revealed\">{}</div>\n", markdown_html(block.text, line))
+                         : markdown_html(block.text, line);
       }
       sections_ += std::exchange(new_terms_, {});
     }
-    if (const std::string* explore = step.document.front.find("explore")) {
+    if (!step.explore.empty()) {
       sections_ +=
           fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
-                      word("explorer"), markup(*explore), setting.n, setting.d);
+                      word("explorer"), markup(step.explore), setting.n, setting.d);
     }
-    if (const std::string* next = step.document.front.find("next"); next != nullptr && &step != &texts_.steps.back()) {
+    if (!step.next.empty() && &step != &texts_.steps.back()) {
       sections_ +=
-          fmt::format("<p class=\"next\"><a href=\"#{}\">{}</a></p>\n", markup((&step + 1)->slug), markup(*next));
+          fmt::format("<p class=\"next\"><a href=\"#{}\">{}</a></p>\n", markup((&step + 1)->slug), markup(step.next));
     }
     sections_ += "</section>\n";
   }
@@ -203,35 +200,8 @@ class Page {
                        word(value->origin), markup(value->text));
   }
 
-  std::string block_html(const Block& block, const Setting& setting, const LineHtml& value) const {
-    switch (block.kind) {
-      case Block::Kind::heading:
-        return fmt::format("<h{0}>{1}</h{0}>\n", block.level + 1, line_html(block.text, value));
-      case Block::Kind::paragraph:
-        return fmt::format("<p{}>{}</p>\n", block.revealed ? " class=\"revealed\"" : "", line_html(block.text, value));
-      case Block::Kind::list: {
-        std::string items;
-        for (const std::string& item : block.items) items += "<li>" + line_html(item, value) + "</li>";
-        return "<ul>" + items + "</ul>\n";
-      }
-      case Block::Kind::formula: {
-        const auto parsed = parse_formula(block.text);
-        return parsed.ok() ? "<div class=\"formula\">" + to_mathml(*parsed, true) + "</div>\n" : std::string();
-      }
-      case Block::Kind::code:
-        return "<pre>" + markup_lines(block.text) + "</pre>\n";
-      case Block::Kind::question:
-        if (!asks_what_is_there(block.question, setting, evidence_)) {
-          return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
-        }
-        return question_html(block.question, value);
-      case Block::Kind::picture:
-        break;
-    }
-    return {};
-  }
-
-  std::string question_html(const Question& q, const LineHtml& value) const {
+  std::string question_html(const Question& q, const Setting& setting, const MarkHtml& value) const {
+    if (!asks_what_is_there(q, setting, evidence_)) return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
     std::string choices;
     const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -261,16 +231,13 @@ class Page {
       sections_ += hierarchy_table();
     } else if (name == "backward") {
       sections_ += backward_picture(setting);
-    } else if (name == "occupancy") {
-      sections_ += occupancy_picture(step.document.front, setting);
     } else {
-      const Front& front = step.document.front;
       moving_picture(name, step.slug,
-                     name == "tiles"     ? played_json(texts_, front, evidence_)
+                     name == "tiles"     ? played_json(texts_, step.playing, evidence_)
                      : name == "softmax" ? softmax_json()
-                     : name == "race"    ? race_json(texts_, front, setting, evidence_)
-                     : name == "law"     ? law_json(texts_, front, evidence_)
-                                         : growth_json(texts_, front, setting, evidence_));
+                     : name == "race"    ? race_json(texts_, step.playing, setting, evidence_)
+                     : name == "law"     ? law_json(texts_, setting.first, evidence_)
+                                         : growth_json(texts_, step.playing, setting, evidence_));
     }
   }
 
@@ -321,26 +288,6 @@ class Page {
         frames, word("doublings"), word("scale"), word("modeled"), markup(evidence_.gpu.name), word("datasheet"));
   }
 
-  std::string occupancy_picture(const Front& front, const Setting& setting) const {
-    const auto all = padded_occupancy(front, setting, evidence_);
-    if (!all || all->steps.empty()) return fmt::format("<p class=\"none\">{}</p>\n", word("no_data"));
-    std::string rows;
-    for (const PaddedOccupancy::Step& step : all->steps) {
-      rows += fmt::format(
-          "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i "
-          "style=\"width:{:.1f}%\"></i></td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
-          markup(format_figure(static_cast<double>(step.padding_bytes), Unit::bytes)), step.blocks_per_sm,
-          markup(format_figure(step.warps_pct, Unit::percent)), step.warps_pct,
-          markup(format_figure(static_cast<double>(step.sm_l2_bytes), Unit::bytes)),
-          markup(format_figure(step.ns, Unit::nanoseconds)));
-    }
-    return fmt::format(
-        "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
-        "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
-        word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
-        word("not_changed"), word("modeled"), markup(translated(texts_, describe(all->spec))));
-  }
-
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
     if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", word("no_data"));
     return fmt::format("<td>{}<small>{}</small></td>", markup(format_figure(figure->value, unit)),
@@ -375,21 +322,15 @@ class Page {
 
   void add_claims() {
     begin("claims", texts_.word("claims"), next_number());
-    sections_ += fmt::format(
-        "<h2>{0}</h2>\n<p class=\"sift\"><input type=\"search\" id=\"claim-search\" placeholder=\"{1}\" "
-        "aria-label=\"{1}\"><label><input type=\"checkbox\" id=\"claim-open\"> {2}</label><output "
-        "id=\"claim-count\"></output></p>\n",
-        word("claims"), word("claim_search"), word("claim_open"));
-    for (const ClaimCard& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
+    sections_ += fmt::format("<h2>{}</h2>\n", word("claims"));
+    for (const Claim& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
     sections_ += "</section>\n";
   }
 
-  std::string card_html(const ClaimCard& card) {
-    const Verdict verdict = judge(card.document.front, evidence_);
-    const Setting setting = setting_of(card.document.front);
-    std::string body;
-    for (const Block& block : card.document.blocks) body += block_html(block, setting, line_of(setting));
-    body = "<div class=\"said\">" + body + "</div>";
+  std::string card_html(const Claim& card) {
+    const Verdict verdict = judge(card, evidence_);
+    const Setting setting;
+    const std::string body = "<div class=\"said\">" + markdown_html(card.text, line_of(setting)) + "</div>";
     std::string choices;
     for (const Outcome outcome : outcomes) {
       choices +=
@@ -411,7 +352,7 @@ class Page {
     if (!of.others.empty())
       parts.push_back(fmt::format("{} {}", texts_.word("others_kernels"), fmt::join(of.others, ", ")));
     parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
-    if (!of.level.empty()) parts.push_back(translated(texts_, of.level));
+    if (!of.level.empty()) parts.push_back(texts_.translated(of.level));
     return markup(fmt::format("{}", fmt::join(parts, " · ")));
   }
 
@@ -421,22 +362,17 @@ class Page {
     std::string html =
         fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
                     word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
-    const auto line = [&](std::string_view key, std::string_view detail) {
-      html += fmt::format("<p>{} {}</p>", word(key), markup(translated(texts_, detail)));
-    };
-    for (const Mismatch& each : verdict.mismatches) line(each.word, each.source);
-    if (verdict.because == "elsewhere") {
-      html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));  // an author's words
-    } else if (!verdict.because.empty()) {
-      line(verdict.because, verdict.detail);
+    if (!verdict.because.empty()) {
+      const std::string& detail = verdict.detail;  // of `elsewhere` an author's words
+      html += fmt::format("<p>{} {}</p>", word(verdict.because),
+                          markup(verdict.because == "elsewhere" ? detail : texts_.translated(detail)));
     }
-    if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
     if (!testable && !verdict.figures.empty() && !of.empty())
       html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(format_figure(figure.value, figure.unit)), markup(translated(texts_, figure.of)),
+                          markup(format_figure(figure.value, figure.unit)), markup(texts_.translated(figure.of)),
                           word(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
@@ -447,7 +383,7 @@ class Page {
     html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
     constexpr std::size_t most_named = 12;
     for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
-      html += fmt::format("<li>{}</li>", markup(translated(texts_, describe(evidence_.points.spec(points[i])))));
+      html += fmt::format("<li>{}</li>", markup(texts_.translated(describe(evidence_.points.spec(points[i])))));
     }
     if (points.size() > most_named) html += "<li>…</li>";
     return html + "</ul></details>";

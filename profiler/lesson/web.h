@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/lesson/claims.h"
 #include "profiler/lesson/texts.h"
-#include "profiler/lesson/values.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -30,15 +28,14 @@ struct WebOptions {
 /// What is right of each question, with its letter, as a page for who teaches: of the same seed.
 [[nodiscard]] std::string answers_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
-/// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, and of
-/// `play_also`, as JSON.
-[[nodiscard]] std::string played_json(const LessonTexts&, const Front&, const Evidence&);
+/// What a browser plays: the frames of every algorithm, mask and choice of a step, as JSON.
+[[nodiscard]] std::string played_json(const LessonTexts&, const Playing&, const Evidence&);
 /// Every algorithm of `play` at each N that was measured: its time, its bytes of DRAM, and how its program comes by the
 /// tiles of S, as JSON.
-[[nodiscard]] std::string race_json(const LessonTexts&, const Front&, const Setting&, const Evidence&);
-/// Bytes of the `first` algorithm over N, d and M, with the exponents that are fitted and those of its law, as JSON.
-[[nodiscard]] std::string law_json(const LessonTexts&, const Front&, const Evidence&);
+[[nodiscard]] std::string race_json(const LessonTexts&, const Playing&, const Setting&, const Evidence&);
+/// Bytes of an algorithm over N, d and M, with the exponents that are fitted and those of its law, as JSON.
+[[nodiscard]] std::string law_json(const LessonTexts&, const std::string& algorithm, const Evidence&);
 /// Bytes and FLOPs of the algorithms of `play` over N, as JSON.
-[[nodiscard]] std::string growth_json(const LessonTexts&, const Front&, const Setting&, const Evidence&);
+[[nodiscard]] std::string growth_json(const LessonTexts&, const Playing&, const Setting&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

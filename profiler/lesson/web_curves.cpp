@@ -7,12 +7,8 @@
 #include <utility>
 
 #include "profiler/lesson/curves.h"
-#include "profiler/lesson/front_keys.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
-#include "profiler/lesson/playing.h"
-#include "profiler/lesson/terms.h"
-#include "profiler/lesson/values.h"
 #include "profiler/lesson/web.h"
 
 namespace attnscope::analysis::lesson {
@@ -27,15 +23,15 @@ constexpr std::size_t most_raced = 4096;
 std::string of_text(const LessonTexts& texts, const Evidence& evidence, const LengthCurves& curves) {
   const AttentionProblem& p = curves.like;
   const std::string shape = fmt::format("d {}, batch {}, heads {}, {}", p.d, p.batch, p.heads_q, to_string(p.dtype));
-  return translated(texts, shape) + " · " + evidence.points.runs()[curves.run].device_name;
+  return texts.translated(shape) + " · " + evidence.points.runs()[curves.run].device_name;
 }
 
 /// How the program of a small problem comes by its tiles of S, round by round, with the kernel that is at work.
-void add_rounds(json& lane, const Front& front, const Evidence& evidence, const Algorithm& algorithm) {
+void add_rounds(json& lane, const Playing& playing, const Evidence& evidence, const Algorithm& algorithm) {
   lane["pairs"] = {8, 8};
   lane["rounds"] = json::array();
   lane["kernels"] = json::array();
-  const auto player = player_of(front, evidence, algorithm, Mask::none, most_raced);
+  const auto player = player_of(playing, evidence, algorithm, Mask::none, most_raced);
   if (!player) return;
   for (const KernelModel& kernel : player->kernels()) lane["kernels"].push_back(kernel.name);
   const PairRounds pairs = pair_rounds(*player);
@@ -47,8 +43,9 @@ void add_rounds(json& lane, const Front& front, const Evidence& evidence, const 
 
 }  // namespace
 
-std::string race_json(const LessonTexts& texts, const Front& front, const Setting& setting, const Evidence& evidence) {
-  const std::vector<const Algorithm*> algorithms = played_algorithms(front, evidence.registry);
+std::string race_json(const LessonTexts& texts, const Playing& playing, const Setting& setting,
+                      const Evidence& evidence) {
+  const std::vector<const Algorithm*>& algorithms = playing.algorithms;
   const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::dram_settled_bytes);
   json all{{"lanes", json::array()}, {"slow", -1}, {"fast", -1}};
   if (!curves) return all.dump();
@@ -64,11 +61,11 @@ std::string race_json(const LessonTexts& texts, const Front& front, const Settin
     }
     if (std::ranges::all_of(rows, &json::is_null)) continue;
     const std::string name = algorithms[i]->name();
-    if (name == front.text("slow")) all["slow"] = all["lanes"].size();
-    if (name == front.text("fast")) all["fast"] = all["lanes"].size();
+    if (name == setting.slow) all["slow"] = all["lanes"].size();
+    if (name == setting.fast) all["fast"] = all["lanes"].size();
     const bool other = algorithms[i]->facts().reference != algorithms.front()->facts().reference;
-    json lane{{"title", title_of(texts, *algorithms[i])}, {"other", other}, {"rows", rows}};
-    add_rounds(lane, front, evidence, *algorithms[i]);
+    json lane{{"title", texts.title_of(*algorithms[i])}, {"other", other}, {"rows", rows}};
+    add_rounds(lane, playing, evidence, *algorithms[i]);
     all["lanes"].push_back(std::move(lane));
   }
   json least = json::array();
@@ -85,15 +82,14 @@ std::string race_json(const LessonTexts& texts, const Front& front, const Settin
     all["rate"] = rate->value;
     all["rate_origin"] = to_string(rate->source);
   }
-  all["played"] = whole_of(front, "play_n", 512);
+  all["played"] = playing.n;
   all["least"] = least;
   all["gpu"] = gpu;
   all["of"] = of_text(texts, evidence, *curves);
   return all.dump();
 }
 
-std::string law_json(const LessonTexts& texts, const Front& front, const Evidence& evidence) {
-  const std::string name = front.text("first");
+std::string law_json(const LessonTexts& texts, const std::string& name, const Evidence& evidence) {
   const auto all = law_slices(evidence, name);
   const Algorithm* algorithm = evidence.registry.find(name);
   if (!all || algorithm == nullptr) return "{}";
@@ -119,15 +115,15 @@ std::string law_json(const LessonTexts& texts, const Front& front, const Evidenc
                      {"origin", origin_of(family.provenance)}});
   }
   return json{{"plots", plots},
-              {"algorithm", title_of(texts, *algorithm)},
-              {"of", translated(texts, problem_text(family)) + " · " +
+              {"algorithm", texts.title_of(*algorithm)},
+              {"of", texts.translated(problem_text(family)) + " · " +
                          evidence.points.run(family.points.front().row).device_name}}
       .dump();
 }
 
-std::string growth_json(const LessonTexts& texts, const Front& front, const Setting& setting,
+std::string growth_json(const LessonTexts& texts, const Playing& playing, const Setting& setting,
                         const Evidence& evidence) {
-  const std::vector<const Algorithm*> algorithms = played_algorithms(front, evidence.registry);
+  const std::vector<const Algorithm*>& algorithms = playing.algorithms;
   const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::l2_sm_bytes);
   json all{{"lines", json::array()}};
   if (!curves) return all.dump();

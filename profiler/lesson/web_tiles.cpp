@@ -10,7 +10,6 @@
 
 #include "profiler/lesson/player.h"
 #include "profiler/lesson/playing.h"
-#include "profiler/lesson/terms.h"
 #include "profiler/lesson/web.h"
 
 namespace attnscope::analysis::lesson {
@@ -130,7 +129,7 @@ json counter_json(const LessonTexts& texts, const Evidence& evidence, const Tile
                   std::string_view algorithm) {
   const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
   if (!longest) return nullptr;
-  return {{"point", translated(texts, describe(evidence.points.spec(longest->row)))},
+  return {{"point", texts.translated(describe(evidence.points.spec(longest->row)))},
           {"counted", longest->counted},
           {"closed", longest->closed_form},
           {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
@@ -144,11 +143,10 @@ json player_json(const TilePlayer& player, const LessonTexts& texts, const Evide
   }
   json frames = json::array();
   for (const Round& round : player.rounds()) frames.push_back(round_json(player, round, matrices));
-  return {{"title", title_of(texts, algorithm)},
+  return {{"title", texts.title_of(algorithm)},
           {"mask", choice},
-          {"problem", fmt::format("{}, {} x {}", translated(texts, describe_shape(player.problem())),
+          {"problem", fmt::format("{}, {} x {}", texts.translated(describe_shape(player.problem())),
                                   player.config().tile.br, player.config().tile.bc)},
-          {"orders", load_orders(texts, player)},
           {"heads", player.problem().instances()},
           {"matrices", matrices.to_json()},
           {"kernels", kernels_json(player)},
@@ -187,27 +185,26 @@ PairRounds pair_rounds(const TilePlayer& player) {
   return all;
 }
 
-std::string played_json(const LessonTexts& texts, const Front& front, const Evidence& evidence) {
+std::string played_json(const LessonTexts& texts, const Playing& playing, const Evidence& evidence) {
   json all = json::array();
-  const std::vector<AlsoPlayed> others = also_played(front, evidence.registry);
-  for (const Algorithm* algorithm : played_algorithms(front, evidence.registry)) {
-    const auto play = [&](const Mask& mask, const AlsoPlayed& also) {
-      const auto player = player_of(front, evidence, *algorithm, mask, most_played, also.choice);
+  for (const Algorithm* algorithm : playing.algorithms) {
+    const auto play = [&](const Mask& mask, const PlayChoice& choice) {
+      const auto player = player_of(playing, evidence, *algorithm, mask, most_played, choice);
       if (!player) return;
-      std::string label = mask == Mask::none ? texts.word("no_mask") : translated(texts, to_string(mask));
-      if (!also.label.empty()) label += ", " + translated(texts, also.label);
+      std::string label = mask == Mask::none ? texts.word("no_mask") : texts.translated(to_string(mask));
+      if (!choice.label.empty()) label += ", " + texts.translated(choice.label);
       json played = player_json(*player, texts, evidence, *algorithm, label);
       const PairRounds pairs = pair_rounds(*player);
       if (pairs.rows > 0) played["pairs"] = {pairs.rows, pairs.cols};
       for (std::size_t i = 0; i < pairs.rounds.size(); ++i) {
         if (!pairs.rounds[i].empty()) played["frames"][i]["p"] = pairs.rounds[i];
       }
-      if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
-      if (plays_a_shorter_n(front, *player, also.choice)) played["shorter"] = true;
+      if (!plays_what_was_chosen(*player, choice)) played["own"] = true;
+      if (plays_a_shorter_n(playing, *player, choice)) played["shorter"] = true;
       all.push_back(std::move(played));
     };
-    for (const Mask& mask : played_masks(front)) play(mask, {});
-    for (const AlsoPlayed& also : others) play(played_masks(front).front(), also);
+    for (const Mask& mask : playing.masks) play(mask, {});
+    for (const PlayChoice& choice : playing.also) play(playing.masks.front(), choice);
   }
   return all.dump();
 }

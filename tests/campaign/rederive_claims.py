@@ -22,9 +22,8 @@ import tempfile
 
 CLAIMS = pathlib.Path(__file__).resolve().parents[2] / 'assets/lesson/claims'
 SAMPLES = ('h200', 'h200-law', 'h200-tiles', 'h200-race')  # of which the lesson is, unless it is told others
-GPUS = {'NVIDIA A100 80GB': {'l2_mib': 40, 'dram_bytes': 80 * 2**30}}  # NVIDIA's datasheet and nvidia-smi
-SIZES = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30}
-UNITS = SIZES | {'ns': 1, 'µs': 1e3, 'ms': 1e6, 'TFLOP/s': 1e12, '%': 0.01}
+UNITS = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30,
+         'ns': 1, 'µs': 1e3, 'ms': 1e6, 'TFLOP/s': 1e12, '%': 0.01}
 PROBLEM = ('pass', 'dtype', 'batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd', 'mask', 'cache', 'dropout',
            'page', 'deterministic')
 TILE = ('br', 'bc', 'raster', 'warps', 'stages', 'splits')
@@ -89,8 +88,6 @@ class Data:
             imported, _, name = named.rpartition(':')
             points = [point for point in points
                       if point['algorithm'] == name and (point['provenance'] == 'imported') == bool(imported)]
-        if card.get('source_kernel') == 'published':
-            points = [point for point in points if point['provenance'] == 'imported']
         return points
 
     def fastest(self, card, named=None):
@@ -140,22 +137,11 @@ def versus(card, data):
 
 def doubled(card, data):
     """All else is equal, the tile too."""
-    if card['doubled'] != 'n':
-        raise LookupError(f'doubled: {card["doubled"]}')
     names = ('place', 'algorithm', *PROBLEM, *TILE)
     points = {key(point, names): point for point in data.of(card) if metric(point, card['metric'])}
     pairs = [(points.get(key(once, names, n_q=2 * once['n_q'], n_k=2 * once['n_k'])), once) for once in points.values()]
     of_pairs = [[metric(point, card['metric']) for point in pair] for pair in pairs if pair[0]]
     return of_cases(card, [twice / once for twice, once in of_pairs])
-
-
-def varies_with(card, data):
-    other, = {'br', 'bc'} - {card['of']}
-    groups = collections.defaultdict(dict)
-    for point in data.of(card):
-        if metric(point, card['metric']):
-            groups[key(point, ('place', 'algorithm', *PROBLEM, other))][point[card['of']]] = metric(point, card['metric'])
-    return of_cases(card, [max(group.values()) / min(group.values()) for group in groups.values() if len(group) > 1])
 
 
 def crossover(card, data):
@@ -208,46 +194,12 @@ def ceiling(card, data):
     return of_cases(card, [values[0] / (values[1] if values[1:] else 1) for values in found])
 
 
-def peak_share(card, data):
-    rates = [(point['gpu'], flops(point) / point['time_median_ns'] * 1e9) for point in data.fastest(card)]
-    verdict, figures = of_cases(card, [100 * rate / gpu['tensor_flops'] for gpu, rate in rates], 0.01)
-    if any(gpu['name'] != card.get('source_gpu', gpu['name']) for gpu, _ in rates):
-        verdict = NOTHING  # and what was recorded stands beside it
-        figures = {label: those for label, those in figures.items() if 'claimed' not in label and label != 'of cases'}
-    shares = [rate / data.ceilings[gpu['name']].get(card['ceiling'], math.inf) for gpu, rate in rates]
-    return verdict, figures | {"the datasheet's peak of the tensor cores": [gpu['tensor_flops'] for gpu, _ in rates],
-                               'the same of a measured rate': [statistics.median(shares)] if any(shares) else []}
-
-
 def over_ridge(card, data):
     ridges = {gpu: of[card['ceiling']] / of['dram_read'] for gpu, of in data.ceilings.items() if card['ceiling'] in of}
     points = [point for point in data.fastest(card) if point['device'] in ridges]
     verdict, figures = of_cases(card, [flops(point) / metric(point, 'dram_settled_bytes') / ridges[point['device']]
                                        for point in points if metric(point, 'dram_settled_bytes')])
     return verdict, figures | {'ridge point, operations for each byte of DRAM': list(ridges.values())}
-
-
-def tile_best(card, data):
-    tile, problems = (int(card['br']), int(card['bc'])), collections.defaultdict(dict)
-    for point in sorted(data.of(card), key=lambda point: -point['time_median_ns']):
-        problems[key(point, ('place', *PROBLEM))][point['br'], point['bc']] = point['time_median_ns']
-    return of_cases(card, [times[tile] / min(times.values()) for times in problems.values()
-                           if tile in times and len(times) > 1])
-
-
-def tile_fits(card, data):
-    """It does where it ran; where nobody tried, only the program's own model of an SM knows."""
-    br, bc, d = (int(card[name]) for name in ('br', 'bc', 'd'))
-    times = [point['time_median_ns'] for point in data.points
-             if key(point, ('algorithm', 'pass', 'br', 'bc', 'd')) == (card['algorithm'], 'fwd', br, bc, d)]
-    return 'held' if times else 'not derived', {'measured with this tile': times, 'Br': [br], 'Bc': [bc]}
-
-
-def loaded_times(card, data):
-    """With tiles by the rule of Algorithm 1 on the GPU of the data."""
-    elements = data.points[0]['gpu']['shared_bytes_per_block'] // 2
-    passes = math.ceil(int(card['n']) / math.ceil(elements / (4 * int(card['d']))))
-    return one(card, {'fa1 Q': passes, 'fa1 O_acc': 2 * passes, 'fa2 Q': 1}[f'{card["algorithm"]} {card["tensor"]}'])
 
 
 def moved(point):
@@ -270,16 +222,6 @@ def memory_saved(card, _):
                                         'kept besides Q, K, V, O by the second': [second]})
 
 
-def ledger(card, _):
-    """In the card's unit, or in percent of a GPU's memory."""
-    unit = GPUS[card['gpu']]['dram_bytes'] / 100 if 'gpu' in card else SIZES[card.get('unit', 'MB')]
-    ns = [int(n) for n in card['n'].split()]
-    size = {'S': lambda n: 2 * n * n, 'moved': lambda n: 4 * 2 * n * n, 'ml': lambda n: 2 * 4 * n,
-            'QKV': lambda n: 3 * 2 * n * int(card['d'])}[card['matrix']]
-    held = [within(card | {'states': states}, size(n) / unit) for states, n in zip(card['states'].split(), ns)]
-    return outcome(held), {'found': [size(n) / (100 * unit if 'gpu' in card else 1) for n in ns]}
-
-
 def softmax_error(card, _):
     """Scores 0 to 7, which are the values, too, in blocks of two."""
     most, total, output = -math.inf, 0.0, 0.0
@@ -294,22 +236,21 @@ def softmax_error(card, _):
 
 
 TESTS = {
-    'versus': versus, 'doubled': doubled, 'varies-with': varies_with, 'crossover': crossover, 'exponent': exponent,
-    'ceiling': ceiling, 'peak-share': peak_share, 'over-ridge': over_ridge, 'tile-best': tile_best,
-    'tile-fits': tile_fits, 'loaded-times': loaded_times, 'memory-saved': memory_saved, 'ledger': ledger,
-    'ledger-share': ledger, 'softmax-error': softmax_error, 'elsewhere': lambda *_: (NOTHING, {}),
-    'occupancy': lambda card, data: of_cases(card, [p['achieved_occupancy_pct'] for p in data.fastest(card)], 0.01),
-    'paper-rule': lambda card, _: one(card, math.ceil(int(card['m_kib']) * 512 / 4 / int(card['d'])), 'Bc',
-                                      **{'M in elements of two bytes': [int(card['m_kib']) * 512]}),
-    'operations': lambda card, _: one(card, 5 / 2),  # S, dV, dP, dQ and dK over S and O
-    'gpu-value': lambda card, _: one(card, GPUS[card['gpu']][card['value']], unit=SIZES['MiB'])}
+    'versus': versus, 'doubled': doubled, 'crossover': crossover, 'exponent': exponent, 'ceiling': ceiling,
+    'over-ridge': over_ridge, 'memory-saved': memory_saved, 'softmax-error': softmax_error,
+    'elsewhere': lambda *_: (NOTHING, {}),
+    'metric': lambda card, data: of_cases(card, [p[card['metric']] for p in data.fastest(card)],
+                                          0.01 if card['metric'].endswith('_pct') else 1),
+    'operations': lambda card, _: one(card, 1)}  # S and O, in each of them
 
 
 def printed(text):
     """A number in base units, and half of its last digit."""
-    word, unit = re.search(r'(-?\d[\d,]*(?:\.\d+)?)\s*([^\s,]*)', text.replace('−', '-')).groups()
+    word, unit = re.search(r'(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)\s*([^\s,]*)', text.replace('−', '-')).groups()
     unit = UNITS.get(unit, 1)
-    return float(word.replace(',', '')) * unit, 0.5001 * 10 ** -len(word.partition('.')[2]) * unit
+    mantissa, _, power = word.partition('e')
+    digits = int(power or 0) - len(mantissa.partition('.')[2])
+    return float(word.replace(',', '')) * unit, 0.5001 * 10 ** digits * unit
 
 
 def on_page(text):
@@ -335,7 +276,7 @@ def differences(derived, page):
             yield f'"{label}" is {"not derived" if texts else "not on the page"}'
         for place, (value, digit) in enumerate(map(printed, texts)):
             against = mine if label == 'one of them' else mine[place:place + 1]
-            if mine and not any(abs(value - figure) <= max(0.01 * abs(figure), digit) for figure in against):
+            if mine and not any(abs(value - figure) <= max(0.01 * abs(figure), digit, 1e-12) for figure in against):
                 yield f'{label}: {texts[place]} on the page, derived {", ".join(f"{figure:.4g}" for figure in against)}'
 
 
@@ -358,7 +299,7 @@ def main():
     data, derived, wrong, forms = Data(program, files), {}, [], 0
     for path in sorted(CLAIMS.glob('*.md')):
         head = path.read_text(encoding='utf-8').split('---\n')[1]
-        card = dict(re.split(r':\s*', line, maxsplit=1) for line in head.splitlines())
+        card = dict(re.split(r':\s*', line, maxsplit=1) for line in head.splitlines() if not line.startswith('#'))
         try:
             derived[path.stem] = TESTS[card['test']](card, data)
         except LookupError as unknown:

@@ -21,7 +21,7 @@ grep -qF "$root/share/attnscope/samples/h200-law.attnscope" "$work/said" || fail
 
 # The list of what is inside: what a header or archive of each was compiled of, and no more than that.
 list="$root/share/doc/attnscope/LICENSES/libraries-of-attnscope.md"
-for package in sqlite3 sqlitecpp fmtlib spdlog cli11 nlohmann-json3 eigen3 boost1.74 xxhash gcc-12; do
+for package in sqlite3 sqlitecpp fmtlib spdlog cli11 nlohmann-json3 eigen3 boost1.74 xxhash cmark gcc-12; do
   grep -q "^| $package |" "$list" || fail "$package is not listed as inside"
   test -s "${list%/*}/$package.txt"
 done

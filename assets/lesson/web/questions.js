@@ -132,23 +132,6 @@ const questionKey = name => {
   return true;
 };
 
-// Claims by their words, and those that are not yet revealed.
-const search = document.getElementById('claim-search');
-const unrevealed = document.getElementById('claim-open');
-const sift = () => {
-  const wanted = search.value.trim().toLowerCase().split(/\s+/);
-  let left = 0;
-  document.querySelectorAll('.claim').forEach(box => {
-    const text = [...box.querySelectorAll('h3, p.source, .said')].map(part => part.textContent).join(' ').toLowerCase();
-    box.hidden = !wanted.every(word => text.includes(word)) || (unrevealed.checked && !!answers[box.dataset.id]?.revealed);
-    if (!box.hidden) ++left;
-  });
-  document.getElementById('claim-count').textContent = `${left} ${w('of')} ${document.querySelectorAll('.claim').length}`;
-};
-search.addEventListener('input', sift);
-unrevealed.addEventListener('change', sift);
-sift();
-
 // What is asked, without where its numbers come from.
 const prompt = node => {
   const copy = node.cloneNode(true);
@@ -182,7 +165,6 @@ document.getElementById('forget').addEventListener('click', () => {
   keep();
   refreshers.forEach(refresh => refresh());
   results();
-  sift();
 });
 const brief = document.getElementById('brief');
 brief.checked = !!memory.brief;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <initializer_list>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/registry.h"
 #include "profiler/lesson/claims.h"
@@ -16,10 +18,17 @@ inline Evidence evidence_of(const PointTable& table) {
   return {.points = table, .rows = table.rows(), .gpu = fixtures::h200(), .registry = built_in_algorithms()};
 }
 
-inline Front card(std::initializer_list<std::pair<std::string, std::string>> entries) {
-  Front front;
-  for (const auto& [key, value] : entries) front.entries[key].value = value;
-  return front;
+/// A card of these lines. Throws what is wrong with it.
+inline Claim card(std::initializer_list<std::pair<std::string, std::string>> lines) {
+  Document document{.file = "claims/mine.md"};
+  document.front.entries = {{"source", {"me", 1}}, {"title.en", {"x", 1}}};
+  for (const auto& [key, value] : lines) {
+    if (!value.empty()) document.front.entries[key] = {value, 1};
+  }
+  std::vector<TextProblem> problems;
+  const auto claim = read_claim(document, "en", {"en", "zh"}, built_in_algorithms(), problems);
+  if (!claim) throw std::invalid_argument(english_text(problems.front().why));
+  return *claim;
 }
 
 }  // namespace attnscope::analysis::lesson

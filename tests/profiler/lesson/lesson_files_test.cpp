@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -106,89 +105,6 @@ TEST(LessonTextsFolder, ThatNobodyMayReadIsTold) {
   std::filesystem::permissions(folder / "en", std::filesystem::perms::none);
   EXPECT_THAT(read_of(folder.path()), ElementsAre("en: it cannot be read: Permission denied"));
   std::filesystem::permissions(folder / "en", std::filesystem::perms::all);
-}
-
-// Frozen: what teachers wrote so stays so, with every key that a step takes and every test of a claim.
-constexpr const char* step_of_0_1 = R"(---
-title: My own step
-slug: own
-order: 8
-n: 4096
-d: 64
-heads: 2
-batch: 1
-slow: naive
-first: fa1
-fast: fa2
-split: splitkv
-explore: fa2
-picture: tiles
-occupancy: fa2
-occupancy_br: 64
-occupancy_bc: 64
-play: fa1 fa2
-play_n: 512
-play_d: 64
-play_br: 64
-play_bc: 64
-play_heads: 2
-play_pass: fwd
-play_masks: full causal
-play_knobs: raster
-play_also: bc=128 m=16384 heads=4,raster=heads_fastest
----
-# My own step
-
-At N {{n}} one head's scores take {{s_one}}: $N^2$ numbers.
-
-$$ \frac{N^2 d^2}{M} $$
-
-::picture tiles
-
-::question own-why
-What becomes of the bytes?
-- [ ] They halve. :: That would be so if the outer loop went over K.
-- [x] They stay. :: Every tile of queries reads all of K and V.
-::hint Which matrix passes by?
-)";
-
-constexpr std::array claims_of_0_1{
-    "test: versus\nfrom: fa1\nto: fa2\nmetric: time_median_ns\npoints: pass:fwd N>=4096\nlow: 1.8\nhigh: 2.2",
-    "test: doubled\ndoubled: n\nmetric: l2_sm_bytes\npoints: pass:fwd\nstates: 4\ntolerance: 0.1",
-    "test: passes\nmetric: tflops\npoints: fa2\nstates: 2.5",
-    "test: varies-with\nof: bc\nmetric: l2_sm_bytes\npoints: fa2\nlow: 0\nhigh: 0.1",
-    "test: exponent\nof: d\nlevel: sm-l2\npoints: fa1\nstates: 2",
-    "test: crossover\nfrom: naive\nto: fa2\npoints: pass:fwd\nstates: 1024",
-    "test: rate\npoints: fa2\nlow: 1e12\nhigh: 1e15",
-    "test: peak-share\npoints: fa2\nstates: 0.5",
-    "test: occupancy\npoints: fa2\nstates: 0.5",
-    "test: tile-best\nbr: 128\nbc: 64\npoints: fa2\nstates: 1",
-    "test: tile-fits\nalgorithm: fa1\nbr: 64\nbc: 64\nd: 64",
-    "test: paper-rule\nm_kib: 100\nd: 64\nstates: 400",
-    "test: loaded-times\nalgorithm: fa2\ntensor: K\nn: 4096\nd: 64\nstates: 64",
-    "test: memory-saved\nfrom: naive\nto: fa2\nn: 4096\nd: 64\nstates: 20",
-    "test: ledger\nmatrix: S\nn: 4096 8192\nunit: MiB\nstates: 32 128",
-    "test: ledger-share\nmatrix: S\nn: 65536\ngpu: a100\nstates: 0.1",
-    "test: gpu-value\ngpu: h200\nvalue: l2_mib\nstates: 60",
-    "test: ceiling\nceiling: dram_copy\nstates: 4e12",
-    "test: softmax-error\nfault: forget-rescale\nlow: 0.001",
-    "test: elsewhere\nmissing: a chip of next year",
-};
-
-TEST(LessonTextsFolder, OfBeforeLoadsWithoutAWord) {
-  const testing::TemporaryFolder folder;
-  write_text(folder / "en/step-8-own.md", step_of_0_1);
-  for (std::size_t i = 0; i < claims_of_0_1.size(); ++i) {
-    write_text(folder / ("claims/mine-" + std::to_string(i) + ".md"),
-               "---\nsource: a talk, slide 12\ntitle.en: A claim\n" + std::string(claims_of_0_1[i]) +
-                   "\n---\n## en\n\nA text.\n");
-  }
-  const auto ours = analysis::lesson::load_lesson("en");
-  const auto texts = analysis::lesson::load_lesson("en", lesson_texts_of(folder.path()));
-  for (const auto& problem : texts.problems) ADD_FAILURE() << english_text(words_of(problem));
-  ASSERT_EQ(texts.steps.size(), ours.steps.size() + 1);
-  EXPECT_EQ(texts.steps.back().slug, "own");
-  EXPECT_EQ(texts.claims.size(), ours.claims.size() + claims_of_0_1.size());
 }
 
 }  // namespace

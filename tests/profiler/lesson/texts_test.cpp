@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/lesson/texts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,6 @@
 #include "profiler/lesson/curves.h"
 #include "profiler/lesson/formula.h"
 #include "profiler/lesson/playing.h"
-#include "profiler/lesson/terms.h"
 #include "profiler/lesson/values.h"
 #include "profiler/lesson/web.h"
 #include "profiler/points/markup.h"
@@ -23,7 +23,6 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -37,8 +36,12 @@ std::vector<std::string> problem_lines(const LessonTexts& texts) {
 
 /// What a step consists of, whatever the language.
 std::vector<std::string> shape_of(const Step& step) {
-  std::vector<std::string> shape{step.slug};
-  for (const Block& block : step.document.blocks) {
+  const Setting& s = step.setting;
+  std::vector<std::string> shape{step.slug, step.explore, s.slow, s.first, s.fast, s.split};
+  shape.push_back(fmt::format("{} {} {} {} {}", step.order, s.n, s.d, s.heads, s.batch));
+  for (const Algorithm* algorithm : step.playing.algorithms) shape.emplace_back(algorithm->name());
+  for (const PlayChoice& choice : step.playing.also) shape.push_back(choice.label);
+  for (const Block& block : step.blocks) {
     std::string part = std::to_string(static_cast<int>(block.kind));
     if (block.kind == Block::Kind::picture) part += block.text;
     if (block.kind == Block::Kind::question) {
@@ -47,9 +50,6 @@ std::vector<std::string> shape_of(const Step& step) {
       if (!block.question.hint.empty()) part += '?';
     }
     shape.push_back(part);
-  }
-  for (const auto& [key, entry] : step.document.front.entries) {
-    if (key != "title" && key != "next") shape.push_back(key + '=' + entry.value);
   }
   return shape;
 }
@@ -61,99 +61,28 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
   for (const LessonTexts* texts : {&en, &zh}) {
     EXPECT_THAT(problem_lines(*texts), IsEmpty()) << texts->language;
     EXPECT_EQ(texts->steps.size(), 8U);
-    EXPECT_GE(texts->claims.size(), 24U);
+    EXPECT_EQ(texts->claims.size(), 12U);
     for (const auto& [key, word] : en.words) EXPECT_NE(texts->word(key).front(), '[') << texts->language << key;
     for (const Step& step : texts->steps) {
-      for (const Block& block : step.document.blocks) {
+      for (const Block& block : step.blocks) {
         for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.because.empty()) << step.slug;
       }
     }
+    for (const Claim& claim : texts->claims) EXPECT_FALSE(claim.text.empty()) << claim.id;
   }
   ASSERT_EQ(en.steps.size(), zh.steps.size());
   for (std::size_t i = 0; i < en.steps.size(); ++i) EXPECT_EQ(shape_of(en.steps[i]), shape_of(zh.steps[i]));
   ASSERT_EQ(en.claims.size(), zh.claims.size());
   for (std::size_t i = 0; i < en.claims.size(); ++i) {
     EXPECT_EQ(en.claims[i].id, zh.claims[i].id);
-    EXPECT_EQ(en.claims[i].document.blocks.size(), zh.claims[i].document.blocks.size()) << en.claims[i].id;
+    EXPECT_EQ(zh.claims[i].source.find("section"), std::string::npos) << zh.claims[i].id;
   }
-}
-
-TEST(LessonTexts, EveryTestOfTheTableHasACard) {
-  std::set<std::string> used;
-  for (const ClaimCard& card : load_lesson("en").claims) used.insert(card.document.front.text("test"));
-  for (const ClaimTest& test : claim_tests()) {
-    if (test.word == "rate" || test.word == "passes") continue;  // for who brings points of their own
-    EXPECT_THAT(used, Contains(std::string(test.word)));
-  }
-}
-
-TEST(LessonTexts, ABrokenFileNamesItsLineAndTheRestWorks) {
-  const std::vector<TextFile> more{
-      {"en/step-1-ledger.md", "---\ntitle: x\nslug: ledger\norder: 1\n---\nA {{nothing}} here\n"},
-      {"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n---\nMy *own* text.\n"},
-      {"claims/own.md", "---\nsource: me\ntest: nonsense\ntitle.en: x\n---\n## en\n\ny\n"},
-      {"claims/lacking.md", "---\nsource: me\ntest: versus\ntitle.en: x\n---\n## en\n\ny\n"},
-      {"claims/other.md", "---\nsource: me\ntest: elsewhere\nmissing: x\ntitle.en: x\n---\n## zh\n\ny\n"},
-      {"notes.txt", "no text of ours"}};
-  const LessonTexts texts = load_lesson("en", more);
-  EXPECT_THAT(
-      problem_lines(texts),
-      ::testing::UnorderedElementsAre(
-          "en/step-1-ledger.md:6: there is no value 'nothing'",
-          ::testing::StartsWith("claims/own.md:3: 'nonsense' is no kind of test; there are versus, "),
-          "claims/lacking.md:1: the front matter lacks 'from'", "claims/lacking.md:1: the front matter lacks 'to'",
-          "claims/lacking.md:1: the front matter lacks 'metric'",
-          "claims/lacking.md:1: the front matter lacks 'points'",
-          "claims/other.md: nothing of it is in the language 'en'",
-          ::testing::StartsWith("notes.txt: none of LANG/words.md")));
-  ASSERT_EQ(texts.steps.size(), 8U);
-  EXPECT_EQ(texts.steps.back().title, "Own");
-  EXPECT_TRUE(load_lesson("fr").steps.empty());
-}
-
-TEST(LessonTexts, WhatCannotBeRead) {
-  const auto why = [](std::string_view text) {
-    const auto parsed = parse_document("f.md", text, [](std::string_view name) { return name == "n"; });
-    return parsed.ok() ? std::string("fine") : english_text(words_of(parsed.problems.front()));
-  };
-  EXPECT_EQ(why("---\na: b\n---\ntext {{n}} **x** `y` $N^2$\n\n- one\n  more\n- two\n"), "fine");
-  EXPECT_THAT(why("text"), HasSubstr("f.md:1: the file does not begin"));
-  EXPECT_THAT(why(""), HasSubstr("f.md:1:"));
-  EXPECT_THAT(why("---\na: b\n"), HasSubstr("no '---' at its end"));
-  EXPECT_THAT(why("---\nab\n---\n"), HasSubstr("f.md:2:"));
-  EXPECT_THAT(why("---\na: b\na: c\n---\n"), HasSubstr("f.md:3: 'a' stands"));
-  EXPECT_THAT(why("---\n---\n\nan *open mark\n"), HasSubstr("f.md:4: '*' has no other one"));
-  EXPECT_THAT(why("---\n---\n$\\nonsense$\n"), HasSubstr("'\\nonsense', which is none"));
-  EXPECT_THAT(why("---\n---\n$$ \\frac{1}{ $$\n"), HasSubstr("f.md:3: a brace"));
-  EXPECT_THAT(why("---\n---\n::question q\nWhat?\n- [x] a :: b\n"), HasSubstr("two choices"));
-  EXPECT_THAT(why("---\n---\n::question q\nWhat?\n- [ ] a :: b\n- [ ] c :: d\n"), HasSubstr("one choice"));
-  EXPECT_THAT(why("---\n---\n::question q\nWhat?\n- [x] a\n- [ ] c :: d\n"), HasSubstr("a choice is"));
-  EXPECT_THAT(why("---\n---\n::sound x\n"), HasSubstr("none of ::picture"));
-  EXPECT_THAT(why("---\n---\n::revealed\n- one\n"), HasSubstr("f.md:4: ::revealed stands"));
-  EXPECT_THAT(why("---\n---\n::revealed\n"), HasSubstr("f.md:3: ::revealed stands"));
-  EXPECT_THAT(why("---\n---\n```\ncode\n"), HasSubstr("f.md:3: the code"));
-  EXPECT_THAT(why("---\n---\n$" + std::string(200, '{') + "\n"), Not(HasSubstr("fine")));
-}
-
-TEST(Formula, BecomesMathml) {
-  const auto mathml = [](std::string_view text) { return to_mathml(parse_formula(text).value(), false); };
-  EXPECT_EQ(mathml("N^2"), "<math><mrow><msup><mi>N</mi><mn>2</mn></msup></mrow></math>");
-  EXPECT_EQ(mathml("\\frac{M}{4d}"),
-            "<math><mrow><mfrac><mrow><mi>M</mi></mrow><mrow><mn>4</mn><mi>d</mi></mrow></mfrac></mrow></math>");
-  EXPECT_THAT(mathml("\\sum_{j}^N x_j"), HasSubstr("<munderover><mo>∑</mo>"));
-  EXPECT_THAT(mathml("\\sqrt{d}"), HasSubstr("<msqrt>"));
-  EXPECT_THAT(mathml("a < b"), HasSubstr("<mo>&lt;</mo>"));
-  EXPECT_THAT(mathml("\\text{a<b}"), HasSubstr("<mtext>a&lt;b</mtext>"));
-  EXPECT_THAT(mathml("m_i^{j}"), HasSubstr("<msubsup>"));
-  for (const char* wrong : {"^2", "a_", "\\frac{1}", "{a", "a}", "\\text{a"})
-    EXPECT_FALSE(parse_formula(wrong).ok()) << wrong;
 }
 
 TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
   const PointTable none;
   const Evidence evidence = evidence_of(none);
-  const Front front = card({{"n", "8192"}, {"d", "64"}, {"slow", "naive"}, {"fast", "fa2"}, {"first", "fa1"}});
-  const Setting setting = setting_of(front);
+  const Setting setting{.n = 8192, .d = 64};
   EXPECT_EQ(find_value("s_one")->of(setting, evidence)->text, "128 MiB");
   EXPECT_EQ(find_value("s_moved")->of(setting, evidence)->text, "512 MiB");
   EXPECT_EQ(find_value("ml_one")->of(setting, evidence)->text, "64 KiB");
@@ -162,29 +91,10 @@ TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
   EXPECT_FALSE(find_value("dram_latency")->of(setting, evidence));
   EXPECT_EQ(find_value("nothing"), nullptr);
   std::set<std::pair<std::int64_t, std::int64_t>> settings;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    settings.emplace(setting_of(front, seed).n, setting_of(front, seed).d);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) settings.emplace(varied(setting, seed).n, varied(setting, seed).d);
   EXPECT_GT(settings.size(), 10U);
-  EXPECT_EQ(setting_of(front, 7).n, setting_of(front, 7).n);
   std::set<std::string_view> names;
   for (const ValueName& value : lesson_values()) EXPECT_TRUE(names.insert(value.name).second) << value.name;
-}
-
-TEST(LessonTexts, WhatTheProgramsSayIsInTheLessonsLanguage) {
-  const LessonTexts zh = load_lesson("zh");
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    for (const Pass pass : {Pass::fwd, Pass::bwd}) {
-      AttentionProblem p{.pass = pass, .n_q = algorithm->facts().decodes ? 1 : 1024, .n_k = 1024, .d = 64};
-      const DeviceLimits& gpu = known_gpus().front();
-      for (const KernelModel& kernel : algorithm->model(p, algorithm->default_config(p, gpu), gpu).kernels) {
-        if (kernel.load_order.why.empty()) continue;
-        const std::string sentence = zh.sentence(kernel.load_order.why);
-        EXPECT_NE(sentence, text(kernel.load_order.why)) << kernel.load_order.why.id;
-        EXPECT_EQ(sentence.find('{'), std::string::npos) << sentence;
-        EXPECT_EQ(load_lesson("en").sentence(kernel.load_order.why), text(kernel.load_order.why));
-      }
-    }
-  }
 }
 
 TEST(LessonFigures, HaveGroupsOfDigits) {
@@ -193,31 +103,6 @@ TEST(LessonFigures, HaveGroupsOfDigits) {
   EXPECT_EQ(format_figure(-1000, Unit::plain), "-1000");
   EXPECT_EQ(format_figure(999, Unit::plain), "999");
   EXPECT_EQ(format_figure(206.08, Unit::plain), "206.1");
-}
-
-TEST(LessonPlayers, PlayWhatATeacherNames) {
-  const Registry& registry = built_in_algorithms();
-  const auto front_with = [](const char* also) {
-    return card({{"play", "fa1 fa2"}, {"play_knobs", "raster nonsense"}, {"play_also", also}});
-  };
-  const Front front =
-      front_with("bc=128 m=16384 heads=4,raster=heads_fastest br=0 raster=x foo=1 = n= heads=999999999");
-  ASSERT_EQ(played_knobs(front, registry).size(), 1U);
-  const auto also = also_played(front, registry);
-  ASSERT_EQ(also.size(), 3U);
-  EXPECT_EQ(also[0].label, "Bc 128");
-  EXPECT_EQ(also[1].choice.m_elements, 16384);
-  const PointTable none;
-  const Evidence evidence = evidence_of(none);
-  const Algorithm& fa2 = *registry.find("fa2");
-  const auto whole = player_of(front, evidence, fa2, Mask::none, 1000);
-  const auto shorter = player_of(front, evidence, fa2, Mask::none, whole->frames() - 1);
-  EXPECT_FALSE(plays_a_shorter_n(front, *whole, {}));
-  EXPECT_TRUE(plays_a_shorter_n(front, *shorter, {}));
-  EXPECT_EQ(shorter->problem().n_k, 256);
-  EXPECT_EQ(shorter->total().by_tensor, shorter->closed_form().by_tensor);
-  EXPECT_EQ(also[2].choice.heads, 4);
-  EXPECT_EQ(also[2].choice.knobs.word("raster"), "heads_fastest");
 }
 
 TEST(LengthCurves, AreOfOneRunAndOfTheFastestTile) {
@@ -250,12 +135,12 @@ TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
   const Evidence evidence = evidence_of(table);
   for (const std::string language : {"en", "zh"}) {
     for (const Step& step : load_lesson(language).steps) {
-      for (const Block& block : step.document.blocks) {
+      for (const Block& block : step.blocks) {
         if (block.kind != Block::Kind::question) continue;
         std::set<std::string> prompts;
         std::set<std::vector<std::size_t>> orders;
         for (std::uint64_t seed = 0; seed < 6; ++seed) {
-          const Setting setting = setting_of(step.document.front, seed);
+          const Setting setting = varied(step.setting, seed);
           EXPECT_LT(3 * setting.d, 4 * setting.tile) << "S and P are most of what standard attention moves";
           prompts.insert(
               line_html(block.question.prompt,
@@ -280,71 +165,10 @@ TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
   }
 }
 
-TEST(LessonTexts, TellEveryErrorOfAFolder) {
-  const std::vector<TextFile> more{
-      {"en/step-8-own.md",
-       "---\ntitle: Own\nslug: own\norder: 8\n---\nan *open\n\n{{nothing}}\n\n::question q\nWhat?\n- [x] a\n- [ ] c :: "
-       "d\n::hint h\n\n::sound\n"},
-      {"en/step-9.md", "---\ntitle: x\n---\n[[phlogiston]]\n"},
-      {"en/step-7-more.md", "---\ntitle: x\nslug: more\norder: 7\n---\n[[phlogiston]] of [[HBM]]\n"}};
-  EXPECT_THAT(
-      problem_lines(load_lesson("en", more)),
-      ::testing::UnorderedElementsAre(
-          ::testing::StartsWith("en/step-8-own.md:6:"), ::testing::StartsWith("en/step-8-own.md:8: there is no value"),
-          ::testing::StartsWith("en/step-8-own.md:12: a choice is"),
-          ::testing::StartsWith("en/step-8-own.md:16: '::sound'"), "en/step-9.md:1: the front matter lacks 'slug'",
-          "en/step-9.md:1: the front matter lacks 'order'", "en/step-9.md:4: the glossary has no term 'phlogiston'",
-          "en/step-7-more.md:6: the glossary has no term 'phlogiston'"));
-}
-
-TEST(LessonTexts, AFileThatIsAllWrongIsToldShortly) {
-  std::string text = "---\ntitle: Own\nslug: own\norder: 8\n---\n";
-  for (int i = 0; i < 200'000; ++i) text += "::x\n";
-  const std::vector<TextFile> more{{"en/step-8-own.md", text}};
-  const std::vector<std::string> told = problem_lines(load_lesson("en", more));
-  ASSERT_EQ(told.size(), 21U);
-  EXPECT_THAT(told.front(), ::testing::StartsWith("en/step-8-own.md:6: '::x'"));
-  EXPECT_EQ(told.back(), "en/step-8-own.md: and 199980 more that is wrong");
-}
-
-TEST(LessonTexts, AStepOfOneLanguageIsShownInTheOther) {
-  const std::vector<TextFile> more{{"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n---\nText.\n"}};
-  const LessonTexts texts = load_lesson("zh", more);
-  EXPECT_THAT(problem_lines(texts), IsEmpty());
-  ASSERT_EQ(texts.steps.size(), 9U);
-  EXPECT_EQ(texts.steps.back().slug, "own");
-  EXPECT_EQ(texts.steps.back().language, "en");
-  const PointTable none;
-  EXPECT_THAT(lesson_page(texts, evidence_of(none)), HasSubstr(texts.word("only_in") + " en"));
-}
-
-TEST(PaddedOccupancy, TwoBlocksThatShareAnSmTakeLongerThanOneAlone) {
-  const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  for (const Step& step : load_lesson("en").steps) {
-    if (step.document.front.find("occupancy") == nullptr) continue;
-    const Setting setting = setting_of(step.document.front);
-    const auto padded = padded_occupancy(step.document.front, setting, evidence_of(table));
-    ASSERT_TRUE(padded);
-    ASSERT_GE(padded->steps.size(), 2U);
-    const auto blocks = static_cast<double>(setting.n / padded->spec.tile.br * setting.heads * setting.batch);
-    double of_more = 0;
-    for (const PaddedOccupancy::Step& each : padded->steps) {
-      const double waves = std::ceil(blocks / fixtures::h200().sm_count / each.blocks_per_sm);
-      if (of_more > 0) {
-        EXPECT_LT(each.ns / waves, of_more) << each.blocks_per_sm;
-      }
-      of_more = each.ns / waves;
-    }
-    // What the question says of one kernel: the more blocks, the faster.
-    EXPECT_LT(padded->steps.front().ns, padded->steps.back().ns);
-  }
-}
-
 TEST(Values, AQuestionOfWhatTheDataDoNotHaveIsNotAsked) {
   const PointTable nothing = fixtures::Points(std::vector<PointRecord>{}).table();
   const PointTable wall = fixtures::Points(fixtures::memory_wall()).table();
-  const Front front = card({{"slow", "naive"}, {"first", "fa1"}, {"fast", "fa2"}});
-  const Setting setting = setting_of(front);
+  const Setting setting{.slow = "naive", .first = "fa1", .fast = "fa2"};
   const Question plain{.id = "a", .prompt = "N is {{n}}"};
   const Question counted{.id = "b", .prompt = "It grows {{n_doubled_fast}}"};
   EXPECT_TRUE(asks_what_is_there(plain, setting, evidence_of(nothing)));
@@ -356,8 +180,7 @@ TEST(Values, DeviationsAreNotRoundedToNone) {
   PointRecord near = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const auto residual = [](const std::vector<PointRecord>& records) {
     const PointTable table = fixtures::Points(records).table();
-    const Front front;
-    return find_value("residual_all")->of(setting_of(front), evidence_of(table))->text;
+    return find_value("residual_all")->of(Setting{}, evidence_of(table))->text;
   };
   EXPECT_EQ(residual({near}), "0.1%");  // as the fixture makes it
   for (KernelRecord& kernel : near.kernels) {
@@ -388,8 +211,7 @@ TEST(Values, TheGainOfSplittingIsTheProductOfItsParts) {
   const PointTable table = fixtures::Points({decoding("fa2", {.br = 128, .bc = 64}, 1e6, 8e8),
                                              decoding("splitkv", {.br = 16, .bc = 128}, 1e4, 1e8)})
                                .table();
-  Front front = card({{"fast", "fa2"}, {"split", "splitkv"}});
-  const Setting setting = setting_of(front);
+  const Setting setting{.fast = "fa2", .split = "splitkv"};
   const auto value = [&](const char* name) {
     const auto found = find_value(name)->of(setting, evidence_of(table));
     return found ? std::stod(found->text) : -1;
@@ -405,31 +227,15 @@ TEST(Values, TheGainOfSplittingIsTheProductOfItsParts) {
               ratio(metric_key::time_median_ns), 0.02 * ratio(metric_key::time_median_ns));
 }
 
-TEST(LessonTerms, InTheLessonsTerms) {
+TEST(LessonTexts, SayPointsInTheirLanguage) {
   const LessonTexts en = load_lesson("en");
   const LessonTexts zh = load_lesson("zh");
   const std::string line = "fp16 causal batch 2 heads 4, raster window:128:0";
-  EXPECT_EQ(translated(en, line), line);
-  EXPECT_EQ(translated(zh, line), "fp16 因果掩码 批量 2 头数 4, 次序 窗口:128:0");
+  EXPECT_EQ(en.translated(line), line);
+  EXPECT_EQ(zh.translated(line), "fp16 因果掩码 批量 2 头数 4, 次序 窗口:128:0");
   const Algorithm& naive = *built_in_algorithms().find("naive");
-  EXPECT_EQ(title_of(en, naive), "Standard attention");
-  EXPECT_EQ(title_of(zh, naive), "标准注意力");
-}
-
-TEST(LessonTerms, EachKernelsOrderOfLoadsIsSaid) {
-  const LessonTexts en = load_lesson("en");
-  const AttentionProblem p{.n_q = 384, .n_k = 384, .d = 64};
-  const auto orders = [&](const char* name) {
-    const Algorithm& algorithm = *built_in_algorithms().find(name);
-    return load_orders(en, TilePlayer::make(algorithm, p, {{.br = 128, .bc = 128}, {}}, fixtures::h200()).value());
-  };
-  const auto naive = orders("naive");
-  ASSERT_GE(naive.size(), 2U);
-  EXPECT_THAT(naive, Contains("qk, softmax: " + en.word("in_order")));
-  EXPECT_THAT(naive, Contains(HasSubstr("pv: " + en.word("runs_ahead"))));
-  const auto fa2 = orders("fa2");
-  ASSERT_EQ(fa2.size(), 1U);
-  EXPECT_THAT(fa2[0], HasSubstr(en.word("runs_ahead")));
+  EXPECT_EQ(en.title_of(naive), "Standard attention");
+  EXPECT_EQ(zh.title_of(naive), "标准注意力");
 }
 
 TEST(LessonPage, StandsAloneAndIsEscaped) {
@@ -456,7 +262,7 @@ TEST(LessonPage, StandsAloneAndIsEscaped) {
     }
     EXPECT_THAT(page, Not(HasSubstr("[lesson]")));
   }
-  const std::string played = played_json(load_lesson("en"), load_lesson("en").steps[5].document.front, evidence);
+  const std::string played = played_json(load_lesson("en"), load_lesson("en").steps[5].playing, evidence);
   EXPECT_THAT(played, HasSubstr("\"mask\""));
   EXPECT_THAT(played, HasSubstr("\"closed\""));
 }

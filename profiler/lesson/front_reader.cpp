@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/lesson/front_reader.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope::analysis::lesson {
+
+const std::string* FrontReader::take(std::string_view key) {
+  taken_.emplace(key);
+  return document_.front.find(key);
+}
+
+std::string FrontReader::text(std::string_view key) {
+  const std::string* value = take(key);
+  return value == nullptr ? std::string() : *value;
+}
+
+std::string FrontReader::needed(std::string_view key) {
+  std::string value = text(key);
+  if (value.empty()) lacks(fmt::format("'{}'", key));
+  return value;
+}
+
+std::optional<double> FrontReader::number(std::string_view key) {
+  if (take(key) == nullptr) return std::nullopt;
+  const std::optional<double> value = document_.front.number(key);
+  if (!value) refuse(key, "a number");
+  return value;
+}
+
+std::int64_t FrontReader::whole(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high) {
+  if (take(key) == nullptr) return otherwise;
+  const std::optional<double> value = document_.front.number(key);
+  const bool fits = value && *value == std::floor(*value) && *value >= static_cast<double>(low) &&
+                    *value <= static_cast<double>(high);
+  if (fits) return static_cast<std::int64_t>(*value);
+  refuse(key, make_message("a whole number from {} to {}", grouped(low), grouped(high)));
+  return otherwise;
+}
+
+std::string FrontReader::one_of(std::string_view key, const std::vector<std::string>& known) {
+  std::string value = text(key);
+  if (value.empty() || std::ranges::count(known, value) > 0) return value;
+  refuse(key, make_message("one of {}", fmt::join(known, ", ")));
+  return {};
+}
+
+std::vector<std::string> FrontReader::words(std::string_view key) {
+  take(key);
+  return document_.front.words(key);
+}
+
+const Algorithm* FrontReader::find(std::string_view key, std::string_view name) {
+  const Algorithm* algorithm = registry_.find(name);
+  if (algorithm == nullptr) {
+    std::vector<std::string> known;
+    for (const Algorithm* each : registry_.algorithms()) known.emplace_back(each->name());
+    refuse(key, make_message("names of algorithms: {}", fmt::join(known, ", ")));
+  }
+  return algorithm;
+}
+
+const Algorithm* FrontReader::algorithm(std::string_view key) {
+  const std::string* name = take(key);
+  return name == nullptr ? nullptr : find(key, *name);
+}
+
+std::vector<const Algorithm*> FrontReader::algorithms(std::string_view key) {
+  std::vector<const Algorithm*> all;
+  for (const std::string& name : words(key)) {
+    if (const Algorithm* algorithm = find(key, name)) all.push_back(algorithm);
+  }
+  return all;
+}
+
+void FrontReader::refuse(std::string_view key, const Message& allowed) {
+  problems_.push_back(
+      {document_.file, document_.front.line_of(key),
+       make_message("'{}: {}' is not taken: it takes {}", key, clipped(document_.front.text(key)), allowed)});
+}
+
+void FrontReader::lacks(std::string_view what) {
+  problems_.push_back({document_.file, 1, make_message("the front matter lacks {}", what)});
+}
+
+std::vector<TextProblem> FrontReader::finish() {
+  for (const auto& [key, entry] : document_.front.entries) {
+    if (taken_.contains(key)) continue;
+    problems_.push_back({document_.file, entry.line,
+                         make_message("nothing takes '{}'; keys here are {}", clipped(key), fmt::join(taken_, ", "))});
+  }
+  std::ranges::stable_sort(problems_, {}, &TextProblem::line);
+  return std::move(problems_);
+}
+
+bool is_name(std::string_view name) {
+  constexpr std::size_t most = 60;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= most && plain(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-'; });
+}
+
+Message no_name(std::string_view text) {
+  return make_message("'{}' is no name: letters a to z, digits and hyphens, 60 at most, a letter or digit first",
+                      clipped(text));
+}
+
+std::string clipped(std::string_view text) {
+  constexpr std::size_t most = 60;
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+}  // namespace attnscope::analysis::lesson
