@@ -42,8 +42,8 @@ struct WrittenLesson {
                                          const analysis::lesson::Evidence&, const LessonFileOptions&);
 
 /// Every *.md below the folder, by its path below it, in the order of the paths; none where there is no such folder.
-/// What is not read (a link that leads out of it, a device, what is too large, what nobody may read, a text under
-/// another name than *.md) stands among them with the reason. Hidden files and editors' copies (x~) are passed over.
+/// What is not read (a link, a device, what is too large, what nobody may read, a text under another name than *.md)
+/// stands among them with the reason. Hidden files and editors' copies (x~) are passed over.
 [[nodiscard]] std::vector<analysis::lesson::TextFile> lesson_texts_of(const std::filesystem::path& folder);
 
 /// Writes every text that is built in below the folder, to edit: all of them or none. How many. Throws FileError; a

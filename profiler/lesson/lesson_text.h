@@ -86,7 +86,7 @@ struct ParsedDocument {
   Document document{};
   std::vector<TextProblem> problems{};
 };
-/// What of a {{value}} or [[term]] there is not.
+/// Which {{values}} and [[terms]] there are.
 struct KnownNames {
   std::function<bool(std::string_view)> value;
   std::function<bool(std::string_view)> term;

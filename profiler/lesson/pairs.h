@@ -52,7 +52,7 @@ struct Crossover {
   std::vector<Pair> pairs{};  ///< by N, `from` the slower one's point
   /// Where the ratio of the times passes 1, between two measured N: linear in the logarithms of both.
   std::optional<double> n{};
-  bool never = false;           ///< slower at the longest measured N: faster from no N on
+  bool never = false;  ///< slower at the longest measured N: faster from no N on
 };
 [[nodiscard]] std::vector<Crossover> crossovers(const PointTable&, std::span<const Row> rows, std::string_view slow,
                                                 std::string_view fast);

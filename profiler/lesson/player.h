@@ -7,8 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,9 +21,9 @@ namespace attnscope::analysis::lesson {
 
 /// What may differ from the GPU, so that something is to be seen of a small problem.
 struct PlayerOptions {
-  int sms = 0;                ///< that the blocks are handed to; 0: the GPU's
-  std::int64_t l2_bytes = 0;  ///< 0: the GPU's
-  CacheState cache = CacheState::cold;
+  int sms = 0;                         ///< that the blocks are handed to; 0: the GPU's
+  std::int64_t l2_bytes = 0;           ///< 0: the GPU's
+  std::int64_t most_frames = 1 << 14;  ///< of a longer program nothing is played
 };
 
 /// Bytes until some moment.
@@ -60,11 +58,9 @@ struct LivePart {
 };
 
 struct Frame {
-  std::size_t index = 0;
   std::size_t launch = 0;  ///< in TilePlayer::kernels()
   std::int64_t block = 0;
   std::int64_t step = 0;
-  std::int64_t steps = 0;  ///< of the block
   std::vector<FrameAccess> accesses{};
   std::vector<Computation> computations{};
   Tally so_far{};                   ///< with this step
@@ -89,77 +85,41 @@ struct TouchedPairs {
   bool operator==(const TouchedPairs&) const = default;
 };
 
-/// A player of more steps than this is not made: an hour of them at 60 a second is a quarter of it.
-inline constexpr std::int64_t most_frames = std::int64_t{1} << 20;
-
-/// Not safe for use by several threads: memory on chip is looked up when it is first asked for.
+/// All that a plan does, step by step.
 class TilePlayer {
  public:
   /// The error is a refusal of the algorithm, or that it is too long. Pre: invalid_reason(problem) is empty.
   [[nodiscard]] static Result<TilePlayer, Message> make(const Algorithm&, const AttentionProblem&, const Config&,
                                                         const DeviceLimits&, const PlayerOptions& = {});
 
-  [[nodiscard]] std::size_t frames() const { return moments_.size(); }
-  /// Any of them, at the cost of some dozen steps. Pre: index < frames().
-  [[nodiscard]] Frame frame(std::size_t index) const;
-  /// What the program of that frame's step accesses. Pre: index < frames().
-  [[nodiscard]] std::vector<TileAccess> accesses(std::size_t index) const;
+  [[nodiscard]] std::span<const Frame> frames() const { return frames_; }
   /// Of every frame; nothing where it computes no scores. What the mask leaves out is in none of them.
   [[nodiscard]] std::vector<std::optional<TouchedPairs>> touched_pairs() const;
   /// All frames, in their order: what SMs do in parallel is one round.
   [[nodiscard]] std::span<const Round> rounds() const { return rounds_; }
   /// After the last one.
-  [[nodiscard]] const Tally& total() const { return total_; }
+  [[nodiscard]] const Tally& total() const { return frames_.back().so_far; }
   /// The measured kernels, in stream order.
   [[nodiscard]] const std::vector<KernelModel>& kernels() const { return kernels_; }
   /// What the closed form says of each matrix, summed over the kernels.
   [[nodiscard]] Tally closed_form() const;
   /// Of each kernel, with what it left dirty in L2.
   [[nodiscard]] const std::vector<LaunchSimulation>& simulated() const { return simulated_; }
-  /// Where kernel `launch` begins and ends: frames [first, second).
-  [[nodiscard]] std::pair<std::size_t, std::size_t> frames_of(std::size_t launch) const;
   [[nodiscard]] const AttentionProblem& problem() const { return problem_; }
   [[nodiscard]] const Config& config() const { return config_; }
 
  private:
-  /// What a step did beside what its program says.
-  struct Moment {
-    std::uint32_t launch = 0;
-    std::uint32_t first_result = 0;
-    std::int64_t block = 0;
-    std::int64_t step = 0;
-  };
-  struct AccessResult {
-    std::int64_t l2 = 0;
-    std::int64_t read = 0;
-    std::int64_t write = 0;
-  };
-  /// The memory of a block after some steps.
-  struct Chip {
-    OnChipState state;
-    std::vector<LivePart> parts;
-  };
   class Recorder;
 
   TilePlayer() = default;
-  void index_tallies();
-  void add(Tally&, std::size_t index, std::vector<TileAccess>& scratch) const;
-  [[nodiscard]] std::vector<LivePart> chip_in(std::size_t launch, std::int64_t block, std::int64_t step) const;
-  /// `fullest`: what each part held at the most in the step, where it is asked for.
-  static void play(Chip&, const TileProgram&, std::int64_t block, std::int64_t step,
-                   std::vector<LivePart>* fullest = nullptr);
+  void fill_in(const std::vector<const KernelLaunch*>& launches);
 
   AttentionProblem problem_;
   Config config_;
   std::vector<KernelModel> kernels_;
-  std::vector<std::shared_ptr<const TileProgram>> programs_;
   std::vector<LaunchSimulation> simulated_;
-  std::vector<Moment> moments_;
+  std::vector<Frame> frames_;
   std::vector<Round> rounds_;
-  std::vector<AccessResult> results_;
-  std::vector<Tally> keys_;  ///< before every `key_distance`-th frame
-  Tally total_;
-  mutable std::map<std::pair<std::size_t, std::int64_t>, std::vector<Chip>> chips_;
 };
 
 }  // namespace attnscope::analysis::lesson

@@ -94,7 +94,7 @@ Playing read_playing(FrontReader& front) {
 }
 
 std::optional<TilePlayer> player_of(const Playing& playing, const Evidence& evidence, const Algorithm& algorithm,
-                                    const Mask& mask, std::size_t most, const PlayChoice& choice) {
+                                    const Mask& mask, std::int64_t most, const PlayChoice& choice) {
   AttentionProblem p{.pass = playing.pass, .mask = mask, .d = playing.d};
   p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : playing.heads;
   for (std::int64_t n = choice.n > 0 ? choice.n : playing.n; n >= 64; n /= 2) {
@@ -102,11 +102,11 @@ std::optional<TilePlayer> player_of(const Playing& playing, const Evidence& evid
     p.n_q = algorithm.facts().decodes ? 1 : n;
     Config config = played_config(playing, algorithm, p, evidence.gpu, choice);
     if (algorithm.refusal(p, config, evidence.gpu)) config = algorithm.default_config(p, evidence.gpu);
-    auto player = TilePlayer::make(
-        algorithm, p, config, evidence.gpu,
-        {.sms = static_cast<int>(playing.sms), .l2_bytes = 1024 * (choice.l2 > 0 ? choice.l2 : playing.l2)});
-    if (!player.ok()) return std::nullopt;
-    if (player->frames() <= most) return std::move(player).value();
+    auto player = TilePlayer::make(algorithm, p, config, evidence.gpu,
+                                   {.sms = static_cast<int>(playing.sms),
+                                    .l2_bytes = 1024 * (choice.l2 > 0 ? choice.l2 : playing.l2),
+                                    .most_frames = most});
+    if (player.ok()) return std::move(player).value();
   }
   return std::nullopt;
 }

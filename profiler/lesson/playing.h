@@ -46,7 +46,7 @@ struct Playing {
 /// With the tile that is asked for where it runs, else the algorithm's own; of N halved until it has `most` frames at
 /// the most, or nothing.
 [[nodiscard]] std::optional<TilePlayer> player_of(const Playing&, const Evidence&, const Algorithm&, const Mask&,
-                                                  std::size_t most, const PlayChoice& = {});
+                                                  std::int64_t most, const PlayChoice& = {});
 /// Whether the player has the tile that was asked for.
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const PlayChoice&);
 /// Whether its N is shorter than what was asked for, since that has too many frames.

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 /// A race's picture has so many tiles at the most: more would be no picture.
-constexpr std::size_t most_raced = 4096;
+constexpr std::int64_t most_raced = 4096;
 
 /// "d 64, batch 2, heads 132, fp16 · NVIDIA H200"
 std::string of_text(const LessonTexts& texts, const Evidence& evidence, const LengthCurves& curves) {

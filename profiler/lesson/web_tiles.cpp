@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// More steps than this make a page slow to load: a shorter N is played then.
-constexpr std::size_t most_played = 4096;
+constexpr std::int64_t most_played = 4096;
 
 /// Matrices by the order in which they first come, with the extents of one head's.
 class Matrices {
@@ -75,7 +75,7 @@ json round_json(const TilePlayer& player, const Round& round, Matrices& matrices
   json done = json::array();
   std::set<std::int64_t> blocks;
   for (std::size_t i = round.first; i < round.last; ++i) {
-    const Frame frame = player.frame(i);
+    const Frame& frame = player.frames()[i];
     blocks.insert(frame.block);
     for (const FrameAccess& each : frame.accesses) {
       const TileAccess& a = each.access;
@@ -94,7 +94,7 @@ json round_json(const TilePlayer& player, const Round& round, Matrices& matrices
     moved.push_back({matrix, row, rows, col, cols, kind});
   }
   json chip = json::array();
-  for (const LivePart& part : player.frame(round.first).on_chip) {
+  for (const LivePart& part : player.frames()[round.first].on_chip) {
     std::string label;
     if (part.tile) {
       label =
@@ -102,7 +102,7 @@ json round_json(const TilePlayer& player, const Round& round, Matrices& matrices
     }
     chip.push_back({part.fill.bytes, label});
   }
-  const Tally tally = player.frame(round.last - 1).so_far;
+  const Tally& tally = player.frames()[round.last - 1].so_far;
   return {{"k", round.launch},
           {"b", blocks.size()},
           {"a", moved},
@@ -138,8 +138,8 @@ json counter_json(const LessonTexts& texts, const Evidence& evidence, const Tile
 json player_json(const TilePlayer& player, const LessonTexts& texts, const Evidence& evidence,
                  const Algorithm& algorithm, const std::string& choice) {
   Matrices matrices;
-  for (std::size_t i = 0; i < player.frames(); ++i) {
-    for (const TileAccess& access : player.accesses(i)) matrices.place_of(access);
+  for (const Frame& frame : player.frames()) {
+    for (const FrameAccess& each : frame.accesses) matrices.place_of(each.access);
   }
   json frames = json::array();
   for (const Round& round : player.rounds()) frames.push_back(round_json(player, round, matrices));

@@ -46,27 +46,16 @@ TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
   write_text(folder / "notes.txt", "of no folder of ours");
   write_text(folder / "claims/large.md", std::string(analysis::lesson::largest_text + 1, 'x'));
   write_text(folder / "claims/most.md", std::string(analysis::lesson::largest_text, 'x'));
-  const auto link = [&](const std::filesystem::path& to, const char* from) {
-    std::filesystem::create_symlink(to, folder / from);
-  };
-  link(outside / "secret.md", "en/out.md");
-  link("../../../../../../etc/passwd", "en/passwd.md");
-  link("step-1.md", "en/step-3.md");
-  link("nothing.md", "en/lost.md");
-  link("loop.md", "en/loop.md");
-  link(outside.path(), "en/folder.md");
-  link("../claims", "en/claims.md");
+  std::filesystem::create_symlink(outside / "secret.md", folder / "en/out.md");
+  std::filesystem::create_symlink("step-1.md", folder / "en/step-3.md");
+  std::filesystem::create_directory_symlink(outside.path(), folder / "more");
   ASSERT_EQ(::mkfifo((folder / "en/pipe.md").c_str(), 0600), 0);
+  const std::string unread = "no regular file whose name ends in .md: it is not read";
   EXPECT_THAT(
       read_of(folder.path()),
       ElementsAre("claims/large.md: the file is larger than a text of a lesson, which has 1,048,576 bytes at most",
-                  "claims/most.md: 1048576 bytes", "en/claims.md: a link to a folder: it is not followed",
-                  "en/folder.md: the link leads out of the folder: it is not followed",
-                  "en/loop.md: the link leads nowhere", "en/lost.md: the link leads nowhere",
-                  "en/out.md: the link leads out of the folder: it is not followed",
-                  "en/passwd.md: the link leads out of the folder: it is not followed",
-                  "en/pipe.md: no regular file: it is not read", "en/step-1.md: 4 bytes",
-                  "en/step-2.md.txt: its name does not end in .md: it is not read", "en/step-3.md: 4 bytes"));
+                  "claims/most.md: 1048576 bytes", "en/out.md: " + unread, "en/pipe.md: " + unread,
+                  "en/step-1.md: 4 bytes", "en/step-2.md.txt: " + unread, "en/step-3.md: " + unread));
 }
 
 TEST(LessonTextsFolder, ASlashAtItsEndIsNoOtherFolder) {
@@ -83,14 +72,6 @@ TEST(LessonTextsFolder, WhoseNamesAreNoTextIsTold) {
   const auto lines = read_of(folder.path());
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines.front(), "en/step-\\xff\\xfe.md: 4 bytes");
-}
-
-TEST(LessonTextsFolder, OfTooManyFilesSomeAreRead) {
-  const testing::TemporaryFolder folder;
-  for (int i = 0; i < 4200; ++i) write_text(folder / ("claims/" + std::to_string(i) + ".md"), "x");
-  const auto lines = read_of(folder.path());
-  EXPECT_EQ(lines.size(), 4097U);
-  EXPECT_THAT(lines, ::testing::Contains("claims: more than 4,096 files: the rest is not read"));
 }
 
 TEST(LessonTextsFolder, ThatIsNotThereHoldsNone) {

@@ -83,7 +83,7 @@ TEST(TeachersStep, SetsWhatIsPlayed) {
   const Evidence evidence = evidence_of(none);
   const Algorithm& fa2 = *playing.algorithms[1];
   const auto whole = player_of(playing, evidence, fa2, Mask::none, 1000);
-  const auto shorter = player_of(playing, evidence, fa2, Mask::none, whole->frames() - 1);
+  const auto shorter = player_of(playing, evidence, fa2, Mask::none, std::ssize(whole->frames()) - 1);
   EXPECT_FALSE(plays_a_shorter_n(playing, *whole, {}));
   EXPECT_TRUE(plays_a_shorter_n(playing, *shorter, {}));
   EXPECT_EQ(shorter->problem().n_k, 256);
