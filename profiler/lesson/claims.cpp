@@ -224,16 +224,8 @@ Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
 
 /// Scores 0 .. 7 in blocks of two, whose maximum rises at every block; the error of what comes out.
 Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
-  SoftmaxRows in{.rows = 1, .columns = 8, .d = 1};
-  for (int i = 0; i < 8; ++i) {
-    in.scores.push_back(i);
-    in.values.push_back(i);
-  }
-  double error = 0;
-  for (int i = 0; i < softmax_faults; ++i) {
-    const auto each = static_cast<SoftmaxFault>(i);
-    if (to_string(each) == claim.fault) error = play_online(in, 2, Rescaling::outer, each).largest_error;
-  }
+  const std::vector<double> scores{0, 1, 2, 3, 4, 5, 6, 7};
+  const double error = online_softmax_error(scores, scores, claim.fault == "none");
   return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
 }
 
@@ -314,11 +306,7 @@ void take(FrontReader& front, std::string_view key, const Registry& registry, Cl
     const std::string of = front.one_of(key, {"N", "d", "M"});
     claim.of = of == "M" ? LawVariable::m : of == "d" ? LawVariable::d : LawVariable::n;
   }
-  if (key == "fault") {
-    std::vector<std::string> known;
-    for (int i = 0; i < softmax_faults; ++i) known.emplace_back(to_string(static_cast<SoftmaxFault>(i)));
-    claim.fault = front.one_of(key, known);
-  }
+  if (key == "fault") claim.fault = front.one_of(key, {"none", "forget-rescale"});
 }
 
 }  // namespace

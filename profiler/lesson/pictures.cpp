@@ -10,16 +10,6 @@
 #include "profiler/lesson/ledger.h"
 
 namespace attnscope::analysis::lesson {
-namespace {
-
-SoftmaxRows one_row(std::vector<double> scores, std::vector<double> values) {
-  const std::size_t columns = scores.size();
-  const std::size_t d = values.size() / columns;
-  return SoftmaxRows{.rows = 1, .columns = columns, .d = d, .scores = std::move(scores), .values = std::move(values)};
-}
-
-}  // namespace
-
 Evidence evidence_of(const PointTable& points) {
   Evidence evidence{
       .points = points, .rows = points.rows(), .gpu = known_gpus().front(), .registry = built_in_algorithms()};
@@ -30,19 +20,6 @@ Evidence evidence_of(const PointTable& points) {
     evidence.gpu = run.limits;
   }
   return evidence;
-}
-
-std::vector<SoftmaxExample> softmax_examples() {
-  const std::vector<double> q{1, 0, 0, 1, 2, 1, 1, 2};
-  const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
-  SoftmaxRows masked = one_row({1, 2, 900, 3}, {1, 2, 30, 4});
-  masked.hidden = {false, false, true, false};
-  return {{"4 x 2", rows_of(q, k, q, 2, 1), {2, 1, 4}},
-          {"[2, 1, 0]", one_row({2, 1, 0}, {10, 0, -10}), {2, 1, 3}},
-          {"[3.01, 0.09, 2.48, 1.95]", one_row({3.01, 0.09, 2.48, 1.95}, {1, 0, 0, 0}), {2, 1, 4}},
-          {"[-0.3, 0.2, 0.5, 0.7, 0.1, 0.8]", one_row({-0.3, 0.2, 0.5, 0.7, 0.1, 0.8}, {1, 2, 3, 4, 5, 6}), {3, 1, 6}},
-          {"[0, 1, 4, 6]", one_row({0, 1, 4, 6}, {1, 2, 3, 4}), {2, 1, 4}},
-          {"[1, 2, (900), 3]", std::move(masked), {2, 1, 4}}};
 }
 
 std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/online_softmax.h"
 #include "profiler/lesson/pairs.h"
 #include "profiler/lesson/texts.h"
 #include "profiler/lesson/values.h"
@@ -19,14 +18,6 @@ namespace attnscope::analysis::lesson {
 
 /// All of the points, with the GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
 [[nodiscard]] Evidence evidence_of(const PointTable&);
-
-/// Rows of scores to see the online softmax on: the seeds' articles' numbers.
-struct SoftmaxExample {
-  std::string_view name{};
-  SoftmaxRows rows{};
-  std::vector<std::size_t> blocks{};  ///< sizes to play it in
-};
-[[nodiscard]] std::vector<SoftmaxExample> softmax_examples();
 
 /// Drawn as a square whose area is `bytes`; `label` is ready to be read.
 struct Sized {

@@ -277,12 +277,6 @@ Value decode_value(const Setting& setting, const Evidence& evidence, double (*of
   return LessonValue{format_figure(of(*gain), unit), origin == counted ? origin_of(gain->provenance) : origin};
 }
 
-/// The softmax's seven steps: rising scores, as claims take them.
-double fault_error(SoftmaxFault fault) {
-  const SoftmaxRows in{.rows = 1, .columns = 4, .d = 1, .scores = {0, 1, 4, 6}, .values = {1, 2, 3, 4}};
-  return play_online(in, 2, Rescaling::outer, fault).largest_error;
-}
-
 Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
   const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
   return modelled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
@@ -343,7 +337,7 @@ const std::array value_table{
     ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
     ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.slow); }},
     ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
-    ValueName{"error_forget", [](S, E) { return modelled(fault_error(SoftmaxFault::forget_rescale), Unit::plain); }},
+    ValueName{"error_forget", [](S, E) { return modelled(online_softmax_error({0, 1, 4, 6}, {1, 2, 3, 4}, false), Unit::plain); }},
     ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
     ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
     ValueName{"m_elements", [](S, E e) { return modelled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profiler/lesson/hierarchy.h"
+#include "profiler/lesson/online_softmax.h"
 #include "profiler/lesson/pictures.h"
 #include "profiler/points/markup.h"
 
@@ -30,11 +31,11 @@ std::string softmax_json() {
   nlohmann::json all = nlohmann::json::array();
   for (const SoftmaxExample& example : softmax_examples()) {
     all.push_back({{"name", example.name},
-                   {"columns", example.rows.columns},
-                   {"d", example.rows.d},
-                   {"scores", example.rows.scores},
-                   {"values", example.rows.values},
-                   {"hidden", example.rows.hidden},
+                   {"columns", example.columns},
+                   {"d", example.d},
+                   {"scores", example.scores},
+                   {"values", example.values},
+                   {"hidden", example.hidden},
                    {"blocks", example.blocks}});
   }
   return all.dump();

@@ -10,7 +10,7 @@ const half = value => {
   return Math.abs(steps * unit) > 65504 ? Math.sign(x) * Infinity : steps * unit;
 };
 
-// The rows' blocks one after the other, as profiler/lesson/online_softmax.cpp plays them, faults as well.
+// The rows' blocks one after the other, with a fault or none.
 const playOnline = ({columns, d, scores, values, hidden}, block, inner, fault) => {
   const [late, forgets] = [fault.startsWith('mask-after'), fault === 'forget-rescale'];
   const round = fault === 'sum-in-fp16' ? half : x => x;
