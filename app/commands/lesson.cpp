@@ -18,7 +18,6 @@
 #include "app/program.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/lesson/lesson_files.h"
-#include "profiler/lesson/pictures.h"
 #include "profiler/lesson/texts.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -69,7 +68,7 @@ ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);
   if (loaded.table.empty()) spdlog::warn("{}", "the files hold no points: what needs them says so in its place");
-  lesson::Evidence evidence = lesson::evidence_of(loaded.table);
+  lesson::Evidence evidence = evidence_of(loaded.table);
   if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
   const WrittenLesson written = write_lesson(options.folder, own, evidence,
                                              {.language = options.language,

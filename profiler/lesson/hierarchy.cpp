@@ -42,11 +42,6 @@ double host_link(const DeviceLimits& gpu) {
 
 }  // namespace
 
-double Hierarchy::ridge() const {
-  const Figure& dram = at(Rung::dram).flops_per_byte;
-  return dram ? dram->value : 0;
-}
-
 Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measured, std::string_view tensor) {
   namespace key = ceiling_key;
   const std::vector<Ceiling> datasheet = datasheet_ceilings(gpu);
@@ -55,7 +50,6 @@ Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measure
     return Figure(HierarchyFigure{static_cast<double>(bytes), CeilingSource::datasheet});
   };
   Hierarchy all;
-  all.measured = !measured.empty();
   const Figure flops = tensor.empty() ? of({key::wgmma_fp16, key::mma_fp16}) : of({tensor});
   all.tensor_flops = flops.value_or(HierarchyFigure{tensor.empty() ? gpu.tensor_flops : 0, CeilingSource::datasheet});
 

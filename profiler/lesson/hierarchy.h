@@ -17,8 +17,6 @@ namespace attnscope::analysis::lesson {
 struct HierarchyFigure {
   double value = 0;
   CeilingSource source = CeilingSource::datasheet;
-
-  bool operator==(const HierarchyFigure&) const = default;
 };
 
 /// From the nearest to the farthest.
@@ -38,10 +36,7 @@ struct HierarchyRung {
 struct Hierarchy {
   std::vector<HierarchyRung> rungs{};
   HierarchyFigure tensor_flops;  ///< a second, at fp16
-  bool measured = false;         ///< some of it was
 
-  /// Operations for each byte of DRAM at which both take equally long: what lies below is bound by DRAM.
-  [[nodiscard]] double ridge() const;
   [[nodiscard]] const HierarchyRung& at(Rung rung) const { return rungs[static_cast<std::size_t>(rung)]; }
 };
 

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "profiler/files/file_error.h"
 #include "profiler/files/file_system.h"
-#include "profiler/lesson/pictures.h"
 #include "profiler/lesson/web.h"
 #include "profiler/plan/text.h"
 
@@ -101,6 +101,18 @@ class TextFolder {
 };
 
 }  // namespace
+
+lesson::Evidence evidence_of(const analysis::PointTable& points) {
+  lesson::Evidence evidence{
+      .points = points, .rows = points.rows(), .gpu = known_gpus().front(), .registry = built_in_algorithms()};
+  std::string newest;
+  for (const analysis::Run& run : points.runs()) {
+    if (run.provenance == Provenance::imported || run.started_at < newest) continue;
+    newest = run.started_at;
+    evidence.gpu = run.limits;
+  }
+  return evidence;
+}
 
 WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextFile> own_texts,
                            const lesson::Evidence& evidence, const LessonFileOptions& options) {

@@ -15,6 +15,9 @@
 
 namespace attnscope {
 
+/// All of the points, with the GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
+[[nodiscard]] analysis::lesson::Evidence evidence_of(const analysis::PointTable&);
+
 struct LessonFileOptions {
   std::string language = "en";      ///< of index.html
   std::string start{};              ///< as WebOptions has it

@@ -201,8 +201,7 @@ std::string LessonTexts::title_of(const Algorithm& algorithm) const {
 }
 
 const std::vector<std::string>& picture_names() {
-  static const std::vector<std::string> names{"race",    "ledger", "hierarchy", "tiles",
-                                              "softmax", "law",    "growth",    "backward"};
+  static const std::vector<std::string> names{"race", "ledger", "hierarchy", "tiles", "softmax", "law", "backward"};
   return names;
 }
 

@@ -221,21 +221,6 @@ Value group_of_decoding(const Setting& /*setting*/, const Evidence& evidence) {
   return LessonValue{fmt::to_string(group_size(evidence.points.problem(rows.front()))), "measured"};
 }
 
-/// Why the one that splits the keys is the faster one at the longest cache: gain = blocks x bytes x pace.
-struct DecodeGain {
-  double slow_blocks = 0;  ///< of the kernel that moves most
-  double split_blocks = 0;
-  double slow_rows = 0;  ///< of its tile
-  double split_rows = 0;
-  double bytes = 1;  ///< of the slow one over those of the other, between L2 and the SMs, counted
-  double time = 1;   ///< of the slow one over that of the other
-  Provenance provenance = Provenance::measured;  ///< the weakest of bytes and times
-
-  [[nodiscard]] double blocks() const { return split_blocks / slow_blocks; }
-  /// Bytes that a block gets in a nanosecond, the other's over the slow one's.
-  [[nodiscard]] double pace() const { return time / bytes / blocks(); }
-};
-
 double blocks_of_largest(const Evidence& evidence, Row row) {
   const PointSpec spec = evidence.points.spec(row);
   const Algorithm* algorithm = evidence.registry.find(spec.algorithm);
@@ -249,32 +234,22 @@ double blocks_of_largest(const Evidence& evidence, Row row) {
   return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
 }
 
-std::optional<DecodeGain> decode_gain(const Setting& setting, const Evidence& evidence) {
+/// At the longest cache, of an algorithm that splits the keys and one that does not.
+std::optional<Pair> decode_pair(const Setting& setting, const Evidence& evidence) {
   const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.fast, setting.split,
                                          metric_key::time_median_ns);
-  if (pairs.empty()) return std::nullopt;
-  const Pair& pair = pairs.back();
-  const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
-  if (!bytes.has(pair.from) || !bytes.has(pair.to) || bytes.value(pair.to) <= 0) return std::nullopt;
-  const DecodeGain gain{
-      .slow_blocks = blocks_of_largest(evidence, pair.from),
-      .split_blocks = blocks_of_largest(evidence, pair.to),
-      .slow_rows = static_cast<double>(evidence.points.spec(pair.from).tile.br),
-      .split_rows = static_cast<double>(evidence.points.spec(pair.to).tile.br),
-      .bytes = bytes.value(pair.from) / bytes.value(pair.to),
-      .time = 1 / pair.ratio(),
-      .provenance = std::max({pair.provenance, bytes.provenance(pair.from), bytes.provenance(pair.to)})};
-  return gain.slow_blocks > 0 && gain.split_blocks > 0 ? std::optional(gain) : std::nullopt;
+  return pairs.empty() ? std::nullopt : std::optional(pairs.back());
 }
 
-/// Where decode_value() says what its bytes and times are.
-constexpr std::string_view counted = "counted";
+Value decode_gain(const Setting& setting, const Evidence& evidence) {
+  const auto pair = decode_pair(setting, evidence);
+  if (!pair) return std::nullopt;
+  return LessonValue{format_figure(1 / pair->ratio(), Unit::ratio), origin_of(pair->provenance)};
+}
 
-Value decode_value(const Setting& setting, const Evidence& evidence, double (*of)(const DecodeGain&), Unit unit,
-                   std::string_view origin) {
-  const auto gain = decode_gain(setting, evidence);
-  if (!gain) return std::nullopt;
-  return LessonValue{format_figure(of(*gain), unit), origin == counted ? origin_of(gain->provenance) : origin};
+Value decode_blocks(const Setting& setting, const Evidence& evidence, Row Pair::*side) {
+  const auto pair = decode_pair(setting, evidence);
+  return pair ? modelled(blocks_of_largest(evidence, (*pair).*side), Unit::plain) : std::nullopt;
 }
 
 Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
@@ -365,14 +340,9 @@ const std::array value_table{
     ValueName{"ps_64_slow", [](S s, E e) { return score_value(e, Pass::bwd, 64, s.slow); }},
     ValueName{"ps_128_slow", [](S s, E e) { return score_value(e, Pass::bwd, 128, s.slow); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
-    ValueName{"decode_gain", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.time; }, Unit::ratio, counted); }},
-    ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modeled"); }},
-    ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, counted); }},
-    ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, counted); }},
-    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_blocks; }, Unit::plain, "modeled"); }},
-    ValueName{"decode_blocks_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_blocks; }, Unit::plain, "modeled"); }},
-    ValueName{"decode_rows_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_rows; }, Unit::plain, ""); }},
-    ValueName{"decode_rows_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_rows; }, Unit::plain, ""); }},
+    ValueName{"decode_gain", [](S s, E e) { return decode_gain(s, e); }},
+    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_blocks(s, e, &Pair::from); }},
+    ValueName{"decode_blocks_split", [](S s, E e) { return decode_blocks(s, e, &Pair::to); }},
 };
 // clang-format on
 

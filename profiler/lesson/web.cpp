@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "profiler/lesson/hierarchy.h"
+#include "profiler/lesson/ledger.h"
 #include "profiler/lesson/online_softmax.h"
-#include "profiler/lesson/pictures.h"
 #include "profiler/points/markup.h"
 
 namespace attnscope::analysis::lesson {
@@ -39,6 +39,57 @@ std::string softmax_json() {
                    {"blocks", example.blocks}});
   }
   return all.dump();
+}
+
+/// Drawn as a square whose area is `bytes`; `label` is ready to be read.
+struct Sized {
+  std::string label{};
+  double bytes = 0;
+};
+/// One head's matrices beside the memories of an SM and the L2, and all heads' beside DRAM: two pictures, a scale each.
+std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,
+                                               const DeviceLimits& gpu) {
+  const Ledger one = ledger_of(setting.one_head());
+  const Hierarchy memories = hierarchy_of(gpu);
+  const auto size = [&](Rung rung) { return memories.at(rung).bytes->value; };
+  const auto scores = static_cast<double>(one.find(Tensor::s)->one());
+  const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
+  return {{{"S", scores},
+           {"P", scores},
+           {"Q + K + V + O", static_cast<double>(one.kept())},
+           {texts.word("registers"), size(Rung::registers)},
+           {texts.word("shared"), size(Rung::shared)},
+           {"L2", size(Rung::l2)}},
+          {{texts.word("dram"), size(Rung::dram)},
+           {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
+           {fmt::format("S, N {}", 2 * setting.n), 4 * all},
+           {"L2", size(Rung::l2)}}};
+}
+
+struct LedgerFrame {
+  std::int64_t n = 0;
+  std::vector<std::vector<Sized>> pictures{};
+};
+/// At some N, each twice the one before, the setting's own among them.
+std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
+  std::vector<LedgerFrame> frames;
+  for (const std::int64_t n : {setting.n / 8, setting.n / 4, setting.n / 2, setting.n, 2 * setting.n, 4 * setting.n}) {
+    if (n < 16) continue;
+    Setting other = setting;
+    other.n = n;
+    frames.push_back({n, ledger_squares(texts, other, gpu)});
+  }
+  return frames;
+}
+
+/// P beside what the backward pass keeps in its place.
+std::vector<Sized> backward_squares(const Setting& setting) {
+  const Ledger one = ledger_of(setting.one_head());
+  const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };
+  return {{"P", bytes(Tensor::p)},
+          {"Q + K + V + O", static_cast<double>(one.kept())},
+          {"m + ℓ", bytes(Tensor::m) + bytes(Tensor::l)},
+          {"LSE", bytes(Tensor::lse)}};
 }
 
 class Page {
@@ -237,8 +288,7 @@ class Page {
                      name == "tiles"     ? played_json(texts_, step.playing, evidence_)
                      : name == "softmax" ? softmax_json()
                      : name == "race"    ? race_json(texts_, step.playing, setting, evidence_)
-                     : name == "law"     ? law_json(texts_, setting.first, evidence_)
-                                         : growth_json(texts_, step.playing, setting, evidence_));
+                                         : law_json(texts_, setting.first, evidence_));
     }
   }
 

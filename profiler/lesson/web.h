@@ -35,7 +35,5 @@ struct WebOptions {
 [[nodiscard]] std::string race_json(const LessonTexts&, const Playing&, const Setting&, const Evidence&);
 /// Bytes of an algorithm over N, d and M, with the exponents that are fitted and those of its law, as JSON.
 [[nodiscard]] std::string law_json(const LessonTexts&, const std::string& algorithm, const Evidence&);
-/// Bytes and FLOPs of the algorithms of `play` over N, as JSON.
-[[nodiscard]] std::string growth_json(const LessonTexts&, const Playing&, const Setting&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

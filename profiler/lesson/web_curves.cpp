@@ -3,13 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "profiler/lesson/curves.h"
+#include "profiler/curves/law_exponents.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
+#include "profiler/lesson/pairs.h"
 #include "profiler/lesson/web.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -18,6 +24,110 @@ using nlohmann::json;
 
 /// A race's picture has so many tiles at the most: more would be no picture.
 constexpr std::int64_t most_raced = 4096;
+
+/// Algorithms of one run at problems that differ in N alone: forward, without a mask, as many queries as keys.
+struct LengthCurves {
+  RunIndex run = 0;
+  AttentionProblem like{};              ///< of the first N
+  std::vector<std::int64_t> lengths{};  ///< ascending
+  /// Of each algorithm that was asked for, in that order, and of each N the fastest tile that has the metrics.
+  std::vector<std::vector<std::optional<Row>>> rows{};
+};
+/// What points of one set of curves have in common: the run, and all of a point but algorithm, N and tile.
+using CurveKey = std::pair<RunIndex, std::string>;
+
+CurveKey key_of(RunIndex run, PointSpec spec) {
+  spec.algorithm.clear();
+  spec.problem.n_q = spec.problem.n_k = 0;
+  spec.set_config({});
+  return {run, identity_text(spec)};
+}
+
+/// By algorithm and N the row of the fastest tile.
+using Fastest = std::map<std::pair<std::size_t, std::int64_t>, Row>;
+
+std::map<CurveKey, Fastest> fastest_of(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
+                                       std::int64_t d, std::string_view metric) {
+  const PointTable& table = evidence.points;
+  const ValueColumn& times = table.values(metric_key::time_median_ns);
+  const ValueColumn& values = table.values(metric);
+  std::map<CurveKey, Fastest> all;
+  for (const Row row : evidence.rows) {
+    const auto algorithm = std::ranges::find(algorithms, table.algorithm(row), &Algorithm::name);
+    if (algorithm == algorithms.end() || !ended_well(table, row)) continue;
+    if (!times.has(row) || !values.has(row)) continue;
+    const PointSpec spec = table.spec(row);
+    const AttentionProblem& p = spec.problem;
+    if (p.pass != Pass::fwd || p.mask != Mask::none || p.n_q != p.n_k || p.d != d) continue;
+    Fastest& fastest = all[key_of(table.run_index(row), spec)];
+    const auto [place, fresh] =
+        fastest.emplace(std::pair(static_cast<std::size_t>(algorithm - algorithms.begin()), p.n_k), row);
+    if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
+  }
+  return all;
+}
+
+std::size_t algorithms_in(const Fastest& fastest) {
+  std::size_t count = 0;
+  for (auto at = fastest.begin(); at != fastest.end(); at = fastest.lower_bound({at->first.first + 1, 0})) ++count;
+  return count;
+}
+
+/// Of the runs and problems of that d the one with the most of these algorithms, then with the most points that have a
+/// time and the metric; nothing where there are fewer than two algorithms.
+std::optional<LengthCurves> length_curves(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
+                                          std::int64_t d, std::string_view metric) {
+  const auto all = fastest_of(evidence, algorithms, d, metric);
+  const auto rank = [](const auto& each) { return std::pair(algorithms_in(each.second), each.second.size()); };
+  const auto best = std::ranges::max_element(all, {}, rank);
+  if (best == all.end() || algorithms_in(best->second) < 2) return std::nullopt;
+  LengthCurves curves{.run = best->first.first};
+  for (const auto& [at, row] : best->second) curves.lengths.push_back(at.second);
+  std::ranges::sort(curves.lengths);
+  curves.lengths.erase(std::unique(curves.lengths.begin(), curves.lengths.end()), curves.lengths.end());
+  curves.like = evidence.points.problem(best->second.begin()->second);
+  curves.rows.assign(algorithms.size(), std::vector<std::optional<Row>>(curves.lengths.size()));
+  for (const auto& [at, row] : best->second) {
+    const auto length = std::ranges::lower_bound(curves.lengths, at.second) - curves.lengths.begin();
+    curves.rows[at.first][static_cast<std::size_t>(length)] = row;
+  }
+  return curves;
+}
+
+/// Points of a family that differ in one of N, d and M alone.
+struct LawSlice {
+  LawVariable variable = LawVariable::n;
+  std::vector<LawPoint> points{};  ///< ascending by the variable
+};
+/// A family that has exponents, with the most points, and of it a slice for each of N, d and M.
+struct LawSlices {
+  LawFamily family{};
+  std::array<LawSlice, law_variables> slices{};
+};
+/// Of the algorithm, between SM and L2; nothing where no sweep of the three was recorded.
+std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view algorithm) {
+  LawSlices best;
+  for (LawFamily& family : fit_law_exponents(evidence.points, evidence.rows).families) {
+    const bool fits = family.algorithm == algorithm && family.level == LawLevel::sm_l2 && !family.refusal;
+    if (fits && family.points.size() > best.family.points.size()) best.family = std::move(family);
+  }
+  if (best.family.points.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < law_variables; ++i) {
+    std::map<std::array<double, law_variables>, std::vector<LawPoint>> groups;
+    for (const LawPoint& point : best.family.points) {
+      std::array<double, law_variables> others = point.at;
+      others.at(i) = 0;
+      groups[others].push_back(point);
+    }
+    LawSlice& slice = best.slices.at(i);
+    slice.variable = static_cast<LawVariable>(i);
+    for (auto& [others, points] : groups) {
+      if (points.size() >= slice.points.size()) slice.points = std::move(points);
+    }
+    std::ranges::sort(slice.points, {}, [i](const LawPoint& point) { return point.at.at(i); });
+  }
+  return best;
+}
 
 /// "d 64, batch 2, heads 132, fp16 · NVIDIA H200"
 std::string of_text(const LessonTexts& texts, const Evidence& evidence, const LengthCurves& curves) {
@@ -119,31 +229,6 @@ std::string law_json(const LessonTexts& texts, const std::string& name, const Ev
               {"of", texts.translated(problem_text(family)) + " · " +
                          evidence.points.run(family.points.front().row).device_name}}
       .dump();
-}
-
-std::string growth_json(const LessonTexts& texts, const Playing& playing, const Setting& setting,
-                        const Evidence& evidence) {
-  const std::vector<const Algorithm*>& algorithms = playing.algorithms;
-  const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::l2_sm_bytes);
-  json all{{"lines", json::array()}};
-  if (!curves) return all.dump();
-  const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
-  Provenance weakest = Provenance::measured;
-  for (std::size_t i = 0; i < algorithms.size(); ++i) {
-    json points = json::array();
-    for (const std::optional<Row>& row : curves->rows[i]) {
-      if (!row) continue;
-      const PointSpec spec = evidence.points.spec(*row);
-      const AttentionModel model = algorithms[i]->model(spec.problem, spec.config(), evidence.points.run(*row).limits);
-      weakest = std::max(weakest, bytes.provenance(*row));
-      points.push_back({spec.problem.n_k, bytes.value(*row), model.matrix_flops()});
-    }
-    if (points.size() < 2) continue;
-    all["lines"].push_back({{"short", algorithms[i]->facts().short_title}, {"points", points}});
-  }
-  all["origin"] = origin_of(weakest);
-  all["of"] = of_text(texts, evidence, *curves);
-  return all.dump();
 }
 
 }  // namespace attnscope::analysis::lesson

@@ -299,7 +299,6 @@ constexpr const char* reader = R"js(<script>
       return {before, answered, locked, after: dots(), numbers};
     });
     report.said = !told.hidden;
-    report.growth = [...document.querySelectorAll('figure[data-kind=growth] svg')].map(plot => [...plot.querySelectorAll('text')].map(text => text.textContent).filter(text => text.includes('N^')));
     await go('race');
     const racing = document.querySelector('figure[data-kind=race]');
     const long = racing.querySelector('.length');
@@ -463,7 +462,6 @@ void expect_law_as_fitted(const nlohmann::json& report) {
     EXPECT_EQ(plot["numbers"], nlohmann::json({1.5, fitted_and_stated[i].first, fitted_and_stated[i].second}));
   }
   EXPECT_EQ(report["said"], true) << "what says the powers comes after them";
-  EXPECT_EQ(report["growth"].dump(), R"([["FA2 N^2.0","Linear N^1.0"],["FA2 N^2.0","Linear N^1.0"]])");
 }
 
 /// The times are those that `attnscope export` has of these points.

@@ -14,7 +14,6 @@
 #include "messages/language.h"
 #include "messages/window.h"
 #include "profiler/lesson/lesson_files.h"
-#include "profiler/lesson/pictures.h"
 #include "profiler/lesson/texts.h"
 #include "storage/run_store.h"
 #include "ui/process/save_file.h"
@@ -76,7 +75,7 @@ LessonPoints lesson_points(const Workspace& workspace) {
 
 LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request, const QString& folder) {
   try {
-    lesson::Evidence evidence = lesson::evidence_of(points.points->table());
+    lesson::Evidence evidence = evidence_of(points.points->table());
     if (const StoredCeilings* rates = newest_rates(points.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
     const WrittenLesson written =
         write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), own_lesson_texts(), evidence,

@@ -46,23 +46,3 @@ const law = (figure, all) => {
   tell();
   figure.append(room, make('figcaption', {}, `${all.algorithm} · ${all.of} · ${w('law_key')}`));
 };
-
-// Curves over N that are not asked for: bytes, and FLOPs in a plot of their own.
-const growth = (figure, all) => {
-  if (all.lines.length === 0) { figure.append(w('no_data')); return; }
-  const room = make('div', {class: 'side-by-side plots'});
-  const plot = (title, at, unit, step) => {
-    const points = all.lines.flatMap(line => line.points), ns = [...new Set(points.map(point => point[0]))].sort((a, b) => a - b);
-    const ups = points.map(point => point[at]);
-    const {picture, line, label, dots} = logPlot({across: [ns[0] / 1.3, ns[ns.length - 1] * 1.3], up: [Math.min(...ups) / 2, Math.max(...ups) * 2], ticks: ns, name: 'N', unit, step});
-    all.lines.forEach((each, i) => {
-      const data = each.points.map(point => [point[0], point[at]]), [a, b] = data.slice(-2);
-      const slope = Math.log(b[1] / a[1]) / Math.log(b[0] / a[0]);
-      picture.append(line(data, `series s${i}`), ...dots(data, `s${i}`), label(b, `${each.short} N^${slope.toFixed(1)}`, ''));
-    });
-    room.append(make('div', {}, make('strong', {}, title), picture));
-  };
-  plot(`${w('sm_l2')} (${w(all.origin)})`, 1, bytes, 2);
-  plot(`FLOPs (${w('modeled')})`, 2, value => scaled(value / 1e9, 1000, ['GFLOP', 'TFLOP', 'PFLOP']), 10);
-  figure.append(room, make('figcaption', {}, `${all.of} · ${w('growth_key')}`));
-};

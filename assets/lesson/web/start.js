@@ -6,7 +6,7 @@ document.querySelectorAll('figure.frames').forEach(figure => {
   figure.prepend(control.bar, control.scrub);
   control.set(+figure.dataset.now);
 });
-const kinds = {tiles, softmax, law, growth, race};
+const kinds = {tiles, softmax, law, race};
 document.querySelectorAll('figure.play').forEach(figure => kinds[figure.dataset.kind](figure, JSON.parse(document.getElementById(figure.dataset.source).textContent)));
 document.querySelectorAll('figure').forEach(share);
 

@@ -156,10 +156,9 @@ TEST(Ledger, TheStandardCountIsTheScoresMovedAndWhatIsKeptTwice) {
 TEST(Hierarchy, DatasheetWhereNothingWasMeasured) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const Hierarchy all = hierarchy_of(h200);
-  EXPECT_FALSE(all.measured);
   EXPECT_FALSE(all.at(Rung::l2).latency_ns);
   EXPECT_FALSE(all.at(Rung::l2).in_flight_bytes);
-  EXPECT_NEAR(all.ridge(), 989.4e12 / 4.8e12, 1);
+  EXPECT_NEAR(all.at(Rung::dram).flops_per_byte->value, 989.4e12 / 4.8e12, 1);
   EXPECT_EQ(all.at(Rung::dram).bandwidth->source, CeilingSource::datasheet);
   EXPECT_NEAR(all.at(Rung::host).bandwidth->value, 63e9, 1e8);
   EXPECT_NEAR(hierarchy_of(*find_gpu("A100")).at(Rung::host).bandwidth->value, 31.5e9, 1e8);
@@ -178,7 +177,7 @@ TEST(Hierarchy, MeasuredFirst) {
   ASSERT_TRUE(all.at(Rung::dram).in_flight_bytes);
   EXPECT_NEAR(all.at(Rung::dram).in_flight_bytes->value, 4.64e12 * 337e-9, 1);
   EXPECT_EQ(all.at(Rung::dram).in_flight_bytes->source, CeilingSource::derived);
-  EXPECT_NEAR(all.ridge(), 885.6 / 4.64, 1e-9);
+  EXPECT_NEAR(all.at(Rung::dram).flops_per_byte->value, 885.6 / 4.64, 1e-9);
   EXPECT_FALSE(all.at(Rung::shared).latency_ns);
 }
 

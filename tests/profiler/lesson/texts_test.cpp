@@ -11,7 +11,6 @@
 
 #include "kernels/registry.h"
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/curves.h"
 #include "profiler/lesson/formula.h"
 #include "profiler/lesson/playing.h"
 #include "profiler/lesson/values.h"
@@ -105,31 +104,6 @@ TEST(LessonFigures, HaveGroupsOfDigits) {
   EXPECT_EQ(format_figure(206.08, Unit::plain), "206.1");
 }
 
-TEST(LengthCurves, AreOfOneRunAndOfTheFastestTile) {
-  const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Registry& registry = built_in_algorithms();
-  const std::vector<const Algorithm*> algorithms{registry.find("fa2"), registry.find("naive")};
-  const auto curves = length_curves(evidence_of(table), algorithms, table.problem(0).d, metric_key::l2_sm_bytes);
-  ASSERT_TRUE(curves);
-  ASSERT_GE(curves->lengths.size(), 3U);
-  EXPECT_TRUE(std::ranges::is_sorted(curves->lengths));
-  const ValueColumn& times = table.values(metric_key::time_median_ns);
-  for (std::size_t i = 0; i < algorithms.size(); ++i) {
-    for (std::size_t at = 0; at < curves->lengths.size(); ++at) {
-      const auto& row = curves->rows[i][at];
-      if (!row) continue;
-      EXPECT_EQ(table.algorithm(*row), algorithms[i]->name());
-      EXPECT_EQ(table.n_k(*row), curves->lengths[at]);
-      for (const Row other : table.rows()) {
-        const AttentionProblem p = table.problem(other);
-        if (table.algorithm(other) != algorithms[i]->name() || p != table.problem(*row) || !times.has(other)) continue;
-        EXPECT_LE(times.value(*row), times.value(other));
-      }
-    }
-  }
-  EXPECT_FALSE(length_curves(evidence_of(table), algorithms, 48, metric_key::l2_sm_bytes));
-}
-
 TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
   const Evidence evidence = evidence_of(table);
@@ -192,7 +166,7 @@ TEST(Values, DeviationsAreNotRoundedToNone) {
   EXPECT_EQ(residual({near}), "< 0.01%");
 }
 
-TEST(Values, TheGainOfSplittingIsTheProductOfItsParts) {
+TEST(Values, WhatSplittingTheKeysGains) {
   const auto decoding = [](const char* algorithm, TileShape tile, double ns, double bytes) {
     PointSpec spec = fixtures::spec(algorithm, 65536);
     spec.problem = {.batch = 1, .heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65536, .d = 128};
@@ -218,13 +192,8 @@ TEST(Values, TheGainOfSplittingIsTheProductOfItsParts) {
   };
   EXPECT_EQ(value("decode_blocks_fast"), 16);
   EXPECT_GT(value("decode_blocks_split"), 16);
-  EXPECT_EQ(value("decode_rows_fast"), 128);
-  EXPECT_EQ(value("decode_rows_split"), 16);
-  const auto ratio = [&](std::string_view metric) { return *table.values(metric).at(0) / *table.values(metric).at(1); };
-  EXPECT_NEAR(value("decode_gain_bytes"), ratio(metric_key::l2_sm_bytes), 0.01);
-  EXPECT_NEAR(value("decode_gain_blocks"), value("decode_blocks_split") / 16, 0.01);
-  EXPECT_NEAR(value("decode_gain_blocks") * value("decode_gain_bytes") * value("decode_gain_pace"),
-              ratio(metric_key::time_median_ns), 0.02 * ratio(metric_key::time_median_ns));
+  const ValueColumn& times = table.values(metric_key::time_median_ns);
+  EXPECT_NEAR(value("decode_gain"), *times.at(0) / *times.at(1), 0.01);
 }
 
 TEST(LessonTexts, SayPointsInTheirLanguage) {
