@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -238,30 +237,7 @@ bool has_display() {
          !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
 }
 
-/// What is said where no memory is left: made while there is some.
-std::string& no_memory_line() {
-  static std::string line;
-  return line;
-}
-
-/// Where an exception meets code that lets none through.
-[[noreturn]] void end_without_memory() {
-  try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) {
-    std::fputs(no_memory_line().c_str(), stderr);
-    std::_Exit(runtime_error);
-  } catch (...) {  // as without this
-  }
-  std::abort();
-}
-
 int write_pictures(const Options& options) {
-  const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
-  const QString no_memory = qtext(attnscope::make_message(
-      "not enough memory for {}: give fewer or smaller files, or close other programs", one_line(files).toStdString()));
-  no_memory_line() = "attnscope-gui: " + no_memory.toStdString() + "\n";
-  std::set_terminate(end_without_memory);
   QStringList written;
   QStringList skipped;
   QString error;
@@ -273,7 +249,11 @@ int write_pictures(const Options& options) {
       error = write_screenshot(options.files, options.screenshot, &skipped);
     }
   } catch (const std::bad_alloc&) {
-    error = no_memory;
+    const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
+    error =
+        qtext(attnscope::make_message("not enough memory for {}: give fewer or smaller files, or close other "
+                                      "programs",
+                                      one_line(files).toStdString()));
   }
   if (!error.isEmpty()) {
     complain(error);

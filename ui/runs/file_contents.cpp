@@ -73,8 +73,7 @@ struct TooManyPoints {
 };
 
 /// Of what is there when it opens the file; false where another file came in its place meanwhile.
-bool read_once(FileContents& contents, const std::optional<KnownFile>& known, ReadProgress& progress,
-               std::optional<std::size_t> most) {
+bool read_once(FileContents& contents, const std::optional<KnownFile>& known, std::optional<std::size_t> most) {
   const std::string file = contents.path.toStdString();
   contents.stamp = stamp_of(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
@@ -91,16 +90,10 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   contents.edited = contents.whole && known && known->goes_on_in(contents.stamp, store.runs(true));
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });
-  progress.total = points;
   if (contents.whole && most && points > *most) throw TooManyPoints{points};
-  const auto begin = [&] {
-    contents.points.clear();
-    progress.read = 0;
-  };
-  store.each_point({}, contents.whole ? 0 : known->last_point, begin, [&](StoredPoint&& point) {
-    contents.points[point.run_id].add(point);
-    ++progress.read;
-  });
+  const auto begin = [&] { contents.points.clear(); };
+  store.each_point({}, contents.whole ? 0 : known->last_point, begin,
+                   [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
   if (!contents.whole) read_grown(store, contents, *known);
   for (auto& [run, of_run] : contents.points) of_run.shrink();
   contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.bad_rows()))
@@ -123,10 +116,8 @@ QString out_of_memory(const QString& path) {
                path.toStdString());
 }
 
-FileContents read_file(const QString& path, const std::optional<KnownFile>& known, ReadProgress* progress,
-                       std::optional<std::size_t> most) {
+FileContents read_file(const QString& path, const std::optional<KnownFile>& known, std::optional<std::size_t> most) {
   constexpr int attempts = 4;
-  ReadProgress unseen;
   FileContents contents;
   const auto fail = [&](const QString& error) {
     contents = {};
@@ -137,7 +128,7 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
     for (int attempt = 0; attempt < attempts; ++attempt) {
       contents = {};
       contents.path = path;
-      if (read_once(contents, known, progress == nullptr ? unseen : *progress, most)) return contents;
+      if (read_once(contents, known, most)) return contents;
     }
     fail(qtext("{} is replaced again and again while it is read: open it once it stays.", path.toStdString()));
   } catch (const TooManyPoints& many) {

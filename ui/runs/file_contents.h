@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QString>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,12 +19,6 @@ namespace attnscope::ui {
 
 /// Points that the window keeps in memory, in sum over the open files.
 inline constexpr std::size_t most_points = 500'000;
-
-/// Points read so far; counted by the thread that reads.
-struct ReadProgress {
-  std::atomic<std::size_t> read = 0;
-  std::atomic<std::size_t> total = 0;  ///< 0 until the file's runs are known
-};
 
 /// What was read of a file, by which a later read tells whether it still is that file.
 struct KnownFile {
@@ -59,7 +52,7 @@ struct FileContents {
 /// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
 /// place. A file of more than `most` points is an error then. Blocking; opens read-only. Never throws.
 [[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
-                                     ReadProgress* progress = nullptr, std::optional<std::size_t> most = {});
+                                     std::optional<std::size_t> most = {});
 
 /// Returns the error of a file with more points than the window has room for.
 [[nodiscard]] QString too_many_points(const QString& path, std::size_t points, std::size_t room);

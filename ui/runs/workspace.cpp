@@ -23,10 +23,6 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::chrono::milliseconds follow_interval{400};
-constexpr std::chrono::milliseconds progress_interval{250};
-/// Points; a smaller file is open before anybody reads of it.
-constexpr std::size_t worth_a_percentage = 20'000;
-
 QString canonical(const QString& path) {
   const QFileInfo info(path);
   const QString real = info.canonicalFilePath();
@@ -56,8 +52,6 @@ Workspace::Workspace(QObject* parent, std::size_t most)
   gather_.on_failure([this](const QString& /*reason*/) { end_gathering(); });
   reader_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
-  progress_timer_.setInterval(progress_interval);
-  connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
   connect(&follow_timer_, &QTimer::timeout, this, &Workspace::poll);
 }
 
@@ -90,51 +84,38 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   auto contents = std::make_shared<FileContents>();
   contents->path = path;
   contents->error = out_of_memory(path);
-  const auto progress = std::make_shared<ReadProgress>();
-  progress_[path] = progress;
   std::optional<KnownFile> before = known(path);
   if (before) before->edited = edited;
-  reader_.start(
-      [this, path, contents, progress, before = std::move(before), most = room_for(path), then = std::move(then)] {
-        try {
-          *contents = read_file(path, before, progress.get(), most);
-        } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
-        }
-        QMetaObject::invokeMethod(
-            this,
-            [this, path, contents, then] {
-              --pending_reads_;
-              progress_.erase(path);
-              then(*contents);
-            },
-            Qt::QueuedConnection);
-      });
+  reader_.start([this, path, contents, before = std::move(before), most = room_for(path), then = std::move(then)] {
+    try {
+      *contents = read_file(path, before, most);
+    } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, contents, then] {
+          --pending_reads_;
+          then(*contents);
+        },
+        Qt::QueuedConnection);
+  });
 }
 
 void Workspace::begin_opening(const QString& path) {
   opening_ << path;
-  progress_timer_.start();
   emit opening_changed();
   if (runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
 }
 
 void Workspace::end_opening(const QString& path) {
   if (!opening_.removeOne(path)) return;
-  if (opening_.isEmpty()) progress_timer_.stop();
   emit opening_changed();
   if (runs_.empty()) announce_points();
 }
 
 QString Workspace::opening() const {
   QStringList names;
-  for (const QString& path : opening_) {
-    const auto found = progress_.find(path);
-    const std::size_t total = found == progress_.end() ? 0 : found->second->total.load();
-    names << (total < worth_a_percentage
-                  ? file_name(path)
-                  : qtext(say::window::opening_share{.file = file_name(path).toStdString(),
-                                                     .percent = found->second->read.load() * 100 / total}));
-  }
+  for (const QString& path : opening_) names << file_name(path);
   names.removeDuplicates();
   return names.join(QStringLiteral(", "));
 }

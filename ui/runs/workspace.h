@@ -85,8 +85,7 @@ class Workspace : public QObject {
   /// What the devices of all open files were found to be capable of.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
-  /// The files of which nothing is shown yet, while they are read, by name with commas between, large ones with how
-  /// much of them is read: "sweep.attnscope (34%)"; empty when there are none.
+  /// The files of which nothing is shown yet, while they are read, by name with commas between.
   [[nodiscard]] QString opening() const;
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
@@ -162,8 +161,6 @@ class Workspace : public QObject {
   std::size_t most_;
   QStringList files_;
   QStringList opening_;
-  std::map<QString, std::shared_ptr<ReadProgress>> progress_;  ///< of those that are read
-  QTimer progress_timer_;
   std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;

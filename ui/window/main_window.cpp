@@ -91,7 +91,6 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
                  path);
   });
   connect(files, &FileWatch::back, this, [this](const QString& path) { banner_->forget(path); });
-  qApp->installEventFilter(this);
 }
 
 MainWindow::~MainWindow() = default;
@@ -535,23 +534,6 @@ void MainWindow::dropEvent(QDropEvent* event) {
   }
   if (!files.isEmpty()) open_by_hand(files);
   if (!tables.isEmpty()) import_files(tables);
-}
-
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  // A text field takes some keys of the menu for its own (Ctrl+E: end of the line). In this window the menu's hold.
-  if (event->type() == QEvent::ShortcutOverride) {
-    const auto* widget = qobject_cast<QWidget*>(watched);
-    const QKeySequence keys(static_cast<QKeyEvent*>(event)->keyCombination());
-    if (widget != nullptr && widget->window() == this) {
-      for (const QAction* action : menuBar()->findChildren<QAction*>()) {
-        if (action->shortcut() != keys || !action->isEnabled()) continue;
-        if (action->shortcutContext() != Qt::WindowShortcut) continue;  // of some widgets alone
-        event->ignore();
-        return true;
-      }
-    }
-  }
-  return QMainWindow::eventFilter(watched, event);
 }
 
 }  // namespace attnscope::ui

@@ -34,15 +34,6 @@ TEST(Workspace, OpensInTheBackground) {
   EXPECT_EQ(workspace.visible()->size(), 21U);
 }
 
-TEST_F(WindowTest, ReadingCountsThePointsOfAllRuns) {
-  ReadProgress progress;
-  const FileContents contents = read_file(file, {}, &progress);
-  const std::size_t points = fixtures::memory_wall().size() + fixtures::tile_sweep().size();
-  EXPECT_EQ(progress.total.load(), points);
-  EXPECT_EQ(progress.read.load(), points);
-  EXPECT_EQ(contents.runs.size(), 2U);
-}
-
 TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   const QTemporaryDir folder;
   const QStringList files{folder.filePath("a.attnscope"), folder.filePath("b.attnscope"),
@@ -63,7 +54,7 @@ TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
   EXPECT_EQ(workspace.visible()->size(), 42U);
   // One that is refused before its points are read.
-  const FileContents contents = read_file(files[0], {}, nullptr, 20);
+  const FileContents contents = read_file(files[0], {}, 20);
   EXPECT_TRUE(contents.points.empty());
   EXPECT_TRUE(contents.error.contains("room for 20")) << contents.error.toStdString();
 }

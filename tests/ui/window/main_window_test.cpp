@@ -447,43 +447,6 @@ TEST(Mnemonics, EachLetterHasOneMeaning) {
   }
 }
 
-/// A text field as some desktops have it: Ctrl+E is its end of the line.
-class EmacsField : public QLineEdit {
- public:
-  using QLineEdit::QLineEdit;
-
- protected:
-  bool event(QEvent* event) override {
-    if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_E) {
-      event->accept();
-      return true;
-    }
-    return QLineEdit::event(event);
-  }
-};
-
-TEST_F(WindowTest, TheMenusKeysHoldWhileATextIsWritten) {
-  MainWindow window(false);
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
-  window.show_page(QStringLiteral("table"));
-  EmacsField field(QStringLiteral("fa2"), &page_of<PointsPage>(window));
-  field.show();
-  field.setFocus();
-  QAction* export_plot = nullptr;
-  for (QAction* action : window.findChildren<QAction*>()) {
-    if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+E"))) export_plot = action;
-  }
-  ASSERT_NE(export_plot, nullptr);
-  QSignalSpy triggered(export_plot, &QAction::triggered);
-  QTest::keyClick(&field, Qt::Key_E, Qt::ControlModifier);
-  EXPECT_EQ(triggered.count(), 1);
-  EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
-  // Its own keys stay its own.
-  QTest::keyClick(&field, Qt::Key_A, Qt::ControlModifier);
-  EXPECT_EQ(field.selectedText(), "fa2");
-}
-
 TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
   auto& io = page_of<IoCurvePage>(window);
   io.set_ordinate(Ordinate::time);

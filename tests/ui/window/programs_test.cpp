@@ -199,48 +199,6 @@ TEST(GuiProgram, AScreenshotOfADamagedFileSaysWhatItLacks) {
   EXPECT_EQ(both.errors, ended.errors);
 }
 
-/// Draws the file with an address space of at most that many KiB. One arena: others reserve address space that they do
-/// not use.
-Ended draw_within(int kib, const QString& file, const QString& picture) {
-  const QString script = QStringLiteral("export MALLOC_ARENA_MAX=1; ulimit -v %1; \"$@\"; exit $?").arg(kib);
-  return run_program(QStringLiteral("/bin/sh"),
-                     {"-c", script, "sh", QStringLiteral(ATTNSCOPE_GUI_PROGRAM), file, "--screenshot", picture});
-}
-
-TEST(GuiProgram, MemoryThatRunsOutIsALineAndExitCode1) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "AddressSanitizer needs address space without a limit";
-#endif
-  const QTemporaryDir folder;
-  const QString small = folder.filePath("small.attnscope");
-  fixtures::write_file(small, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 512))}, false}});
-  const QString big = folder.filePath("big.attnscope");
-  {
-    CompleteRun run;
-    run.header.device = fixtures::device();
-    run.header.preset = "big";
-    run.header.plan_hash = "h";
-    for (int i = 0; i < 40'000; ++i) run.points.push_back(fixtures::ok_point(fixtures::spec("fa2", 512 + i)));
-    run.header.planned_points = run.points.size();
-    RunStore::open(big.toStdString(), RunStore::Mode::collect).add_complete_runs({&run, 1});
-  }
-  const QString picture = folder.filePath("window.png");
-  // What suffices for a file of one point, to 4 MiB, is too little for the other.
-  constexpr int step = 4 * 1024;
-  int too_little = 0;
-  int enough = 4 * 1024 * 1024;
-  while (enough - too_little > step) {
-    const int middle = (too_little + enough) / 2;
-    (draw_within(middle, small, picture).exit_code == 0 ? enough : too_little) = middle;
-  }
-  ASSERT_TRUE(QFile::remove(picture));
-  const Ended ended = draw_within(enough + step, big, picture);
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
-  EXPECT_TRUE(ended.errors.contains("memory")) << ended.errors.toStdString();
-  EXPECT_FALSE(QFile::exists(picture));
-}
-
 /// While it lives windows collect with this build's command.
 struct CommandOfBuild {
   CommandOfBuild() { qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM); }
