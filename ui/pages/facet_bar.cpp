@@ -154,22 +154,19 @@ FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::
   return texts;
 }
 
-FacetChip* FacetBar::add(IdChoice& choice, const QString& label, const QString& help,
-                         std::function<void(const QString&)> picked) {
-  return choice.edit_with(new FacetChip(label, help, this), std::move(picked));
+FacetChip* FacetBar::add(IdChoice& choice, const QString& label, const QString& help) {
+  return choice.edit_with(new FacetChip(label, help, this));
 }
 
-FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help,
-                              std::function<void(const QString&)> picked) {
-  FacetChip* chip = add(choice, label, help, std::move(picked));
+FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help) {
+  FacetChip* chip = add(choice, label, help);
   flow_->insert_widget(flow_->indexOf(more_), chip);
   own_.push_back(chip);
   return chip;
 }
 
-FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QString& help,
-                                std::function<void(const QString&)> picked) {
-  FacetChip* chip = add(choice, label, help, std::move(picked));
+FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QString& help) {
+  FacetChip* chip = add(choice, label, help);
   chip->set_folded(true);
   options_.push_back(chip);
   return chip;

@@ -38,11 +38,9 @@ class FacetBar : public QWidget {
   /// Before those of the filter; becomes the bar's own.
   void add_lead(FacetChip* chip);
   /// After them, for a choice of the page's own. `picked`: what a pick calls for, if not choose().
-  FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help,
-                      std::function<void(const QString&)> picked = {});
+  FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help);
   /// The same as a submenu of the plot's options.
-  FacetChip* add_option(IdChoice& choice, const QString& label, const QString& help,
-                        std::function<void(const QString&)> picked = {});
+  FacetChip* add_option(IdChoice& choice, const QString& label, const QString& help);
   /// What of the plot is shown or not, the first entries of its options.
   [[nodiscard]] Toggles& toggles() { return *toggles_; }
   /// The button of that menu. Chips that have no room become submenus of it, those of the filter first, from its last
@@ -70,8 +68,7 @@ class FacetBar : public QWidget {
   void fill_more();
 
   ProblemFilter& filter_;
-  FacetChip* add(IdChoice& choice, const QString& label, const QString& help,
-                 std::function<void(const QString&)> picked);
+  FacetChip* add(IdChoice& choice, const QString& label, const QString& help);
 
   FlowLayout* flow_;
   std::vector<FacetChip*> leads_;

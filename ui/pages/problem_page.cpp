@@ -19,11 +19,10 @@ bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
 
 }  // namespace
 
-ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent)
+ProblemPage::ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      new_filter_(std::move(new_filter)),
-      filter_(new_filter_()),
+      filter_(new_filter()),
       points_(std::make_shared<const PointSet>()),
       facets_(new FacetBar(filter_, this)),
       look_(&ProblemPage::look, [this](Narrowed now) {
@@ -37,13 +36,9 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
   column->setSpacing(5);
   column->addWidget(facets_);
   choices().keep_all_of("choices", *facets_);
-  connect(facets_, &FacetBar::chosen, this, [this] {
-    touch();
-    show_problem();
-  });
+  connect(facets_, &FacetBar::chosen, this, [this] { show_problem(); });
   keep_up_with(workspace);
   watch(look_);
-  connect(this, &Page::answered, this, &ProblemPage::take_followed);
 }
 
 void ProblemPage::set_content(QWidget* content, QWidget* below) {
@@ -77,12 +72,6 @@ QString ProblemPage::words() const {
 
 void ProblemPage::show_anew() {
   show_points();
-  take_followed();
-}
-
-void ProblemPage::take_followed() {
-  if (waiting()) return;
-  if (const auto run = std::exchange(followed_, std::nullopt)) follow(run->file, run->id, false);
 }
 
 QStringList ProblemPage::options(const QString& field) const {
@@ -144,62 +133,21 @@ void ProblemPage::take(Narrowed now) {
   facets_->refresh(*texts_);
 }
 
-bool ProblemPage::is_of_run(Row row, const QString& file, std::int64_t run) const {
-  const RunInfo& info = *points_->run_of(row);
-  return info.summary.id == run && info.file == file;
-}
-
-bool ProblemPage::grows(const QString& file, std::int64_t run) const {
-  const auto place = workspace_.place_of(file, run);
-  return place && workspace_.runs()[*place].info->summary.state == StoredRunState::running;
-}
-
-std::optional<Row> ProblemPage::row_of(const QString& file, std::int64_t run) const {
-  const auto found = std::ranges::find_if(*candidates_, [&](Row row) { return is_of_run(row, file, run); });
-  return found == candidates_->end() ? std::nullopt : std::optional(*found);
-}
-
-ProblemPage::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
-  // What the user chose has to be asked of the points that are there now.
-  if (outdated() && !touched_ && !insist) {
-    followed_ = Run{file, run};
-    return Followed::later;
-  }
-  catch_up();
-  if (waiting() && !insist) {
-    if (!touched_) followed_ = Run{file, run};
-    // What the user chose stays whatever is found; of a run that has ended one has to know whether it is shown.
-    if (!touched_ || grows(file, run)) return Followed::later;
-  }
-  settle();
-  const auto first = row_of(file, run);
-  if (!first) return Followed::no_points;
-  if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
-  if (touched_ && !insist) return Followed::kept;
-  facets_->choose_problem_of(points_->table(), *first);
-  show_problem();
-  return Followed::shown;
-}
-
-bool ProblemPage::turn_to_problem_of(const QString& file, std::int64_t point) {
+bool ProblemPage::turn_to_problem_of(const std::function<bool(const ShownPoint&)>& wanted) {
   catch_up();
   settle();
-  const auto row = std::ranges::find_if(
-      *candidates_, [&](Row each) { return points_->id(each) == point && points_->run_of(each)->file == file; });
+  const auto is_wanted = [&](Row row) { return wanted((*points_)[row]); };
+  const auto row = std::ranges::find_if(*candidates_, is_wanted);
   if (row == candidates_->end()) return false;
-  if (std::ranges::find(filter_.rows(), *row) != filter_.rows().end()) return true;
-  touch();
+  if (std::ranges::any_of(filter_.rows(), is_wanted)) return true;
   facets_->choose_problem_of(points_->table(), *row);
   show_problem();
   return true;
 }
 
-QString ProblemPage::problem_of(const QString& file, std::int64_t run) const {
-  const auto first = row_of(file, run);
-  if (!first) return {};
-  ProblemFilter filter = new_filter_();
-  filter.update(points_->table(), {*first});
-  return QString::fromStdString(filter.summary());
+bool ProblemPage::turn_to_run(const QString& file, std::int64_t run) {
+  return turn_to_problem_of(
+      [&](const ShownPoint& point) { return point.run->summary.id == run && point.run->file == file; });
 }
 
 }  // namespace attnscope::ui

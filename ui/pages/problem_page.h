@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the pages share that show one problem at a time: a filter over the visible points, and how it follows a run.
+// What the pages share that show one problem at a time: a filter over the visible points.
 #pragma once
 
 #include <QStackedLayout>
@@ -25,14 +25,8 @@ namespace attnscope::ui {
 class ProblemPage : public Page {
   Q_OBJECT
  public:
-  /// A sweep was started: what the user chooses on the page from now on has precedence over it.
-  void expect_sweep() { touched_ = false; }
-  enum class Followed { no_points, shown, kept, later };
-  /// Turns the page to the problem of a run, where it shows none of its points. `kept`: the user has chosen something
-  /// since expect_sweep(), and does not insist. `later`: when the page is turned to.
-  Followed follow(const QString& file, std::int64_t run, bool insist);
-  /// The run's problem in words: "d 64 · batch × heads 1×8".
-  [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const;
+  /// Turns to a problem of the run, unless one is shown; false: the page can show none of its points.
+  bool turn_to_run(const QString& file, std::int64_t run);
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
@@ -50,13 +44,11 @@ class ProblemPage : public Page {
   virtual void show_words(const EmptyWords& words);
   using NewFilter = std::function<ProblemFilter()>;
   /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
-  ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
+  ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWidget* parent);
 
   [[nodiscard]] bool may_stay() const override { return has_plot(); }
-  /// The user has chosen something.
-  void touch() { touched_ = true; }
-  /// TileHeatmapPage's, of the axes that are chosen.
-  bool turn_to_problem_of(const QString& file, std::int64_t point);
+  /// Turns to the problem of the first such point, of the axes that are chosen, unless one is shown.
+  bool turn_to_problem_of(const std::function<bool(const ShownPoint&)>& wanted);
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
@@ -88,15 +80,8 @@ class ProblemPage : public Page {
 
  private:
   void show_anew() final;
-  void take_followed();
-  [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
-  [[nodiscard]] bool grows(const QString& file, std::int64_t run) const;
-  /// The first candidate of a run.
-  [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
   Workspace& workspace_;
-  bool touched_ = false;
-  NewFilter new_filter_;
   ProblemFilter filter_;
   std::optional<ProblemFilter> unfiltered_;  ///< what was taken when no query left points out
   QString taken_of_;                         ///< the query that what is shown fits
@@ -108,11 +93,6 @@ class ProblemPage : public Page {
   QStackedLayout* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
-  struct Run {
-    QString file;
-    std::int64_t id = 0;
-  };
-  std::optional<Run> followed_;  ///< to be turned to with what is visible by now
   struct Look {
     Find find;
     Narrowed before;

@@ -176,7 +176,7 @@ void MainWindow::follow_workspace() {
     connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::begin);
   }
   connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::name_window);
-  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::show_sweep);
+  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::offer_sweep);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
     name_window();
     recent_->add(path);
@@ -222,7 +222,6 @@ void MainWindow::follow_collection() {
   }
   connect(collect_, &CollectPanel::collection_started, this,
           [this, show_progress](const QString& database, qint64 run) {
-            for (ProblemPage* page : problem_pages_) page->expect_sweep();
             show_progress({});
             sweep_ = Sweep{database, run};
             workspace_.follow(database);
@@ -264,24 +263,21 @@ void MainWindow::follow_edits() {
           [this](const QString& file, const QString& why) { banner_->add(Banner::Topic::write, why, file); });
 }
 
-void MainWindow::show_sweep() {
+void MainWindow::offer_sweep() {
   const auto place = sweep_ ? workspace_.place_of(sweep_->file, sweep_->run) : std::nullopt;
   if (!place) return;
   const LoadedRun& run = workspace_.runs()[*place];
-  const QString file = run.info->file;
-  const std::int64_t id = sweep_->run;
-  ProblemPage* kept = nullptr;
-  for (ProblemPage* page : problem_pages_) {
-    if (page->follow(file, id, false) == ProblemPage::Followed::kept) kept = page;
-  }
   if (run.info->summary.state == StoredRunState::running) return;
-  sweep_.reset();
-  if (kept == nullptr) return;
-  const Message words = say::window::sweep_elsewhere{.points = counted_points(run.size()),
-                                                     .problem = kept->problem_of(file, id).toStdString()};
-  banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, kept, file, id] {
-    kept->follow(file, id, true);
-    tabs_->setCurrentWidget(kept);
+  const std::int64_t id = std::exchange(sweep_, std::nullopt)->run;
+  if (run.size() == 0) return;
+  const QString file = run.info->file;
+  const Message words = say::window::sweep_collected{.points = counted_points(run.size())};
+  banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, file, id] {
+    auto* current = qobject_cast<ProblemPage*>(current_page());
+    if (current != nullptr && current->turn_to_run(file, id)) return;
+    const auto shows = [&](ProblemPage* page) { return page->turn_to_run(file, id); };
+    const auto page = std::ranges::find_if(problem_pages_, shows);
+    if (page != problem_pages_.end()) tabs_->setCurrentWidget(*page);
   });
 }
 

@@ -99,8 +99,8 @@ class MainWindow : public QMainWindow {
   void follow_workspace();
   void follow_collection();
   void follow_edits();
-  /// The pages turn to what a started sweep has measured; where the user has chosen otherwise, a bar offers it.
-  void show_sweep();
+  /// Once it is read, a bar offers to turn to what a sweep has measured.
+  void offer_sweep();
   void open_by_hand(const QStringList& files);
   /// Shows what becomes of each table, one after the other, imports it where that is wanted, and opens the result.
   void import_files(QStringList tables);

@@ -90,24 +90,5 @@ TEST_F(HiddenPages, EveryPageIsRightOnceItIsShown) {
   EXPECT_FALSE(as_it_is<TileHeatmapPage>().has_grid());
 }
 
-TEST_F(HiddenPages, TurnToASweepWhenTheyAreTurnedTo) {
-  const QString sweep = folder.filePath("sweep.attnscope");
-  PointRecord causal = fixtures::ok_point(fixtures::spec("fa2", 2048));
-  causal.spec.problem.mask = Mask::causal;
-  fixtures::write_file(sweep, {{"sweep", {causal}, false}});
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  window.show_page(QStringLiteral("io"));
-  auto& curves = as_it_is<IoCurvePage>();
-  ASSERT_FALSE(curves.curves().title.contains("causal"));
-  window.show_page(QStringLiteral("table"));
-  curves.expect_sweep();
-  ASSERT_EQ(window.workspace().open_now(sweep), QString());
-  const QString path = window.workspace().files().back();
-  EXPECT_EQ(curves.follow(path, 1, false), ProblemPage::Followed::later);
-  EXPECT_FALSE(curves.curves().title.contains("causal"));
-  window.show_page(QStringLiteral("io"));
-  EXPECT_TRUE(curves.curves().title.contains("causal")) << curves.curves().title.toStdString();
-}
-
 }  // namespace
 }  // namespace attnscope::ui

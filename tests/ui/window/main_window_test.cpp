@@ -371,55 +371,19 @@ void write_sweep(const QString& path) {
   fixtures::write_file(path, {{"custom", records, false}});
 }
 
-TEST_F(OpenedWindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
-  window.show();
-  window.show_page(QStringLiteral("tiles"));
-  auto& page = page_of<TileHeatmapPage>(window);
-  const auto shows = [&page](std::int64_t d) {
-    const HeatmapGrid& grid = page.heatmap()->grid();
-    return !grid.empty() && (*grid.points)[grid.shown_rows().front()].spec.problem.d == d;
-  };
-  ASSERT_TRUE(shows(128));
-  const QString sweep = folder.filePath("tiles.attnscope");
-  std::vector<PointRecord> records;
-  for (const int br : {16, 32, 64, 128}) {
-    for (const int bc : {16, 32, 64, 128})
-      records.push_back(fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc, 64)));
-  }
-  fixtures::write_file(sweep, {{"custom", records, false}});
-  emit window.collect()->collection_started(sweep, 1);
-  emit window.collect()->collection_ended(sweep, 1);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return shows(64); }));
-
-  // A sweep of no tiles leaves the map where it is.
-  const QString curve = folder.filePath("sweep.attnscope");
-  write_sweep(curve);
-  EXPECT_EQ(page.follow(curve, 1, true), ProblemPage::Followed::no_points);
-  // So does any, where the user has chosen since.
-  page.expect_sweep();
-  emit page.findChild<FacetBar*>()->chosen();
-  page.choose(QStringLiteral("n"), QStringLiteral("4096"));
-  ASSERT_TRUE(shows(128));
-  EXPECT_EQ(page.follow(sweep, 1, false), ProblemPage::Followed::kept);
-  EXPECT_TRUE(shows(128));
-  EXPECT_TRUE(page.problem_of(sweep, 1).contains("d 64")) << page.problem_of(sweep, 1).toStdString();
-  EXPECT_EQ(page.follow(sweep, 1, true), ProblemPage::Followed::shown);
-  EXPECT_TRUE(shows(64));
-}
-
-TEST_F(OpenedWindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
+TEST_F(OpenedWindowTest, AFinishedSweepIsOfferedAndChangesNothingByItself) {
   window.show();
   auto& page = page_of<IoCurvePage>(window);
   const QString sweep = folder.filePath("sweep.attnscope");
   write_sweep(sweep);
   emit window.collect()->collection_started(sweep, 1);
-  emit page.findChild<FacetBar*>()->chosen();
   emit window.collect()->collection_ended(sweep, 1);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
   EXPECT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
-  EXPECT_TRUE(window.banner().text().contains("3 points")) << window.banner().text().toStdString();
-  EXPECT_TRUE(window.banner().text().contains("d 64")) << window.banner().text().toStdString();
+  EXPECT_EQ(window.banner().text(), "3 points collected");
+  window.show_page(QStringLiteral("tiles"));
   window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
+  EXPECT_EQ(window.page_id(), "io") << "the map has none of its points";
   EXPECT_TRUE(page.curves().title.contains("d 64")) << page.curves().title.toStdString();
   EXPECT_EQ(window.banner().text(), QString());
 }

@@ -118,22 +118,15 @@ void IoCurvePage::know_axes() {
 }
 
 void IoCurvePage::add_choices() {
-  const auto of_problem = [this](IdChoice& choice) {
-    return [this, &choice](const QString& id) {
-      touch();
-      choice.choose(id);
-    };
-  };
   algorithms_ = new SetChip(qtext(say::curve_page::algorithms{}), qtext(say::curve_page::algorithms_help{}), this);
   connect(algorithms_, &SetChip::switched, this,
           [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
   connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
   facets().add_lead(algorithms_);
   facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))->hide_label();
-  facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}), of_problem(axis_));
-  facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), of_problem(tile_));
-  facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}),
-                      of_problem(group_));
+  facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}));
+  facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}));
+  facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}));
   facets().add_option(color_, qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
   facets().add_option(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
 }

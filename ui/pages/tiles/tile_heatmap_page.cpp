@@ -66,11 +66,7 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
 void TileHeatmapPage::add_chips() {
   constexpr int widest = 110;
   chip_of_[&metric_] = facets().add_chip(metric_, qtext(say::tile_map::colour{}), qtext(say::tile_map::colour_help{}));
-  chip_of_[&axes_] = facets().add_chip(axes_, qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}),
-                                       [this](const QString& id) {
-                                         touch();
-                                         axes_.choose(id);
-                                       });
+  chip_of_[&axes_] = facets().add_chip(axes_, qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}));
   for (const IdChoice* choice : {&metric_, &axes_}) {
     chip_of_[choice]->hide_label();
     chip_of_[choice]->set_widest(widest);
@@ -123,9 +119,10 @@ void TileHeatmapPage::offer(IdChoice& choice, std::vector<Option> options, int o
 }
 
 bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
-  if (turn_to_problem_of(file, point)) return true;
+  const auto wanted = [&](const ShownPoint& each) { return each.id == point && each.run->file == file; };
+  if (turn_to_problem_of(wanted)) return true;
   axes_.choose(layout_id(analysis::tile_layout()));
-  return turn_to_problem_of(file, point);
+  return turn_to_problem_of(wanted);
 }
 
 QString TileHeatmapPage::file_stem() const {
