@@ -2,6 +2,7 @@
 #include "ui/panels/details_panel.h"
 
 #include <QEvent>
+#include <functional>
 #include <utility>
 
 #include "kernels/algorithm.h"
@@ -88,14 +89,23 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
   html.row(qtext(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
-void add_traffic(Html& html, const PointRecord& record, std::string_view kernel) {
-  for (const std::string_view key :
-       {metric_key::dram_read_bytes, metric_key::dram_write_bytes, metric_key::dram_writeback_bytes,
-        metric_key::dram_settled_bytes, metric_key::l2_to_sm_bytes, metric_key::model_l2_to_sm_bytes,
-        metric_key::sm_to_l2_bytes, metric_key::model_sm_to_l2_bytes, metric_key::l2_sm_over_model,
-        metric_key::model_compulsory_bytes, metric_key::dram_over_compulsory}) {
-    add_metric(html, record, key, kernel);
+/// Rows of the metrics table that the kernel has and `wanted` takes.
+void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
+                 const std::function<bool(const Metric&)>& wanted) {
+  for (const Metric& metric : metrics_table()) {
+    // add_why(), add_bound()
+    const bool elsewhere =
+        metric.why != Why::none || metric.predicted_use || metric.key == metric_key::shared_conflict_share;
+    if (!elsewhere && wanted(metric)) add_metric(html, record, metric.key, kernel);
   }
+}
+
+bool is_time(const Metric& metric) {
+  return metric.follows_clocks || metric.key == metric_key::time_spread;
+}
+
+bool is_bytes(const Metric& metric) {
+  return metric.unit == "byte";
 }
 
 /// Counters asked for by name, which no section above shows.
@@ -151,30 +161,13 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
 }
 
 void add_times(Html& html, const PointRecord& record) {
-  if (!evaluate(metric_key::time_median_ns, record)) return;
   html.heading(qtext(say::details::time{}));
-  for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
-    add_metric(html, record, key);
-  }
-  const auto spread = evaluate(metric_key::time_spread, record);
-  if (spread) {
-    html.row(qtext(say::details::spread{}), qtext(Share(spread->value)), word_of(spread->provenance));
-  }
-  if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
+  add_metrics(html, record, "all", is_time);
+  if (const KernelRecord* all = record.kernel("all"); all != nullptr && !all->samples_ns.empty()) {
     html.row(qtext(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
   }
   if (record.rounds.size() > 1) {
     html.row(qtext(say::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
-  }
-  if (const auto rate = evaluate(metric_key::tflops, record)) {
-    html.row(qtext(say::details::rate{}), format_metric(*rate), word_of(rate->provenance));
-  }
-  add_metric(html, record, metric_key::dram_bandwidth);
-  add_metric(html, record, metric_key::l2_sm_bandwidth);
-  for (const std::string_view key :
-       {metric_key::gpu_attention_ns, metric_key::gpu_combine_ns, metric_key::gpu_exposed_ns, metric_key::gpu_copies_ns,
-        metric_key::gpu_imbalance, metric_key::link_bytes, metric_key::model_link_bytes}) {
-    if (record.spec.problem.gpus > 1) add_metric(html, record, key);
   }
 }
 
@@ -206,17 +199,11 @@ void add_counters(Html& html, const PointRecord& record) {
   const KernelRecord* all = record.kernel("all");
   if (all == nullptr) return;
   html.heading(qtext(say::details::bytes{}));
-  add_traffic(html, record, "all");
-  html.heading(qtext(say::details::on_the_sm{}));
-  for (const std::string_view key : {metric_key::achieved_occupancy_pct, metric_key::theoretical_occupancy_pct}) {
-    add_metric(html, record, key);
-  }
+  add_metrics(html, record, "all", is_bytes);
+  html.heading(qtext(say::details::other_values{}));
+  add_metrics(html, record, "all", [](const Metric& metric) { return !is_time(metric) && !is_bytes(metric); });
   if (!all->occupancy_limiter.empty()) {
     html.row(qtext(say::details::limited_by{}), limiter_words(all->occupancy_limiter));
-  }
-  for (const std::string_view key : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes,
-                                     metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {
-    add_metric(html, record, key);
   }
   add_why(html, record);
   add_bound(html, record);
@@ -245,10 +232,7 @@ void add_kernels(Html& html, const PointRecord& record) {
   for (const KernelRecord& kernel : record.kernels) {
     if (kernel.kernel == "all") continue;
     html.heading(qtext(say::details::kernel{.kernel = kernel.kernel}));
-    add_metric(html, record, metric_key::time_median_ns, kernel.kernel);
-    add_traffic(html, record, kernel.kernel);
-    add_metric(html, record, metric_key::achieved_occupancy_pct, kernel.kernel);
-    add_metric(html, record, metric_key::registers, kernel.kernel);
+    add_metrics(html, record, kernel.kernel, [](const Metric&) { return true; });
   }
 }
 

@@ -18,8 +18,8 @@ TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
                            "Kernel qk", "Kernel pv"}) {
     EXPECT_TRUE(html.contains(QString::fromUtf8(word))) << word;
   }
-  for (const char* row : {"Spread (q3 - q1)", "Largest error", "Bound", "RMS error", "SM clock", "Memory clock",
-                          "Temperature", "Power"}) {
+  for (const char* row :
+       {"Time spread", "Largest error", "Bound", "RMS error", "SM clock", "Memory clock", "Temperature", "Power"}) {
     const qsizetype at = html.indexOf(QString::fromUtf8(row));
     ASSERT_GE(at, 0) << row;
     const QString rest = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
