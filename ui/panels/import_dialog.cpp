@@ -27,7 +27,6 @@
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/database_field.h"
 #include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
@@ -225,7 +224,7 @@ void ImportDialog::show_columns(const QJsonArray& rows) {
 }
 
 void ImportDialog::add_target() {
-  target_ = new PathField({}, {}, this);
+  target_ = new QLineEdit(this);
   target_->setObjectName(QStringLiteral("import-into"));
   connect(target_, &QLineEdit::textChanged, this, [this] { show_state(); });
   auto* choose = new QPushButton(qtext(say::import_dialog::browse{}), this);

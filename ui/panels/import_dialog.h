@@ -11,12 +11,12 @@
 #include "ui/process/json_program.h"
 
 class QLabel;
+class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
 
 namespace attnscope::ui {
 
-class PathField;
 class ResultModel;
 
 /// Whether a file that is dropped on the window is a table: not a folder, nor what holds measurements of ours.
@@ -53,7 +53,7 @@ class ImportDialog : public QDialog {
   QString file_;
   QPlainTextEdit* words_ = nullptr;
   ResultModel* model_ = nullptr;
-  PathField* target_ = nullptr;
+  QLineEdit* target_ = nullptr;
   QString usual_target_;
   QLabel* state_ = nullptr;
   QPushButton* do_import_ = nullptr;

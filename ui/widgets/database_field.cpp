@@ -5,46 +5,14 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QPainter>
 #include <QStandardPaths>
-#include <QStyleOptionFrame>
 #include <QToolButton>
-#include <utility>
 
 #include "messages/collect_panel.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-
-PathField::PathField(const QString& path, QString help, QWidget* parent)
-    : QLineEdit(path, parent), help_(std::move(help)) {
-  const auto tell = [this] { setToolTip(plain_tip(text() + QLatin1Char('\n') + help_)); };
-  tell();
-  connect(this, &QLineEdit::textChanged, this, tell);
-}
-
-QRect PathField::text_rect() const {
-  constexpr int beside = 2;  // as QLineEdit leaves it
-  QStyleOptionFrame option;
-  initStyleOption(&option);
-  return style()->subElementRect(QStyle::SE_LineEditContents, &option, this).adjusted(beside, 0, -beside, 0);
-}
-
-QString PathField::shown() const {
-  return fontMetrics().elidedText(text(), Qt::ElideMiddle, text_rect().width());
-}
-
-void PathField::paintEvent(QPaintEvent* event) {
-  const QString part = shown();
-  if (hasFocus() || part == text()) return QLineEdit::paintEvent(event);
-  QPainter painter(this);
-  QStyleOptionFrame option;
-  initStyleOption(&option);
-  style()->drawPrimitive(QStyle::PE_PanelLineEdit, &option, &painter, this);
-  style()->drawItemText(&painter, text_rect(), static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter), palette(),
-                        isEnabled(), part, QPalette::Text);
-}
 
 namespace {
 
@@ -66,7 +34,12 @@ bool can_write(const QString& path) {
 }  // namespace
 
 DatabaseField::DatabaseField(QWidget* parent) : QWidget(parent) {
-  path_ = new PathField(default_database(), qtext(say::collect_panel::file_help{}), this);
+  path_ = new QLineEdit(default_database(), this);
+  const auto tell = [this] {
+    path_->setToolTip(plain_tip(path_->text() + QLatin1Char('\n') + qtext(say::collect_panel::file_help{})));
+  };
+  tell();
+  connect(path_, &QLineEdit::textChanged, this, tell);
   auto* browse = new QToolButton(this);
   browse->setText(QStringLiteral("…"));
   browse->setToolTip(qtext(say::collect_panel::choose_file{}));

@@ -8,24 +8,6 @@
 
 namespace attnscope::ui {
 
-class PathField : public QLineEdit {
-  Q_OBJECT
- public:
-  /// `help` stands below the path in the tip.
-  PathField(const QString& path, QString help, QWidget* parent = nullptr);
-
-  /// What is in sight while it has no focus.
-  [[nodiscard]] QString shown() const;
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  [[nodiscard]] QRect text_rect() const;
-
-  QString help_;
-};
-
 class DatabaseField : public QWidget {
   Q_OBJECT
  public:

@@ -14,6 +14,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
+#include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 #include "ui/window/application.h"
 #include "ui/window/help.h"
@@ -43,8 +44,11 @@ void MainWindow::build_file_menu() {
                                                              qtext(say::import_dialog::filter{}));
     if (!tables.isEmpty()) import_files(tables);
   });
-  file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
-  file->addAction(qtext(say::window::open_second_sample{}), this, &MainWindow::open_second_sample);
+  file->addAction(qtext(say::window::open_sample{}), this, [this] { open_samples(recorded_samples()); });
+  file->addAction(qtext(say::window::open_second_sample{}), this, [this] {
+    const QString sample = second_sample();
+    open_samples(sample.isEmpty() ? QStringList() : QStringList{sample});
+  });
   file->addAction(qtext(say::window::open_kernel{}), this, [this] {
     const QString statement = QFileDialog::getOpenFileName(this, qtext(say::window::open_kernel_title{}), {},
                                                            qtext(say::window::open_kernel_filter{}));

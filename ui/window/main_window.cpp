@@ -291,20 +291,11 @@ void MainWindow::open_by_hand(const QStringList& files) {
   for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
     banner_->clear(topic);
   }
-  shown_view_->forget_unopened();
   for (const QString& file : files) workspace_.open(file);
 }
 
-void MainWindow::open_sample() {
-  const QStringList samples = recorded_samples();
+void MainWindow::open_samples(const QStringList& samples) {
   if (!samples.isEmpty()) return open_by_hand(samples);
-  banner_->add(Banner::Topic::open,
-               QStringLiteral("The recorded sample is not installed. Collect on the simulated device instead."));
-}
-
-void MainWindow::open_second_sample() {
-  const QString sample = second_sample();
-  if (!sample.isEmpty()) return open_by_hand({sample});
   banner_->add(Banner::Topic::open,
                QStringLiteral("The recorded sample is not installed. Collect on the simulated device instead."));
 }

@@ -104,8 +104,7 @@ class MainWindow : public QMainWindow {
   void open_by_hand(const QStringList& files);
   /// Shows what becomes of each table, one after the other, imports it where that is wanted, and opens the result.
   void import_files(QStringList tables);
-  void open_sample();
-  void open_second_sample();
+  void open_samples(const QStringList& samples);
   void show_details(const Page* page, const ShownPoint& point);
   /// Of the page that is shown: what was selected last, where it shows that, else what was selected on it.
   void show_details_of_page();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/status_bar.h"
 
-#include <QResizeEvent>
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -22,24 +20,11 @@ StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent)
   files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
   values_ = new ElidedLabel(this);
   addWidget(files_, 1);
-  addPermanentWidget(values_);
+  addPermanentWidget(values_, 1);
   connect(&workspace_, &Workspace::points_changed, this, &StatusBar::refresh);
   connect(&workspace_, &Workspace::opened, this, &StatusBar::refresh);
   connect(&workspace_, &Workspace::opening_changed, this, &StatusBar::refresh);
   refresh();
-}
-
-void StatusBar::resizeEvent(QResizeEvent* event) {
-  QStatusBar::resizeEvent(event);
-  share_width();
-}
-
-void StatusBar::share_width() {
-  // Where both do not fit, the files' names have the better half, unless they need less.
-  constexpr double share = 0.47;
-  constexpr int between = 48;  // margins, and the grip at the end
-  const int left = width() - files_->sizeHint().width() - between;
-  values_->setMaximumWidth(std::max(qRound(share * width()), left));
 }
 
 void StatusBar::refresh() {
@@ -89,7 +74,6 @@ void StatusBar::refresh() {
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
   values_->setToolTip(plain_tip(values_->text()));
-  share_width();
 }
 
 }  // namespace attnscope::ui

@@ -14,12 +14,8 @@ class StatusBar : public QStatusBar {
  public:
   explicit StatusBar(Workspace& workspace, QWidget* parent = nullptr);
 
- protected:
-  void resizeEvent(QResizeEvent* event) override;
-
  private:
   void refresh();
-  void share_width();
 
   Workspace& workspace_;
   ElidedLabel* files_ = nullptr;

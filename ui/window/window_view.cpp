@@ -38,13 +38,11 @@ QString open_name(const QString& path) {
 
 WindowView::WindowView(MainWindow& window) : QObject(&window), window_(window) {
   connect(&window_.workspace(), &Workspace::points_changed, this, &WindowView::select);
-  connect(&window_.workspace(), &Workspace::opened, this, [this](const QString& path) { unopened_.removeAll(path); });
 }
 
 QJsonObject WindowView::view() {
   const Workspace& workspace = window_.workspace();
-  QStringList files = workspace.wanted_files() + unopened_;
-  files.removeDuplicates();
+  const QStringList files = workspace.wanted_files();
   QJsonObject pages;
   for (const PageKind& kind : page_kinds()) {
     const QString id = to_qstring(kind.id);
@@ -57,9 +55,8 @@ QJsonObject WindowView::view() {
         QJsonObject{{QStringLiteral("file"), run.first}, {QStringLiteral("run"), QString::fromStdString(run.second)}});
   }
   std::optional<Selected> selected = to_select_;
-  const bool is_awaited = selected && !unopened_.contains(selected->file);
   // It is marked on all pages, on whichever it was selected.
-  if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !is_awaited) {
+  if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !selected) {
     selected = Selected{point->run->file, point->id};
   }
   look_at_panels();
@@ -119,11 +116,8 @@ void WindowView::restore_files(const QJsonObject& view) {
     }
   }
   workspace.set_ticks(ticks);
-  unopened_.clear();
   for (const QString& file : files) {
-    if (workspace.wanted_files().contains(file)) continue;
-    unopened_ << file;
-    workspace.open(file);
+    if (!workspace.wanted_files().contains(file)) workspace.open(file);
   }
   to_select_.reset();
   if (const QJsonObject selected = view[QStringLiteral("selection")].toObject(); !selected.isEmpty()) {
@@ -155,7 +149,7 @@ void WindowView::select() {
     to_select_.reset();
     return window_.select((*points)[row]);
   }
-  if (!window_.workspace().loading() && !unopened_.contains(to_select_->file)) to_select_.reset();
+  if (!window_.workspace().loading()) to_select_.reset();
 }
 
 }  // namespace attnscope::ui

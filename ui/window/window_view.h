@@ -4,7 +4,6 @@
 
 #include <QJsonObject>
 #include <QObject>
-#include <QStringList>
 #include <optional>
 
 namespace attnscope::ui {
@@ -22,9 +21,6 @@ class WindowView : public QObject {
   /// What the document does not have stays as it is; files that it does not have are closed.
   void restore(const QJsonObject& view);
 
-  /// What of it cannot be read now (a disk may come back) is kept until somebody opens other files.
-  void forget_unopened() { unopened_.clear(); }
-
  private:
   struct Selected {
     QString file;
@@ -39,7 +35,6 @@ class WindowView : public QObject {
   MainWindow& window_;
   QJsonObject panels_;
   QJsonObject place_;
-  QStringList unopened_;  ///< of the restored files, those that have not been read
   std::optional<Selected> to_select_;
 };
 

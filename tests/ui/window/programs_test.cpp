@@ -130,22 +130,14 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
   fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
-  const Ended ended = run_gui({file, "--plots", folder.filePath("plots")});
+  // Also where a display is named that does not answer.
+  const Ended ended = run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), {file, "--plots", folder.filePath("plots")},
+                                  QStringLiteral(":9876"));
   EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
   EXPECT_EQ(ended.errors, QString());
   const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
   ASSERT_EQ(paths.size(), 2 * 3) << "bytes, time and rate";
   for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
-}
-
-TEST(GuiProgram, PlotsNeedNoDisplayAlsoWhereOneIsNamedThatDoesNotAnswer) {
-  const QTemporaryDir folder;
-  const QString file = folder.filePath("a.attnscope");
-  fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
-  const Ended ended = run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), {file, "--plots", folder.filePath("plots")},
-                                  QStringLiteral(":9876"));
-  EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
-  EXPECT_EQ(ended.output.split('\n', Qt::SkipEmptyParts).size(), 2 * 3);
 }
 
 TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
@@ -373,26 +365,6 @@ TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
   const std::vector<Row> rows = grid.shown_rows();
   EXPECT_EQ(rows.size(), measurer.points().size());
   for (const Row row : rows) EXPECT_EQ(grid.points->run_of(row)->file, explored);
-}
-
-TEST(Window, TheQuestionWhetherToStopASweepIsAnsweredAfterItAsWell) {
-  const QTemporaryDir folder;
-  const CommandOfBuild collector;
-  MainWindow window(false);
-  QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
-  ASSERT_NO_FATAL_FAILURE(start_long_sweep(window, folder));
-  EXPECT_FALSE(window.close());
-  QMessageBox* question = question_of(window);
-  ASSERT_NE(question, nullptr);
-  EXPECT_TRUE(question->isVisible());
-  window.collect()->cancel();  // not by the question
-  ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
-  QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-  ASSERT_EQ(question_of(window), question);
-  EXPECT_TRUE(question->isVisible()) << "it does not vanish under the pointer";
-  EXPECT_TRUE(window.isVisible()) << "nobody has answered it";
-  answer(*question, QMessageBox::AcceptRole);
-  EXPECT_FALSE(window.isVisible());
 }
 
 }  // namespace

@@ -230,42 +230,6 @@ TEST_F(SessionTest, RecordedSamplesAreKeptByTheirNames) {
   EXPECT_TRUE(window.banner().text().contains(own)) << window.banner().text().toStdString();
 }
 
-TEST_F(SessionTest, WhatCannotBeReadNowIsKept) {
-  const QString second = folder.filePath("second.attnscope");
-  fixtures::write_file(second, {{"memory-wall", fixtures::backward(), false}});
-  QJsonObject left;
-  {
-    MainWindow window(false);
-    window.open_files({file, second});
-    read_all(window);
-    window.workspace().set_run_visible(1, false);
-    window.select((*window.workspace().visible())[2]);
-    left = window.shown_view().view();
-    ASSERT_EQ(left["selection"].toObject()["file"].toString(), file);
-    ASSERT_EQ(left["unticked"].toArray().size(), 1);
-  }
-  ASSERT_TRUE(QFile::rename(file, file + ".away"));
-  QJsonObject meanwhile;
-  {
-    MainWindow window(false);
-    window.shown_view().restore(left);
-    read_all(window);
-    ASSERT_EQ(window.workspace().files(), QStringList{second});
-    meanwhile = window.shown_view().view();
-    EXPECT_EQ(meanwhile["files"].toArray(), (QJsonArray{second, file}));
-    for (const char* key : {"unticked", "selection"}) EXPECT_EQ(meanwhile[key], left[key]) << key;
-    window.open_files({second});
-    EXPECT_EQ(window.shown_view().view()["files"].toArray(), QJsonArray{second}) << "somebody went on";
-  }
-  ASSERT_TRUE(QFile::rename(file + ".away", file));
-  MainWindow window(false);
-  window.shown_view().restore(meanwhile);
-  read_all(window);
-  EXPECT_EQ(window.workspace().files().size(), 2);
-  EXPECT_EQ(window.shown_view().view()["unticked"], left["unticked"]);
-  EXPECT_EQ(window.shown_view().view()["selection"], left["selection"]);
-}
-
 TEST_F(SessionTest, WhatCannotBeReadIsSaidInOneLine) {
   const QString path = folder.filePath("bad.json");
   const std::pair<QByteArray, const char*> cases[] = {{"", "is damaged at byte"},
