@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/runs_model.h"
 
-#include <QRegularExpression>
-
 #include "messages/run_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -68,16 +66,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (!summary.device_name.empty()) parts << device_title(summary);
       return (parts << qtext(points)).join(QStringLiteral(" · "));
     }
-    case file_role: {
-      static const QRegularExpression ending(QStringLiteral("\\.attnscope$"));
-      QStringList names;
-      for (const QString& file : workspace_.files()) names << workspace_.file_name(file).remove(ending);
-      const QString name = workspace_.file_name(shown_[row]->file);
-      const QString stem = QString(name).remove(ending);
-      const QString brief = brief_name(stem, names);
-      const QString time = QStringLiteral(" · ") + format_time(summary.started_at);
-      return QStringList{name + time, stem + time, name, stem, brief + time, brief};
-    }
+    case file_role:
+      return workspace_.file_name(shown_[row]->file) + QStringLiteral(" · ") + format_time(summary.started_at);
     case origin_role:
       return summary.provenance == Provenance::measured ? QString() : to_qstring(summary.provenance);
     case state_role:
@@ -103,7 +93,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole: {
       const QString origin = data(index, origin_role).toString();
       return QStringLiteral("%1, %2, %3%4")
-          .arg(title, data(index, detail_role).toString(), data(index, file_role).toStringList().first(),
+          .arg(title, data(index, detail_role).toString(), data(index, file_role).toString(),
                origin.isEmpty() ? QString() : QStringLiteral(", ") + origin);
     }
     default:

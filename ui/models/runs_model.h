@@ -12,7 +12,7 @@ class RunsModel : public QAbstractListModel {
   Q_OBJECT
  public:
   /// origin_role: "simulated" or "imported"; empty for what a GPU here was measured at. file_role: its file
-  /// and time in words, ever shorter: the first that fits is shown.
+  /// and time in words.
   enum Role { title_role = Qt::UserRole + 1, detail_role, file_role, origin_role, state_role };
 
   explicit RunsModel(Workspace& workspace, QObject* parent = nullptr);

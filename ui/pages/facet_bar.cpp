@@ -11,7 +11,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/findable_menu.h"
+#include "ui/widgets/staying_menu.h"
 #include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {

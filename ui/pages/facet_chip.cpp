@@ -12,7 +12,7 @@
 
 #include "ui/text/format.h"
 #include "ui/theme/theme.h"
-#include "ui/widgets/findable_menu.h"
+#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
 
@@ -22,7 +22,6 @@ constexpr int side = 8;  ///< between the border and what stands in it
 constexpr int chip_gap = 5;
 constexpr int arrow = 8;
 constexpr int rounding = 5;
-constexpr std::size_t most_to_read = 15;  ///< entries, before one is better typed
 
 }  // namespace
 
@@ -215,7 +214,6 @@ void FacetChip::fill_menu() {
     connect(entry, &QAction::triggered, this, [this, place] { pick(place); });
     if (place == current_ && among == menu()) menu()->setActiveAction(entry);
   }
-  if (options_.size() > most_to_read) make_findable(*menu());
 }
 
 void FacetChip::pick(int place) {

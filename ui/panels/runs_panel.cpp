@@ -149,12 +149,7 @@ class RunDelegate : public QStyledItemDelegate {
     painter->setPen(muted);
     const int end = option.rect.right() - row_margin;
     write(1, end, index.data(RunsModel::detail_role).toString());
-    const QStringList files = index.data(RunsModel::file_role).toStringList();
-    const auto fits = [&](const QString& words) {
-      return painter->fontMetrics().horizontalAdvance(words) <= end - left;
-    };
-    const auto fitting = std::find_if(files.begin(), files.end() - 1, fits);
-    write(2, end, *fitting);
+    write(2, end, index.data(RunsModel::file_role).toString());
     painter->restore();
   }
 

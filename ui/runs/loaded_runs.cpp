@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runs/loaded_runs.h"
 
-#include <QRegularExpression>
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -144,24 +143,6 @@ std::map<QString, QString> distinct_file_names(const QStringList& paths) {
     names[path] = tail(path, folders);
   }
   return names;
-}
-
-QString brief_name(const QString& name, const QStringList& names) {
-  static const QRegularExpression between(QStringLiteral("[-_. /]+"));
-  if (names.size() < 2) return name;
-  QString best = name;
-  const auto offer = [&](const QString& shorter, const auto& has_it) {
-    const auto other_has = [&](const QString& other) { return other != name && has_it(other); };
-    if (shorter.size() < best.size() && std::none_of(names.begin(), names.end(), other_has)) best = shorter;
-  };
-  for (auto gaps = between.globalMatch(name); gaps.hasNext();) {
-    const QRegularExpressionMatch gap = gaps.next();
-    const QString start = name.first(gap.capturedEnd());
-    const QString end = name.sliced(gap.capturedStart());  // with its sign: "-1" is no end of "-21"
-    offer(start + QChar(0x2026), [&](const QString& other) { return other.startsWith(start); });
-    offer(QChar(0x2026) + name.sliced(gap.capturedEnd()), [&](const QString& other) { return other.endsWith(end); });
-  }
-  return best;
 }
 
 }  // namespace attnscope::ui

@@ -33,8 +33,6 @@ struct LoadedRun {
 
 /// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
 [[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
-/// What is needed of a name beside the others: its shortest beginning or end, of whole words, that none of them has.
-[[nodiscard]] QString brief_name(const QString& name, const QStringList& names);
 
 /// Of a run and its copies the one that holds most stands for all, of equal ones the first. The runs, as they were
 /// given, outlive this.

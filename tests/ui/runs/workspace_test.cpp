@@ -134,16 +134,6 @@ TEST(Workspace, FilesOfOneNameTakeTheFoldersThatSetThemApart) {
   EXPECT_EQ(distinct_file_names({paths[0]}).at(paths[0]), "sweep.attnscope");
 }
 
-TEST(Workspace, LongNamesKeepWhatTellsThemApart) {
-  const QStringList names{"sweep-h200-1-cold.attnscope", "sweep-h200-1-warm.attnscope", "sweep-h200-11-cold.attnscope",
-                          "other-11-cold.attnscope"};
-  EXPECT_EQ(brief_name(names[0], names), "…1-cold.attnscope");
-  EXPECT_EQ(brief_name(names[1], names), "…warm.attnscope");
-  EXPECT_EQ(brief_name(names[2], names), "sweep-h200-11-…");
-  EXPECT_EQ(brief_name(names[3], names), "other-…");
-  EXPECT_EQ(brief_name(names[0], {names[0]}), names[0]) << "nothing to tell it from";
-}
-
 TEST(Workspace, FollowsARunThatGrows) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("growing.attnscope");

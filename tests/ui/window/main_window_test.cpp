@@ -248,7 +248,7 @@ TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
     QStringList names;
     const QAbstractItemModel& model = *window.runs_panel()->model();
     for (int row = 0; row < model.rowCount(); ++row) {
-      names << model.index(row, 0).data(RunsModel::file_role).toStringList()[2];
+      names << model.index(row, 0).data(RunsModel::file_role).toString().section(QStringLiteral(" · "), 0, 0);
     }
     return names;
   };

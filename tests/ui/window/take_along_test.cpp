@@ -3,9 +3,7 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QLineEdit>
 #include <QMenu>
-#include <QTest>
 #include <algorithm>
 
 #include "messages/window.h"
@@ -16,7 +14,6 @@
 #include "ui/text/qtext.h"
 #include "ui/text/values.h"
 #include "ui/theme/theme.h"
-#include "ui/widgets/findable_menu.h"
 #include "ui/window/offscreen.h"
 
 namespace attnscope::ui {
@@ -134,26 +131,6 @@ TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {
   const ShownValues values{.keys = {"a", "b [ns]"}, .lines = {{"x, \"y\"", "-1.5"}, {"=cmd()", "2e-05"}}};
   EXPECT_EQ(as_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n'=cmd(),2e-05\n");
   EXPECT_EQ(as_tsv({.keys = {"a"}, .lines = {{"two\n\tlines"}}}), "a\ntwo lines\n");
-}
-
-TEST(FindableMenuTest, WhatIsTypedLeavesWhatHasItAlsoInSubmenus) {
-  QMenu menu;
-  QMenu* inner = menu.addMenu("Memory");
-  QAction* l2 = inner->addAction("L2 &read");
-  QAction* time = menu.addAction("Time");
-  make_findable(menu);
-  auto* field = menu.findChild<QLineEdit*>();
-  ASSERT_NE(field, nullptr);
-  field->setText("l2 R");
-  EXPECT_FALSE(time->isVisible());
-  EXPECT_TRUE(menu.actions().contains(l2));
-  int triggered = 0;
-  QObject::connect(l2, &QAction::triggered, &menu, [&] { ++triggered; });
-  QTest::keyClick(field, Qt::Key_Return);
-  EXPECT_EQ(triggered, 1);
-  field->clear();
-  EXPECT_TRUE(time->isVisible());
-  EXPECT_FALSE(menu.actions().contains(l2));
 }
 
 }  // namespace

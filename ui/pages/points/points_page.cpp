@@ -13,7 +13,7 @@
 #include "messages/points_table.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/findable_menu.h"
+#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
 namespace {
@@ -183,7 +183,6 @@ void PointsPage::fill_menu(QMenu& menu) {
       hide_columns();
     });
   }
-  make_findable(*columns);
   menu.addMenu(columns);
 }
 

@@ -5,10 +5,6 @@
 
 namespace attnscope::ui {
 
-/// Of a menu with many entries: a field above them leaves those that have what is typed, those of submenus among them;
-/// Enter triggers the first. Call it once all entries are there.
-void make_findable(QMenu& menu);
-
 /// A menu of switches, of which one throws several: it stays open until something else is clicked.
 class StayingMenu : public QMenu {
   Q_OBJECT
