@@ -22,9 +22,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr auto own_axes = "";
-/// No devices: the ways to them.
+/// No device: the way to them.
 constexpr auto another_machine = "elsewhere";
-constexpr auto several_at_once = "several";
 
 /// What a box that is not offered was, as a property.
 constexpr auto ticked = "ticked";
@@ -147,16 +146,6 @@ void CollectForm::connect_fields() {
   for (QCheckBox* box : algorithms_) connect(box, &QCheckBox::toggled, this, &CollectForm::changed);
 }
 
-void CollectForm::choose_several() {
-  const QString word = QInputDialog::getText(this, qtext(say::collect_panel::several_title{}),
-                                             qtext(say::collect_panel::several_label{}), QLineEdit::Normal,
-                                             several_.isEmpty() ? QStringLiteral("simulated*2") : several_)
-                           .trimmed();
-  if (word.isEmpty()) return;
-  several_ = word;  // also what is no list of devices, which is said below the fields
-  set_device(word);
-}
-
 void CollectForm::choose_remote() {
   bool accepted = false;
   const QStringList before = DeviceList::remote();
@@ -175,11 +164,10 @@ void CollectForm::choose_remote() {
 
 void CollectForm::choose_device() {
   const QString chosen = device_->currentData().toString();
-  const bool several = chosen == QLatin1String(several_at_once);
-  if (several || chosen == QLatin1String(another_machine)) {
+  if (chosen == QLatin1String(another_machine)) {
     // No device: what was chosen before stays, unless one is named.
     device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
-    return several ? choose_several() : choose_remote();
+    return choose_remote();
   }
   device_chosen_ = true;
   wanted_device_.clear();
@@ -196,12 +184,10 @@ void CollectForm::show_devices() {
       device_->addItem(device.name, device.argument);
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
-    if (const std::size_t gpus = devices_.several(QLatin1String(all_gpus)).value_or(0); gpus > 1) {
+    if (const std::size_t gpus = devices_.gpus_here(); gpus > 1) {
       device_->insertItem(static_cast<int>(gpus), qtext(say::collect_panel::all_gpus{.gpus = gpus}),
                           QLatin1String(all_gpus));
     }
-    if (!several_.isEmpty() && device_->findData(several_) < 0) device_->addItem(several_, several_);
-    device_->addItem(qtext(say::collect_panel::several{}), QString::fromLatin1(several_at_once));
     device_->addItem(qtext(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
     if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
       wanted_device_.clear();
@@ -285,19 +271,14 @@ CollectForm::Verdict CollectForm::check() const {
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
-  const std::optional<std::size_t> several = devices_.several(device);
-  if (device == several_ && !several && listed == nullptr) {
-    return {qtext("{} names no devices: write them as in 0,1,3 or ssh:a,ssh:b or simulated*4.",
-                  one_line(device).toStdString()),
-            {}};
-  }
   const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   const Message points =
       counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
-  QString words = several ? qtext(say::collect_panel::plan_shared{.points = points, .gpus = *several})
-                          : qtext(say::collect_panel::plan{.points = points, .device = on});
+  QString words = device == QLatin1String(all_gpus)
+                      ? qtext(say::collect_panel::plan_shared{.points = points, .gpus = devices_.gpus_here()})
+                      : qtext(say::collect_panel::plan{.points = points, .device = on});
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + qtext("No counters: {}", listed->note.toStdString());
   }
@@ -324,8 +305,7 @@ void CollectForm::set_rounds(int rounds) {
 }
 
 void CollectForm::set_device(const QString& argument) {
-  if (argument != QLatin1String(all_gpus) && devices_.several(argument)) several_ = argument;
-  if (device_->findData(argument) < 0 && argument != several_) return;
+  if (device_->findData(argument) < 0) return;
   wanted_device_ = argument;
   show_devices();
 }
@@ -387,7 +367,6 @@ void CollectForm::restore(const QJsonObject& state) {
     }
   }
   if (state[QStringLiteral("device")].isString()) wanted_device_ = state[QStringLiteral("device")].toString();
-  if (wanted_device_ != QLatin1String(all_gpus) && devices_.several(wanted_device_)) several_ = wanted_device_;
   show_devices();  // once it is found, where it is not yet
 }
 

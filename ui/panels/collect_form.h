@@ -32,7 +32,7 @@ class CollectForm : public QWidget {
     QString plan;
   };
   [[nodiscard]] Verdict check() const;
-  /// One of the list, or several as `collect --device` takes them.
+  /// One of the list.
   void set_device(const QString& argument);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
@@ -53,7 +53,6 @@ class CollectForm : public QWidget {
   void add_file(QFormLayout& form);
   void connect_fields();
   void choose_device();
-  void choose_several();
   void choose_remote();
   void show_devices();
   void take_algorithms_of_preset();
@@ -64,7 +63,6 @@ class CollectForm : public QWidget {
   DeviceList devices_;
   QString last_device_;    ///< the one that is chosen, by its argument
   QString wanted_device_;  ///< just named, or of a window before, and not found yet
-  QString several_;        ///< devices that measure at once, as they were written; empty: none were
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QComboBox* preset_ = nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/process/device_list.h"
 
-#include <QRegularExpression>
 #include <QSettings>
 #include <algorithm>
 #include <utility>
@@ -165,31 +164,17 @@ void DeviceList::follow_remote() {
   probe_next();
 }
 
-std::optional<std::size_t> DeviceList::several(const QString& argument) const {
-  static const QRegularExpression part(
-      QStringLiteral("^(\\d+|gpu|ssh:[^,*]+|simulated[^,*]*(\\*(?<count>[1-9]\\d?))?)$"));
-  if (std::ranges::find(devices_, argument, &ListedDevice::argument) != devices_.end()) return std::nullopt;
-  if (argument == QLatin1String(all_gpus)) {
-    const auto is_here = [](const ListedDevice& device) {
-      return !device.simulated && !is_remote_device(device.argument);
-    };
-    return static_cast<std::size_t>(std::ranges::count_if(devices_, is_here));
-  }
-  std::size_t count = 0;
-  for (const QString& word : argument.split(QLatin1Char(','))) {
-    const QRegularExpressionMatch match = part.match(word);
-    if (!match.hasMatch()) return std::nullopt;
-    count += match.hasCaptured(QStringLiteral("count")) ? match.captured(QStringLiteral("count")).toUInt() : 1;
-  }
-  return count > 1 ? std::optional(count) : std::nullopt;
+std::size_t DeviceList::gpus_here() const {
+  const auto is_here = [](const ListedDevice& device) {
+    return !device.simulated && !is_remote_device(device.argument);
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(devices_, is_here));
 }
 
 const ListedDevice* DeviceList::find(const QString& argument) const {
-  const auto found = std::ranges::find(devices_, argument, &ListedDevice::argument);
-  if (found != devices_.end()) return &*found;
-  if (!several(argument)) return nullptr;
-  const QString first = argument.section(QLatin1Char(','), 0, 0).section(QLatin1Char('*'), 0, 0);
-  return find(argument == QLatin1String(all_gpus) ? QStringLiteral("0") : first);
+  const QString first = argument == QLatin1String(all_gpus) ? QStringLiteral("0") : argument;
+  const auto found = std::ranges::find(devices_, first, &ListedDevice::argument);
+  return found == devices_.end() ? nullptr : &*found;
 }
 
 const DeviceLimits& DeviceList::limits_of(const QString& argument) const {

@@ -50,10 +50,8 @@ class DeviceList : public QObject {
   /// the simulated ones. One elsewhere that is not found is listed with the reason.
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
-  /// How many devices an argument names that measure at once, as `collect --device` takes it: "all", "0,1",
-  /// "simulated*4"; nothing of one device, and of what is no list of them.
-  [[nodiscard]] std::optional<std::size_t> several(const QString& argument) const;
-  /// By its argument, of several the first; null when there is none.
+  [[nodiscard]] std::size_t gpus_here() const;
+  /// By its argument, of all_gpus the first; null when there is none.
   [[nodiscard]] const ListedDevice* find(const QString& argument) const;
   /// What a plan for it has to fit: the GPU's limits, those of a usual one where it is not in the table.
   [[nodiscard]] const DeviceLimits& limits_of(const QString& argument) const;

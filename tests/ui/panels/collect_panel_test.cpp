@@ -233,29 +233,6 @@ TEST(CollectForm, OffersAllGpusWhereThereAreSeveral) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST(CollectForm, TakesSeveralDevicesAsTheCommandLineDoes) {
-  const QTemporaryDir folder;
-  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
-  CollectForm form;
-  form.set_database(folder.filePath("c.attnscope"));
-  form.set_preset(QStringLiteral("quick"));
-  for (const auto& [word, gpus] : {std::pair{"simulated*4", 4}, std::pair{"simulated:H100*3,simulated", 4},
-                                   std::pair{"0,1,3", 3}, std::pair{"ssh:a,ssh:ada@b/1", 2}}) {
-    form.set_device(word);
-    EXPECT_EQ(form.request().device, word);
-    EXPECT_EQ(form.check().problem, QString());
-    EXPECT_TRUE(form.check().plan.endsWith(QStringLiteral(", shared by %1 GPUs.").arg(gpus))) << word;
-  }
-  CollectForm restored;
-  restored.restore(form.state());
-  EXPECT_EQ(restored.request().device, "ssh:a,ssh:ada@b/1");
-  for (const char* wrong : {"simulated*0", "0*2", "here,there", "0,,1"}) {
-    form.set_device(wrong);
-    EXPECT_NE(form.request().device, wrong);
-  }
-  qunsetenv("ATTNSCOPE_COLLECTOR");
-}
-
 TEST(CollectForm, AsksForTheDeviceByItsArgument) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectForm form;
