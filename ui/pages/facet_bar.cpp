@@ -11,8 +11,8 @@
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/staying_menu.h"
 #include "ui/widgets/flow_layout.h"
+#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
 

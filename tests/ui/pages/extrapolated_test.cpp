@@ -51,8 +51,8 @@ TEST_F(Extrapolated, InTheDetails) {
   // The whole point, then qk, which was played whole, softmax and pv.
   EXPECT_TRUE(origins("DRAM read").startsWith(in_part)) << origins("DRAM read").toStdString();
   EXPECT_TRUE(origins("Time").contains(in_part)) << origins("Time").toStdString();
-  EXPECT_EQ(origins("Compute rate"), extrapolated);
-  EXPECT_EQ(origins("Spread (q3 - q1)"), extrapolated);
+  EXPECT_TRUE(origins("TFLOP/s").startsWith(extrapolated));
+  EXPECT_TRUE(origins("Time spread").startsWith(extrapolated));
   EXPECT_TRUE(origins("L2 to SM").startsWith("simulated|simulated|simulated"));
 }
 

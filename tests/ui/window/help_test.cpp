@@ -44,8 +44,8 @@ TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
   for (const QString& figure :
        {QStringLiteral("%L1").arg(m, 0, 'f', 0), QStringLiteral("1/%1 for d 64").arg(m / 4096, 0, 'f', 0),
         QStringLiteral("1/%1 for d 128").arg(m / 16384, 0, 'f', 0),
-        QStringLiteral("%1 times less for d 64").arg(m / (3 * 4096), 0, 'f', 0),
-        QStringLiteral("%1 times for d 128").arg(m / (3 * 16384), 0, 'f', 1)}) {
+        QStringLiteral("%1 times fewer bytes at d 64").arg(m / (3 * 4096), 0, 'f', 0),
+        QStringLiteral("%1 times fewer at d 128").arg(m / (3 * 16384), 0, 'f', 1)}) {
     EXPECT_TRUE(said.contains(figure)) << figure.toStdString();
   }
   for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(said.contains(heading)) << heading;
