@@ -70,12 +70,12 @@ ExitCode export_lesson(const LessonOptions& options) {
   if (loaded.table.empty()) spdlog::warn("{}", "the files hold no points: what needs them says so in its place");
   lesson::Evidence evidence = evidence_of(loaded.table);
   if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
-  const WrittenLesson written = write_lesson(options.folder, own, evidence,
-                                             {.language = options.language,
-                                              .seed = options.seed,
-                                              .data = fmt::format("{}", fmt::join(names_of(files), ", ")),
-                                              .answers = options.answers,
-                                              .existing = options.existing()});
+  const WrittenLesson written =
+      write_lesson(options.folder, own, evidence,
+                   {.language = options.language,
+                    .page{.seed = options.seed, .data = fmt::format("{}", fmt::join(names_of(files), ", "))},
+                    .answers = options.answers,
+                    .existing = options.existing()});
   for (const lesson::TextProblem& problem : written.problems) spdlog::warn("{}", printable(text(words_of(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
     std::cout << format_text("{}: {} steps, {} claims", printable(page.file.string()), page.steps, page.claims) << '\n';

@@ -111,8 +111,6 @@ std::string format_figure(double value, Unit unit) {
       return text(Capacity(value));
     case Unit::nanoseconds:
       return text(Nanoseconds(value));
-    case Unit::picoseconds:
-      return fmt::format("{:.2f} ps", value);
     case Unit::tflops:
       return text(FlopsPerSecond(1e12 * value));
     case Unit::length:

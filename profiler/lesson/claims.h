@@ -28,7 +28,7 @@ struct Evidence {
   const Registry& registry;
 };
 
-enum class Unit { ratio, percent, bytes, nanoseconds, picoseconds, tflops, length, plain, bytes_per_second, flops };
+enum class Unit { ratio, percent, bytes, nanoseconds, tflops, length, plain, bytes_per_second, flops };
 /// "128 MiB", "4.00 ×", "1.2 ms", "116,224", as profiler/units has them: SI for rates, IEC for sizes.
 [[nodiscard]] std::string format_figure(double value, Unit);
 

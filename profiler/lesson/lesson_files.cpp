@@ -14,7 +14,6 @@
 #include "kernels/registry.h"
 #include "profiler/files/file_error.h"
 #include "profiler/files/file_system.h"
-#include "profiler/lesson/web.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -124,7 +123,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   std::set<std::string> told;
   for (const std::string& language : lesson::lesson_languages()) {
     const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
-    lesson::WebOptions web{.seed = options.seed, .data = options.data, .start = options.start, .theme = options.theme};
+    lesson::WebOptions web = options.page;
     for (const std::string& other : lesson::lesson_languages()) {
       if (other != language) web.others.emplace_back(other, file_of(other, options));
     }

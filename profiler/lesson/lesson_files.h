@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "profiler/files/output_file.h"
-#include "profiler/lesson/claims.h"
 #include "profiler/lesson/texts.h"
+#include "profiler/lesson/web.h"
 
 namespace attnscope {
 
@@ -19,12 +19,9 @@ namespace attnscope {
 [[nodiscard]] analysis::lesson::Evidence evidence_of(const analysis::PointTable&);
 
 struct LessonFileOptions {
-  std::string language = "en";      ///< of index.html
-  std::string start{};              ///< as WebOptions has it
-  std::uint64_t seed = 0;           ///< as WebOptions has it
-  std::string data{};               ///< what the points are called
-  std::string theme{};              ///< as WebOptions has it
-  std::filesystem::path answers{};  ///< a page of answers, for who teaches; empty: none
+  std::string language = "en";          ///< of index.html
+  analysis::lesson::WebOptions page{};  ///< `others` aside
+  std::filesystem::path answers{};      ///< a page of answers, for who teaches; empty: none
   OutputFile::Existing existing = OutputFile::Existing::of_its_kind;
 };
 

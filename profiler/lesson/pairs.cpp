@@ -174,17 +174,6 @@ std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> 
   return all;
 }
 
-std::vector<ScoreTime> score_times(const PointTable& table, std::span<const Row> rows) {
-  std::vector<ScoreTime> times;
-  for (const Row row : rows) {
-    const std::optional<double> ns = table.values(metric_key::time_median_ns).at(row);
-    const auto pairs = static_cast<double>(unmasked_pairs(table.problem(row)));
-    if (!ns || !ended_well(table, row) || pairs <= 0) continue;
-    times.push_back({.row = row, .picoseconds = *ns * 1000 / pairs});
-  }
-  return times;
-}
-
 std::vector<Residual> residuals(const PointTable& table, std::span<const Row> rows) {
   std::vector<Residual> all;
   for (const Row row : rows) {

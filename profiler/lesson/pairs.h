@@ -57,13 +57,6 @@ struct Crossover {
 [[nodiscard]] std::vector<Crossover> crossovers(const PointTable&, std::span<const Row> rows, std::string_view slow,
                                                 std::string_view fast);
 
-/// Time over the query-key pairs that the mask leaves.
-struct ScoreTime {
-  Row row = 0;
-  double picoseconds = 0;
-};
-[[nodiscard]] std::vector<ScoreTime> score_times(const PointTable&, std::span<const Row> rows);
-
 /// A counter beside the closed form of the very same point.
 struct Residual {
   Row row = 0;

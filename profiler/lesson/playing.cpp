@@ -120,19 +120,4 @@ bool plays_a_shorter_n(const Playing& playing, const TilePlayer& player, const P
   return player.problem().n_k < (choice.n > 0 ? choice.n : playing.n);
 }
 
-std::optional<Residual> longest_counted(const Evidence& evidence, std::string_view algorithm, Pass pass,
-                                        const Mask& mask) {
-  std::optional<Residual> longest;
-  for (const Residual& each : residuals(evidence.points, evidence.rows)) {
-    if (evidence.points.algorithm(each.row) != algorithm) continue;
-    const AttentionProblem p = evidence.points.problem(each.row);
-    if (p.mask != mask || p.pass != pass) continue;
-    const auto rank = [&](Row row) {
-      return std::pair(evidence.points.n_q(row) == evidence.points.n_k(row), evidence.points.n_k(row));
-    };
-    if (!longest || rank(each.row) > rank(longest->row)) longest = each;
-  }
-  return longest;
-}
-
 }  // namespace attnscope::analysis::lesson

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/pairs.h"
 #include "profiler/lesson/player.h"
 
 namespace attnscope::analysis::lesson {
@@ -51,10 +50,6 @@ struct Playing {
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const PlayChoice&);
 /// Whether its N is shorter than what was asked for, since that has too many frames.
 [[nodiscard]] bool plays_a_shorter_n(const Playing&, const TilePlayer&, const PlayChoice&);
-/// The counters of the algorithm's longest point under that pass and mask, beside its closed form: of as many queries
-/// as keys where there is such a point.
-[[nodiscard]] std::optional<Residual> longest_counted(const Evidence&, std::string_view algorithm, Pass, const Mask&);
-
 /// The tiles of one head's S, and of each round those that it works on: row, column, rows, columns; heads one below the
 /// other.
 struct PairRounds {

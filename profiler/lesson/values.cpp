@@ -151,17 +151,6 @@ Value exponent_value(const Evidence& evidence, LawVariable variable, LawLevel le
   return std::nullopt;
 }
 
-/// Picoseconds a score of the longest N, of one d and pass.
-Value score_value(const Evidence& evidence, Pass pass, std::int64_t d, std::string_view name) {
-  std::optional<ScoreTime> longest;
-  for (const ScoreTime& time : score_times(evidence.points, square_rows(evidence, pass, d))) {
-    if (evidence.points.algorithm(time.row) != name) continue;
-    if (!longest || evidence.points.n_k(time.row) > evidence.points.n_k(longest->row)) longest = time;
-  }
-  if (!longest) return std::nullopt;
-  return LessonValue{format_figure(longest->picoseconds, Unit::picoseconds), "derived"};
-}
-
 /// A share as small as it is: no deviation that there is reads as none.
 std::string small_share(double share) {
   constexpr double least_shown = 1e-4;
@@ -335,10 +324,6 @@ const std::array value_table{
     ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},
     ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
     ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {s.slow, s.first}, metric_key::time_median_ns); }},
-    ValueName{"ps_64", [](S s, E e) { return score_value(e, Pass::bwd, 64, s.fast); }},
-    ValueName{"ps_128", [](S s, E e) { return score_value(e, Pass::bwd, 128, s.fast); }},
-    ValueName{"ps_64_slow", [](S s, E e) { return score_value(e, Pass::bwd, 64, s.slow); }},
-    ValueName{"ps_128_slow", [](S s, E e) { return score_value(e, Pass::bwd, 128, s.slow); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
     ValueName{"decode_gain", [](S s, E e) { return decode_gain(s, e); }},
     ValueName{"decode_blocks_fast", [](S s, E e) { return decode_blocks(s, e, &Pair::from); }},

@@ -124,19 +124,8 @@ json kernels_json(const TilePlayer& player) {
   return kernels;
 }
 
-/// The counters of the longest point of the algorithm and mask, beside its closed form.
-json counter_json(const LessonTexts& texts, const Evidence& evidence, const TilePlayer& player,
-                  std::string_view algorithm) {
-  const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
-  if (!longest) return nullptr;
-  return {{"point", texts.translated(describe(evidence.points.spec(longest->row)))},
-          {"counted", longest->counted},
-          {"closed", longest->closed_form},
-          {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
-}
-
-json player_json(const TilePlayer& player, const LessonTexts& texts, const Evidence& evidence,
-                 const Algorithm& algorithm, const std::string& choice) {
+json player_json(const TilePlayer& player, const LessonTexts& texts, const Algorithm& algorithm,
+                 const std::string& choice) {
   Matrices matrices;
   for (const Frame& frame : player.frames()) {
     for (const FrameAccess& each : frame.accesses) matrices.place_of(each.access);
@@ -151,8 +140,7 @@ json player_json(const TilePlayer& player, const LessonTexts& texts, const Evide
           {"matrices", matrices.to_json()},
           {"kernels", kernels_json(player)},
           {"frames", frames},
-          {"closed", tally_json(player.closed_form(), matrices.tensors())},
-          {"counter", counter_json(texts, evidence, player, algorithm.name())}};
+          {"closed", tally_json(player.closed_form(), matrices.tensors())}};
 }
 
 }  // namespace
@@ -193,7 +181,7 @@ std::string played_json(const LessonTexts& texts, const Playing& playing, const 
       if (!player) return;
       std::string label = mask == Mask::none ? texts.word("no_mask") : texts.translated(to_string(mask));
       if (!choice.label.empty()) label += ", " + texts.translated(choice.label);
-      json played = player_json(*player, texts, evidence, *algorithm, label);
+      json played = player_json(*player, texts, *algorithm, label);
       const PairRounds pairs = pair_rounds(*player);
       if (pairs.rows > 0) played["pairs"] = {pairs.rows, pairs.cols};
       for (std::size_t i = 0; i < pairs.rounds.size(); ++i) {

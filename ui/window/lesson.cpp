@@ -80,9 +80,9 @@ LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& re
     const WrittenLesson written =
         write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), own_lesson_texts(), evidence,
                      {.language = request.language.toStdString(),
-                      .start = request.page.toStdString(),
-                      .data = points.data.toStdString(),
-                      .theme = request.theme.toStdString()});
+                      .page{.data = points.data.toStdString(),
+                            .start = request.page.toStdString(),
+                            .theme = request.theme.toStdString()}});
     LessonFile file{.path = QString::fromStdString(written.pages.front().file.string()), .problems = {}, .error = {}};
     for (const lesson::TextProblem& problem : written.problems) file.problems << one_line(qtext(words_of(problem)));
     return file;

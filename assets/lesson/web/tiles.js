@@ -91,8 +91,7 @@ const tilePlayer = (shown, single, most) => {
     });
     return meets;
   };
-  let text = (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + w('program_order') + ' ' + w('settled');
-  if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
+  const text = (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + w('program_order') + ' ' + w('settled');
   const details = [tally, make('p', {class: 'source'}, w('on_chip')), chip];
   const problem = make('p', {class: 'source'}, shown.problem);
   const node = single ? make('div', {class: 'single'}, make('div', {}, problem, picture, now), make('div', {}, ...details))

@@ -46,9 +46,8 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"io", R"({"choices":{"mask":"causal"},"color":"automatic","group":"","hidden":["fa2"],"metric":"","over":"","plot)"
            R"(":"time","scale":"","show":{"dram":false,"fit":true,"l2_limit":true,"minimum":true,"model)"
            R"(":true,"paper":true,"peaks":true,"per_head":false,"residuals":false,"sm_l2":true},"tile":""})"},
-    {"tiles",
-     R"({"as":"value","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
-     R"(,"rows":"br"})"},
+    {"tiles", R"({"as":"value","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
+              R"(,"rows":"br"})"},
     {"explorer",
      R"({"around": 3, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
      R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"causal",)"
