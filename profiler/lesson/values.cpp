@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -387,10 +388,6 @@ Setting varied(Setting setting, std::uint64_t seed) {
   setting.load_bytes = std::int64_t{128} << ((random >> 48U) % 3);
   setting.pair = (random >> 56U) % 3;
   return setting;
-}
-
-std::span<const ValueName> lesson_values() {
-  return value_table;
 }
 
 std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_t seed) {

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +48,6 @@ struct ValueName {
   std::string_view name;
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
 };
-[[nodiscard]] std::span<const ValueName> lesson_values();
 /// nullptr for one that there is not.
 [[nodiscard]] const ValueName* find_value(std::string_view name);
 

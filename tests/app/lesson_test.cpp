@@ -11,11 +11,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
-#include <set>
 #include <utility>
 
 #include "browser.h"
@@ -117,23 +115,6 @@ TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
   for (const char* command : {"info", "law"}) {
     EXPECT_THAT(expect_exit(2, run(folder, {command}, alone)).err, HasSubstr("the recorded sample is not installed"));
   }
-}
-
-TEST_F(LessonExport, SeedsDifferAndRepeat) {
-  const std::string first = exported_page(folder_, {"--seed", "1"});
-  const std::string second = exported_page(folder_, {"--seed", "2"});
-  std::map<std::size_t, std::set<std::string>> prompts;
-  for (const char* seed : {"1", "2", "3", "4"}) {
-    const std::string page = exported_page(folder_, {"--seed", seed});
-    const std::regex prompt("</legend><p>(.*)</p><div class=\"choice\"");
-    std::size_t at = 0;
-    for (std::sregex_iterator found(page.begin(), page.end(), prompt), end; found != end; ++found) {
-      prompts[at++].insert((*found)[1]);
-    }
-  }
-  EXPECT_GE(prompts.size(), 14U);
-  for (const auto& [at, texts] : prompts) EXPECT_GE(texts.size(), 2U) << *texts.begin();
-  EXPECT_EQ(first, exported_page(folder_, {"--seed", "1"}));
 }
 
 TEST_F(LessonExport, TheKeyNamesTheLetterOfEachRightChoice) {
