@@ -16,7 +16,7 @@
 #include "app/own_kernels.h"
 #include "profiler/points/point_query.h"
 #include "storage/compared_runs.h"
-#include "storage/run_store.h"
+#include "storage/loaded_runs.h"
 
 namespace attnscope {
 namespace {
@@ -51,23 +51,26 @@ class Loader {
  public:
   /// Reads the files of these words.
   explicit Loader(const std::string& noise, std::span<const Words* const> sides) {
+    LoadRequest request{.opened = {},
+                        .read = [&](const RunStore& store) { sides_.code = with_skipped_rows(store, sides_.code); }};
+    std::vector<RunSource> sources;
     for (const Words* words : sides) {
-      for (const std::string& word : *words) know_kernels_of(SideWord(word).file);
+      for (const std::string& word : *words) {
+        const std::filesystem::path file(SideWord(word).file);
+        know_kernels_of(file);
+        if (named_.try_emplace(std::filesystem::weakly_canonical(file), file).second) sources.push_back({file});
+      }
     }
-    if (!noise.empty()) read_noise(noise);
-    for (const Words* words : sides) {
-      for (const std::string& word : *words) read(SideWord(word).file);
-    }
-    for (RunIndex run = 0; run < summaries_.size(); ++run) builder_.run(run).noise = noise_for(summaries_[run], noise_);
-    for (const Kept& point : kept_) builder_.add(point.run, point.record, point.index);
-    sides_.table = std::move(builder_).finish();
+    if (!noise.empty()) request.noise = read_noise(noise);
+    loaded_ = load_runs(sources, request);
     const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
-    if (!noise.empty() && std::ranges::none_of(sides_.table.runs(), has_noise)) {
+    if (!noise.empty() && std::ranges::none_of(loaded_.table.runs(), has_noise)) {
       throw CommandError(ExitCode::error,
                          "{}: its noise is of another GPU, driver or day than what is compared; measure it anew by "
                          "`attnscope doctor --noise -o FILE`",
                          noise);
     }
+    for (const RunSummary& run : loaded_.runs) sides_.conditions.push_back(conditions_of(run));
   }
 
   /// Both sides from one word: the two of its runs, or its first run against the others.
@@ -75,16 +78,17 @@ class Loader {
     const std::vector<Row> meant = rows_of(word);
     require_points(meant, word.text);
     std::set<RunIndex> runs;
-    for (const Row row : meant) runs.insert(sides_.table.run_index(row));
-    sides_.halves = std::ranges::all_of(runs, [&](RunIndex run) { return has_two_sides(summaries_[run]); });
+    for (const Row row : meant) runs.insert(loaded_.table.run_index(row));
+    sides_.halves = std::ranges::all_of(runs, [&](RunIndex run) { return has_two_sides(loaded_.runs[run]); });
     if (!sides_.halves && runs.size() < 2) {
       throw CommandError(ExitCode::usage,
                          "{} holds one run only; give the other side with --with, as FILE, FILE:RUN or FILE:FILTER",
                          word.text);
     }
     for (const Row row : meant) {
-      const RunIndex run = sides_.table.run_index(row);
-      const bool of_other = sides_.halves ? of_other_side(summaries_[run], kept_[row].index) : run != *runs.begin();
+      const RunIndex run = loaded_.table.run_index(row);
+      const bool of_other =
+          sides_.halves ? of_other_side(loaded_.runs[run], loaded_.table.points().place(row)) : run != *runs.begin();
       (of_other ? sides_.other : sides_.base).push_back(row);
     }
     if (sides_.base.empty() || sides_.other.empty()) {
@@ -93,7 +97,7 @@ class Loader {
           "'{}' holds one of its two sides only: the other was never measured, or the filter leaves it out", word.text);
     }
     sides_.base_name = sides_.halves ? format_text("{}, its first side", word.text)
-                                     : format_text("{}, run {}", word.text, sides_.table.runs()[*runs.begin()].title);
+                                     : format_text("{}, run {}", word.text, loaded_.table.runs()[*runs.begin()].title);
     sides_.other_name = sides_.halves ? "its second side" : format_text("{}, other runs", word.text);
   }
 
@@ -112,83 +116,51 @@ class Loader {
   }
 
   ComparedSides finish(const std::string& filter) && {
-    const std::vector<Row> fitting = rows_that_fit(filter, sides_.table);
+    const std::vector<Row> fitting = rows_that_fit(filter, loaded_.table);
     for (std::vector<Row>* rows : {&sides_.base, &sides_.other}) {
       std::erase_if(*rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
       require_points(*rows, rows == &sides_.base ? sides_.base_name : sides_.other_name);
       for (const Row row : *rows) {
-        sides_.looks = std::max(sides_.looks, looks_of(summaries_[sides_.table.run_index(row)]));
+        sides_.looks = std::max(sides_.looks, looks_of(loaded_.runs[loaded_.table.run_index(row)]));
       }
     }
+    sides_.table = std::move(loaded_.table);
+    sides_.files = std::move(loaded_.files);
     return std::move(sides_);
   }
 
  private:
-  void read_noise(const std::string& file) {
+  std::vector<StoredNoise> read_noise(const std::string& file) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-    noise_ = store.noise();
-    if (noise_.empty())
+    std::vector<StoredNoise> noise = store.noise();
+    if (noise.empty())
       throw CommandError(ExitCode::error,
                          "{}: no recordings' noise is kept there; `attnscope doctor --noise -o FILE` measures it",
                          file);
     sides_.code = with_skipped_rows(store, sides_.code);
-  }
-
-  void read(const std::string& file) {
-    const auto [place, first_time] = files_.try_emplace(std::filesystem::weakly_canonical(file).string());
-    if (!first_time) return;
-    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-    std::map<std::int64_t, RunIndex> runs;
-    for (const RunSummary& run : store.runs()) {
-      const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, file) : run.uid;
-      const auto [known, first] = runs_.try_emplace(uid);
-      if (first) {
-        analysis::Run row = analysis_run(run);
-        set_rounds(run, row);
-        known->second = builder_.add_run(std::move(row));
-        sides_.conditions.push_back(conditions_of(run));
-        sides_.files.push_back(file);
-        summaries_.push_back(run);
-      }
-      runs[run.id] = known->second;
-      place->second[run.id];
-    }
-    for (StoredPoint& point : store.points()) {
-      const auto run = runs.find(point.run_id);
-      if (run == runs.end()) continue;
-      const auto [known, first] = points_.try_emplace({run->second, point.index}, static_cast<Row>(kept_.size()));
-      if (first) {
-        kept_.push_back({run->second, point.index, std::move(point.record)});
-      } else if (point.record.rounds.size() > kept_[known->second].record.rounds.size()) {
-        kept_[known->second].record = std::move(point.record);  // the copy that was read before has fewer
-        sides_.files[run->second] = file;
-      }
-      place->second[point.run_id].push_back(known->second);
-    }
-    for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
-    sides_.code = with_skipped_rows(store, sides_.code);
+    return noise;
   }
 
   [[nodiscard]] std::vector<Row> rows_of(const SideWord& word) const {
-    const std::map<std::int64_t, std::vector<Row>>& runs =
-        files_.at(std::filesystem::weakly_canonical(word.file).string());
-    std::int64_t run = 0;
+    const std::filesystem::path& file = named_.at(std::filesystem::weakly_canonical(word.file));
+    std::int64_t number = 0;
     const char* end = word.rest.data() + word.rest.size();
-    const auto [at, error] = std::from_chars(word.rest.data(), end, run);
-    if (!word.rest.empty() && error == std::errc() && at == end) {
-      const auto found = runs.find(run);
-      if (found != runs.end()) return found->second;
-      throw CommandError(ExitCode::error, "{} has no run {}; `attnscope info` lists its runs", word.file, word.rest);
+    const auto [at, error] = std::from_chars(word.rest.data(), end, number);
+    const bool one_run = !word.rest.empty() && error == std::errc() && at == end;
+    std::set<RunIndex> runs;
+    for (const auto& [place, run] : loaded_.places) {
+      if (place.first == file && (!one_run || place.second == number)) runs.insert(run);
     }
-    std::vector<Row> rows;
-    for (const auto& [id, of_run] : runs) rows.insert(rows.end(), of_run.begin(), of_run.end());
-    if (word.rest.empty()) return rows;
-    const Result<analysis::PointQuery, Message> query = analysis::PointQuery::parse(word.rest, sides_.table);
-    if (!query) throw CommandError(ExitCode::usage, "'{}': {}", word.text, query.error());
-    std::vector<Row> fitting = query->rows(sides_.table);
-    const std::set<Row> known(rows.begin(), rows.end());
-    std::erase_if(fitting, [&](Row row) { return !known.contains(row); });
-    return fitting;
+    if (one_run && runs.empty())
+      throw CommandError(ExitCode::error, "{} has no run {}; `attnscope info` lists its runs", word.file, word.rest);
+    std::vector<Row> rows = loaded_.table.rows();
+    if (!one_run && !word.rest.empty()) {
+      const Result<analysis::PointQuery, Message> query = analysis::PointQuery::parse(word.rest, loaded_.table);
+      if (!query) throw CommandError(ExitCode::usage, "'{}': {}", word.text, query.error());
+      rows = query->rows(loaded_.table);
+    }
+    std::erase_if(rows, [&](Row row) { return !runs.contains(loaded_.table.run_index(row)); });
+    return rows;
   }
   [[nodiscard]] std::vector<Row> rows_of(const Words& words) const {
     std::set<Row> rows;
@@ -200,19 +172,9 @@ class Loader {
     return {rows.begin(), rows.end()};
   }
 
-  struct Kept {
-    RunIndex run = 0;
-    std::size_t index = 0;  // in the run's plan
-    PointRecord record;
-  };
-  analysis::PointTableBuilder builder_;
+  LoadedRuns loaded_;
   ComparedSides sides_;
-  std::map<std::string, std::map<std::int64_t, std::vector<Row>>> files_;  // by path and run number
-  std::map<std::string, RunIndex> runs_;                                   // by uid
-  std::map<std::pair<RunIndex, std::size_t>, Row> points_;                 // by their place in the run
-  std::vector<RunSummary> summaries_;                                      // by RunIndex
-  std::vector<StoredNoise> noise_;                                         // of all files
-  std::vector<Kept> kept_;                                                 // by Row
+  std::map<std::filesystem::path, std::filesystem::path> named_;  // files as they were named, by canonical path
 };
 
 }  // namespace

@@ -5,14 +5,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "profiler/points/point_table.h"
-#include "storage/run_store.h"
+#include "storage/loaded_runs.h"
 
 namespace attnscope {
 
@@ -29,43 +27,38 @@ CLI::Option* add_filter_option(CLI::App& command, std::string& words);
 /// point fits them.
 [[nodiscard]] std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysis::PointTable& table);
 
-/// The runs of all files as one table, and where each of them is kept.
-struct LoadedPoints {
-  analysis::PointTable table;
-  std::vector<std::string> files;        ///< by run
-  std::vector<StoredCeilings> ceilings;  ///< of all files
-  ExitCode code = ExitCode::ok;          ///< partial where rows were skipped, which was said
+struct LoadedPoints : LoadedRuns {
+  ExitCode code = ExitCode::ok;  ///< partial where rows were skipped, which was said
 
   /// Point ids in the file, by row.
   [[nodiscard]] std::vector<std::int64_t> ids() const;
 };
 
 /// `filter`: only the points that fit these words. Throws FileError and CommandError.
-[[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {});
+[[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {},
+                                       bool keep_points = false);
 
 /// The measured points of files, each with the run it was measured in: what predictions are compared with.
 class MeasuredPoints {
  public:
   /// Loads the ok points of measured runs that match `filter` (point_query.h), each once. Throws CommandError if a file
-  /// has none.
-  explicit MeasuredPoints(std::span<const std::string> files, const std::string& filter = {});
+  /// has none, whatever the filter.
+  explicit MeasuredPoints(const std::vector<std::string>& files, const std::string& filter = {});
 
   struct Point {
-    PointRecord record;
+    const PointRecord& record;
     const RunSummary* run = nullptr;  ///< unique by uid
-    std::string device_uuid;          ///< of what ran it
+    const std::string& device_uuid;   ///< of what ran it
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   /// Of all files.
-  [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return ceilings_; }
+  [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return loaded_.ceilings; }
   /// With what reading skipped, of any of the files.
-  [[nodiscard]] ExitCode with_skipped(ExitCode code) const;
+  [[nodiscard]] ExitCode with_skipped(ExitCode code) const { return code == ExitCode::ok ? loaded_.code : code; }
 
  private:
-  std::vector<std::unique_ptr<RunStore>> stores_;
-  std::vector<std::unique_ptr<const RunSummary>> runs_;
+  LoadedPoints loaded_;
   std::vector<Point> points_;
-  std::vector<StoredCeilings> ceilings_;
 };
 
 }  // namespace attnscope

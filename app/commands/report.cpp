@@ -22,7 +22,7 @@
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/report_files.h"
-#include "storage/report_points.h"
+#include "storage/loaded_runs.h"
 
 namespace attnscope {
 namespace {
@@ -45,6 +45,10 @@ struct BaselineWord {
   std::optional<std::int64_t> run;
 };
 
+constexpr const char* no_run =
+    "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope info` lists a file's "
+    "runs)";
+
 std::optional<std::int64_t> number_of(const std::string& text) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
@@ -62,10 +66,7 @@ BaselineWord parse_baseline(const std::string& word) {
     if (const auto run = number_of(word.substr(colon + 1)))
       return {.file = fs::path(word.substr(0, colon)), .run = run};
   }
-  throw CommandError(ExitCode::usage,
-                     "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope "
-                     "info` lists a file's runs)",
-                     word);
+  throw CommandError(ExitCode::usage, no_run, word);
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -74,34 +75,28 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }
 
 /// The runs that are meant. A file that holds the same run as another names it as well.
-std::vector<analysis::RunIndex> baseline_runs(const ReportPoints& points, const BaselineWord& meant,
+std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const BaselineWord& meant,
                                               const std::string& word) {
   std::set<analysis::RunIndex> runs;
-  for (const auto& [place, run] : points.places) {
+  for (const auto& [place, run] : loaded.places) {
     if (meant.file && !same_file(place.first, *meant.file)) continue;
     if (!meant.run || place.second == *meant.run) runs.insert(run);
   }
-  if (runs.empty())
-    throw CommandError(ExitCode::usage,
-                       "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope "
-                       "info` lists a file's runs)",
-                       word);
+  if (runs.empty()) throw CommandError(ExitCode::usage, no_run, word);
   if (!meant.file && runs.size() > 1)
     throw CommandError(ExitCode::usage, "--baseline: several of these files have a run {0}: give FILE:{0}", word);
-  bool points_of_it = false;
-  bool others = false;
-  for (const analysis::Row row : points.input.table.rows())
-    (runs.contains(points.input.table.run_index(row)) ? points_of_it : others) = true;
-  if (!points_of_it) throw CommandError(ExitCode::error, "--baseline: '{}' holds no point", word);
-  if (!others)
+  const std::vector<analysis::Row> rows = loaded.table.rows();
+  const auto of_it = [&](analysis::Row row) { return runs.contains(loaded.table.run_index(row)); };
+  if (std::ranges::none_of(rows, of_it)) throw CommandError(ExitCode::error, "--baseline: '{}' holds no point", word);
+  if (std::ranges::all_of(rows, of_it))
     throw CommandError(ExitCode::usage, "--baseline: '{}' is all that there is, and nothing is left to compare with it",
                        word);
   return {runs.begin(), runs.end()};
 }
 
 /// The baseline's file stands first where it is none of them.
-std::vector<ReportSource> sources_of(const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
-  std::vector<ReportSource> sources;
+std::vector<RunSource> sources_of(const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
+  std::vector<RunSource> sources;
   const auto listed = [&](const fs::path& file) {
     return std::ranges::any_of(options.files, [&](const std::string& each) { return same_file(each, file); });
   };
@@ -112,42 +107,33 @@ std::vector<ReportSource> sources_of(const ReportOptions& options, const std::op
   return sources;
 }
 
-/// Those that fit the filter. The baseline is named among all.
-ReportPoints filtered(ReportPoints points, const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
-  const analysis::PointTable& table = points.input.table;
-  if (table.empty()) return points;
-  const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
-  if (baseline) {
-    const std::vector<analysis::RunIndex> runs = baseline_runs(points, *baseline, options.baseline);
-    const auto of_it = [&](analysis::Row row) { return std::ranges::count(runs, table.run_index(row)) > 0; };
-    if (std::ranges::none_of(rows, of_it)) {
-      throw CommandError(ExitCode::error, "--baseline: '{}' holds no point", options.baseline);
-    }
-  }
-  return only_rows(std::move(points), rows, options.filter);
-}
-
 ExitCode report_on(ReportOptions options) {
   use_language(options.language);
   const fs::path output(options.output);
   std::optional<BaselineWord> baseline;
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
   options.files = files_or_samples(options.files, shown_samples());
-  const std::vector<ReportSource> sources = sources_of(options, baseline);
+  const std::vector<RunSource> sources = sources_of(options, baseline);
   // Not even with --force: measurements are not made again as a report is.
   if (holds_measurements(output, sources))
     throw CommandError(ExitCode::usage, "{} holds measurements, and no report replaces them", options.output);
   if (!is_report_name(output))
     throw CommandError(ExitCode::usage, "{}: a report is written as .html or .md; end its name in one of them",
                        options.output);
-  for (const ReportSource& source : sources) know_kernels_of(source.file);
+  for (const RunSource& source : sources) know_kernels_of(source.file);
   ExitCode code = ExitCode::ok;
-  ReportPoints points = read_report_points(sources, program_version(),
-                                           [&](const RunStore& store) { code = with_skipped_rows(store, code); });
-  if (!options.filter.empty()) points = filtered(std::move(points), options, baseline);
-  if (baseline && !points.input.table.empty())
-    options.request.baseline = baseline_runs(points, *baseline, options.baseline);
-  const Result<report::Document, Message> document = report::make_report(points.input, options.request);
+  const LoadRequest request{.read = [&](const RunStore& store) { code = with_skipped_rows(store, code); },
+                            .files_in_titles = true};
+  LoadedRuns loaded = load_runs(sources, request);
+  const std::size_t all = loaded.table.size();
+  if (all > 0) {
+    // The baseline is named among all.
+    if (baseline && !options.filter.empty()) (void)baseline_runs(loaded, *baseline, options.baseline);
+    if (!options.filter.empty()) loaded.keep(rows_that_fit(options.filter, loaded.table));
+    if (baseline) options.request.baseline = baseline_runs(loaded, *baseline, options.baseline);
+  }
+  const report::Input input = report_input(std::move(loaded), program_version(), options.filter, all);
+  const Result<report::Document, Message> document = report::make_report(input, options.request);
   if (!document.ok()) throw CommandError(ExitCode::error, document.error());
   write_report(*document, output, options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
   for (const std::string& warning : document->warnings) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "messages/report.h"
@@ -52,6 +54,12 @@ struct OfRun {
   std::set<std::string> statements;  ///< of users' kernels
 };
 
+std::size_t samples_of(const analysis::PointTable& table, Row row) {
+  const std::optional<analysis::KernelOfRow> sum = table.points().sum(row);
+  const std::optional<SampleSummary> times = sum ? sum->times() : std::nullopt;
+  return times ? times->count : 0;
+}
+
 std::vector<OfRun> look_at_runs(const Input& input) {
   std::vector<OfRun> runs(input.table.runs().size());
   std::set<std::pair<RunIndex, const KernelStatement*>> described;
@@ -61,14 +69,18 @@ std::vector<OfRun> look_at_runs(const Input& input) {
     ++run.points;
     if (input.table.disposition(row) == Disposition::ok) ++run.ok;
     if (input.table.throttled(row)) ++run.throttled;
-    if (facts.samples > 0) run.samples.take(static_cast<double>(facts.samples));
-    if (facts.sm_clock_hz && *facts.sm_clock_hz > 0) run.clock_mhz.take(std::round(*facts.sm_clock_hz / 1e6));
+    if (const std::size_t samples = samples_of(input.table, row); samples > 0) {
+      run.samples.take(static_cast<double>(samples));
+    }
+    const double clock = input.table.points().sm_clock_hz(row);
+    if (clock > 0) run.clock_mhz.take(std::round(clock / 1e6));
     if (facts.max_abs_error && facts.error_bound && *facts.error_bound > 0) {
       ++run.judged;
       run.worst_error = std::max(run.worst_error, *facts.max_abs_error / *facts.error_bound);
     }
     run.caches.emplace(to_string(input.table.spec(row).cache));
-    run.digests.insert(facts.digests.begin(), facts.digests.end());
+    std::istringstream digests(input.table.points().sources(row));
+    run.digests.insert(std::istream_iterator<std::string>(digests), {});
     if (facts.statement && described.emplace(input.table.run_index(row), facts.statement.get()).second)
       run.statements.insert(fmt::format("{} {}", input.table.spec(row).algorithm, describe(*facts.statement)));
   }
@@ -194,7 +206,7 @@ Table point_table(const Context& context) {
   const auto add = [&](std::string_view key, const Message& title, const analysis::ValueColumn& values,
                        bool needs_several = false) {
     table.add({.key = std::string(key), .title = text(title)}, [&, needs_several](Row row) {
-      const bool has = values.has(row) && (!needs_several || context.input.points[row].samples > 1);
+      const bool has = values.has(row) && (!needs_several || samples_of(points, row) > 1);
       return has ? std::optional(values.value(row)) : std::nullopt;
     });
   };

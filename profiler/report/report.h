@@ -43,11 +43,8 @@ struct RunFacts {
 
 /// What is said of a point beside what analysis knows of it.
 struct PointFacts {
-  std::size_t samples = 0;
-  std::optional<double> max_abs_error;
-  std::optional<double> error_bound;
-  std::optional<double> sm_clock_hz;
-  std::vector<std::string> digests;  ///< of the kernels' sources, in the order of the launches
+  std::optional<double> max_abs_error = {};
+  std::optional<double> error_bound = {};
   std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
 };
 

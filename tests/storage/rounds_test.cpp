@@ -15,8 +15,8 @@
 #include "profiler/report/writers.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
+#include "storage/loaded_runs.h"
 #include "storage/merge.h"
-#include "storage/report_points.h"
 #include "storage/run_store.h"
 #include "tests/storage/store_test.h"
 
@@ -197,9 +197,9 @@ TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
     store.finish_run(run, StoredRunState::complete);
   }
   for (const bool early_first : {true, false}) {
-    const std::vector<ReportSource> sources =
-        early_first ? std::vector<ReportSource>{{early}, {late}} : std::vector<ReportSource>{{late}, {early}};
-    const report::Input input = read_report_points(sources, "0").input;
+    const std::vector<RunSource> sources =
+        early_first ? std::vector<RunSource>{{early}, {late}} : std::vector<RunSource>{{late}, {early}};
+    const report::Input input = report_input(load_runs(sources), "0");
     ASSERT_EQ(input.table.size(), 1U);
     ASSERT_THAT(input.points, SizeIs(1));
     ASSERT_THAT(input.runs, SizeIs(1));
@@ -207,7 +207,6 @@ TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
     const analysis::ValueColumn& time = input.table.values(metric_key::time_median_ns);
     ASSERT_TRUE(time.has(0));
     EXPECT_EQ(time.value(0), evaluate(metric_key::time_median_ns, whole)->value);
-    EXPECT_EQ(input.points[0].samples, whole.kernels.front().samples_ns.size());
     EXPECT_EQ(input.runs[0].state, "complete");
     EXPECT_EQ(input.fuller_copies, early_first ? 1U : 0U);
     const Result<report::Document, Message> document = report::make_report(input, {});
@@ -226,7 +225,7 @@ TEST_F(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
     store.add_point(run, 5, measured_record());
     store.finish_run(run, StoredRunState::complete);
   }
-  const report::Input input = read_report_points({{file}}, "0").input;
+  const report::Input input = report_input(load_runs({{file}}), "0");
   ASSERT_EQ(input.table.size(), 1U);
   EXPECT_EQ(input.table.points().place(0), 5U);
 }

@@ -43,29 +43,31 @@ QString skipped_words(const RunStore& store) {
 
 ReportOutcome write_it(const ReportWish& wish) {
   ReportOutcome outcome;
-  ReportPoints points = read_report_points(wish.sources, program_version(), [&](const RunStore& store) {
-    if (outcome.warning.isEmpty()) outcome.warning = skipped_words(store);
-  });
-  for (const ReportSource& source : wish.sources) {
+  LoadedRuns loaded = load_runs(wish.sources, {.read =
+                                                   [&](const RunStore& store) {
+                                                     if (outcome.warning.isEmpty())
+                                                       outcome.warning = skipped_words(store);
+                                                   },
+                                               .files_in_titles = true});
+  for (const RunSource& source : wish.sources) {
     const bool whole = std::ranges::all_of(source.runs, [&](std::int64_t run) {
-      return points.places.contains({source.file, run});
+      return loaded.places.contains({source.file, run});
     });
     if (!whole) return {qtext(say::report_dialog::run_gone{.file = source.file.string()}), {}};
   }
+  const std::size_t all = loaded.table.size();
   if (!wish.filter.empty()) {
-    const auto query = analysis::PointQuery::parse(wish.filter, points.input.table);
+    const auto query = analysis::PointQuery::parse(wish.filter, loaded.table);
     if (!query) return {qtext(query.error()), {}};
-    const std::vector<analysis::Row> rows = query->rows(points.input.table);
-    const auto baseline = wish.baseline ? std::optional(points.places.at(*wish.baseline)) : std::nullopt;
-    const auto of_it = [&](analysis::Row row) { return points.input.table.run_index(row) == *baseline; };
-    if (rows.empty() || (baseline && std::ranges::none_of(rows, of_it))) {
+    loaded.keep(query->rows(loaded.table));
+    if (loaded.table.empty() || (wish.baseline && !loaded.places.contains(*wish.baseline))) {
       return {qtext("--filter: no point of these files fits {}", wish.filter), {}};
     }
-    points = only_rows(std::move(points), rows, wish.filter);
   }
   report::Request request{.title = wish.title};
-  if (wish.baseline) request.baseline = {points.places.at(*wish.baseline)};
-  const Result<report::Document, Message> document = report::make_report(points.input, request);
+  if (wish.baseline) request.baseline = {loaded.places.at(*wish.baseline)};
+  const report::Input input = report_input(std::move(loaded), program_version(), wish.filter, all);
+  const Result<report::Document, Message> document = report::make_report(input, request);
   if (!document.ok()) return {qtext(document.error()), {}};
   write_report(*document, wish.output, OutputFile::Existing::any);
   if (!document->warnings.empty()) outcome.warning = to_qstring(document->warnings.front());
@@ -204,8 +206,8 @@ std::optional<ReportWish> ReportDialog::wish() {
   if (baseline >= 0) runs.insert(baseline);
   for (const int row : runs) {
     const Listed& run = runs_[static_cast<std::size_t>(row)];
-    auto source = std::ranges::find(wish.sources, run.file, &ReportSource::file);
-    if (source == wish.sources.end()) source = wish.sources.insert(wish.sources.end(), ReportSource{run.file});
+    auto source = std::ranges::find(wish.sources, run.file, &RunSource::file);
+    if (source == wish.sources.end()) source = wish.sources.insert(wish.sources.end(), RunSource{run.file});
     source->runs.push_back(run.run);
   }
   const auto refuse = [&](const QString& why) {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/report_points.h"
+#include "storage/loaded_runs.h"
 #include "ui/runs/workspace.h"
 
 class QCheckBox;
@@ -26,7 +26,7 @@ class QPushButton;
 namespace attnscope::ui {
 
 struct ReportWish {
-  std::vector<ReportSource> sources;  ///< with the runs of each
+  std::vector<RunSource> sources;  ///< with the runs of each
   /// The run that all others are held to: its file, as `sources` has it, and its number there.
   std::optional<std::pair<std::filesystem::path, std::int64_t>> baseline;
   std::string filter = {};  ///< as the window's query bar takes it; empty: all points
