@@ -49,6 +49,8 @@ constexpr const char* no_run =
     "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope info` lists a file's "
     "runs)";
 
+constexpr const char* holds_no_point = "--baseline: '{}' holds no point";
+
 std::optional<std::int64_t> number_of(const std::string& text) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
@@ -87,7 +89,7 @@ std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const Ba
     throw CommandError(ExitCode::usage, "--baseline: several of these files have a run {0}: give FILE:{0}", word);
   const std::vector<analysis::Row> rows = loaded.table.rows();
   const auto of_it = [&](analysis::Row row) { return runs.contains(loaded.table.run_index(row)); };
-  if (std::ranges::none_of(rows, of_it)) throw CommandError(ExitCode::error, "--baseline: '{}' holds no point", word);
+  if (std::ranges::none_of(rows, of_it)) throw CommandError(ExitCode::error, holds_no_point, word);
   if (std::ranges::all_of(rows, of_it))
     throw CommandError(ExitCode::usage, "--baseline: '{}' is all that there is, and nothing is left to compare with it",
                        word);
@@ -127,9 +129,17 @@ ExitCode report_on(ReportOptions options) {
   LoadedRuns loaded = load_runs(sources, request);
   const std::size_t all = loaded.table.size();
   if (all > 0) {
-    // The baseline is named among all.
-    if (baseline && !options.filter.empty()) (void)baseline_runs(loaded, *baseline, options.baseline);
-    if (!options.filter.empty()) loaded.keep(rows_that_fit(options.filter, loaded.table));
+    if (!options.filter.empty()) {
+      const std::vector<analysis::Row> rows = rows_that_fit(options.filter, loaded.table);
+      // The baseline is named among all.
+      const auto of_baseline = [&, runs = baseline ? baseline_runs(loaded, *baseline, options.baseline)
+                                                   : std::vector<analysis::RunIndex>()](analysis::Row row) {
+        return std::ranges::count(runs, loaded.table.run_index(row)) > 0;
+      };
+      if (baseline && std::ranges::none_of(rows, of_baseline))
+        throw CommandError(ExitCode::error, holds_no_point, options.baseline);
+      loaded.keep(rows);
+    }
     if (baseline) options.request.baseline = baseline_runs(loaded, *baseline, options.baseline);
   }
   const report::Input input = report_input(std::move(loaded), program_version(), options.filter, all);

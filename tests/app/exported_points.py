@@ -15,36 +15,6 @@ def quantile(values, share):
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def student(freedom):
-    """What |t| stays below 95 times of 100: by the density, summed."""
-    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-
-    def within(t):
-        steps = 4000
-        step = t / steps
-        inner = [constant * (1 + (k * step) ** 2 / freedom) ** (-(freedom + 1) / 2) for k in range(steps + 1)]
-        return 2 * step / 3 * (inner[0] + inner[-1] + 4 * sum(inner[1:-1:2]) + 2 * sum(inner[2:-1:2]))
-
-    low, high = 0.0, 1000.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if within(middle) < 0.95 else (low, middle)
-    return low
-
-
-def power_law(points):
-    """Exponent of y = c x^a, and half of its 95% interval."""
-    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    count = len(points)
-    mx, my = sum(xs) / count, sum(ys) / count
-    sxx = sum((x - mx) ** 2 for x in xs)
-    slope = sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / sxx
-    if count < 3:
-        return slope, None
-    rest = sum((y - my - slope * (x - mx)) ** 2 for x, y in zip(xs, ys))
-    return slope, student(count - 2) * math.sqrt(rest / (count - 2) / sxx)
-
-
 class Kernel:
     """A row of the export."""
 

@@ -91,13 +91,12 @@ TEST_F(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
 TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
   const TemporaryFolder folder;
   const std::string sample = std::filesystem::canonical(ATTNSCOPE_SAMPLE).string();
-  const std::vector<std::vector<std::string>> commands{
-      {"lesson", "export", "-o", (folder / "lesson").string()},
-      {"law"},
-      {"info"},
-      {"paper"},
-      {"export", "--filter", "algo:fa3 d:128 N:4096"},
-      {"report", "-o", (folder / "report.md").string(), "--figures", "0"}};
+  const std::vector<std::vector<std::string>> commands{{"lesson", "export", "-o", (folder / "lesson").string()},
+                                                       {"law"},
+                                                       {"info"},
+                                                       {"paper"},
+                                                       {"export", "--filter", "algo:fa3 d:128 N:4096"},
+                                                       {"report", "-o", (folder / "report.md").string()}};
   for (const std::vector<std::string>& command : commands) {
     EXPECT_THAT(expect_exit(0, run(folder, command)).err, HasSubstr(command[0] == "law" ? law_sample() : sample))
         << command[0];
