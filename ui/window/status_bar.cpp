@@ -19,6 +19,7 @@ StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent)
   files_ = new ElidedLabel(this);
   files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
   values_ = new ElidedLabel(this);
+  values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   addWidget(files_, 1);
   addPermanentWidget(values_, 1);
   connect(&workspace_, &Workspace::points_changed, this, &StatusBar::refresh);
