@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lesson as one page for any browser, without a request: texts, questions, claims, and the frames and tallies that
-// TilePlayer played, which a small script shows. No traffic is computed in the browser; the online softmax is, since
-// its scores may be a reader's own.
+// The lesson as one page for any browser, without a request: texts, questions, claims, and the frames and tallies of
+// TilePlayer, which a small script shows. No traffic is computed in the browser; the online softmax is, since its
+// scores may be a reader's own.
 #pragma once
 
 #include <cstdint>

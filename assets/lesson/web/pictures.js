@@ -68,16 +68,16 @@ const share = figure => {
 };
 
 // Both axes logarithmic; `across` and `up` are the least and the most, `ticks` the marks across.
-const logPlot = ({across, up, ticks, name, unit = bytes, step = 2}) => {
+const logPlot = ({across, up, ticks, name}) => {
   const [left, right, top, bottom] = [96, 356, 14, 200];
   const place = ([low, high], from, to) => value => from + (to - from) * Math.log(value / low) / Math.log(high / low);
   const [x, y] = [place(across, left, right), place(up, bottom, top)];
   const picture = svg('svg', {viewBox: '0 0 480 240', role: 'img', class: 'plot'});
   picture.append(svg('path', {d: `M${left} ${top}V${bottom}H${right}`, class: 'axis'}));
   for (const value of ticks) picture.append(svg('path', {d: `M${x(value)} ${bottom}v5`, class: 'axis'}), svg('text', {x: x(value), y: bottom + 20, 'text-anchor': 'middle', class: 'size'}, tokens(value)));
-  const apart = Math.max(1, Math.ceil(Math.log(up[1] / up[0]) / Math.log(step) / 5));
-  for (let k = Math.ceil(Math.log(up[0]) / Math.log(step)); step ** k <= up[1]; k += apart) {
-    picture.append(svg('path', {d: `M${left} ${y(step ** k)}h-5`, class: 'axis'}), svg('text', {x: left - 8, y: y(step ** k) + 5, 'text-anchor': 'end', class: 'size'}, unit(step ** k)));
+  const apart = Math.max(1, Math.ceil(Math.log2(up[1] / up[0]) / 5));
+  for (let k = Math.ceil(Math.log2(up[0])); 2 ** k <= up[1]; k += apart) {
+    picture.append(svg('path', {d: `M${left} ${y(2 ** k)}h-5`, class: 'axis'}), svg('text', {x: left - 8, y: y(2 ** k) + 5, 'text-anchor': 'end', class: 'size'}, bytes(2 ** k)));
   }
   picture.append(svg('text', {x: (left + right) / 2, y: bottom + 38, 'text-anchor': 'middle'}, name));
   const line = (points, cls) => svg('polyline', {points: points.map(([a, b]) => `${x(a)},${Math.max(top, Math.min(bottom, y(b)))}`).join(' '), class: cls});

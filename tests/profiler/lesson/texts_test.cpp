@@ -6,12 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "kernels/registry.h"
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/formula.h"
 #include "profiler/lesson/playing.h"
 #include "profiler/lesson/values.h"
 #include "profiler/lesson/web.h"
@@ -92,14 +90,6 @@ TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
   std::set<std::pair<std::int64_t, std::int64_t>> settings;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) settings.emplace(varied(setting, seed).n, varied(setting, seed).d);
   EXPECT_GT(settings.size(), 10U);
-}
-
-TEST(LessonFigures, HaveGroupsOfDigits) {
-  EXPECT_EQ(format_figure(116224, Unit::plain), "116,224");
-  EXPECT_EQ(format_figure(1234567, Unit::plain), "1,234,567");
-  EXPECT_EQ(format_figure(-1000, Unit::plain), "-1000");
-  EXPECT_EQ(format_figure(999, Unit::plain), "999");
-  EXPECT_EQ(format_figure(206.08, Unit::plain), "206.1");
 }
 
 TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
