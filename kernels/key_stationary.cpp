@@ -12,7 +12,6 @@
 #include "kernels/device/head_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
-#include "kernels/tile_computations.h"
 #include "messages/load_order.h"
 
 namespace attnscope::key_stationary {
@@ -42,16 +41,14 @@ class RowProgram : public TileProgram {
 
  protected:
   void push(std::vector<TileAccess>& out, std::int64_t block, Tensor tensor, Access access, std::int64_t columns,
-            int element, Phase phase) const {
+            int element) const {
     const std::int64_t tiles = ceil_div(p_.n_q, br_);
     const bool whole = whole_tiles_ && tensor == Tensor::dq_acc;
-    out.push_back(
-        {tensor, access, block / tiles, block % tiles * br_, whole ? br_ : rows(block), 0, columns, element, phase});
+    out.push_back({tensor, access, block / tiles, block % tiles * br_, whole ? br_ : rows(block), 0, columns, element});
   }
   void push_delta(std::vector<TileAccess>& out, std::int64_t block) const {
     const std::int64_t tiles = ceil_div(p_.n_q, br_);
-    out.push_back(delta_.access(Tensor::delta, Access::store, block / tiles, block % tiles * br_, rows(block),
-                                Phase::store_delta, no_part));
+    out.push_back(delta_.access(Tensor::delta, Access::store, block / tiles, block % tiles * br_, rows(block)));
   }
   /// Of the block's tile, inside the matrix.
   [[nodiscard]] std::int64_t rows(std::int64_t block) const {
@@ -72,15 +69,12 @@ class DotProgram final : public RowProgram {
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     if (step == 0) {
-      push(out, block, Tensor::o, Access::load, p_.d, output_bytes(p_.dtype), Phase::load_o);
-      push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype), Phase::load_dout);
+      push(out, block, Tensor::o, Access::load, p_.d, output_bytes(p_.dtype));
+      push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype));
     } else {
       push_delta(out, block);
-      push(out, block, Tensor::dq_acc, Access::store, p_.d, fp32_bytes, Phase::clear_dq);
+      push(out, block, Tensor::dq_acc, Access::store, p_.d, fp32_bytes);
     }
-  }
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == 0) out.push_back({Phase::row_products, no_part, {}, {}, rows(block), 1, fp32_bytes});
   }
 };
 
@@ -92,13 +86,10 @@ class ConvertProgram final : public RowProgram {
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     if (step == 0) {
-      push(out, block, Tensor::dq_acc, Access::load, p_.d, fp32_bytes, Phase::load_dq);
+      push(out, block, Tensor::dq_acc, Access::load, p_.d, fp32_bytes);
     } else {
-      push(out, block, Tensor::dq, Access::store, p_.d, output_bytes(p_.dtype), Phase::store_dq);
+      push(out, block, Tensor::dq, Access::store, p_.d, output_bytes(p_.dtype));
     }
-  }
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == 0) out.push_back({Phase::convert_dq, no_part, {}, {}, rows(block), p_.d, output_bytes(p_.dtype)});
   }
 };
 
@@ -117,9 +108,9 @@ std::int64_t steps_of(const AttentionProblem& p, std::int64_t seen) {
   return seen == 0 ? 1 : 2 + seen * group_size(p);
 }
 
-/// A block owns K/V tile j of one K/V head. Step 0 loads K_j and V_j; then, for each query head of the group, a step
-/// for each Q tile that sees something of tile j; the last step stores dK_j and dV_j: zeros, and nothing was loaded,
-/// where no Q tile does.
+/// A block owns K/V tile j of one K/V head. Step 0 loads K_j and V_j; then, for each query head of the group, a
+/// step for each Q tile that sees something of tile j; the last step stores dK_j and dV_j: zeros, and nothing was
+/// loaded, where no Q tile does.
 class MainProgram final : public TileProgram {
  public:
   MainProgram(const AttentionProblem& p, const Config& config, const Kernels& kernels)
@@ -127,7 +118,6 @@ class MainProgram final : public TileProgram {
         tile_(config.tile),
         raster_(raster_of(config)),
         whole_tiles_(kernels.whole_tiles),
-        parts_(kernels.on_chip),
         grids_(p, config.tile) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * ceil_div(p_.n_k, tile_.bc); }
@@ -146,42 +136,30 @@ class MainProgram final : public TileProgram {
     if (step == steps_of(p_, seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
       const int bytes = output_bytes(p_.dtype);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dk});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dv});
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, bytes});
       return;
     }
     if (step == 0) {
       const std::int64_t keys = grid.k_rows(j);
-      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.k});
-      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.v});
+      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element});
       return;
     }
     const std::int64_t instance = kv * group_size(p_) + (step - 1) / seen;
     const std::int64_t i = q_tile(grid, j, step);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    const auto load = [&](Tensor tensor, Phase phase, std::uint8_t part) {
-      const TileAccess tile{tensor, Access::load, instance, row, rows, 0, p_.d, element, phase, part};
+    const auto load = [&](Tensor tensor) {
+      const TileAccess tile{tensor, Access::load, instance, row, rows, 0, p_.d, element};
       out.push_back(whole_tiles_ ? tile.in_boxes(tile_.br) : tile);
     };
-    load(Tensor::q, Phase::load_q, parts_.q);
-    load(Tensor::dout, Phase::load_dout, parts_.dout);
+    load(Tensor::q);
+    load(Tensor::dout);
     for (const Tensor tensor : {Tensor::lse, Tensor::delta}) {
-      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows, Phase::load_statistics,
-                                                 parts_.statistics));
+      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows));
     }
-    out.push_back(
-        {Tensor::dq_acc, Access::reduce, instance, row, dq_rows(rows), 0, p_.d, fp32_bytes, Phase::add_dq, parts_.dq});
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const auto [j, kv] = place(block);
-    const TileGrid& grid = grids_.of_kv(kv);
-    const std::int64_t last_step = steps_of(p_, grid.q_tiles_seen(j)) - 1;
-    if (step == 0) append_cleared(out, parts_, p_, std::min<std::int64_t>(tile_.bc, p_.n_k - j * tile_.bc));
-    if (step == 0 || step == last_step) return;
-    const std::int64_t rows = grid.q_rows(q_tile(grid, j, step));
-    append_gradients(out, parts_, p_, rows, grid.k_rows(j), dq_rows(rows), false, step == last_step - 1);
+    out.push_back({Tensor::dq_acc, Access::reduce, instance, row, dq_rows(rows), 0, p_.d, fp32_bytes});
   }
 
  private:
@@ -200,7 +178,6 @@ class MainProgram final : public TileProgram {
   TileShape tile_;
   Raster raster_;
   bool whole_tiles_;
-  BackwardParts parts_;
   BatchGrid grids_;
 };
 

@@ -11,7 +11,6 @@
 #include "kernels/device/quantise_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
-#include "kernels/tile_computations.h"
 
 namespace attnscope::query_stationary {
 namespace {
@@ -39,17 +38,15 @@ std::int64_t steps_of(std::int64_t seen) {
 /// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
 /// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
 /// keys, launches hand out the last tiles first (head_block()). Blocks of a persistent grid are such tiles, taken from
-/// a counter. `on_chip` is the model's.
+/// a counter.
 class Program final : public TileProgram {
  public:
-  Program(const AttentionProblem& problem, const Config& config, std::span<const OnChipPart> on_chip,
-          const Execution& execution)
+  Program(const AttentionProblem& problem, const Config& config, const Execution& execution)
       : p_(problem),
         tile_(config.tile),
         raster_(raster_of(config)),
         persistent_(execution.persistent_blocks > 0),
         box_rows_(execution.box_rows),
-        parts_(on_chip),
         grids_(problem, config.tile) {
     q_tiles_ = grids_.of(0).q_tiles();
   }
@@ -68,11 +65,10 @@ class Program final : public TileProgram {
     if (takes) out.push_back(taken(Access::load));
     if (step == steps_of_tile(at) - 1) {
       const int bytes = output_bytes(p_.dtype);
-      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes, Phase::store_o, parts_.o_out});
-      out.push_back(lse_of(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows, Phase::store_lse,
-                                             parts_.statistics));
+      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes});
+      out.push_back(lse_of(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows));
     } else if (step == 0) {
-      const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q};
+      const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element};
       out.push_back(box_rows_ > 0 ? q.in_boxes(box_rows_) : q);
       if (quantised(p_)) {
         out.push_back(scales(Tensor::q_scales, at.instance, row / scaled_queries, ceil_div(rows, scaled_queries)));
@@ -82,8 +78,8 @@ class Program final : public TileProgram {
       const std::int64_t kv = at.instance / group_size(p_);
       const std::int64_t key = j * tile_.bc;
       const std::int64_t keys = box_rows_ > 0 ? std::min<std::int64_t>(tile_.bc, p_.n_k - key) : grid.k_rows(j);
-      for (const auto& [tensor, part] : {std::pair(Tensor::k, parts_.k), std::pair(Tensor::v, parts_.v)}) {
-        const TileAccess tile{tensor, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, part};
+      for (const Tensor tensor : {Tensor::k, Tensor::v}) {
+        const TileAccess tile{tensor, Access::load, kv, key, keys, 0, p_.d, element};
         out.push_back(box_rows_ > 0 ? tile.in_boxes(tile_.bc) : tile);
       }
       if (!quantised(p_)) return;
@@ -94,33 +90,14 @@ class Program final : public TileProgram {
     if (takes) out.push_back(taken(Access::reduce));
   }
 
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const BlockPlace at = place(block);
-    const TileGrid& grid = grids_.of(at.instance);
-    const std::int64_t rows = grid.q_rows(at.tile);
-    const std::int64_t last_step = steps_of_tile(at) - 1;
-    if (step == 0) append_cleared(out, parts_, p_, rows);
-    if (step == last_step) {
-      append_normalized(out, parts_, p_, rows);
-    } else if (step > 0) {
-      OnChipParts last = parts_of({parts_.k, parts_.v});
-      if (step == last_step - 1) last |= parts_of({parts_.q});
-      append_attention(out, parts_, p_, bytes_per_element(p_.dtype), rows, grid.k_rows(k_tile(grid, at, step)), rows,
-                       last);
-    }
-  }
-
  private:
   /// Records of them, of a sector each.
   [[nodiscard]] TileAccess scales(Tensor tensor, std::int64_t instance, std::int64_t first, std::int64_t count) const {
-    return {tensor, Access::load, instance, first, count, 0, 1, static_cast<int>(sector_bytes), Phase::load_scales,
-            no_part};
+    return {tensor, Access::load, instance, first, count, 0, 1, static_cast<int>(sector_bytes)};
   }
 
   /// One of the two ways of an atomic operation on the counter, of a sector each.
-  static TileAccess taken(Access way) {
-    return {Tensor::taken, way, 0, 0, 1, 0, 1, static_cast<int>(sector_bytes), Phase::take_tile};
-  }
+  static TileAccess taken(Access way) { return {Tensor::taken, way, 0, 0, 1, 0, 1, static_cast<int>(sector_bytes)}; }
 
   /// That a step between the first and the last works on.
   static std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) {
@@ -140,7 +117,6 @@ class Program final : public TileProgram {
   Raster raster_;
   bool persistent_;
   int box_rows_;
-  ForwardParts parts_;
   BatchGrid grids_;
   std::int64_t q_tiles_ = 0;
 };
@@ -247,7 +223,7 @@ AttentionPlan forward(const AttentionProblem& p, const Config& config, KernelMod
 
   AttentionPlan plan;
   plan.buffers = buffers(p, model.persistent_blocks > 0);
-  auto program = std::make_shared<const Program>(p, config, model.on_chip, execution);
+  auto program = std::make_shared<const Program>(p, config, execution);
   plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments), std::move(program));
   return plan;
 }

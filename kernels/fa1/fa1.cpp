@@ -15,7 +15,6 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
-#include "kernels/tile_computations.h"
 #include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
@@ -50,11 +49,11 @@ RowNumbers cleared_numbers_of(const AttentionProblem& p) {
 
 /// One block does a whole instance. Step 0 initialises O, l and m (and writes the 16-bit O of Q tiles that see no key);
 /// then each K/V tile that is seen has one step that loads it and one for each Q tile that visits it. The last pass
-/// over a Q tile stores the 16-bit O instead of the fp32 accumulator. `on_chip` is the model's.
+/// over a Q tile stores the 16-bit O instead of the fp32 accumulator.
 class Fa1Program final : public TileProgram {
  public:
-  Fa1Program(const AttentionProblem& problem, const TileShape& tile, std::span<const OnChipPart> on_chip)
-      : p_(problem), tile_(tile), numbers_(numbers_of(problem, tile)), parts_(on_chip), grids_(problem, tile) {
+  Fa1Program(const AttentionProblem& problem, const TileShape& tile)
+      : p_(problem), tile_(tile), numbers_(numbers_of(problem, tile)), grids_(problem, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
     }
@@ -68,14 +67,13 @@ class Fa1Program final : public TileProgram {
     const Walk& walk = this->walk(instance);
     const int element = bytes_per_element(p_.dtype);
     if (step == 0) {
-      out.push_back({Tensor::o_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes, Phase::clear_state});
+      out.push_back({Tensor::o_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
       for (const std::int64_t i : walk.empty_q_tiles) {
-        out.push_back({Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d,
-                       output_bytes(p_.dtype), Phase::store_o});
+        out.push_back(
+            {Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
       }
       for (const Tensor tensor : {Tensor::l, Tensor::m}) {
-        out.push_back(
-            cleared_numbers_of(p_).access(tensor, Access::store, instance, 0, p_.n_q, Phase::clear_state, no_part));
+        out.push_back(cleared_numbers_of(p_).access(tensor, Access::store, instance, 0, p_.n_q));
       }
       return;
     }
@@ -84,45 +82,30 @@ class Fa1Program final : public TileProgram {
       const std::int64_t kv = instance / group_size(p_);
       const std::int64_t row = pass.k_tile * tile_.bc;
       const std::int64_t rows = grid.k_rows(pass.k_tile);
-      out.push_back({Tensor::k, Access::load, kv, row, rows, 0, p_.d, element, Phase::load_kv, parts_.k});
-      out.push_back({Tensor::v, Access::load, kv, row, rows, 0, p_.d, element, Phase::load_kv, parts_.v});
+      out.push_back({Tensor::k, Access::load, kv, row, rows, 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, row, rows, 0, p_.d, element});
       return;
     }
     const std::int64_t i = q_tile(grid, pass, inner);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
     const auto state = [&](Access access) {
-      out.push_back({Tensor::o_acc, access, instance, row, rows, 0, p_.d, fp32_bytes, phase_of(access), parts_.o});
+      out.push_back({Tensor::o_acc, access, instance, row, rows, 0, p_.d, fp32_bytes});
     };
     const auto statistics = [&](Access access) {
       for (const Tensor tensor : {Tensor::l, Tensor::m}) {
-        out.push_back(numbers_.access(tensor, access, instance, row, rows, phase_of(access), parts_.statistics));
+        out.push_back(numbers_.access(tensor, access, instance, row, rows));
       }
     };
-    out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q});
+    out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element});
     state(Access::load);
     statistics(Access::load);
     if (pass.k_tile == walk.last_k_tile.at(static_cast<std::size_t>(i))) {
-      out.push_back(
-          {Tensor::o, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype), Phase::store_o, parts_.o});
+      out.push_back({Tensor::o, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
     } else {
       state(Access::store);
     }
     statistics(Access::store);
-  }
-
-  void compute(std::int64_t instance, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == 0) return;
-    const TileGrid& grid = grids_.of(instance);
-    const auto [pass, inner] = at(walk(instance), step);
-    if (inner == 0) return;
-    const std::int64_t rows = grid.q_rows(q_tile(grid, pass, inner));
-    OnChipParts last = parts_of({parts_.q});
-    if (inner == grid.q_tiles_seen(pass.k_tile)) last |= parts_of({parts_.k, parts_.v});
-    out.push_back(
-        {Phase::denormalize, parts_.o, parts_of({parts_.statistics}), {}, rows, p_.d, accumulator_bytes(p_.dtype)});
-    append_attention(out, parts_, p_, bytes_per_element(p_.dtype), rows, grid.k_rows(pass.k_tile), rows, last);
-    append_normalized(out, parts_, p_, rows);
   }
 
  private:
@@ -137,8 +120,6 @@ class Fa1Program final : public TileProgram {
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
   };
-
-  static Phase phase_of(Access access) { return access == Access::load ? Phase::load_state : Phase::store_state; }
 
   /// A step after the first: of which pass it is, and which one of it.
   struct At {
@@ -181,7 +162,6 @@ class Fa1Program final : public TileProgram {
   AttentionProblem p_;
   TileShape tile_;
   RowNumbers numbers_;
-  ForwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;  ///< one where the grids are equal
 };
@@ -396,7 +376,7 @@ class FlashAttention1 final : public TwoPassAlgorithm {
     AttentionPlan plan;
     plan.buffers = forward_buffers(p);
     KernelModel model = forward_model(p, tile, device);
-    auto program = std::make_shared<const Fa1Program>(p, tile, model.on_chip);
+    auto program = std::make_shared<const Fa1Program>(p, tile);
     plan.launches.emplace_back(std::move(model),
                                KernelSource{"fa1/fa1_forward.cuh", "attn_fa1_forward", std::move(defines)},
                                attention_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, p), std::move(program));

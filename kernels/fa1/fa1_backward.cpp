@@ -11,7 +11,6 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
-#include "kernels/tile_computations.h"
 #include "messages/load_order.h"
 
 namespace attnscope::fa1_backward {
@@ -53,12 +52,10 @@ RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
 /// One block does a whole K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q
 /// tiles that see no key); then each K/V tile has a step that loads it, one for each Q tile of each query head that
 /// sees something of it, and one that stores dK and dV; the last alone where no Q tile does. The last pass over a Q
-/// tile stores the 16-bit dQ instead of the fp32 accumulator. dQ lies in registers without a name in `on_chip`, the
-/// model's: they were S's and dP's before.
+/// tile stores the 16-bit dQ instead of the fp32 accumulator.
 class Fa1BackwardProgram final : public TileProgram {
  public:
-  Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile, std::span<const OnChipPart> on_chip)
-      : p_(p), tile_(tile), parts_(on_chip), grids_(p, tile) {
+  Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of_kv(entry * p_.heads_kv)));
     }
@@ -74,10 +71,10 @@ class Fa1BackwardProgram final : public TileProgram {
     const std::int64_t group = group_size(p_);
     if (step == 0) {
       for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
-        out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes, Phase::clear_dq});
+        out.push_back({Tensor::dq_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes});
         for (const std::int64_t i : walk.empty_q_tiles) {
-          out.push_back({Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d,
-                         output_bytes(p_.dtype), Phase::store_dq});
+          out.push_back(
+              {Tensor::dq, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
         }
       }
       return;
@@ -87,45 +84,33 @@ class Fa1BackwardProgram final : public TileProgram {
     if (at.inner == steps_of(at.seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
       const int bytes = output_bytes(p_.dtype);
-      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dk});
-      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, bytes, Phase::store_dkv, parts_.dv});
+      out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes});
+      out.push_back({Tensor::dv, Access::store, kv, key, keys, 0, p_.d, bytes});
       return;
     }
     if (at.inner == 0) {
       const std::int64_t keys = grid.k_rows(at.k_tile);
-      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.k});
-      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.v});
+      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element});
+      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element});
       return;
     }
     const std::int64_t instance = kv * group + (at.inner - 1) / at.seen;
     const std::int64_t i = q_tile(grid, at);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    const auto load = [&](Tensor tensor, std::int64_t columns, int bytes, Phase phase, std::uint8_t part) {
-      out.push_back({tensor, Access::load, instance, row, rows, 0, columns, bytes, phase, part});
+    const auto load = [&](Tensor tensor, std::int64_t columns, int bytes) {
+      out.push_back({tensor, Access::load, instance, row, rows, 0, columns, bytes});
     };
-    load(Tensor::q, p_.d, element, Phase::load_q, parts_.q);
-    load(Tensor::dout, p_.d, element, Phase::load_dout, parts_.dout);
-    load(Tensor::o, p_.d, output_bytes(p_.dtype), Phase::load_o, parts_.o);
+    load(Tensor::q, p_.d, element);
+    load(Tensor::dout, p_.d, element);
+    load(Tensor::o, p_.d, output_bytes(p_.dtype));
     for (const Tensor tensor : {Tensor::l, Tensor::m}) {
-      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows, Phase::load_statistics,
-                                                 parts_.statistics));
+      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows));
     }
-    load(Tensor::dq_acc, p_.d, fp32_bytes, Phase::load_dq, parts_.dq);
+    load(Tensor::dq_acc, p_.d, fp32_bytes);
     const bool finished = at.k_tile == walk.last_k_tile[static_cast<std::size_t>(i)];
     out.push_back({finished ? Tensor::dq : Tensor::dq_acc, Access::store, instance, row, rows, 0, p_.d,
-                   finished ? output_bytes(p_.dtype) : fp32_bytes, Phase::store_dq, parts_.dq});
-  }
-
-  void compute(std::int64_t kv, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == 0) return;
-    const TileGrid& grid = grids_.of_kv(kv);
-    const At at = this->at(walk(kv), grid, step);
-    const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - at.k_tile * tile_.bc);
-    if (at.inner == 0) append_cleared(out, parts_, p_, keys);
-    if (at.inner == 0 || at.inner == steps_of(at.seen) - 1) return;
-    const std::int64_t rows = grid.q_rows(q_tile(grid, at));
-    append_gradients(out, parts_, p_, rows, grid.k_rows(at.k_tile), rows, true, at.inner == steps_of(at.seen) - 2);
+                   finished ? output_bytes(p_.dtype) : fp32_bytes});
   }
 
  private:
@@ -173,7 +158,6 @@ class Fa1BackwardProgram final : public TileProgram {
 
   AttentionProblem p_;
   TileShape tile_;
-  BackwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;
 };
@@ -273,7 +257,7 @@ KernelModel model(const AttentionProblem& p, const TileShape& tile, const Device
 
 KernelLaunch launch(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   KernelModel kernel = model(p, tile, device);
-  auto program = std::make_shared<const Fa1BackwardProgram>(p, tile, kernel.on_chip);
+  auto program = std::make_shared<const Fa1BackwardProgram>(p, tile);
   return {std::move(kernel),
           {"fa1/fa1_backward.cuh", "attn_fa1_backward",
            kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, Config(tile))},

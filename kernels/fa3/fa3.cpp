@@ -127,7 +127,6 @@ struct Matrix {
   Tensor from;
   Tensor to;
   Tensor scale;
-  Phase load;
   std::int64_t block_rows;
 
   [[nodiscard]] bool of_queries() const { return to == Tensor::q; }
@@ -145,10 +144,9 @@ struct Matrix {
   }
 };
 constexpr std::array matrices{
-    Matrix{"quantise Q", "q", "q8", "q_scales", Tensor::q16, Tensor::q, Tensor::q_scales, Phase::load_q,
-           scaled_queries},
-    Matrix{"quantise K", "k", "k8", "k_scales", Tensor::k16, Tensor::k, Tensor::k_scales, Phase::load_k, scaled_keys},
-    Matrix{"transpose V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales, Phase::load_v, scaled_keys}};
+    Matrix{"quantise Q", "q", "q8", "q_scales", Tensor::q16, Tensor::q, Tensor::q_scales, scaled_queries},
+    Matrix{"quantise K", "k", "k8", "k_scales", Tensor::k16, Tensor::k, Tensor::k_scales, scaled_keys},
+    Matrix{"transpose V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales, scaled_keys}};
 
 /// A block has one block of rows: step 0 loads them in 16 bits, step 1 stores them in 8, and their scale. V's are
 /// stored with the keys that the last block lacks, as zeros.
@@ -164,19 +162,15 @@ class QuantiseProgram final : public TileProgram {
     const std::int64_t instance = block / of_head;
     const std::int64_t first = block % of_head * matrix_.block_rows;
     if (step == 0) {
-      out.push_back({matrix_.from, Access::load, instance, first, rows(block), 0, p_.d,
-                     bytes_per_element(held_as(p_.dtype)), matrix_.load, no_part});
+      out.push_back(
+          {matrix_.from, Access::load, instance, first, rows(block), 0, p_.d, bytes_per_element(held_as(p_.dtype))});
       return;
     }
     const TileAccess stored{
-        matrix_.to,           Access::store, instance, first, rows(block), 0, p_.d, bytes_per_element(p_.dtype),
-        Phase::store_operand, no_part};
+        matrix_.to, Access::store, instance, first, rows(block), 0, p_.d, bytes_per_element(p_.dtype)};
     out.push_back(matrix_.transposed() ? stored.in_boxes(static_cast<int>(matrix_.block_rows)) : stored);
-    out.push_back({matrix_.scale, Access::store, instance, first / matrix_.block_rows, 1, 0, 1,
-                   static_cast<int>(sector_bytes), Phase::store_scale, no_part});
-  }
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == 0) out.push_back({Phase::quantise, no_part, {}, {}, rows(block), p_.d, bytes_per_element(p_.dtype)});
+    out.push_back(
+        {matrix_.scale, Access::store, instance, first / matrix_.block_rows, 1, 0, 1, static_cast<int>(sector_bytes)});
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/tile_computations.h"
 
 namespace attnscope::linattn {
 namespace {
@@ -12,8 +11,7 @@ namespace {
 /// Block (K/V head): a step loads some keys of a chunk; the last of a chunk's stores the state of all keys so far.
 class StatesProgram final : public TileProgram {
  public:
-  StatesProgram(const ChunkGrid& grid, std::span<const OnChipPart> parts)
-      : grid_(grid), k_(part_index(parts, "K")), v_(part_index(parts, "V")), kv_(part_index(parts, "KV")) {}
+  explicit StatesProgram(const ChunkGrid& grid) : grid_(grid) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.problem().kv_instances(); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override {
@@ -27,44 +25,21 @@ class StatesProgram final : public TileProgram {
     const std::int64_t in_chunk = step % grid_.chunk_steps() * grid_.step();
     const std::int64_t key = chunk * grid_.chunk() + in_chunk;
     const std::int64_t keys = std::min(grid_.step(), grid_.chunk() - in_chunk);
-    out.push_back({Tensor::k, Access::load, block, key, keys, 0, p.d, element, Phase::load_kv, k_});
-    out.push_back({Tensor::v, Access::load, block, key, keys, 0, p.d, element, Phase::load_kv, v_});
+    out.push_back({Tensor::k, Access::load, block, key, keys, 0, p.d, element});
+    out.push_back({Tensor::v, Access::load, block, key, keys, 0, p.d, element});
     if (in_chunk + keys < grid_.chunk()) return;
-    // What is stored is a rounded copy: the sums go on from where they are.
-    const bool last = step == steps(block) - 1;
-    out.push_back({kv_state, Access::store, block * grid_.states() + chunk, 0, p.d + 1, 0, p.d, element, store_kv_state,
-                   last ? kv_ : no_part});
-  }
-
-  void compute(std::int64_t /*block*/, std::int64_t step, std::vector<Computation>& out) const override {
-    const AttentionProblem& p = grid_.problem();
-    const int accumulator = accumulator_bytes(p.dtype);
-    const OnChipParts keys = parts_of({k_, v_});
-    if (step == 0) out.push_back({clear_kv_state, kv_, {}, {}, p.d + 1, p.d, accumulator});
-    out.push_back({add_to_kv_state, kv_, keys, keys, p.d + 1, p.d, accumulator});
+    out.push_back({kv_state, Access::store, block * grid_.states() + chunk, 0, p.d + 1, 0, p.d, element});
   }
 
  private:
   ChunkGrid grid_;
-  std::uint8_t k_;
-  std::uint8_t v_;
-  std::uint8_t kv_;
 };
 
 /// Block (i, head): step 0 loads Q_i and the state, where there is one; the next ones load the other keys that rows of
 /// the tile see; the last one stores O_i. A tile whose rows see no key loads nothing.
 class OutputsProgram final : public TileProgram {
  public:
-  OutputsProgram(const ChunkGrid& grid, std::span<const OnChipPart> parts)
-      : grid_(grid),
-        states_(grid.states()),
-        q_(part_index(parts, "Q")),
-        k_(part_index(parts, "K")),
-        v_(part_index(parts, "V")),
-        kv_(part_index(parts, "KV")),
-        p_(part_index(parts, "P")),
-        o_(part_index(parts, "O")),
-        l_(part_index(parts, "l")) {}
+  explicit OutputsProgram(const ChunkGrid& grid) : grid_(grid), states_(grid.states()) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.row_tiles() * grid_.problem().instances(); }
   [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
@@ -80,48 +55,17 @@ class OutputsProgram final : public TileProgram {
     const std::int64_t head = instance / group_size(p);
     const std::int64_t row = tile * grid_.tile().br;
     if (step == steps(block) - 1) {
-      out.push_back({Tensor::o, Access::store, instance, row, grid_.rows(tile), 0, p.d, output_bytes(p.dtype),
-                     Phase::store_o, o_});
+      out.push_back({Tensor::o, Access::store, instance, row, grid_.rows(tile), 0, p.d, output_bytes(p.dtype)});
     } else if (step == 0) {
-      out.push_back({Tensor::q, Access::load, instance, row, grid_.rows(tile), 0, p.d, element, Phase::load_q, q_});
+      out.push_back({Tensor::q, Access::load, instance, row, grid_.rows(tile), 0, p.d, element});
       if (grid_.kept(tile) == 0) return;
       const std::int64_t state = head * states_ + grid_.kept(tile) / grid_.chunk() - 1;
-      out.push_back({kv_state, Access::load, state, 0, p.d + 1, 0, p.d, element, load_kv_state, kv_});
+      out.push_back({kv_state, Access::load, state, 0, p.d + 1, 0, p.d, element});
     } else {
       const std::int64_t key = grid_.kept(tile) + (step - 1) * grid_.step();
       const std::int64_t keys = keys_of(tile, step);
-      out.push_back({Tensor::k, Access::load, head, key, keys, 0, p.d, element, Phase::load_kv, k_});
-      out.push_back({Tensor::v, Access::load, head, key, keys, 0, p.d, element, Phase::load_kv, v_});
-    }
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const AttentionProblem& p = grid_.problem();
-    const int accumulator = accumulator_bytes(p.dtype);
-    const std::int64_t tile = block % grid_.row_tiles();
-    const std::int64_t rows = grid_.rows(tile);
-    const std::int64_t last = steps(block) - 1;
-    const OnChipParts none;
-    const OnChipParts q = parts_of({q_});
-    if (step == 0) {
-      out.push_back({Phase::clear_o, o_, none, none, rows, p.d, accumulator});
-      out.push_back({clear_row_sums, l_, none, none, rows, 1, fp32_bytes});
-      if (grid_.kept(tile) > 0) {
-        const OnChipParts state = parts_of({kv_});
-        out.push_back({values_of_kv_state, o_, q | state, state | (last == 1 ? q : none), rows, p.d, accumulator});
-      }
-    } else if (step < last) {
-      const OnChipParts weights = parts_of({p_});
-      const OnChipParts values = weights | parts_of({v_});
-      const OnChipParts k = parts_of({k_});
-      const std::int64_t keys = keys_of(tile, step);
-      out.push_back(
-          {feature_products, p_, q | k, k | (step == last - 1 ? q : none), rows, keys, bytes_per_element(p.dtype)});
-      out.push_back({row_sums, l_, weights, none, rows, 1, fp32_bytes});
-      out.push_back({Phase::values, o_, values, values, rows, p.d, accumulator});
-    }
-    if (step == last) {
-      out.push_back({Phase::normalize, o_, parts_of({l_}), parts_of({l_}), rows, p.d, accumulator});
+      out.push_back({Tensor::k, Access::load, head, key, keys, 0, p.d, element});
+      out.push_back({Tensor::v, Access::load, head, key, keys, 0, p.d, element});
     }
   }
 
@@ -133,13 +77,6 @@ class OutputsProgram final : public TileProgram {
 
   ChunkGrid grid_;
   std::int64_t states_;
-  std::uint8_t q_;
-  std::uint8_t k_;
-  std::uint8_t v_;
-  std::uint8_t kv_;
-  std::uint8_t p_;
-  std::uint8_t o_;
-  std::uint8_t l_;
 };
 
 /// Elements of a state.
@@ -179,12 +116,12 @@ HeadSums sums_of(const ChunkGrid& grid) {
   return sums;
 }
 
-std::shared_ptr<const TileProgram> states_program(const ChunkGrid& grid, std::span<const OnChipPart> on_chip) {
-  return std::make_shared<const StatesProgram>(grid, on_chip);
+std::shared_ptr<const TileProgram> states_program(const ChunkGrid& grid) {
+  return std::make_shared<const StatesProgram>(grid);
 }
 
-std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid& grid, std::span<const OnChipPart> on_chip) {
-  return std::make_shared<const OutputsProgram>(grid, on_chip);
+std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid& grid) {
+  return std::make_shared<const OutputsProgram>(grid);
 }
 
 /// K and V once as far as states reach, each state once.

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "kernels/block_orders.h"
@@ -13,23 +12,12 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
-#include "kernels/model/phase.h"
 #include "kernels/model/tile_program.h"
-#include "messages/linattn.h"
 
 namespace attnscope::linattn {
 
 /// The sum of phi(K)^T V that is kept of the keys before a chunk, with the sum z of phi(K) as its last row.
 inline const Tensor kv_state = own_tensor("KV");
-// The lines of the algorithm that no other one has.
-inline const Phase load_kv_state = own_phase(say::linattn::load_kv_state{});
-inline const Phase clear_kv_state = own_phase(say::linattn::clear_kv_state{});
-inline const Phase add_to_kv_state = own_phase(say::linattn::add_to_kv_state{});
-inline const Phase clear_row_sums = own_phase(say::linattn::clear_row_sums{});
-inline const Phase values_of_kv_state = own_phase(say::linattn::values_of_kv_state{});
-inline const Phase feature_products = own_phase(say::linattn::feature_products{}, true);
-inline const Phase row_sums = own_phase(say::linattn::row_sums{});
-inline const Phase store_kv_state = own_phase(say::linattn::store_kv_state{});
 
 /// One head cut into row tiles and chunks of keys: what both launches' programs and closed forms have in common. All
 /// heads are alike.
@@ -87,14 +75,14 @@ struct HeadSums {
 };
 [[nodiscard]] HeadSums sums_of(const ChunkGrid&);
 
-/// Of the launch "states"; `on_chip` is its model's.
-[[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&, std::span<const OnChipPart> on_chip);
+/// Of the launch "states".
+[[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);
 [[nodiscard]] KernelWork states_work(const ChunkGrid&);
 [[nodiscard]] double states_flops(const ChunkGrid&);
 
 /// Of the launch "outputs".
-[[nodiscard]] std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid&, std::span<const OnChipPart> on_chip);
+[[nodiscard]] std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> outputs_traffic(const ChunkGrid&, const HeadSums&);
 [[nodiscard]] KernelWork outputs_work(const ChunkGrid&, const HeadSums&);
 [[nodiscard]] double outputs_flops(const ChunkGrid&, const HeadSums&);

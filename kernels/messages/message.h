@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages to the user. Labels, tooltips and sentences about results are in the catalogue: the English texts are
-// assets/messages/en.json, and the build makes a type of each, say::phase::load_q of "phase.load_q" (messages/phase.h),
+// assets/messages/en.json, and the build makes a type of each, say::law::misses of "law.misses" (messages/law.h),
 // whose members are the arguments. Errors and lines of the terminal are English literals: make_message(),
 // make_reason().
 #pragma once

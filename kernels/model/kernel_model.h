@@ -39,9 +39,6 @@ struct OnChipPart {
   bool operator==(const OnChipPart&) const = default;
 };
 
-/// Index of the part of that name; no_part where there is none.
-[[nodiscard]] std::uint8_t part_index(std::span<const OnChipPart>, std::string_view name);
-
 /// How the loads on a device stand to the tile program, as the kernel's source has them. A warp begins the loads of one
 /// step before those of a later one, each warp for itself; of the matrices in `unordered` that holds for each alone.
 struct LoadOrder {
@@ -77,7 +74,7 @@ struct KernelModel {
   KernelWork work{};                     ///< closed form, of what a time is predicted from
   KernelTiming timing{};                 ///< the kernel's own constants, for the same
   /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
-  /// registers hold beside the named parts (addresses, fragments, temporaries) is in none. At most 16: OnChipParts.
+  /// registers hold beside the named parts (addresses, fragments, temporaries) is in none.
   std::vector<OnChipPart> on_chip;
   LoadOrder load_order;
 
@@ -122,40 +119,6 @@ struct AttentionModel {
   /// Of the measured kernels.
   [[nodiscard]] Traffic traffic() const;
   [[nodiscard]] double matrix_flops() const;
-};
-
-/// What the parts of one block hold. A load or a result fills a part that is empty in its next buffer, and adds to what
-/// one holds. A tile larger than that passes through in pieces: then the part is full. A store empties, and so does a
-/// computation that frees. What no event names (barriers, a key length) stays at 0.
-class OnChipState {
- public:
-  struct Fill {
-    std::int64_t bytes = 0;
-    int buffer = 0;  ///< of the ring; the first one where a tile takes several
-
-    bool operator==(const Fill&) const = default;
-  };
-
-  /// Nothing is held: the block begins. `parts` are KernelModel::on_chip.
-  explicit OnChipState(std::vector<OnChipPart> parts);
-
-  void play(const TileAccess&);
-  void play(const Computation&);
-  void play(const StepEvent&);
-  /// A whole step. Of what comes between, only what is still there is seen after it.
-  void play(const TileProgram&, std::int64_t block, std::int64_t step);
-
-  /// As many as the parts, in their order.
-  [[nodiscard]] std::span<const Fill> fills() const { return fills_; }
-  [[nodiscard]] std::int64_t bytes(OnChipPlace) const;
-
- private:
-  /// `bytes` in all afterwards.
-  void fill(std::size_t part, std::int64_t bytes);
-
-  std::vector<OnChipPart> parts_;
-  std::vector<Fill> fills_;
-  std::vector<int> next_buffer_;
 };
 
 }  // namespace attnscope

@@ -368,9 +368,9 @@ std::int64_t RowNumbers::bytes_seen(const AttentionProblem& p, std::span<const s
   return all;
 }
 
-TileAccess RowNumbers::access(Tensor tensor, Access access, std::int64_t head, std::int64_t row, std::int64_t rows,
-                              Phase phase, std::uint8_t on_chip) const {
-  TileAccess numbers{tensor, access, head, row, rows, 0, 1, number_bytes, phase, on_chip};
+TileAccess RowNumbers::access(Tensor tensor, Access access, std::int64_t head, std::int64_t row,
+                              std::int64_t rows) const {
+  TileAccess numbers{tensor, access, head, row, rows, 0, 1, number_bytes};
   numbers.request_rows = static_cast<std::uint8_t>(request_rows);
   numbers.place = static_cast<std::int8_t>((head * head_rows + row) % in_a_sector);
   return numbers;

@@ -172,8 +172,7 @@ struct RowNumbers {
   [[nodiscard]] std::int64_t bytes_seen(const AttentionProblem&, std::span<const std::vector<TileRun>> rows) const;
 
   /// The access to rows [row, row + rows) of head `head`'s numbers.
-  [[nodiscard]] TileAccess access(Tensor, Access, std::int64_t head, std::int64_t row, std::int64_t rows, Phase,
-                                  std::uint8_t on_chip) const;
+  [[nodiscard]] TileAccess access(Tensor, Access, std::int64_t head, std::int64_t row, std::int64_t rows) const;
 
  private:
   /// Sectors of the requests for `rows` rows whose first one lies `place` numbers into its sector.

@@ -73,18 +73,15 @@ Traffic sum_of(std::span<const OperandTraffic> operands) {
   return sum;
 }
 
-void TileProgram::compute(std::int64_t /*block*/, std::int64_t /*step*/, std::vector<Computation>& /*out*/) const {}
-
-std::vector<StepEvent> events(const TileProgram& program, std::int64_t block, std::int64_t step) {
-  std::vector<TileAccess> accesses;
-  std::vector<Computation> computations;
-  program.visit(block, step, accesses);
-  program.compute(block, step, computations);
-  const auto stores = std::ranges::find_if(accesses, [](const TileAccess& a) { return a.access != Access::load; });
-  std::vector<StepEvent> all(accesses.begin(), stores);
-  all.insert(all.end(), computations.begin(), computations.end());
-  all.insert(all.end(), stores, accesses.end());
-  return all;
+bool PairFinder::step(bool queries, bool keys) {
+  ++step_;
+  if (!queries && !keys) return false;
+  // What came after the latest load of the other one passed by: its next tiles meet another.
+  if (!queries && keys_ >= 0 && queries_ > keys_) queries_ = -1;
+  if (!keys && queries_ >= 0 && keys_ > queries_) keys_ = -1;
+  if (queries) queries_ = step_;
+  if (keys) keys_ = step_;
+  return queries_ >= 0 && keys_ >= 0;
 }
 
 Traffic walk(const TileProgram& program) {

@@ -3,15 +3,11 @@
 // proved against it, the simulator plays it, and the lesson steps through it.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <variant>
 #include <vector>
-
-#include "kernels/model/phase.h"
 
 namespace attnscope {
 
@@ -64,9 +60,6 @@ enum class Access : std::uint8_t { load, store, reduce };
 /// What passes between SM and L2 is whole sectors.
 inline constexpr std::int64_t sector_bytes = 32;
 
-/// No part of KernelModel::on_chip.
-inline constexpr std::uint8_t no_part = 255;
-
 /// One rectangular access of one thread block to one matrix: rows [row, row+rows) x columns [col, col+cols) of matrix
 /// `instance` of `tensor`. Rows beyond the matrix's edge are never in it: they are zero on chip.
 struct TileAccess {
@@ -78,10 +71,6 @@ struct TileAccess {
   std::int64_t col = 0;
   std::int64_t cols = 0;
   int element_bytes = 2;
-  Phase phase = Phase::unstated;
-  /// The part of KernelModel::on_chip that a load fills and a store empties, by index; no_part where rows pass through
-  /// registers without a name.
-  std::uint8_t on_chip = no_part;
   // Where rows are less than a sector (RowNumbers::access()) or come in boxes (in_boxes()); else 0, and rows are whole
   // sectors.
   std::uint8_t request_rows = 0;  ///< of one request of a warp, which moves each sector that it touches
@@ -97,25 +86,6 @@ struct TileAccess {
   [[nodiscard]] std::int64_t moved_bytes() const;
 };
 static_assert(sizeof(TileAccess) == 56, "the simulator copies millions of them");
-
-/// Parts of KernelModel::on_chip: bit i is part i.
-using OnChipParts = std::bitset<16>;
-
-/// What a block computes in a step: one matrix out of others, all on chip.
-struct Computation {
-  Phase phase = Phase::unstated;
-  std::uint8_t on_chip = no_part;  ///< the part that holds the result, by index; no_part as in TileAccess
-  OnChipParts reads;               ///< what it reads, where that has a name; the result itself where it is added to
-  OnChipParts frees;               ///< what the block needs no more after it
-  std::int64_t rows = 0;           ///< of the result
-  std::int64_t cols = 0;
-  int element_bytes = 4;
-
-  [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }
-};
-
-/// What a block does in a step, one thing after the other.
-using StepEvent = std::variant<TileAccess, Computation>;
 
 /// Bytes that the SMs exchange with L2 (the counters l1tex__m_xbar2l1tex_read_bytes and
 /// l1tex__m_l1tex2xbar_write_bytes).
@@ -146,7 +116,7 @@ struct OperandTraffic {
 
 /// The accesses of every thread block of one kernel launch, in launch order. Random access by (block, step), so that a
 /// reader can interleave blocks or stop in the middle; no state, safe to share between threads. A step is loads, then
-/// computations, then stores; how the loads on a device run ahead of that is KernelModel::load_order's to say.
+/// stores; how the loads on a device run ahead of that is KernelModel::load_order's to say.
 class TileProgram {
  public:
   virtual ~TileProgram() = default;
@@ -157,13 +127,20 @@ class TileProgram {
   [[nodiscard]] virtual std::int64_t steps(std::int64_t block) const = 0;
   /// Appends the accesses of one step to `out`, in program order: loads before stores.
   virtual void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const = 0;
-  /// Appends what the block computes between the step's loads and its stores, in the order of the algorithm's paper
-  /// (the warps of a block overlap it); nothing from a program that does not say.
-  virtual void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const;
 };
 
-/// A step's loads, its computations, its stores: what a step-by-step view steps through.
-[[nodiscard]] std::vector<StepEvent> events(const TileProgram&, std::int64_t block, std::int64_t step);
+/// Finds the steps that work on queries and keys together, by the loads of a block's steps in order: of the two
+/// operands the one that is loaded first stays, while tiles of the other one pass by.
+class PairFinder {
+ public:
+  /// What a step loads. True if the block then has both.
+  bool step(bool queries, bool keys);
+
+ private:
+  int step_ = 0;
+  int queries_ = -1;  ///< step of the latest load; -1: none at hand
+  int keys_ = -1;
+};
 
 /// Sums a program's accesses by walking all of it. Exact, and slow for large N: the closed form is for that.
 [[nodiscard]] Traffic walk(const TileProgram&);

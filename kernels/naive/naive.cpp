@@ -241,7 +241,7 @@ class Launches {
     }
     return {kernel_model(name, row_blocks(p_, work), row_needs(needs, p_, work), naive::row_traffic(p_, work), 0,
                          std::move(parts), {.why = say::load_order::shared_rows{}}, rows_work(work),
-                         work.computes == Phase::softmax ? softmax_timing : ds_timing),
+                         work.out == Tensor::p ? softmax_timing : ds_timing),
             source(long_row ? name + "_long" : name, kernel_defines(macros, p_, config_)), std::move(arguments),
             naive::row_program(p_, work)};
   }
@@ -280,7 +280,7 @@ class Launches {
     const double values = s_bytes() / element_;
     return {.steps = steps * blocks,
             .rounds = (long_row ? steps : 1) * blocks,
-            .exponentials = work.computes == Phase::softmax ? values : 0,
+            .exponentials = work.out == Tensor::p ? values : 0,
             .fp32_values = values,
             .distinct_bytes = static_cast<double>(work.in.size() + 1) * s_bytes()};
   }

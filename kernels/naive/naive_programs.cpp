@@ -7,7 +7,6 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
-#include "kernels/tile_computations.h"
 
 namespace attnscope::naive {
 namespace {
@@ -25,57 +24,6 @@ void append_rows(std::vector<TileAccess>& out, TileAccess access, std::int64_t n
   }
 }
 
-/// A product's parts on chip.
-constexpr std::uint8_t left_part = 0;
-constexpr std::uint8_t right_part = 1;
-constexpr std::uint8_t out_part = 2;
-
-Phase load_of(Tensor tensor) {
-  switch (tensor) {
-    case Tensor::q:
-      return Phase::load_q;
-    case Tensor::k:
-      return Phase::load_k;
-    case Tensor::v:
-      return Phase::load_v;
-    case Tensor::s:
-      return Phase::load_s;
-    case Tensor::p:
-      return Phase::load_p;
-    case Tensor::dout:
-      return Phase::load_dout;
-    case Tensor::dp:
-      return Phase::load_dp;
-    case Tensor::ds:
-      return Phase::load_ds;
-    default:
-      return Phase::unstated;
-  }
-}
-
-Phase store_of(Tensor tensor) {
-  switch (tensor) {
-    case Tensor::s:
-      return Phase::store_s;
-    case Tensor::p:
-      return Phase::store_p;
-    case Tensor::o:
-      return Phase::store_o;
-    case Tensor::dp:
-      return Phase::store_dp;
-    case Tensor::ds:
-      return Phase::store_ds;
-    case Tensor::dq:
-      return Phase::store_dq;
-    case Tensor::dk:
-      return Phase::store_dk;
-    case Tensor::dv:
-      return Phase::store_dv;
-    default:
-      return Phase::unstated;
-  }
-}
-
 /// What the programs of the three kernels of products have in common.
 class ProductProgram : public TileProgram {
  public:
@@ -88,12 +36,6 @@ class ProductProgram : public TileProgram {
         stride_(row_stride(problem.n_k)) {}
 
  protected:
-  /// What is computed from the tiles that a step has loaded: rows x cols of `out`.
-  [[nodiscard]] Computation product_step(std::int64_t rows, std::int64_t cols) const {
-    const OnChipParts operands = parts_of({left_part, right_part});
-    return {product_.computes, out_part, operands, operands, rows, cols, accumulator_bytes(p_.dtype)};
-  }
-
   AttentionProblem p_;
   TileShape tile_;
   Raster raster_;
@@ -119,20 +61,12 @@ class QkProgram final : public ProductProgram {
     const std::int64_t column = j * tile_.bc;
     if (step == 0) {
       const std::int64_t kv = instance / group_size(p_);
-      out.push_back(
-          {product_.left, Access::load, instance, row, rows, 0, p_.d, element, load_of(product_.left), left_part});
-      out.push_back({product_.right, Access::load, kv, column, grid_.k_rows(j), 0, p_.d, element,
-                     load_of(product_.right), right_part});
+      out.push_back({product_.left, Access::load, instance, row, rows, 0, p_.d, element});
+      out.push_back({product_.right, Access::load, kv, column, grid_.k_rows(j), 0, p_.d, element});
     } else {
       const std::int64_t columns = std::min<std::int64_t>(tile_.bc, stride_ - column);
-      out.push_back({product_.out, Access::store, instance, row, rows, column, columns, element, store_of(product_.out),
-                     out_part});
+      out.push_back({product_.out, Access::store, instance, row, rows, column, columns, element});
     }
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const auto [i, j, instance] = place(block);
-    if (step == 0) out.push_back(product_step(grid_.q_rows(i), grid_.k_rows(j)));
   }
 
  private:
@@ -171,39 +105,19 @@ class RowProgram final : public TileProgram {
     access.cols = columns.last - columns.first;
     if (long_ || step == 0) {
       access.access = Access::load;
-      access.on_chip = 0;
       for (const Tensor in : work_.in) {
         access.tensor = in;
-        access.phase = load_of(in);
         append_rows(out, access, p_.n_q, begin, end);
-        ++access.on_chip;
       }
     }
     if (step >= steps(block) / 2) {
       access.access = Access::store;
       access.tensor = work_.out;
-      access.phase = store_of(work_.out);
-      access.on_chip = last_in();
       append_rows(out, access, p_.n_q, begin, end);
     }
   }
 
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const bool second_walk = step >= steps(block) / 2;
-    if (!long_ && second_walk) return;
-    const auto [begin, end] = rows(block);
-    const KeyRange columns = this->columns(block, step);
-    const int element = bytes_per_element(p_.dtype);
-    OnChipParts in;
-    for (std::size_t part = 0; part < work_.in.size(); ++part) in.set(part);
-    if (!second_walk) out.push_back({work_.sums, no_part, in, long_ ? in : OnChipParts(), end - begin, 1, fp32_bytes});
-    if (long_ && !second_walk) return;
-    out.push_back({work_.computes, last_in(), in, in & ~parts_of({last_in()}), end - begin,
-                   columns.last - columns.first, element});
-  }
-
  private:
-  [[nodiscard]] std::uint8_t last_in() const { return static_cast<std::uint8_t>(work_.in.size() - 1); }
   /// Of all instances' rows, those of the block; and the columns of a step.
   [[nodiscard]] KeyRange rows(std::int64_t block) const {
     const std::int64_t begin = block * rows_per_block_;
@@ -237,28 +151,14 @@ class PvProgram final : public ProductProgram {
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid_.q_rows(i);
     if (step == loads_) {
-      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype),
-                     store_of(product_.out), out_part});
+      out.push_back({product_.out, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype)});
       return;
     }
     const std::int64_t key = step * pv_step;
     const std::int64_t columns = std::min<std::int64_t>(pv_step, stride_ - key);
     const std::int64_t keys = std::min<std::int64_t>(pv_step, p_.n_k - key);
-    out.push_back(
-        {product_.left, Access::load, instance, row, rows, key, columns, element, load_of(product_.left), left_part});
-    out.push_back({product_.right, Access::load, instance / group_size(p_), key, keys, 0, p_.d, element,
-                   load_of(product_.right), right_part});
-  }
-
-  /// Warps that share rows have a sum each, of a part of the columns.
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const std::int64_t sums = pv_column_warps(tile_.br, static_cast<int>(p_.d));
-    const std::int64_t rows = grid_.q_rows(place_of(block, raster_, grid_.q_tiles(), p_.instances()).tile) * sums;
-    if (step < loads_) {
-      out.push_back(product_step(rows, p_.d));
-    } else if (sums > 1) {
-      out.push_back({Phase::merge, out_part, {}, {}, rows, p_.d, accumulator_bytes(p_.dtype)});
-    }
+    out.push_back({product_.left, Access::load, instance, row, rows, key, columns, element});
+    out.push_back({product_.right, Access::load, instance / group_size(p_), key, keys, 0, p_.d, element});
   }
 
  private:
@@ -279,29 +179,20 @@ class TnProgram final : public ProductProgram {
     const auto [j, kv] = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances());
     const std::int64_t column = j * tile_.bc;
     if (step == loads_) {
-      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype),
-                     store_of(product_.out), out_part});
+      out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype)});
       return;
     }
     const std::int64_t begin = kv * rows_ + step * tn_step;
     const std::int64_t end = std::min(begin + tn_step, (kv + 1) * rows_);
     TileAccess access{.access = Access::load, .element_bytes = element};
-    const auto load = [&](Tensor tensor, std::int64_t first_column, std::int64_t columns, std::uint8_t part) {
+    const auto load = [&](Tensor tensor, std::int64_t first_column, std::int64_t columns) {
       access.tensor = tensor;
       access.col = first_column;
       access.cols = columns;
-      access.phase = load_of(tensor);
-      access.on_chip = part;
       append_rows(out, access, p_.n_q, begin, end);
     };
-    load(product_.left, column, std::min<std::int64_t>(tile_.bc, stride_ - column), left_part);
-    load(product_.right, 0, p_.d, right_part);
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == loads_) return;
-    const std::int64_t j = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances()).tile;
-    out.push_back(product_step(grid_.k_rows(j), p_.d));
+    load(product_.left, column, std::min<std::int64_t>(tile_.bc, stride_ - column));
+    load(product_.right, 0, p_.d);
   }
 
  private:

@@ -19,43 +19,31 @@ namespace attnscope::naive {
 /// The grid of tiles over a whole score matrix: standard attention computes and stores what the mask hides, too.
 [[nodiscard]] TileGrid whole_grid(AttentionProblem, const TileShape&);
 
-/// The three matrices of a product: out = left right. On chip they are the parts 0, 1 and 2 of its kernel.
+/// The three matrices of a product: out = left right.
 struct Product {
   Tensor left;
   Tensor right;
   Tensor out;
-  Phase computes;
 };
 
-inline constexpr Product scores_product{Tensor::q, Tensor::k, Tensor::s, Phase::scores};
-inline constexpr Product values_product{Tensor::p, Tensor::v, Tensor::o, Phase::values};
-inline constexpr Product dv_product{Tensor::p, Tensor::dout, Tensor::dv, Phase::value_gradients};
-inline constexpr Product dp_product{Tensor::dout, Tensor::v, Tensor::dp, Phase::probability_gradients};
-inline constexpr Product dq_product{Tensor::ds, Tensor::k, Tensor::dq, Phase::query_gradients};
-inline constexpr Product dk_product{Tensor::ds, Tensor::q, Tensor::dk, Phase::key_gradients};
+inline constexpr Product scores_product{Tensor::q, Tensor::k, Tensor::s};
+inline constexpr Product values_product{Tensor::p, Tensor::v, Tensor::o};
+inline constexpr Product dv_product{Tensor::p, Tensor::dout, Tensor::dv};
+inline constexpr Product dp_product{Tensor::dout, Tensor::v, Tensor::dp};
+inline constexpr Product dq_product{Tensor::ds, Tensor::k, Tensor::dq};
+inline constexpr Product dk_product{Tensor::ds, Tensor::q, Tensor::dk};
 
 /// Whole rows of n_q x n_k matrices, over all instances: what is read, what is written, on how many pieces of a row a
-/// thread works at most, and what is computed: sums over a row, and then `out` in the place of the last matrix of `in`.
-/// On chip, these are the parts of the kernel, in their order.
+/// thread works at most.
 struct RowWork {
   std::span<const Tensor> in;
   Tensor out;
   int pieces;
-  Phase sums;
-  Phase computes;
 };
 inline constexpr std::array softmax_in{Tensor::s};
 inline constexpr std::array ds_in{Tensor::p, Tensor::dp};
-inline constexpr RowWork softmax{.in = softmax_in,
-                                 .out = Tensor::p,
-                                 .pieces = softmax_pieces,
-                                 .sums = Phase::row_statistics,
-                                 .computes = Phase::softmax};
-inline constexpr RowWork ds{.in = ds_in,
-                            .out = Tensor::ds,
-                            .pieces = ds_pieces,
-                            .sums = Phase::row_products_of_p,
-                            .computes = Phase::score_gradients};
+inline constexpr RowWork softmax{.in = softmax_in, .out = Tensor::p, .pieces = softmax_pieces};
+inline constexpr RowWork ds{.in = ds_in, .out = Tensor::ds, .pieces = ds_pieces};
 
 [[nodiscard]] std::int64_t rows_per_block(const AttentionProblem&, const RowWork&);
 [[nodiscard]] std::int64_t row_blocks(const AttentionProblem&, const RowWork&);

@@ -33,9 +33,8 @@ Held held(const Parts& parts, std::int64_t tile, std::int64_t missing) {
 }
 
 /// One request of a warp for the LSE of rows of an instance, of `of_instance` that follow one another.
-TileAccess lse_access(Tensor tensor, Access access, const Held& rows, std::int64_t part_instance, std::int64_t before,
-                      Phase phase) {
-  TileAccess numbers{tensor, access, part_instance, rows.first, rows.rows, 0, 1, fp32_bytes, phase};
+TileAccess lse_access(Tensor tensor, Access access, const Held& rows, std::int64_t part_instance, std::int64_t before) {
+  TileAccess numbers{tensor, access, part_instance, rows.first, rows.rows, 0, 1, fp32_bytes};
   numbers.request_rows = combine_rows;
   numbers.place = static_cast<std::int8_t>((before + rows.first) % numbers_of_sector);
   return numbers;
@@ -100,8 +99,8 @@ class Program final : public TileProgram {
     const int element = output_bytes(parts_.dtype);
     if (step == 1) {
       const Held rows = held(parts_, tile, 0);
-      out.push_back({Tensor::o, Access::store, instance, rows.first, rows.rows, 0, parts_.d, element, Phase::store_o});
-      out.push_back(lse_access(Tensor::lse, Access::store, rows, instance, instance * parts_.rows, Phase::store_lse));
+      out.push_back({Tensor::o, Access::store, instance, rows.first, rows.rows, 0, parts_.d, element});
+      out.push_back(lse_access(Tensor::lse, Access::store, rows, instance, instance * parts_.rows));
       return;
     }
     for (const Tensor tensor : {Tensor::lse_part, Tensor::o_part}) {
@@ -111,20 +110,12 @@ class Program final : public TileProgram {
         if (rows.rows == 0) continue;
         const std::int64_t matrix = part * parts_.instances + instance;
         if (tensor == Tensor::lse_part) {
-          out.push_back(
-              lse_access(tensor, Access::load, rows, matrix, instance * (parts_.rows - missing), Phase::load_partial));
+          out.push_back(lse_access(tensor, Access::load, rows, matrix, instance * (parts_.rows - missing)));
         } else {
-          out.push_back(
-              {tensor, Access::load, matrix, rows.first, rows.rows, 0, parts_.d, element, Phase::load_partial});
+          out.push_back({tensor, Access::load, matrix, rows.first, rows.rows, 0, parts_.d, element});
         }
       }
     }
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step > 0) return;
-    const Held rows = held(parts_, block % tiles_of(parts_), 0);
-    out.push_back({Phase::combine, no_part, {}, {}, rows.rows, parts_.d, fp32_bytes});
   }
 
  private:

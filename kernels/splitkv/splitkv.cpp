@@ -139,11 +139,9 @@ struct Matrix {
   Tensor from;
   Tensor to;
   Tensor scale;
-  Phase load;
 };
-constexpr std::array matrices{
-    Matrix{"quantise K", "k", "k8", "k_scales", Tensor::k16, Tensor::k, Tensor::k_scales, Phase::load_k},
-    Matrix{"quantise V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales, Phase::load_v}};
+constexpr std::array matrices{Matrix{"quantise K", "k", "k8", "k_scales", Tensor::k16, Tensor::k, Tensor::k_scales},
+                              Matrix{"quantise V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales}};
 
 std::int64_t blocks_of_head(const AttentionProblem& p) {
   return ceil_div(p.n_k, splitkv::quantised_keys);
@@ -163,19 +161,13 @@ class QuantiseProgram final : public TileProgram {
     const std::int64_t first = step == 0 ? 0 : block % blocks_of_head(p_) * splitkv::quantised_keys;
     const std::int64_t keys = step == 0 ? p_.n_k : std::min<std::int64_t>(splitkv::quantised_keys, p_.n_k - first);
     const int given = bytes_per_element(held_as(p_.dtype));
-    out.push_back({matrix_.from, Access::load, kv, first, keys, 0, p_.d, given, matrix_.load, no_part});
+    out.push_back({matrix_.from, Access::load, kv, first, keys, 0, p_.d, given});
     if (step == 0) return;
-    out.push_back({matrix_.to, Access::store, kv, first, keys, 0, p_.d, bytes_per_element(p_.dtype),
-                   Phase::store_operand, no_part});
+    out.push_back({matrix_.to, Access::store, kv, first, keys, 0, p_.d, bytes_per_element(p_.dtype)});
     if (first == 0) {
-      out.push_back({matrix_.scale, Access::store, 0, kv / (sector_bytes / fp32_bytes), 1, 0, 1,
-                     static_cast<int>(sector_bytes), Phase::store_scale, no_part});
+      out.push_back(
+          {matrix_.scale, Access::store, 0, kv / (sector_bytes / fp32_bytes), 1, 0, 1, static_cast<int>(sector_bytes)});
     }
-  }
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const std::int64_t first = block % blocks_of_head(p_) * splitkv::quantised_keys;
-    const std::int64_t keys = std::min<std::int64_t>(splitkv::quantised_keys, p_.n_k - first);
-    if (step == 0) out.push_back({Phase::quantise, no_part, {}, {}, keys, p_.d, bytes_per_element(p_.dtype)});
   }
 
  private:
@@ -258,8 +250,8 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   return all;
 }
 
-/// Numbers of 8 bits come with compute capability 8.9, 32 columns at a time. Each block that makes the cache reads the
-/// whole head: of many keys that takes longer than a point may.
+/// Numbers of 8 bits come with compute capability 8.9, 32 columns at a time. Each block that makes the cache reads
+/// the whole head: of many keys that takes longer than a point may.
 std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
   if (!of_8_bits(p)) return std::nullopt;
   if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
@@ -302,7 +294,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
   for (const char* scales : {"k_scales", "v_scales"}) arguments.emplace_back(BufferArgument{fp8 ? scales : ""});
-  auto partial = splitkv::partial_program(grid, tile, of_partial.on_chip);
+  auto partial = splitkv::partial_program(grid, tile);
   plan.launches.emplace_back(std::move(of_partial),
                              KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)},
                              std::move(arguments), std::move(partial));

@@ -7,7 +7,6 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/block_orders.h"
 #include "kernels/model/tile_grid.h"
-#include "kernels/tile_computations.h"
 
 namespace attnscope::splitkv {
 namespace {
@@ -19,8 +18,7 @@ constexpr std::int64_t scales_a_sector = 8;
 void append_key_length(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
   if (!grid.problem().mask.padded()) return;
   const std::int64_t row = kv / grid.problem().heads_kv / key_lengths_a_sector;
-  out.push_back({Tensor::key_lengths, Access::load, 0, row, 1, 0, 1, static_cast<int>(sector_bytes),
-                 Phase::load_key_length, no_part});
+  out.push_back({Tensor::key_lengths, Access::load, 0, row, 1, 0, 1, static_cast<int>(sector_bytes)});
 }
 Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
   return {.l2_to_sm_bytes = grid.problem().mask.padded() ? blocks * sector_bytes : 0};
@@ -30,8 +28,7 @@ Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
 void append_scales(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
   if (grid.problem().dtype != DType::fp8) return;
   for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
-    out.push_back({tensor, Access::load, 0, kv / scales_a_sector, 1, 0, 1, static_cast<int>(sector_bytes),
-                   Phase::load_scales, no_part});
+    out.push_back({tensor, Access::load, 0, kv / scales_a_sector, 1, 0, 1, static_cast<int>(sector_bytes)});
   }
 }
 Traffic scale_traffic(const SplitGrid& grid) {
@@ -39,21 +36,10 @@ Traffic scale_traffic(const SplitGrid& grid) {
 }
 
 /// Block (split, K/V head): load Q, then K_j and V_j a step, store the partial results. Paged, the entries of the block
-/// table come first, a window at a time. A split without keys stores its partial LSE alone. Each group of warps has
-/// statistics and an O of its own, which are added up at the end: m and l come to their part in `on_chip`, the model's,
-/// no earlier.
+/// table come first, a window at a time. A split without keys stores its partial LSE alone.
 class PartialProgram final : public TileProgram {
  public:
-  PartialProgram(SplitGrid grid, const TileShape& tile, std::span<const OnChipPart> on_chip)
-      : grid_(std::move(grid)),
-        bc_(tile.bc),
-        groups_(groups(tile.br, tile.bc, static_cast<int>(grid_.problem().d))),
-        parts_(on_chip),
-        merged_statistics_(parts_.statistics),
-        exchange_(part_index(on_chip, "O exchange")),
-        table_(part_index(on_chip, "block table")) {
-    parts_.statistics = no_part;
-  }
+  PartialProgram(SplitGrid grid, const TileShape& tile) : grid_(std::move(grid)), bc_(tile.bc) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.splits() * grid_.problem().kv_instances(); }
 
@@ -80,17 +66,15 @@ class PartialProgram final : public TileProgram {
       const std::int64_t part = grid_.part(split, kv);
       const bool any = keys.first < keys.last;
       if (any) {
-        out.push_back(
-            {Tensor::o_part, Access::store, part, 0, grid_.rows(), 0, p.d, fp32_bytes, Phase::store_partial, parts_.o});
+        out.push_back({Tensor::o_part, Access::store, part, 0, grid_.rows(), 0, p.d, fp32_bytes});
       }
-      out.push_back({Tensor::lse_part, Access::store, part, 0, grid_.lse_rows(), 0, 1, fp32_bytes, Phase::store_partial,
-                     any ? merged_statistics_ : no_part});
+      out.push_back({Tensor::lse_part, Access::store, part, 0, grid_.lse_rows(), 0, 1, fp32_bytes});
       return;
     }
     if (step == 0) {
       for (std::int64_t head = 0; head < group_size(p); ++head) {
         out.push_back({Tensor::q, Access::load, kv * group_size(p) + head, 0, p.n_q, 0, p.d,
-                       bytes_per_element(held_as(p.dtype)), Phase::load_q, parts_.q});
+                       bytes_per_element(held_as(p.dtype))});
       }
       append_scales(out, grid_, kv);
       return;
@@ -100,40 +84,13 @@ class PartialProgram final : public TileProgram {
       // The table as rows of one sector: what a load from it moves.
       const KeyRange sectors = grid_.table_sectors(kv, at.keys);
       out.push_back({Tensor::block_table, Access::load, 0, sectors.first, sectors.last - sectors.first, 0, 1,
-                     static_cast<int>(sector_bytes), Phase::load_block_table, table_});
+                     static_cast<int>(sector_bytes)});
       return;
     }
     const KeyRange here = keys_of(at);
     const std::int64_t rows = here.last - here.first;
-    out.push_back({Tensor::k, Access::load, kv, here.first, rows, 0, p.d, element, Phase::load_kv, parts_.k});
-    out.push_back({Tensor::v, Access::load, kv, here.first, rows, 0, p.d, element, Phase::load_kv, parts_.v});
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    const auto [split, kv] = place(block);
-    const AttentionProblem& p = grid_.problem();
-    const KeyRange keys = grid_.keys(kv, split);
-    if (keys.first == keys.last) return;
-    const std::int64_t rows = grid_.rows();
-    if (step == 0) append_cleared(out, parts_, p, rows * groups_);
-    if (step == steps(block) - 1) {
-      const OnChipParts o = parts_of({parts_.o});
-      out.push_back({Phase::merge, merged_statistics_, {}, {}, rows * groups_, 2, fp32_bytes});
-      const OnChipParts merged = parts_of({merged_statistics_});
-      if (exchange_ != no_part) {
-        out.push_back({Phase::merge, exchange_, o | merged, {}, rows * groups_, p.d, fp32_bytes});
-      }
-      append_normalized(out, parts_, p, rows, parts_of({exchange_}));
-    } else if (step > 0) {
-      const Segment at = segment(kv, keys, step);
-      if (at.step < table_steps()) return;
-      const KeyRange here = keys_of(at);
-      OnChipParts last = parts_of({parts_.k, parts_.v});
-      if (here.last == at.keys.last) last |= parts_of({table_});
-      if (here.last == keys.last) last |= parts_of({parts_.q});
-      append_attention(out, parts_, p, bytes_per_element(held_as(p.dtype)), rows, here.last - here.first,
-                       rows * groups_, last);
-    }
+    out.push_back({Tensor::k, Access::load, kv, here.first, rows, 0, p.d, element});
+    out.push_back({Tensor::v, Access::load, kv, here.first, rows, 0, p.d, element});
   }
 
  private:
@@ -172,11 +129,6 @@ class PartialProgram final : public TileProgram {
 
   SplitGrid grid_;
   int bc_;
-  std::int64_t groups_;
-  ForwardParts parts_;  ///< without statistics: each group's are in registers without a name
-  std::uint8_t merged_statistics_;
-  std::uint8_t exchange_;
-  std::uint8_t table_;
 };
 
 /// LSE, of which a block stores its rows at once: of heads of so many rows.
@@ -208,10 +160,8 @@ class CombineProgram final : public TileProgram {
       const std::int64_t end = std::min(grid_.used(kv / p.heads_kv), (step + 1) * at_once);
       for (std::int64_t split = step * at_once; split < end; ++split) {
         const std::int64_t part = grid_.part(split, kv);
-        out.push_back(
-            {Tensor::lse_part, Access::load, part, first, combine_rows, 0, 1, fp32_bytes, Phase::load_partial});
-        out.push_back({Tensor::o_part, Access::load, part, first, rows, column, combine_columns, fp32_bytes,
-                       Phase::load_partial});
+        out.push_back({Tensor::lse_part, Access::load, part, first, combine_rows, 0, 1, fp32_bytes});
+        out.push_back({Tensor::o_part, Access::load, part, first, rows, column, combine_columns, fp32_bytes});
       }
       return;
     }
@@ -219,24 +169,16 @@ class CombineProgram final : public TileProgram {
     for (std::int64_t row = first; row < first + rows;) {
       const std::int64_t instance = kv * group_size(p) + row / p.n_q;
       const std::int64_t count = std::min(first + rows - row, p.n_q - row % p.n_q);
-      out.push_back({Tensor::o, Access::store, instance, row % p.n_q, count, column, combine_columns,
-                     output_bytes(p.dtype), Phase::store_o});
+      out.push_back(
+          {Tensor::o, Access::store, instance, row % p.n_q, count, column, combine_columns, output_bytes(p.dtype)});
       if (slice == 0) {
-        out.push_back(
-            numbers_.access(Tensor::lse, Access::store, instance, row % p.n_q, count, Phase::store_lse, no_part));
+        out.push_back(numbers_.access(Tensor::lse, Access::store, instance, row % p.n_q, count));
         // One request stores those of all its heads.
         TileAccess& lse = out.back();
         if (row > first && lse.place > 0) lse.place = static_cast<std::int8_t>(lse.place - combine_rows);
       }
       row += count;
     }
-  }
-
-  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
-    if (step == steps(block) - 1) return;
-    const std::int64_t first = block / slices() % row_groups() * combine_rows;
-    const std::int64_t rows = std::min<std::int64_t>(combine_rows, grid_.rows() - first);
-    out.push_back({Phase::combine, no_part, {}, {}, rows, combine_columns, fp32_bytes});
   }
 
  private:
@@ -260,9 +202,8 @@ std::int64_t combine_blocks(const SplitGrid& grid) {
   return grid.problem().kv_instances() * (grid.problem().d / combine_columns) * (grid.lse_rows() / combine_rows);
 }
 
-std::shared_ptr<const TileProgram> partial_program(const SplitGrid& grid, const TileShape& tile,
-                                                   std::span<const OnChipPart> on_chip) {
-  return std::make_shared<const PartialProgram>(grid, tile, on_chip);
+std::shared_ptr<const TileProgram> partial_program(const SplitGrid& grid, const TileShape& tile) {
+  return std::make_shared<const PartialProgram>(grid, tile);
 }
 
 std::shared_ptr<const TileProgram> combine_program(const SplitGrid& grid) {

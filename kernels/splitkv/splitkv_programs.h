@@ -81,9 +81,8 @@ class SplitGrid {
 /// Blocks of the combine.
 [[nodiscard]] std::int64_t combine_blocks(const SplitGrid&);
 
-/// Of the launch "partial"; `on_chip` is its model's.
-[[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const TileShape&,
-                                                                 std::span<const OnChipPart> on_chip);
+/// Of the launch "partial".
+[[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const TileShape&);
 [[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
 
 [[nodiscard]] std::vector<OperandTraffic> partial_traffic(const SplitGrid&);

@@ -24,41 +24,6 @@ struct RowRange {
   }
 };
 
-/// The memory of a block.
-class Chip {
- public:
-  explicit Chip(const std::vector<OnChipPart>& parts) : state_(parts), parts_(parts.size()) {}
-
-  /// What each part holds at the most in the step.
-  std::vector<LivePart> play(const TileProgram& program, std::int64_t block, std::int64_t step) {
-    std::vector<LivePart> fullest = parts_;
-    for (const StepEvent& event : events(program, block, step)) {
-      state_.play(event);
-      const auto note = [&](std::uint8_t part, const std::optional<TileAccess>& tile, Phase phase) {
-        if (part >= parts_.size()) return;
-        parts_[part].tile = tile;
-        parts_[part].phase = phase;
-      };
-      if (const auto* access = std::get_if<TileAccess>(&event)) {
-        if (access->access == Access::load) note(access->on_chip, *access, access->phase);
-      } else if (const auto* computation = std::get_if<Computation>(&event)) {
-        note(computation->on_chip, std::nullopt, computation->phase);
-      }
-      for (std::size_t i = 0; i < parts_.size(); ++i) {
-        LivePart& part = parts_[i];
-        part.fill = state_.fills()[i];
-        if (part.fill.bytes == 0) part = {};
-        if (part.fill.bytes > 0 && part.fill.bytes >= fullest[i].fill.bytes) fullest[i] = part;
-      }
-    }
-    return fullest;
-  }
-
- private:
-  OnChipState state_;
-  std::vector<LivePart> parts_;
-};
-
 /// Steps of all blocks; no more than one above `most`, whatever there are.
 std::int64_t steps_up_to(const AttentionPlan& plan, std::int64_t most) {
   std::int64_t sum = 0;
@@ -159,16 +124,14 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
                                     never);
   recorder.finish();
   player.simulated_ = std::move(simulated).value();
-  player.fill_in(launches);
+  player.add_tallies();
   return player;
 }
 
-void TilePlayer::fill_in(const std::vector<const KernelLaunch*>& launches) {
+void TilePlayer::add_tallies() {
   Tally tally;
-  std::map<std::pair<std::size_t, std::int64_t>, Chip> chips;  // of every block
   for (std::size_t index = 0; index < frames_.size(); ++index) {
     Frame& frame = frames_[index];
-    const TileProgram& program = *launches[frame.launch]->program;
     for (const FrameAccess& each : frame.accesses) {
       Traffic& traffic = tally.by_tensor.at(static_cast<std::size_t>(each.access.tensor));
       const bool load = each.access.access == Access::load;
@@ -181,10 +144,6 @@ void TilePlayer::fill_in(const std::vector<const KernelLaunch*>& launches) {
     const bool last = index + 1 == frames_.size() || frames_[index + 1].launch != frame.launch;
     if (last) tally.dram_write_bytes += std::llround(simulated_[frame.launch].dram_flush_bytes);
     frame.so_far = tally;
-    program.compute(frame.block, frame.step, frame.computations);
-    const std::vector<OnChipPart>& parts = kernels_[frame.launch].on_chip;
-    const auto chip = chips.try_emplace({frame.launch, frame.block}, parts).first;
-    frame.on_chip = chip->second.play(program, frame.block, frame.step);
   }
 }
 
@@ -192,6 +151,7 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
   struct Loaded {
     RowRange q;
     RowRange k;
+    PairFinder pairs;
   };
   std::map<std::pair<std::size_t, std::int64_t>, Loaded> loaded;  // what came last, of every block
   std::vector<std::optional<TouchedPairs>> all;
@@ -207,9 +167,9 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
     Loaded& last = loaded[{frame.launch, frame.block}];
     if (now.q.end > 0) last.q = now.q;
     if (now.k.end > 0) last.k = now.k;
-    const auto& [q, k] = last;
-    const bool scored = std::ranges::any_of(frame.computations, makes_pairs, &Computation::phase);
-    all.push_back(scored && q.end > 0 && k.end > 0
+    const RowRange& q = last.q;
+    const RowRange& k = last.k;
+    all.push_back(last.pairs.step(now.q.end > 0, now.k.end > 0)
                       ? std::optional(TouchedPairs{q.begin, q.end - q.begin, k.begin, k.end - k.begin, q.instance})
                       : std::nullopt);
   }

@@ -49,22 +49,12 @@ struct FrameAccess {
   [[nodiscard]] bool hit() const { return access.access == Access::load && dram_read_bytes == 0; }
 };
 
-/// One part of the memory of the frame's block, as full as it is in the step: what a step loads and uses up is there.
-struct LivePart {
-  OnChipState::Fill fill{};
-  /// What came in last: a tile of a matrix, or a result.
-  std::optional<TileAccess> tile{};
-  Phase phase = Phase::unstated;
-};
-
 struct Frame {
   std::size_t launch = 0;  ///< in TilePlayer::kernels()
   std::int64_t block = 0;
   std::int64_t step = 0;
   std::vector<FrameAccess> accesses{};
-  std::vector<Computation> computations{};
-  Tally so_far{};                   ///< with this step
-  std::vector<LivePart> on_chip{};  ///< of the block in this step, by the kernel's OnChipPart
+  Tally so_far{};  ///< with this step
 };
 
 /// Frames [first, last) in which every block at work makes one step, and those without an access before it.
@@ -112,7 +102,7 @@ class TilePlayer {
   class Recorder;
 
   TilePlayer() = default;
-  void fill_in(const std::vector<const KernelLaunch*>& launches);
+  void add_tallies();
 
   AttentionProblem problem_;
   Config config_;

@@ -72,7 +72,6 @@ json tally_json(const Tally& tally, const std::vector<Tensor>& tensors) {
 json round_json(const TilePlayer& player, const Round& round, Matrices& matrices) {
   using Place = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
   std::map<Place, int> accesses;
-  json done = json::array();
   std::set<std::int64_t> blocks;
   for (std::size_t i = round.first; i < round.last; ++i) {
     const Frame& frame = player.frames()[i];
@@ -83,31 +82,16 @@ json round_json(const TilePlayer& player, const Round& round, Matrices& matrices
       int& known = accesses[{matrices.place_of(a), matrices.row_of(a), a.rows, a.col, a.cols, kind > 1}];
       known = std::max(known, kind);
     }
-    for (const Computation& computation : frame.computations) {
-      const std::string phase(to_string(computation.phase));
-      if (std::ranges::find(done, json(phase)) == done.end()) done.push_back(phase);
-    }
   }
   json moved = json::array();
   for (const auto& [place, kind] : accesses) {
     const auto& [matrix, row, rows, col, cols, written] = place;
     moved.push_back({matrix, row, rows, col, cols, kind});
   }
-  json chip = json::array();
-  for (const LivePart& part : player.frames()[round.first].on_chip) {
-    std::string label;
-    if (part.tile) {
-      label =
-          fmt::format("{} {}–{}", to_string(part.tile->tensor), part.tile->row, part.tile->row + part.tile->rows - 1);
-    }
-    chip.push_back({part.fill.bytes, label});
-  }
   const Tally& tally = player.frames()[round.last - 1].so_far;
   return {{"k", round.launch},
           {"b", blocks.size()},
           {"a", moved},
-          {"c", done},
-          {"m", chip},
           {"t", tally_json(tally, matrices.tensors())},
           {"d", {tally.l2_hit_bytes, tally.dram_read_bytes, tally.dram_write_bytes}}};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward passes of the FlashAttention algorithms. That closed forms are the programs' sums: model_test.cpp; that
-// the programs compute the gradients: phases_test.cpp.
+// The backward passes of the FlashAttention algorithms. That closed forms are the programs' sums: model_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

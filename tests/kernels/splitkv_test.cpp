@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-KV decoding: the closed form equals the program, the program touches each key once, and the combine reads what
-// was written and nothing else. That both launches compute attention: phases_test.cpp.
+// was written and nothing else.
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 

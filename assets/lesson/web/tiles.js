@@ -69,7 +69,7 @@ const tilePlayer = (shown, single, most) => {
     const kernel = shown.kernels[frame.k];
     live.replaceChildren(...frame.a.map(([m, r, rows, c, cols, kind]) => svg('rect', {class: ['hit', 'miss', 'store', 'add'][kind], ...places[m].rect(r, rows, c, cols)})));
     const steps = shown.frames.filter(each => each.k === frame.k).length, before = shown.frames.findIndex(each => each.k === frame.k);
-    now.textContent = `${w('kernel')} ${kernel.name} · ${w('step')} ${to - before + 1} ${w('of')} ${steps} · ${w('blocks_at_work')} ${frame.b}` + (frame.c.length ? ' · ' + frame.c.join('; ') : '');
+    now.textContent = `${w('kernel')} ${kernel.name} · ${w('step')} ${to - before + 1} ${w('of')} ${steps} · ${w('blocks_at_work')} ${frame.b}`;
     const moved = frame.d[1] + frame.d[2];
     wall.replaceChildren(`${w('dram')} (${w('simulated')}): ${bytes(moved)}`, make('span', {class: 'meter'}, make('i', {style: `width:${100 * moved / most}%`})));
     tally.replaceChildren(make('tr', {}, make('th', {}, w('tally')), make('th', {}, w('read')), make('th', {}, w('written'))));
@@ -85,9 +85,8 @@ const tilePlayer = (shown, single, most) => {
     if (meets) closed.className = 'meets';
     tally.append(closed);
     chip.replaceChildren();
-    kernel.parts.forEach((part, i) => {
-      const [held, label] = frame.m[i];
-      chip.append(make('span', {}, part.name), make('div', {}, make('div', {style: `width:${part.bytes ? Math.min(100, 100 * held / part.bytes) : 0}%`}), make('b', {}, held ? `${bytes(held)} ${label}` : '')));
+    kernel.parts.forEach(part => {
+      chip.append(make('span', {}, part.name), make('div', {}, make('b', {}, bytes(part.bytes))));
     });
     return meets;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile programs touch every element that they must, and none outside. That their sums are the closed forms:
-// model_test.cpp; that they compute attention: phases_test.cpp.
+// model_test.cpp; that they load what attention needs, too.
 #include "kernels/model/tile_program.h"
 #include "kernels/common_knobs.h"
 #include "kernels/linattn/linattn_programs.h"
@@ -118,6 +118,24 @@ TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
       for (const Tiling& tile : test::dividing_tiles())
         expect_inside_and_written_once(*built_in_algorithms().find(name), p, tile);
     }
+  }
+}
+
+TEST(PairFinder, OneOperandStaysWhileTheOtherPassesBy) {
+  struct Case {
+    const char* what;
+    std::string loads;  ///< a letter a step: q, k, b for both, - for neither
+    std::string pairs;  ///< x where the step works on pairs
+  };
+  for (const auto& [what, loads, pairs] :
+       {Case{"a Q tile and all K tiles", "qkkk-", ".xxx."}, Case{"a K tile and all Q tiles", "kqqq-", ".xxx."},
+        Case{"each K tile and all Q tiles", "kqqkqqkq", ".xx.xx.x"}, Case{"both at once", "bb-", "xx."},
+        Case{"one alone", "kkk", "..."}, Case{"windows of a block table", "q-kk-k", "..xx.x"}}) {
+    PairFinder finder;
+    std::string found;
+    for (const char load : loads)
+      found += finder.step(load == 'q' || load == 'b', load == 'k' || load == 'b') ? 'x' : '.';
+    EXPECT_EQ(found, pairs) << what;
   }
 }
 

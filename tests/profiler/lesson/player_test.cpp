@@ -117,24 +117,6 @@ TEST(TilePlayer, StepsFollowOneAnotherAndBytesAddUp) {
   }
 }
 
-TEST(TilePlayer, MemoryOnChipFillsAndEmpties) {
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    const AttentionProblem p{.n_q = algorithm->facts().decodes ? 1 : 1024, .n_k = 1024, .d = 64};
-    const TilePlayer player = player_of(*algorithm, p, algorithm->default_config(p, test::h200()));
-    bool held = false;
-    for (const Frame& frame : player.frames()) {
-      const auto& parts = player.kernels()[frame.launch].on_chip;
-      ASSERT_EQ(frame.on_chip.size(), parts.size());
-      for (std::size_t part = 0; part < parts.size(); ++part) {
-        EXPECT_LE(frame.on_chip[part].fill.bytes, parts[part].bytes);
-        held = held || frame.on_chip[part].fill.bytes > 0;
-        EXPECT_FALSE(frame.on_chip[part].fill.bytes == 0 && frame.on_chip[part].tile);
-      }
-    }
-    EXPECT_TRUE(held) << algorithm->name();
-  }
-}
-
 TEST(TilePlayer, ASmallerL2MissesMore) {
   int missing = 0;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
