@@ -20,9 +20,7 @@
   ADD(splitkv)                    \
   ADD(fa3)                        \
   ADD(linattn)                    \
-  ADD(ring)                       \
-  ADD(allgather)                  \
-  ADD(ulysses)
+  ADD(ring)
 
 namespace attnscope {
 
