@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::size_t kept_words = 4096;
 constexpr std::chrono::milliseconds patience_at_end{2'000};
-constexpr std::chrono::duration<int, std::milli> patience_to_send{15'000};
 
 class Descriptor {
  public:
@@ -59,21 +58,9 @@ class ChildLink : public Link {
     if (child_ > 0) ::waitpid(child_, nullptr, 0);
   }
 
-  bool send_bytes(std::string_view bytes) override {
-    for (std::size_t done = 0; done < bytes.size();) {
-      // A socket, so that one who is gone is an error and no signal.
-      const ssize_t sent =
-          ::send(input_.number(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0 && errno == EAGAIN) {  // one who takes nothing for so long takes no more
-        pollfd room{input_.number(), POLLOUT, 0};
-        if (::poll(&room, 1, patience_to_send.count()) > 0) continue;
-        return false;
-      }
-      if (sent < 0) return false;
-      done += static_cast<std::size_t>(sent);
-    }
-    return true;
+  bool send(std::string_view line) override {
+    unsent_.append(line).push_back('\n');
+    return send_more();
   }
 
   void end_input() override { input_.close(); }
@@ -88,10 +75,13 @@ class ChildLink : public Link {
       }
       if (!output_.open()) return Got::end;
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-      std::array<pollfd, 2> watched{{{output_.number(), POLLIN, 0}, {errors_.number(), POLLIN, 0}}};
+      std::array<pollfd, 3> watched{{{output_.number(), POLLIN, 0},
+                                     {errors_.number(), POLLIN, 0},
+                                     {unsent_.empty() ? -1 : input_.number(), POLLOUT, 0}}};
       const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(0, left.count())));
       if (ready < 0 && errno != EINTR) return Got::end;
       if (ready > 0 && watched[1].revents != 0) take_words();
+      if (ready > 0 && watched[2].revents != 0 && !send_more()) unsent_.clear();  // the end of its output follows
       if (ready > 0 && watched[0].revents != 0) take_output();
       // Also while somebody sends what is no line.
       if (lines_.empty() && output_.open() && left.count() <= 0) return Got::nothing;
@@ -115,6 +105,18 @@ class ChildLink : public Link {
   }
 
  private:
+  /// Sends what the other side takes now; receive() sends the rest. Returns false where it takes no more.
+  bool send_more() {
+    while (!unsent_.empty()) {
+      // A socket, so that one who is gone is an error and no signal.
+      const ssize_t sent = ::send(input_.number(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) return errno == EAGAIN;
+      unsent_.erase(0, static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+
   void take_output() {
     std::array<char, 65'536> buffer{};
     const ssize_t length = ::read(output_.number(), buffer.data(), buffer.size());
@@ -162,6 +164,7 @@ class ChildLink : public Link {
   Descriptor input_;
   Descriptor output_;
   Descriptor errors_;
+  std::string unsent_;
   std::string begun_;
   std::deque<std::string> lines_;
   std::string words_;

@@ -17,9 +17,9 @@ class Link {
  public:
   virtual ~Link() = default;
 
-  /// False where nobody takes it any more.
-  bool send(std::string_view line) { return send_bytes(std::string(line) + '\n'); }
-  virtual bool send_bytes(std::string_view bytes) = 0;
+  /// Sends a line, without its newline, as far as the other side takes it; receive() sends the rest. Returns false
+  /// where nobody takes it any more.
+  virtual bool send(std::string_view line) = 0;
   /// Nothing more is sent.
   virtual void end_input() = 0;
 

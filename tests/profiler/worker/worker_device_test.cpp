@@ -63,9 +63,9 @@ class Wire {
 class WireLink : public Link {
  public:
   explicit WireLink(Wire& wire) : wire_(wire) {}
-  bool send_bytes(std::string_view bytes) override {
+  bool send(std::string_view line) override {
     if (wire_.cut) return false;
-    wire_.take(bytes);
+    wire_.take(std::string(line) + '\n');
     return true;
   }
   void end_input() override {}
