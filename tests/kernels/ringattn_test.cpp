@@ -26,7 +26,7 @@ const Algorithm& ring() {
 }
 
 /// All orders, odd numbers of GPUs, tiles that do not fill, groups of heads, several batch entries.
-std::vector<AttentionProblem> problems() {
+std::vector<AttentionProblem> shared_problems() {
   std::vector<AttentionProblem> all;
   for (const int gpus : {1, 2, 3, 4}) {
     for (const GpuOrder order : gpu_orders) {
@@ -60,7 +60,7 @@ AttentionPlan plan_of(const AttentionProblem& p) {
 
 TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSequence) {
   std::size_t executed = 0;
-  for (const AttentionProblem& p : problems()) {
+  for (const AttentionProblem& p : shared_problems()) {
     if (p.gpus == 1 || (sanitized() && p.dtype == DType::bf16)) continue;
     SCOPED_TRACE(describe(p));
     const AttentionPlan plan = plan_of(p);
@@ -81,7 +81,7 @@ TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSeque
 }
 
 TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
-  for (const AttentionProblem& p : problems()) {
+  for (const AttentionProblem& p : shared_problems()) {
     const AttentionPlan plan = plan_of(p);
     EXPECT_EQ(plan.schedule.link_bytes(), link_bytes(p)) << describe(p);
     EXPECT_EQ(plan.schedule.empty(), p.gpus == 1);
@@ -93,7 +93,7 @@ TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
 }
 
 TEST(SharedSequence, EveryPairIsComputedOnceAndAllGpusTogetherDoTheWholeProblemsWork) {
-  for (const AttentionProblem& p : problems()) {
+  for (const AttentionProblem& p : shared_problems()) {
     double flops = 0;
     const AttentionPlan plan = plan_of(p);
     for (const KernelLaunch& launch : plan.launches) flops += static_cast<double>(launch.runs) * launch.matrix_flops;

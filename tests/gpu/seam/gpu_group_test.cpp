@@ -105,7 +105,7 @@ TEST_F(SharingGpus, KnowWhichTheyAre) {
 }
 
 TEST_F(SharingGpus, CountsOfALaunchStandForAllThatAreLikeIt) {
-  const PointRecord record = measured("gpus=2,by-grid", of("ring", 2));
+  const PointRecord record = measured("gpus=2,by-grid", of("ring", 2, GpuOrder::contiguous, Mask::none));
   ASSERT_EQ(record.disposition, Disposition::ok) << text(record.reason);
   const double attention = record.kernel("attention")->metric(metric_key::l2_to_sm_bytes).value_or(-1);
   const double combine = record.kernel("combine")->metric(metric_key::l2_to_sm_bytes).value_or(-1);
