@@ -103,7 +103,6 @@ void print_junit(const ComparedSides& sides, const ComparisonView& view,
 }
 
 void print_json(const ComparedSides& sides, const ComparisonView& view, Output& out) {
-  const auto rows = [](const analysis::Table& table) { return rows_of(table_of(table, false)); };
   nlohmann::ordered_json document;
   document["base"] = sides.base_name;
   document["other"] = sides.other_name;
@@ -115,9 +114,9 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
     document["counts"][std::string(to_string(verdict))] = view.count(verdict);
   }
   document["counts"]["left_out"] = view.left_out;
-  document["answers"] = rows(answer_data(view));
-  document["differences"] = rows(difference_data(view.sides.front()->result));
-  document["rows"] = rows(comparison_data(view, sides.files));
+  document["answers"] = rows_of(answer_data(view));
+  document["differences"] = rows_of(difference_data(view.sides.front()->result));
+  document["rows"] = rows_of(comparison_data(view, sides.files));
   out.object(std::move(document), "attnscope-comparison");
 }
 

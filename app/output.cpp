@@ -135,14 +135,10 @@ void Output::gap() {
   if (for_people()) std::cout << '\n';
 }
 
-void Output::table(const Table& table, std::string_view document) {
+void Output::table(const analysis::Table& table, std::string_view document) {
   if (is("json")) return object({{"rows", rows_of(table)}}, document);
   if (is("csv")) return print_csv(table, std::cout);
   print_aligned(table, std::cout);
-}
-
-void Output::table(const analysis::Table& given, std::string_view document) {
-  table(table_of(given, for_people()), document);
 }
 
 void Output::object(nlohmann::ordered_json fields, std::string_view document) {

@@ -55,7 +55,6 @@ class Output {
   void gap();  ///< between parts
 
   /// `document`: its word in JSON, where that is not the command's name.
-  void table(const Table&, std::string_view document = {});
   void table(const analysis::Table&, std::string_view document = {});
   /// JSON: `fields` below the head that every document has.
   void object(nlohmann::ordered_json fields, std::string_view document = {});

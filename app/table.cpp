@@ -2,9 +2,11 @@
 #include "app/table.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
@@ -29,14 +31,6 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? blanks + text : text + blanks;
 }
 
-/// Without anything that steers what shows it.
-Table for_terminal(Table table) {
-  for (auto& row : table.rows) {
-    for (std::string& field : row) field = printable(field);
-  }
-  return table;
-}
-
 /// The fields of problem and tile, and the knobs; algorithm and cache have columns of the commands' own.
 std::vector<Field> fields_with_columns(const Registry& registry) {
   std::vector<Field> fields = fields_and_knobs(point_fields(), registry.knobs());
@@ -48,72 +42,83 @@ std::vector<Field> fields_with_columns(const Registry& registry) {
 
 }  // namespace
 
-Table table_of(const analysis::Table& table, bool people) {
-  Table written;
-  for (const analysis::Column& column : table.columns) {
-    written.columns.push_back(
-        {.name = people ? column.title : column.key, .number = column.kind == analysis::ColumnKind::number});
-  }
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    std::vector<std::string>& fields = written.rows.emplace_back();
-    for (const analysis::Column& column : table.columns) fields.push_back(column.cell(row).text);
-  }
-  return written;
+analysis::Column number_column(std::string key) {
+  return {.key = std::move(key), .kind = analysis::ColumnKind::number};
 }
 
-void print_aligned(const Table& given, std::ostream& out) {
-  const Table table = for_terminal(given);
-  std::vector<std::size_t> widths;
+analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows) {
+  analysis::Table table{.columns = std::move(columns), .rows = rows.size()};
+  const auto shared = std::make_shared<const TableRows>(std::move(rows));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::size_t width = std::max<std::size_t>(width_of(table.columns[i].name), 3);
-    for (const auto& row : table.rows) width = std::max(width, width_of(row[i]));
+    analysis::Column& column = table.columns[i];
+    if (column.title.empty()) column.title = column.key;
+    column.cell = [shared, i](std::size_t row) { return analysis::Cell{.text = (*shared)[row][i]}; };
+  }
+  return table;
+}
+
+void print_aligned(const analysis::Table& table, std::ostream& out) {
+  TableRows lines(table.rows + 2);
+  std::vector<std::size_t> widths;
+  for (const analysis::Column& column : table.columns) {
+    std::size_t width = std::max<std::size_t>(width_of(column.title), 3);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+      lines[row + 2].push_back(printable(column.cell(row).text));
+      width = std::max(width, width_of(lines[row + 2].back()));
+    }
+    lines[0].push_back(column.title);
+    lines[1].emplace_back(width, '-');
     widths.push_back(width);
   }
-  const auto print_row = [&](const auto& field) {
+  for (const std::vector<std::string>& fields : lines) {
     std::string line;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      line += (i == 0 ? "" : "  ") + padded(field(i), widths[i], table.columns[i].number);
+      const bool right = table.columns[i].kind == analysis::ColumnKind::number;
+      line += (i == 0 ? "" : "  ") + padded(fields[i], widths[i], right);
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     out << line << '\n';
-  };
-  print_row([&](std::size_t i) { return table.columns[i].name; });
-  print_row([&](std::size_t i) { return std::string(widths[i], '-'); });
-  for (const auto& row : table.rows) print_row([&](std::size_t i) { return row[i]; });
-}
-
-void print_csv(const Table& table, std::ostream& out) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << csv_text(table.columns[i].name);
-  out << '\n';
-  for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      out << (i == 0 ? "" : ",") << (table.columns[i].number ? row[i] : csv_text(row[i]));
-    }
-    out << '\n';
   }
 }
 
-nlohmann::ordered_json rows_of(const Table& table) {
+void print_csv(const analysis::Table& table, std::ostream& out) {
+  const auto print = [&](const auto& field) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << field(table.columns[i]);
+    out << '\n';
+  };
+  print([](const analysis::Column& column) { return csv_text(column.key); });
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    print([row](const analysis::Column& column) {
+      std::string text = column.cell(row).text;
+      return column.kind == analysis::ColumnKind::number ? text : csv_text(text);
+    });
+  }
+}
+
+nlohmann::ordered_json rows_of(const analysis::Table& table) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const auto& row : table.rows) {
+  for (std::size_t row = 0; row < table.rows; ++row) {
     nlohmann::ordered_json& object = rows.emplace_back(nlohmann::ordered_json::object());
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      nlohmann::ordered_json& value = object[table.columns[i].name];
-      if (row[i].empty()) continue;  // null
-      if (table.columns[i].number) {
-        value = nlohmann::ordered_json::parse(row[i]);
+    for (const analysis::Column& column : table.columns) {
+      const std::string text = column.cell(row).text;
+      nlohmann::ordered_json& value = object[column.key];
+      if (text.empty()) continue;  // null
+      if (column.kind == analysis::ColumnKind::number) {
+        value = nlohmann::ordered_json::parse(text);
       } else {
-        value = row[i];
+        value = text;
       }
     }
   }
   return rows;
 }
 
-std::vector<TableColumn> point_columns(const Registry& registry) {
-  std::vector<TableColumn> columns;
-  for (const Field& field : fields_with_columns(registry))
-    columns.push_back({std::string(field.name), field.is_number()});
+std::vector<analysis::Column> point_columns(const Registry& registry) {
+  std::vector<analysis::Column> columns;
+  for (const Field& field : fields_with_columns(registry)) {
+    const std::string key(field.name);
+    columns.push_back(field.is_number() ? number_column(key) : analysis::Column{.key = key});
+  }
   return columns;
 }
 
@@ -123,25 +128,14 @@ std::vector<std::string> point_texts(const PointSpec& point, const Registry& reg
   return texts;
 }
 
-Table without_defaults(const Table& table, const Registry& registry) {
-  const std::vector<Field> fields = fields_with_columns(registry);
-  const auto goes_without_saying = [&](std::string_view column, std::string_view text) {
-    const auto field = std::ranges::find(fields, column, &Field::name);
-    return field != fields.end() && field->shown != FieldShown::always && text == field->fallback;
-  };
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const bool silent = std::ranges::all_of(
-        table.rows, [&](const auto& row) { return goes_without_saying(table.columns[i].name, row[i]); });
-    if (!silent || table.rows.empty()) kept.push_back(i);
+void drop_defaults(analysis::Table& table, const Registry& registry) {
+  for (const Field& field : fields_with_columns(registry)) {
+    const analysis::Column* const column = table.find(field.name);
+    if (column == nullptr || field.shown == FieldShown::always) continue;
+    bool silent = table.rows > 0;
+    for (std::size_t row = 0; silent && row < table.rows; ++row) silent = column->cell(row).text == field.fallback;
+    if (silent) table.drop(field.name);
   }
-  Table result;
-  for (const std::size_t i : kept) result.columns.push_back(table.columns[i]);
-  for (const auto& row : table.rows) {
-    auto& cells = result.rows.emplace_back();
-    for (const std::size_t i : kept) cells.push_back(row[i]);
-  }
-  return result;
 }
 
 }  // namespace attnscope

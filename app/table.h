@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small table of text, for the terminal and for other programs.
+// Tables on the terminal and for other programs.
 #pragma once
 
 #include <iosfwd>
@@ -13,32 +13,25 @@
 
 namespace attnscope {
 
-struct TableColumn {
-  std::string name;
-  bool number = false;  ///< aligned to the right; a bare number in JSON
-};
+using TableRows = std::vector<std::vector<std::string>>;
 
-struct Table {
-  std::vector<TableColumn> columns;
-  std::vector<std::vector<std::string>> rows;  ///< one field a column; an empty one is an absent value
-};
+/// A table of these texts, a field a column; an empty one is an absent value. A column without a title has its key.
+[[nodiscard]] analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows);
+[[nodiscard]] analysis::Column number_column(std::string key);
 
-/// A result: people read its columns' titles, programs their keys.
-[[nodiscard]] Table table_of(const analysis::Table&, bool people);
-
-void print_aligned(const Table&, std::ostream&);
-void print_csv(const Table&, std::ostream&);
+/// With titles, as people read it.
+void print_aligned(const analysis::Table&, std::ostream&);
+/// With keys, as programs read it.
+void print_csv(const analysis::Table&, std::ostream&);
 /// An object a row.
-[[nodiscard]] nlohmann::ordered_json rows_of(const Table&);
+[[nodiscard]] nlohmann::ordered_json rows_of(const analysis::Table&);
 
 /// Columns that say which point a row is about: every field and knob but the algorithm and the state of the cache.
-[[nodiscard]] std::vector<TableColumn> point_columns(const Registry&);
+[[nodiscard]] std::vector<analysis::Column> point_columns(const Registry&);
 /// A row's fields below them.
 [[nodiscard]] std::vector<std::string> point_texts(const PointSpec&, const Registry&);
-
-/// For people: without those of the columns above that say in every row what goes without saying (pass fwd, dropout 0,
-/// ...).
-[[nodiscard]] Table without_defaults(const Table&, const Registry&);
+/// For people: drops those of the columns above that have the field's fallback in every row (pass fwd, dropout 0, ...).
+void drop_defaults(analysis::Table&, const Registry&);
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {

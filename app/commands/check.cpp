@@ -63,13 +63,14 @@ void print_text(const Checked& checked, Output& out) {
 }
 
 void print(const std::vector<Checked>& all, Output& out) {
-  Table table{{{"file"}, {"state"}, {"runs", true}, {"points", true}, {"problems"}}, {}};
+  TableRows rows;
   for (const Checked& each : all) {
     const std::string problems = fmt::format("{}", fmt::join(each.problems, "; "));
-    table.rows.push_back(
+    rows.push_back(
         {each.file, each.state, fmt::to_string(each.found.runs), fmt::to_string(each.found.points), problems});
   }
-  out.table(table);
+  out.table(
+      text_table({{"file"}, {"state"}, number_column("runs"), number_column("points"), {"problems"}}, std::move(rows)));
 }
 
 /// What is no attnscope file, or is damaged, has been looked at; what cannot be opened has not.

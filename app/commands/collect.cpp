@@ -58,9 +58,10 @@ std::string hashed_options(const CollectOptions& options, int rounds) {
 
 void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
                 const CancelToken& cancel, Reporter& reporter) {
-  Table table{{{"index", true}, {"algorithm"}}, {}};
-  append(table.columns, point_columns(known_algorithms()));
-  append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
+  std::vector<analysis::Column> columns{number_column("index"), {"algorithm"}};
+  append(columns, point_columns(known_algorithms()));
+  append(columns, {{"cache"}, number_column("memory_bytes"), {"expected"}});
+  TableRows rows;
   const bool people = out.for_people();
   for (const std::size_t i : planned.places) {
     stop_if_cancelled(cancel, reporter);
@@ -72,12 +73,14 @@ void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_
                                  : need > free_bytes
                                      ? "out-of-memory: " + format_text("{} are free", text(Capacity(free_bytes)))
                                      : "";
-    std::vector<std::string>& row = table.rows.emplace_back();
+    std::vector<std::string>& row = rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
     append(row, point_texts(point, known_algorithms()));
     append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
-  out.table(people ? without_defaults(table, known_algorithms()) : table, "attnscope-plan");
+  analysis::Table table = text_table(std::move(columns), std::move(rows));
+  if (people) drop_defaults(table, known_algorithms());
+  out.table(table, "attnscope-plan");
 }
 
 }  // namespace

@@ -201,14 +201,14 @@ ExitCode doctor(DoctorOptions& options) {
   std::vector<DoctorCheck> checks = check_gpu(options.device);
   checks.push_back(runs_check());
   Output& out = options.output;
-  Table table{{{"check"}, {"status"}, {"detail"}, {"fix"}}, {}};
+  TableRows rows;
   for (const DoctorCheck& check : checks) {
-    table.rows.push_back({check.name, check.ok ? "ok" : "problem", check.detail, check.fix});
+    rows.push_back({check.name, check.ok ? "ok" : "problem", check.detail, check.fix});
     if (!out.is("text")) continue;
-    std::cout << fmt::format("{:<8} {:<12} {}\n", table.rows.back()[1], check.name, check.detail);
+    std::cout << fmt::format("{:<8} {:<12} {}\n", rows.back()[1], check.name, check.detail);
     if (!check.fix.empty()) std::cout << fmt::format("{:21} fix: {}\n", "", check.fix);
   }
-  if (!out.is("text")) out.table(table);
+  if (!out.is("text")) out.table(text_table({{"check"}, {"status"}, {"detail"}, {"fix"}}, std::move(rows)));
   const bool all_ok = std::ranges::all_of(checks, &DoctorCheck::ok);
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
 }

@@ -63,15 +63,16 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
 }
 
 void print_words(const std::vector<EditedRun>& runs, Output& out) {
-  Table table{{{"run", true}, {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}}, {}};
+  TableRows rows;
   const auto flag = [](bool is) { return std::string(is ? "yes" : "no"); };
   for (const EditedRun& run : runs) {
     const RunWords& words = run.words;
-    table.rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
-                          flag(words.hidden), flag(words.deleted), out.for_people() ? one_line(words.note) : words.note,
-                          run.uid});
+    rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
+                    flag(words.hidden), flag(words.deleted), out.for_people() ? one_line(words.note) : words.note,
+                    run.uid});
   }
-  out.table(table);
+  out.table(text_table({number_column("run"), {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}},
+                       std::move(rows)));
 }
 
 ExitCode list(const RunStore& store, Output& out) {

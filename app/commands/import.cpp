@@ -211,7 +211,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
                            {"lacks_problem", lacks},
                            {"lines", lines},
                            {"into", new_run_file("imported").string()},
-                           {"rows", rows_of(table_of(table, false))}},
+                           {"rows", rows_of(table)}},
                           "attnscope-import-preview");
     return ExitCode::ok;
   }

@@ -187,37 +187,39 @@ ExitCode info(InfoOptions& options) {
     chosen.emplace(ids.begin(), ids.end());
   }
   std::map<std::int64_t, Seen> seen = look_at_points(store, chosen);
-  Table table{{{"run", true},
-               {"name"},
-               {"preset"},
-               {"state"},
-               {"device"},
-               {"provenance"},
-               {"started_at"},
-               {"finished_at"},
-               {"planned", true},
-               {"points", true},
-               {"dispositions"},
-               {"contents"},
-               {"tags"},
-               {"note"},
-               {"app"},
-               {"driver"},
-               {"cupti"}},
-              {}};
+  TableRows rows;
   for (const RunSummary& run : runs) {
     if (chosen && seen[run.id].points() == 0) continue;
-    table.rows.push_back({fmt::to_string(run.id), run.words.name, run.preset, std::string(to_string(run.state)),
-                          run.device_name, std::string(to_string(run.provenance)), run.started_at, run.finished_at,
-                          planned(run), fmt::to_string(chosen ? seen[run.id].points() : run.points),
-                          dispositions(seen[run.id]), contents(seen[run.id]),
-                          fmt::format("{}", fmt::join(run.words.tags, " ")),
-                          options.output.for_people() ? one_line(run.words.note) : run.words.note,
-                          run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
+    rows.push_back({fmt::to_string(run.id), run.words.name, run.preset, std::string(to_string(run.state)),
+                    run.device_name, std::string(to_string(run.provenance)), run.started_at, run.finished_at,
+                    planned(run), fmt::to_string(chosen ? seen[run.id].points() : run.points),
+                    dispositions(seen[run.id]), contents(seen[run.id]),
+                    fmt::format("{}", fmt::join(run.words.tags, " ")),
+                    options.output.for_people() ? one_line(run.words.note) : run.words.note,
+                    run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;
   if (out.for_people()) say_file(store, runs, seen, out);
-  if (!out.for_people() || !runs.empty()) out.table(table);
+  if (!out.for_people() || !runs.empty()) {
+    out.table(text_table({number_column("run"),
+                          {"name"},
+                          {"preset"},
+                          {"state"},
+                          {"device"},
+                          {"provenance"},
+                          {"started_at"},
+                          {"finished_at"},
+                          number_column("planned"),
+                          number_column("points"),
+                          {"dispositions"},
+                          {"contents"},
+                          {"tags"},
+                          {"note"},
+                          {"app"},
+                          {"driver"},
+                          {"cupti"}},
+                         std::move(rows)));
+  }
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
     spdlog::warn("{}", format_text("not ours, left alone: {}", fmt::join(extras, ", ")));
   }

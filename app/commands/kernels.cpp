@@ -21,17 +21,17 @@ namespace attnscope {
 namespace {
 
 ExitCode list(Output& out) {
-  Table table{{{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, {}};
+  TableRows rows;
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
-    table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->facts().title),
-                          fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
-                          text(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
+    rows.push_back({std::string(algorithm->name()), std::string(algorithm->facts().title),
+                    fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
+                    text(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
   }
   if (!out.is("text")) {
-    out.table(table);
+    out.table(text_table({{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, std::move(rows)));
     return ExitCode::ok;
   }
-  for (const auto& row : table.rows) {
+  for (const auto& row : rows) {
     std::cout << fmt::format("{}: {}\n  {}\n  d: {}\n  {}\n", row[0], row[1], row[4], row[2], row[3]);
   }
   return ExitCode::ok;
@@ -86,16 +86,7 @@ ExitCode build(BuildOptions& options) {
   if (!reports) throw CommandError(ExitCode::error, reports.error().message());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  Table table{{{"kernel"},
-               {"registers", true},
-               {"static_shared_bytes", true},
-               {"dynamic_shared_bytes", true},
-               {"local_bytes", true},
-               {"spill_store_bytes", true},
-               {"spill_load_bytes", true},
-               {"cached"},
-               {"error"}},
-              {}};
+  TableRows rows;
   std::size_t failed = 0;
   std::size_t cached = 0;
   std::size_t spilled = 0;
@@ -104,14 +95,22 @@ ExitCode build(BuildOptions& options) {
     cached += report.cached ? 1U : 0U;
     spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
     const auto figure = [&](std::int64_t value) { return report.compiled ? fmt::to_string(value) : std::string(); };
-    table.rows.push_back({report.kernel, figure(report.registers), figure(report.static_shared_bytes),
-                          figure(report.dynamic_shared_bytes), figure(report.local_bytes),
-                          figure(report.spill_store_bytes), figure(report.spill_load_bytes),
-                          report.cached ? "yes" : "no",
-                          // Compilers say it in lines.
-                          options.output.is("json") ? text(report.error) : one_line(text(report.error))});
+    rows.push_back({report.kernel, figure(report.registers), figure(report.static_shared_bytes),
+                    figure(report.dynamic_shared_bytes), figure(report.local_bytes), figure(report.spill_store_bytes),
+                    figure(report.spill_load_bytes), report.cached ? "yes" : "no",
+                    // Compilers say it in lines.
+                    options.output.is("json") ? text(report.error) : one_line(text(report.error))});
   }
-  options.output.table(table);
+  options.output.table(text_table({{"kernel"},
+                                   number_column("registers"),
+                                   number_column("static_shared_bytes"),
+                                   number_column("dynamic_shared_bytes"),
+                                   number_column("local_bytes"),
+                                   number_column("spill_store_bytes"),
+                                   number_column("spill_load_bytes"),
+                                   {"cached"},
+                                   {"error"}},
+                                  std::move(rows)));
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
   spdlog::info("{}", format_text("{} kernels for {} in {:.1f} s ({} from the cache {}), {} with spills, {} failed",
                                  reports->size(), options.arch, seconds.count(), cached, cache, spilled, failed));

@@ -49,17 +49,17 @@ struct ModelOptions {
 };
 
 /// A time and what bounds it; for programs how busy each unit is, "L2 port" as "l2_port_pct".
-std::vector<TableColumn> time_columns(bool people) {
-  if (people) return {{"time", true}, {"bound"}};
-  std::vector<TableColumn> columns{{"predicted_ns", true}, {"predicted_clock_hz", true}, {"bound"}};
+std::vector<analysis::Column> time_columns(bool people) {
+  if (people) return {number_column("time"), {"bound"}};
+  std::vector<analysis::Column> columns{number_column("predicted_ns"), number_column("predicted_clock_hz"), {"bound"}};
   for (const GpuUnit unit : gpu_units) {
     std::string name(to_string(unit));
     std::ranges::transform(name, name.begin(), [](char c) {
       return c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
-    columns.push_back({name + "_pct", true});
+    columns.push_back(number_column(name + "_pct"));
   }
-  append(columns, {{"launch_ns", true}, {"idle_ns", true}, {"empty_sms", true}});
+  append(columns, {number_column("launch_ns"), number_column("idle_ns"), number_column("empty_sms")});
   return columns;
 }
 
@@ -110,37 +110,38 @@ ExitCode model(ModelOptions& options) {
   const auto bytes = [&](double value) { return people ? text(Bytes(value)) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
-  Table table{{{"algorithm"}, {"kernel"}}, {}};
-  append(table.columns, point_columns(known_algorithms()));
-  append(table.columns, {{"feasible"},
-                         {"grid"},
-                         {"block"},
-                         {"shared_bytes", true},
-                         {"memory_bytes", true},
-                         {"model_l2_to_sm_bytes", true},
-                         {"model_sm_to_l2_bytes", true},
-                         {"model_compulsory_bytes", true},
-                         {"standard_attention_bytes", true},
-                         {"flash_paper_bytes", true},
-                         {"n2d2_over_m_bytes", true}});
+  std::vector<analysis::Column> columns{{"algorithm"}, {"kernel"}};
+  append(columns, point_columns(known_algorithms()));
+  append(columns, {{"feasible"},
+                   {"grid"},
+                   {"block"},
+                   number_column("shared_bytes"),
+                   number_column("memory_bytes"),
+                   number_column("model_l2_to_sm_bytes"),
+                   number_column("model_sm_to_l2_bytes"),
+                   number_column("model_compulsory_bytes"),
+                   number_column("standard_attention_bytes"),
+                   number_column("flash_paper_bytes"),
+                   number_column("n2d2_over_m_bytes")});
   const bool shared = std::ranges::any_of(plan.points, [](const PointSpec& each) { return each.problem.gpus > 1; });
-  if (shared) append(table.columns, {{"runs", true}, {"model_link_bytes", true}, {"exposed_ns", true}});
-  append(table.columns, time_columns(people));
-  append(table.columns, {{"reason"}});
-  if (!people) append(table.columns, {{"dram_rate"}, {"l2_rate"}});
-  if (!people && shared) append(table.columns, {{"link_rate"}});
+  if (shared) append(columns, {number_column("runs"), number_column("model_link_bytes"), number_column("exposed_ns")});
+  append(columns, time_columns(people));
+  append(columns, {{"reason"}});
+  if (!people) append(columns, {{"dram_rate"}, {"l2_rate"}});
+  if (!people && shared) append(columns, {{"link_rate"}});
   if (people) {  // byte counts carry their unit here
     constexpr std::string_view unit = "_bytes";
-    for (TableColumn& column : table.columns) {
-      if (column.name.ends_with(unit)) column.name.resize(column.name.size() - unit.size());
+    for (analysis::Column& column : columns) {
+      if (column.key.ends_with(unit)) column.title = column.key.substr(0, column.key.size() - unit.size());
     }
   }
+  TableRows rows;
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
     const std::int64_t memory_need = memory_need_bytes(point, limits, known_algorithms());
     for (const analysis::Theory& row : analysis::theory_of(point, limits, rates)) {
       const bool all = row.kernel == "all";
-      std::vector<std::string>& fields = table.rows.emplace_back();
+      std::vector<std::string>& fields = rows.emplace_back();
       fields = {point.algorithm, row.kernel};
       append(fields, point_texts(point, known_algorithms()));
       append(fields,
@@ -166,7 +167,9 @@ ExitCode model(ModelOptions& options) {
   out.line(text(whose_rates));
   if (shared) out.line(text(analysis::link_words(rates.link, rates.link_measured)));
   out.gap();
-  out.table(people ? without_defaults(table, known_algorithms()) : table);
+  analysis::Table table = text_table(std::move(columns), std::move(rows));
+  if (people) drop_defaults(table, known_algorithms());
+  out.table(table);
   return ExitCode::ok;
 }
 
@@ -260,13 +263,6 @@ std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// With the GPUs in every row, as the tables in assets/samples have it.
-Table for_programs(Table table, const std::string& devices) {
-  table.columns.push_back({"devices"});
-  for (std::vector<std::string>& row : table.rows) row.push_back(devices);
-  return table;
-}
-
 /// Prints predictions next to the measured values (`--against`).
 ExitCode model_against(ModelOptions& options) {
   Output& out = options.output;
@@ -306,8 +302,7 @@ ExitCode model_against(ModelOptions& options) {
     spdlog::warn("{}", format_text("{} could not be played, first {}: {}", counted_points(left.points), left.first,
                                    left.reason));
   }
-  const Table table =
-      table_of(analysis::error_table(analysis::prediction_errors(pairs), out.for_people()), out.for_people());
+  analysis::Table table = analysis::error_table(analysis::prediction_errors(pairs), out.for_people());
   if (out.for_people()) {
     out.line(format_text("{} of {}, played on the simulated {}", counted_points(pairs.size()),
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
@@ -316,7 +311,10 @@ ExitCode model_against(ModelOptions& options) {
     out.gap();
     out.table(table);
   } else {
-    out.table(for_programs(table, devices), "attnscope-model-against");
+    // With the GPUs in every row, as the tables in assets/samples have it.
+    table.columns.push_back(
+        {.key = "devices", .cell = [devices](std::size_t) { return analysis::Cell{.text = devices}; }});
+    out.table(table, "attnscope-model-against");
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",

@@ -61,31 +61,30 @@ struct Counts {
   double worst = 0;  ///< the largest error, as a share of its bound
 };
 
-Table summary_table(const std::map<CaseGroup, Counts>& groups) {
-  Table table{{{"algorithm"},
-               {"pass"},
-               {"dtype"},
-               {"mask"},
-               {"d", true},
-               {"pass", true},
-               {"fail", true},
-               {"skip", true},
-               {"worst_error_over_bound", true}},
-              {}};
+analysis::Table summary_table(const std::map<CaseGroup, Counts>& groups) {
+  TableRows rows;
   for (const auto& [group, counts] : groups) {
     const auto& [algorithm, pass, dtype, mask, d] = group;
-    table.rows.push_back({algorithm, std::string(to_string(pass)), std::string(to_string(dtype)), mask,
-                          fmt::to_string(d), fmt::to_string(counts.pass), fmt::to_string(counts.fail),
-                          fmt::to_string(counts.skip), fmt::format("{:.3f}", counts.worst)});
+    rows.push_back({algorithm, std::string(to_string(pass)), std::string(to_string(dtype)), mask, fmt::to_string(d),
+                    fmt::to_string(counts.pass), fmt::to_string(counts.fail), fmt::to_string(counts.skip),
+                    fmt::format("{:.3f}", counts.worst)});
   }
-  return table;
+  return text_table({{"algorithm"},
+                     {"pass"},
+                     {"dtype"},
+                     {"mask"},
+                     number_column("d"),
+                     number_column("passed"),
+                     number_column("failed"),
+                     number_column("skipped"),
+                     number_column("worst_error_over_bound")},
+                    std::move(rows));
 }
 
 /// What is told of the cases as they end.
 struct Told {
   std::map<CaseGroup, Counts> groups = {};
-  Table details{
-      {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
+  TableRows details = {};
 
   void add(const VerifyCase& verify_case, const VerifyResult& result) {
     const AttentionProblem& problem = verify_case.spec.problem;
@@ -98,12 +97,12 @@ struct Told {
     ++(passed ? counts.pass : failed ? counts.fail : counts.skip);
     if (failed) spdlog::error("{}: {}", name, reason);
     if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
-    details.rows.push_back({name,
-                            passed   ? "pass"
-                            : failed ? "FAIL"
-                                     : "skip",
-                            fmt::format("{:.3e}", result.max_abs_error), fmt::format("{:.3e}", result.error_bound),
-                            fmt::format("{:.3e}", result.rms_error), reason});
+    details.push_back({name,
+                       passed   ? "pass"
+                       : failed ? "FAIL"
+                                : "skip",
+                       fmt::format("{:.3e}", result.max_abs_error), fmt::format("{:.3e}", result.error_bound),
+                       fmt::format("{:.3e}", result.rms_error), reason});
   }
 };
 
@@ -133,7 +132,14 @@ ExitCode verify(VerifyOptions& options) {
   const VerifySummary summary = run_verify(device, cases, {}, observer, cancel);
 
   if (summary.pass + summary.fail + summary.skip > 0) {
-    options.output.table(options.all ? told.details : summary_table(told.groups));
+    options.output.table(options.all ? text_table({{"case"},
+                                                   {"outcome"},
+                                                   number_column("max_abs_error"),
+                                                   number_column("error_bound"),
+                                                   number_column("rms_error"),
+                                                   {"reason"}},
+                                                  std::move(told.details))
+                                     : summary_table(told.groups));
   }
   fmt::print(
       stderr, "{}\n",
