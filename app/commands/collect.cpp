@@ -441,7 +441,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   CLI::Option* serve = command.add_flag(
       "--serve", given->serve,
       "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
-      "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, cancel-all, end, and "
+      "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, end, and "
       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard"}) {
     command.get_option(name)->excludes(serve);

@@ -131,7 +131,6 @@ class Session {
                                      make_message("no request of the id '{}' is waiting or being measured", asked.id));
                             }
                           },
-                          [&](const CancelAllRequest&) { queue_.cancel_all(gone({})); },
                           [&](const EndRequest&) { queue_.close(); }},
                *request);
   }

@@ -63,8 +63,6 @@ class ChildLink : public Link {
     return send_more();
   }
 
-  void end_input() override { input_.close(); }
-
   Got receive(std::string& line, std::chrono::milliseconds patience) override {
     const auto until = std::chrono::steady_clock::now() + patience;
     for (;;) {

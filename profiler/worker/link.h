@@ -20,8 +20,6 @@ class Link {
   /// Sends a line, without its newline, as far as the other side takes it; receive() sends the rest. Returns false
   /// where nobody takes it any more.
   virtual bool send(std::string_view line) = 0;
-  /// Nothing more is sent.
-  virtual void end_input() = 0;
 
   enum class Got { line, nothing, end };
   /// Waits so long for a line, which `line` then holds without its newline. After `end` there is none any more; so it

@@ -24,7 +24,6 @@ using Axes = Result<std::vector<Axis>, Message>;
 
 constexpr const char* measure_word = "measure";
 constexpr const char* cancel_word = "cancel";
-constexpr const char* cancel_all_word = "cancel-all";
 constexpr const char* end_word = "end";
 
 /// Empty where the object has no such word.
@@ -76,18 +75,18 @@ class Reading {
   }
 
   Parsed parse(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
-    if (request_.empty()) return refused("the line names no request; accepted: measure, cancel, cancel-all, end");
+    if (request_.empty()) return refused("the line names no request; accepted: measure, cancel, end");
     if (request_ == measure_word) return measure(cache, limits, registry);
     if (request_ == cancel_word) {
       if (Message wrong = other_keys(json_, request_, {"request", "id"}); !wrong.empty()) return refused(wrong);
       if (id_.empty()) return no_id();
       return Request{CancelRequest{id_}};
     }
-    if (request_ == cancel_all_word || request_ == end_word) {
+    if (request_ == end_word) {
       if (Message wrong = other_keys(json_, request_, {"request"}); !wrong.empty()) return refused(wrong);
-      return request_ == end_word ? Request{EndRequest{}} : Request{CancelAllRequest{}};
+      return Request{EndRequest{}};
     }
-    return refused(make_message("unknown request '{}'; accepted: measure, cancel, cancel-all, end", request_));
+    return refused(make_message("unknown request '{}'; accepted: measure, cancel, end", request_));
   }
 
  private:
@@ -161,10 +160,6 @@ std::string measure_line(std::string_view id, std::int64_t priority, const Point
 
 std::string cancel_line(std::string_view id) {
   return line_of({{"request", cancel_word}, {"id", id}});
-}
-
-std::string cancel_all_line() {
-  return line_of({{"request", cancel_all_word}});
 }
 
 std::string end_line() {

@@ -7,7 +7,6 @@
 //     the event "point" (its "knobs" too, inside or beside) and every axis of one value (N, heads, tile=auto); what it
 //     leaves open is what a sweep would take. The highest priority is measured first, then the first that came.
 //   {"request":"cancel","id":"7"}   what waits is gone at once, a point in flight ends after its launch
-//   {"request":"cancel-all"}        the same of every request
 //   {"request":"end"}               what waits is measured, then the session ends: "done"
 //   cancel                          (no JSON) ends the session as it ends a sweep; so does the end of the input, unless
 //                                   "end" was asked: whoever asked is gone. What waits is cancelled.
@@ -44,9 +43,8 @@ struct MeasureRequest {
 struct CancelRequest {
   std::string id;
 };
-struct CancelAllRequest {};
 struct EndRequest {};
-using Request = std::variant<MeasureRequest, CancelRequest, CancelAllRequest, EndRequest>;
+using Request = std::variant<MeasureRequest, CancelRequest, EndRequest>;
 
 /// What a line without its newline asks for, planned for that device. The error is what to answer.
 [[nodiscard]] Result<Request, RefusedEvent> parse_request(std::string_view line, CacheState where_no_axis_says,
@@ -55,7 +53,6 @@ using Request = std::variant<MeasureRequest, CancelRequest, CancelAllRequest, En
 /// The line, without its newline, that asks for exactly this point: every field, and every knob of its algorithm.
 [[nodiscard]] std::string measure_line(std::string_view id, std::int64_t priority, const PointSpec&, const Registry&);
 [[nodiscard]] std::string cancel_line(std::string_view id);
-[[nodiscard]] std::string cancel_all_line();
 [[nodiscard]] std::string end_line();
 
 }  // namespace attnscope

@@ -143,8 +143,8 @@ TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
     EXPECT_EQ(refused.request, "cancel");
     EXPECT_EQ(refused.id, "waits");
     EXPECT_THAT(text(refused.reason), HasSubstr("no request of the id 'waits'"));
-    client.ask(asks_for("x", 64) + asks_for("y", 64) + cancel_all_line() + "\n" + asks_for("z", 64) + end_line() +
-               "\n");
+    client.ask(asks_for("x", 64) + asks_for("y", 64) + cancel_line("first") + "\n" + cancel_line("x") + "\n" +
+               cancel_line("y") + "\n" + asks_for("z", 64) + end_line() + "\n");
     EXPECT_EQ(client.until<CancelledEvent>().id, "x");
     EXPECT_EQ(client.until<CancelledEvent>().id, "y");
   }

@@ -105,7 +105,6 @@ TEST(Requests, EveryAlgorithmsOwnTileIsAskedForAsItIs) {
 
 TEST(Requests, TheOthersAreRead) {
   EXPECT_EQ(std::get<CancelRequest>(*parse(cancel_line("x\"\n"))).id, "x\"\n");
-  EXPECT_TRUE(std::holds_alternative<CancelAllRequest>(*parse(cancel_all_line())));
   EXPECT_TRUE(std::holds_alternative<EndRequest>(*parse(end_line())));
 }
 

@@ -68,7 +68,6 @@ class WireLink : public Link {
     wire_.take(std::string(line) + '\n');
     return true;
   }
-  void end_input() override {}
   Got receive(std::string& line, std::chrono::milliseconds patience) override {
     if (wire_.cut) return Got::end;
     if (wire_.lines.empty()) waited_ += patience;

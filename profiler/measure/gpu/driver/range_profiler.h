@@ -51,7 +51,6 @@ class RangeProfiler {
                                                                    std::span<const Range> ranges);
 
   /// Whether configurations are used again: not once CUPTI has refused to.
-  [[nodiscard]] bool reuses_config() const { return reuse_ == Reuse::config; }
 
  private:
   class Session;
