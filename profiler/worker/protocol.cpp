@@ -139,6 +139,11 @@ void fields(Io&& io, MetricValue& metric) {
   io.required("value", value);
   io("unit", unit);
   io.word("provenance", provenance, parse_provenance);
+  if constexpr (std::is_same_v<std::remove_cvref_t<Io>, JsonReader>) {
+    const Metric* const known = find_metric(name);
+    if (known != nullptr && unit != known->unit)
+      throw WrongLine{make_message("'{}' is in {}, not in '{}'", name, known->unit, unit)};
+  }
 }
 template <class Io>
 void fields(Io&& io, LaunchRecord& launch) {

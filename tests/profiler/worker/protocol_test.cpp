@@ -224,6 +224,7 @@ TEST(Protocol, ARecordThatCannotBeReadIsACrashedPoint) {
   std::string line = to_json_line(RecordEvent{.id = "3", .records = {full_record(), full_record()}});
   for (const auto& [from, to] : {std::pair{R"("registers":168)", R"("registers":1680000000000)"},
                                  {R"("value":49.75)", R"("value":null)"},
+                                 {R"("unit":"byte")", R"("unit":"sector")"},
                                  {R"("disposition":"incorrect")", R"("disposition":"fine")"}}) {
     std::string wrong = line;
     wrong.replace(wrong.find(from), std::string_view(from).size(), to);
