@@ -10,7 +10,6 @@
 
 #include "messages/compare.h"
 #include "profiler/plan/text.h"
-#include "profiler/points/markup.h"
 
 namespace attnscope {
 namespace {
@@ -34,7 +33,6 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   const analysis::ComparisonResult& result = view.sides.front()->result;
   out.title(title_of(sides));
   if (!view.answer.empty()) out.line(text(view.answer));
-  out.line(text(view.counted));
   for (const Message& words : view.evidence) out.line(text(words));
   out.gap();
   if (!result.pairs.empty()) {
@@ -68,7 +66,6 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
 /// A point that ran and no longer does is an error; one that is not decided, or has no partner, was not tested.
 void print_junit(const ComparedSides& sides, const ComparisonView& view,
                  const std::vector<const analysis::ComparedPair*>& failing) {
-  using analysis::markup;
   const analysis::PointTable& points = sides.table;
   enum Outcome : std::size_t { passed, failure, error, skipped };
   constexpr std::array elements{"<system-out>{}</system-out>", "<failure message=\"{}\"/>", "<error message=\"{}\"/>",

@@ -5,8 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "kernels/growth_laws.h"
-
 namespace attnscope {
 
 std::string_view to_string(Refusal::Cause cause) {
@@ -42,10 +40,6 @@ void Algorithm::add_kernels(AttentionModel& model, const AttentionProblem& probl
   AttentionPlan made = plan(problem, config, device);
   for (KernelLaunch& launch : made.launches) model.kernels.push_back(std::move(launch));
   model.schedule = std::move(made.schedule);
-}
-
-Law Algorithm::law(const AttentionProblem& like, const Config& config, const DeviceLimits& limits) const {
-  return (fixed_queries(like) ? linear_law : facts_.law)(facts_, like, config, limits);
 }
 
 bool Facts::in(Group group) const {

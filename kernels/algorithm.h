@@ -226,10 +226,6 @@ struct StatedPreset {
   std::vector<StatedGrid> grids;
 };
 
-struct Facts;
-/// The law of an algorithm that these facts are of, for a problem with as many queries as keys: kernels/growth_laws.h.
-using LawOf = Law (*)(const Facts&, const AttentionProblem& like, const Config&, const DeviceLimits&);
-
 /// What an algorithm states about itself; it owns its words, for it may have been loaded at run time.
 struct Facts {
   std::string name;                     ///< "fa2": the word on the command line and in the database
@@ -237,7 +233,6 @@ struct Facts {
   std::string short_title;              ///< "FA2": for legends
   std::string source;                   ///< paper, section, algorithm number
   Message tile_meaning;                 ///< what Br and Bc decide for it, one sentence for tooltips
-  LawOf law = nullptr;                  ///< by which its bytes grow with N: Algorithm::law() asks it
   std::optional<PowerLaw> power_law{};  ///< by N, d and M, where sweeps over them can try it
   /// Operations of the matrix products of a pass, by which TFLOP/s are told: the algorithm's, whatever tiles it takes.
   double (*flops)(const AttentionProblem&) = pass_flops;
@@ -273,12 +268,6 @@ struct Facts {
   [[nodiscard]] TileSide traffic_side(Pass pass) const { return pass == Pass::fwd ? forward_side : backward_side; }
 };
 
-/// How many bytes the paper itself says that the algorithm moves.
-struct PaperCount {
-  std::string formula;     ///< elements a head, as the paper writes it: "4N²+4Nd"
-  std::int64_t bytes = 0;  ///< over all heads
-};
-
 class Algorithm {
  public:
   explicit Algorithm(Facts facts) : facts_(std::move(facts)) {}
@@ -289,14 +278,8 @@ class Algorithm {
   [[nodiscard]] const Facts& facts() const { return facts_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }
 
-  /// The law of problems like this one at other N; of n_k alone where n_q is fixed: what passes by grows as the keys.
-  [[nodiscard]] Law law(const AttentionProblem& like, const Config&, const DeviceLimits&) const;
   /// Facts::flops.
   [[nodiscard]] double flops(const AttentionProblem& problem) const { return facts_.flops(problem); }
-  /// The paper's literal count, where it has one.
-  [[nodiscard]] virtual std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const {
-    return {};
-  }
   /// A good configuration for the problem on this device; always one that refusal() accepts if any is.
   [[nodiscard]] virtual Config default_config(const AttentionProblem&, const DeviceLimits&) const = 0;
   /// Why this configuration cannot run there; nothing when it can.

@@ -36,9 +36,6 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
   if (find(facts.name) != nullptr) {
     throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", facts.name));
   }
-  if (facts.law == nullptr) {
-    throw std::invalid_argument(fmt::format("{} does not say by which law its bytes grow", facts.name));
-  }
   if (find_reference(facts.reference) == nullptr) {
     throw std::invalid_argument(
         fmt::format("nothing judges {}: there is no reference '{}'", facts.name, facts.reference));

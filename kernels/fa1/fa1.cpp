@@ -11,7 +11,6 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
-#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
@@ -298,18 +297,12 @@ class FlashAttention1 final : public TwoPassAlgorithm {
                           .short_title = "FA1",
                           .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
                           .tile_meaning = say::tile_meaning::key_tiles{},
-                          .law = memory_law,
                           .power_law = theorem_2(),
                           .forward_side = TileSide::bc,
                           .backward_side = TileSide::bc,
                           .paper_column = PaperColumn::flash,
                           .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::paper_blocks, Group::law},
                           .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
-
-  [[nodiscard]] std::optional<PaperCount> paper_count(const AttentionProblem& p, const TileShape& tile) const override {
-    const char* const formula = p.pass == Pass::fwd ? "(3Tc+1)Nd" : p.pass == Pass::bwd ? "(4Tc+4)Nd" : "(7Tc+5)Nd";
-    return PaperCount{formula, flash_paper_bytes(p, tile.bc)};
-  }
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     const TileShape wished = p.pass == Pass::fwd

@@ -7,7 +7,6 @@
 #include "kernels/algorithm_parts.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/fa2/fa2_shape.h"
-#include "kernels/growth_laws.h"
 #include "kernels/key_stationary.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
@@ -157,7 +156,6 @@ class FlashAttention2 final : public TwoPassAlgorithm {
                           .short_title = "FA2",
                           .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
                           .tile_meaning = say::tile_meaning::query_tiles{},
-                          .law = tile_law,
                           .power_law = theorem_2(),
                           .forward_side = TileSide::br,
                           .backward_side = TileSide::bc,

@@ -13,7 +13,6 @@
 #include "kernels/device/quantise_shape.h"
 #include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/fa3/fa3_shape.h"
-#include "kernels/growth_laws.h"
 #include "kernels/key_stationary.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
@@ -438,7 +437,6 @@ class FlashAttention3 final : public TwoPassAlgorithm {
                           .short_title = "FA3",
                           .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
                           .tile_meaning = say::tile_meaning::warpgroups{},
-                          .law = tile_law,
                           .power_law = theorem_2(),
                           .forward_side = TileSide::br,
                           .backward_side = TileSide::bc,

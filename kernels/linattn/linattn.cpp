@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/growth_laws.h"
 #include "kernels/linattn/linattn_programs.h"
 #include "kernels/linattn/linattn_shape.h"
 #include "messages/linattn.h"
@@ -53,14 +52,6 @@ double linear_flops(const AttentionProblem& p) {
 /// d of each row.
 double linear_flops_per_exponential(const AttentionProblem& p) {
   return 2.0 * static_cast<double>(p.d);
-}
-
-/// Whatever N is, d^2 operations pass by for d elements.
-Law law_of_rows(const Facts& facts, const AttentionProblem& like, const Config& config, const DeviceLimits& limits) {
-  Law law = linear_law(facts, like, config, limits);
-  law.intensity_at_l2 = Multiple::d;
-  law.intensity_at_dram = Multiple::d;
-  return law;
 }
 
 KernelNeeds states_needs(const AttentionProblem& p, const TileShape& tile) {
@@ -133,7 +124,6 @@ class LinearAttention final : public Algorithm {
                    .short_title = "Linear",
                    .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
                    .tile_meaning = say::linattn::tile_meaning{},
-                   .law = law_of_rows,
                    .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
                    .flops = linear_flops,
                    .flops_per_exponential = linear_flops_per_exponential,

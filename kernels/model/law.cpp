@@ -34,4 +34,9 @@ double PowerLaw::bytes(const AttentionProblem& p, std::int64_t m_elements) const
   return above / below;
 }
 
+const PowerLaw& theorem_2() {
+  static const PowerLaw stated{.title = "Theorem 2", .text = "N²d²/M", .exponents = {2, 2, -1}};
+  return stated;
+}
+
 }  // namespace attnscope

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law by which an algorithm's bytes grow with N, and the powers of N, d and M that it is made of: what a statement
-// answers with (kernels/growth_laws.h has the laws that several algorithms share).
+// The law by which an algorithm's bytes grow, as powers of N, d and M.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,23 +17,6 @@ namespace attnscope {
 [[nodiscard]] std::optional<std::int64_t> fixed_queries(const AttentionProblem&);
 /// The problem at another N: of queries and keys, or of keys alone where n_q is fixed.
 [[nodiscard]] AttentionProblem at_length(AttentionProblem, std::int64_t n);
-
-/// What the arithmetic intensity of long sequences is a multiple of.
-enum class Multiple : std::uint8_t { nothing, n, d, br, bc };
-
-/// Bytes over all heads as functions of N, without their constants.
-struct Law {
-  std::string text;   ///< "N²d/Br"
-  std::string lower;  ///< the order below it, "N·d"; empty where the law is fitted alone
-  std::function<double(std::int64_t)> bytes;
-  std::function<double(std::int64_t)> lower_bytes;
-  std::int64_t from = 1;   ///< the shortest N that it speaks of
-  std::string from_words;  ///< "N·d ≥ M"; empty where it speaks of all
-  /// What the SMs read again is the algorithm's working set: DRAM sees all of it once that has left any L2.
-  bool rereads = false;
-  Multiple intensity_at_l2 = Multiple::nothing;    ///< FLOPs for each byte between SM and L2
-  Multiple intensity_at_dram = Multiple::nothing;  ///< while the L2 serves what is read again
-};
 
 /// What a power law is of.
 enum class LawVariable { n, d, m };
@@ -56,5 +37,7 @@ struct PowerLaw {
 
   bool operator==(const PowerLaw&) const = default;
 };
+/// N²d²/M for d <= M <= N d (FlashAttention, arXiv 2205.14135v2).
+[[nodiscard]] const PowerLaw& theorem_2();
 
 }  // namespace attnscope

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
@@ -359,17 +358,11 @@ class NaiveAttention final : public Algorithm {
                    .short_title = "Naive",
                    .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
                    .tile_meaning = say::tile_meaning::gemm{},
-                   .law = scores_law,
                    .paper_column = PaperColumn::standard,
                    .groups = {Group::prefill, Group::paper, Group::decoding},
                    .head_dims = supported_head_dims<naive::supported_head_dim>(),
                    .knobs = {raster_knob()}}) {}
 
-  [[nodiscard]] std::optional<PaperCount> paper_count(const AttentionProblem& p,
-                                                      const TileShape& /*tile*/) const override {
-    const auto formula = p.pass == Pass::fwd ? "4N²+4Nd" : p.pass == Pass::bwd ? "7N²+8Nd" : "11N²+12Nd";
-    return PaperCount{formula, standard_attention_bytes(p)};
-  }
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     // A decoding step has no rows to fill a larger tile with.
     const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};

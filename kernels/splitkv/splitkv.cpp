@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"
@@ -319,7 +318,6 @@ class SplitKv final : public Algorithm {
                    .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
                              "(arXiv 2307.08691)",
                    .tile_meaning = say::tile_meaning::splits{},
-                   .law = linear_law,
                    .decodes = true,
                    .groups = {Group::decoding},
                    .dtypes = {DType::fp16, DType::bf16, DType::fp8},

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/registry.h"
 #include "messages/own_kernel.h"
@@ -54,7 +53,6 @@ Facts facts_of(const Statement& statement) {
               .short_title = statement.title,
               .source = file_name(*statement.launches.front().source),
               .tile_meaning = say::own_kernel::tile_meaning{.kernel = statement.title},
-              .law = no_law,
               .reference = statement.reference,
               .groups = {Group::prefill, Group::tile_maps},
               .head_dims = statement.head_dims,
@@ -71,10 +69,9 @@ Facts facts_of(const Statement& statement) {
     facts.flops_per_exponential = each->facts().flops_per_exponential;
     break;
   }
-  // The law by which bytes grow is told by a point's own tile.
+  // The side that divides the traffic is that of a point's own tile.
   if (!statement.like || statement.like->br || statement.like->bc) return facts;
   const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
-  facts.law = like.law;
   facts.forward_side = like.forward_side;
   facts.backward_side = like.backward_side;
   return facts;

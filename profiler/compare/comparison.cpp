@@ -138,7 +138,7 @@ std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
       if (round && table.run(row).provenance != Provenance::imported) rounds.push_back(*round);
       continue;
     }
-    const std::vector<std::optional<double>> times = table.points().round_times(row);
+    const std::vector<std::optional<double>> times = table.points().round_values(row, metric_key::time_median_ns);
     const std::vector<RoundClock> clocks = table.points().round_clocks(row);
     for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
       if (!times[k] || !(*times[k] > 0)) continue;

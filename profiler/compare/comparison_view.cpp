@@ -63,7 +63,7 @@ Message undecided_reason(Undecided undecided) {
 /// Samples of a point in one round, as it was measured.
 std::size_t samples_per_round(const PointTable& table, Row row) {
   const std::optional<KernelOfRow> sum = table.points().sum(row);
-  const std::size_t rounds = std::max<std::size_t>(1, table.points().round_times(row).size());
+  const std::size_t rounds = table.points().rounds(row);
   return sum && sum->times() ? std::max<std::size_t>(1, sum->times()->count / rounds) : 1;
 }
 
@@ -149,66 +149,18 @@ std::vector<ComparisonAnswer> answers_of(const ComparisonView& view) {
   return answers;
 }
 
-/// Which side is faster, by how much, over how many points.
-Message answer_sentence(const ComparisonAnswer& answer, const std::string& other, const std::string& base) {
-  const auto count = [&](Verdict verdict) { return answer.verdicts.at(static_cast<std::size_t>(verdict)); };
-  const std::size_t points = answer.points;
-  const std::size_t open = count(Verdict::ambiguous);
-  const std::size_t faster = count(Verdict::faster);
-  const std::size_t slower = count(Verdict::slower);
-  const std::string mean = ratio_text(answer.mean);
-  if (faster + slower == 0) {
-    if (open == 0) return say::compare::unchanged{.other = other, .base = base, .points = points, .mean = mean};
-    return say::compare::none_proven{.other = other, .base = base, .points = points, .mean = mean, .open = open};
-  }
-  const bool is_slower = answer.mean.interval.low > 1 + answer.margin;
-  const bool is_faster = answer.mean.interval.high < 1 / (1 + answer.margin);
-  if (!is_slower && !is_faster) {
-    const std::string margin = text(Share(answer.margin));
-    return say::compare::alike_on_average{.other = other,
-                                          .base = base,
-                                          .margin = margin,
-                                          .mean = mean,
-                                          .points = points,
-                                          .faster = faster,
-                                          .slower = slower,
-                                          .open = open};
-  }
-  constexpr double written_as_factor = 1.5;  // of one factor "slower by 100%" and "faster by 50%" would be two numbers
-  const double ratio = answer.mean.ratio;
-  const double factor = std::max(ratio, 1 / ratio);
-  if (factor >= written_as_factor) {
-    const std::string by = fmt::format("{:.2f}", factor);
-    if (is_slower) {
-      return say::compare::times_as_long_on_average{
-          .other = other, .by = by, .base = base, .mean = mean, .points = points, .open = open};
-    }
-    return say::compare::times_as_fast_on_average{
-        .other = other, .by = by, .base = base, .mean = mean, .points = points, .open = open};
-  }
-  const std::string by = text(Share(std::abs(ratio - 1)));
-  if (is_slower) {
-    return say::compare::slower_on_average{
-        .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
-  }
-  return say::compare::faster_on_average{
-      .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
-}
-
 std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
   const std::size_t open = answer.verdicts.at(static_cast<std::size_t>(Verdict::ambiguous));
   std::vector<Message> words;
-  if (answer.slower_by > 0) words.emplace_back(say::compare::proven_slower{.by = text(Share(answer.slower_by))});
-  if (answer.faster_by > 0) words.emplace_back(say::compare::proven_faster{.by = text(Share(answer.faster_by))});
   if (answer.detectable > 0) {
-    words.emplace_back(say::compare::could_show{.median = text(Share(answer.detectable)),
-                                                .worst = text(Share(answer.detectable_at_worst))});
+    words.emplace_back(say::compare::min_detectable{.median = text(Share(answer.detectable)),
+                                                    .worst = text(Share(answer.detectable_at_worst))});
   }
   if (const auto [times, rows] = answer.by_recordings; rows > 0) {
-    words.emplace_back(say::compare::settle_all_apart{.open = open, .rows = rows, .times = times});
+    words.emplace_back(say::compare::settle_all_apart{.rows = rows, .open = open, .times = times});
   }
   if (const auto [times, rows] = answer.by_rounds; rows > 0) {
-    words.emplace_back(say::compare::settle_all_in_turns{.open = open, .rows = rows, .rounds = times});
+    words.emplace_back(say::compare::settle_all_in_turns{.rows = rows, .open = open, .rounds = times});
   }
   return words;
 }
@@ -283,11 +235,6 @@ ComparisonView summarized(ComparisonView view) {
       ++view.counts.at(static_cast<std::size_t>(pair.verdict.verdict));
   }
   view.answers = answers_of(view);
-  view.counted = say::compare::counts{.faster = view.count(Verdict::faster),
-                                      .slower = view.count(Verdict::slower),
-                                      .same = view.count(Verdict::same),
-                                      .undecided = view.count(Verdict::ambiguous),
-                                      .left = view.left_out};
   view.answer = {};
   view.evidence.clear();
   view.method.clear();
@@ -295,7 +242,14 @@ ComparisonView summarized(ComparisonView view) {
     const ComparedSide& first = *view.sides.front();
     const std::string other =
         view.sides.size() == 1 ? first.name : text(say::compare::others_together{.sides = view.sides.size()});
-    view.answer = answer_sentence(view.answers.front(), other, first.base);
+    view.answer = say::compare::answer{.other = other,
+                                       .base = first.base,
+                                       .faster = view.count(Verdict::faster),
+                                       .slower = view.count(Verdict::slower),
+                                       .same = view.count(Verdict::same),
+                                       .undecided = view.count(Verdict::ambiguous),
+                                       .left = view.left_out,
+                                       .mean = ratio_text(view.answers.front().mean)};
     view.evidence = evidence_of(view.answers.front());
   }
   if (view.sides.size() == 1) {

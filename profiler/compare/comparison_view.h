@@ -80,9 +80,8 @@ struct ComparisonView {
   /// One per algorithm and pass of the candidates, by their names; with several, one of all comes first.
   std::vector<ComparisonAnswer> answers = {};
 
-  Message answer = {};                 ///< one sentence; empty without a pair
-  Message counted = {};                ///< how many of each verdict
-  std::vector<Message> evidence = {};  ///< largest changes, minimum detectable change, what would settle the rest
+  Message answer = {};                 ///< verdicts and mean ratio in one line; empty without a pair
+  std::vector<Message> evidence = {};  ///< minimum detectable change, what would settle the rest
   std::vector<Message> method = {};    ///< alignment, margin and correction
   std::vector<Message> spreads = {};   ///< what the intervals are made of
 

@@ -20,15 +20,12 @@ namespace attnscope::analysis {
                                                          const Algorithms& = Algorithms::known());
 /// What facets_beside_curves() may give, each once.
 [[nodiscard]] std::vector<FacetPtr> all_curve_facets(const Algorithms& = Algorithms::known());
-/// The memory on chip that the paper's rule makes the point's tile of, in elements (memory_of_tile()): an axis of
-/// curves, which no field states.
-[[nodiscard]] const PointAxis& memory_axis();
-/// Axes that have two values or more among these rows, that of the memory among them.
+/// Axes that have two values or more among these rows.
 [[nodiscard]] std::vector<PointAxis> varying_curve_axes(const PointTable&, std::span<const Row> rows);
 
 /// The axis that a facet is, with the fields that it stands for.
 [[nodiscard]] PointAxis axis_of_facet(const FacetPtr&, const Algorithms&);
-/// Whether it gives a side of the tile, or the memory that a tile follows from.
+/// Whether it gives a side of the tile.
 [[nodiscard]] bool gives_tile(const PointAxis&);
 
 }  // namespace attnscope::analysis

@@ -82,12 +82,6 @@ Message failure_words(Disposition disposition) {
   }
 }
 
-Message failure_words(const PointTable& table, const FailedPoint& mark) {
-  Message words = failure_words(table.disposition(mark.row));
-  if (mark.ended == mark.asked) return words;
-  return say::series::some{.count = mark.ended, .all = mark.asked, .ended = std::move(words)};
-}
-
 bool told_apart(const PointTable& table, const CurvePoint& worse, const CurvePoint& better, Quantity quantity) {
   if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
     return better.value > 0 && worse.value / better.value > (1 + dram_count_spread) / (1 - dram_count_spread);

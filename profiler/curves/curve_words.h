@@ -10,8 +10,8 @@
 
 namespace attnscope::analysis {
 
-/// Gives every curve its label and look. `colors`: of devices or runs, after which they repeat.
-void name_curves(const PointTable&, CurveSet&, ColorOf, int colors);
+/// Gives every curve its label and look. `colors`: of devices or owners, after which they repeat.
+void name_curves(CurveSet&, int colors);
 
 /// "FA2 (torch 2.8) on H200": whose curve it is, as far as that has to be said.
 [[nodiscard]] std::string owner_words(const SeriesName&);
@@ -25,14 +25,6 @@ void name_curves(const PointTable&, CurveSet&, ColorOf, int colors);
 [[nodiscard]] std::string place_words(const CurveSet&, double n);
 /// The value there of an axis whose values are words (CurveSet::places).
 [[nodiscard]] std::string word_at(const CurveSet&, double n);
-/// What a fit says: "fit 2.00·N²d/Br + 2.02·N·d", its interval where that is a percent or more, and the slope.
-[[nodiscard]] std::string fit_words(const FittedLaw&);
-/// Why there is none: "no fit of N²d/Br: 3 points with N ≥ 4Br, four are needed".
-[[nodiscard]] std::string withheld_words(const FittedLaw&);
-/// The same of a curve, in the place of its fit's label.
-[[nodiscard]] std::string withheld_label(const WithheldFit&);
-/// "on the tile map alone: tiles (N 4096)"; empty for none.
-[[nodiscard]] std::string hidden_words(const PointTable&, const std::set<HiddenSweep>&);
 /// "128 × 64, warps 4": a tile with its knobs.
 [[nodiscard]] std::string tile_words(const Config&);
 /// "warps 4", "causal".

@@ -69,11 +69,7 @@ class CurveBuilder {
   CurveBuilder(const PointTable& table, const CurveRequest& request)
       : table_(table), request_(request), modelled_(table), placing_(over_lengths(table, request.ordinate)) {
     set_.ordinate = request.ordinate;
-    if (request.axis) {
-      prepare_axis();
-    } else {
-      set_.per_head = request.per_head && bytes();
-    }
+    if (request.axis) prepare_axis();
   }
 
   CurveSet build(std::span<const Row> rows) {
@@ -121,10 +117,6 @@ class CurveBuilder {
   }
 
   CurveSet finish_axis() {
-    for (FailedPoint& failed : set_.failed) {
-      failed.ended = ended_[{failed.algorithm, table_.disposition(failed.row)}];
-      failed.asked = asked_[failed.algorithm];
-    }
     if (!request_.axis->number) {
       for (const FacetValue& value : column_->values) set_.places.push_back(value.text);
     }
@@ -141,7 +133,6 @@ class CurveBuilder {
     Curve model = curve;
     model.kind = CurveKind::model;
     model.provenance = Provenance::modelled;
-    asked_[curve.name.algorithm] += strand.at.size();
     for (const auto& [place, rows] : strand.at) {
       std::optional<CurvePoint> point = middle_of(place, rows, [this](Row row) -> std::optional<Reading> {
         const auto value = values_->plain(row);
@@ -152,7 +143,7 @@ class CurveBuilder {
         continue;
       }
       if (const auto theory = modelled_.at(*point->row, request_.metric)) {
-        point->over_model = point->over_theory = point->value / *theory;
+        point->over_theory = point->value / *theory;
         model.points.push_back({.n = place, .value = *theory, .low = *theory, .high = *theory});
       }
       curve.points.push_back(*point);
@@ -169,7 +160,6 @@ class CurveBuilder {
   void note_failure(const std::string& algorithm, double place, Row row) {
     const Disposition ended = table_.disposition(row);
     if (ended == Disposition::ok || ended == Disposition::cancelled) return;
-    ++ended_[{algorithm, ended}];
     const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
       return other.algorithm == algorithm && other.n == place && table_.disposition(other.row) == ended;
     });
@@ -189,7 +179,6 @@ class CurveBuilder {
       const Run& run = table_.run(row);
       const std::string& algorithm = table_.algorithm(row);
       if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
-      if (run.provenance == Provenance::measured) algorithms_measured_.insert(algorithm);
       if (!request_.algorithms.contains(algorithm) || !place_of(row)) continue;
       // Two programs' or two versions' numbers of one name are not repeats of one another.
       const std::string_view label = run.provenance == Provenance::imported ? std::string_view(run.label) : "";
@@ -225,7 +214,6 @@ class CurveBuilder {
     last_ = *lengths_measured_.rbegin();
     problem_ = at_length(*problem_, last_);
     set_.queries = fixed_queries(*problem_);
-    scale_ = set_.per_head ? 1.0 / static_cast<double>(problem_->instances()) : 1.0;
     // Lengths given one by one fit the N that they were given for.
     lengths_ = problem_->mask.lengths == Mask::Lengths::list
                    ? std::vector<std::int64_t>(lengths_measured_.begin(), lengths_measured_.end())
@@ -263,11 +251,7 @@ class CurveBuilder {
     for (Candidate& candidate : candidates) {
       const bool map = !candidate.is_curve() && candidate.tiles >= fewest_tiles_of_a_map;
       const double n = candidate.at.begin()->first;
-      if (map && kept.front().at.contains(n)) {
-        set_.hidden.insert({candidate.run, static_cast<std::int64_t>(n)});
-      } else {
-        kept.push_back(std::move(candidate));
-      }
+      if (!map || !kept.front().at.contains(n)) kept.push_back(std::move(candidate));
     }
     return kept;
   }
@@ -312,10 +296,6 @@ class CurveBuilder {
       for (const Strand& strand : strands) add_over_axis(strand);
       return;
     }
-    // Where we have measured an algorithm, the simulator's or another program's numbers of it are drawn, but nothing is
-    // derived from them.
-    const bool stands_for_algorithm =
-        family.provenance == Provenance::measured || !algorithms_measured_.contains(family.algorithm);
     const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
     std::set<double> taken;  // N that a newer series has
     for (const Strand& strand : strands) {
@@ -328,7 +308,6 @@ class CurveBuilder {
       if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
       for (const auto& [n, rows] : strand.at) taken.insert(n);
     }
-    if (algorithm != nullptr && bytes() && request_.fit && stands_for_algorithm) add_fit(strands, *algorithm);
   }
 
   void add_measured(const Strand& strand, Quantity quantity) {
@@ -369,12 +348,11 @@ class CurveBuilder {
     std::optional<CurvePoint> point = middle_of(n, rows, [&](Row row) { return read_value(table_, row, quantity); });
     if (!point) return point;
     const Row row = *point->row;
-    if (request_.residuals) {
-      const auto theory = modelled_.at(row, metric_of(quantity));
-      if (theory) point->over_theory = point->value / *theory;
+    if (quantity == Quantity::sm_l2) {
+      point->over_theory = table_.values(metric_key::l2_sm_over_model).at(row);
+    } else if (request_.residuals) {
+      if (const auto theory = modelled_.at(row, metric_of(quantity))) point->over_theory = point->value / *theory;
     }
-    for (double* const value : {&point->value, &point->low, &point->high}) *value *= scale_;
-    if (quantity == Quantity::sm_l2) point->over_model = table_.values(metric_key::l2_sm_over_model).at(row);
     point->settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
     return point;
   }
@@ -404,7 +382,6 @@ class CurveBuilder {
     if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
     if (request_.model && algorithm.facts().states_bytes) add_model(strand, algorithm, tile);
-    if (request_.paper_count) add_paper_count(strand, algorithm, tile);
   }
 
   static Curve theory_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,
@@ -434,7 +411,7 @@ class CurveBuilder {
     if (computed) return;
     SeriesName name{.algorithm = strand.name.algorithm};
     Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
-      return scale_ * static_cast<double>(algorithm.model(at_length(*problem_, n), tile, limits).traffic().total());
+      return static_cast<double>(algorithm.model(at_length(*problem_, n), tile, limits).traffic().total());
     });
     // What runs for the tile may differ from one architecture to the next; mostly it does not.
     const bool known = std::ranges::any_of(models_, [&](const Model& other) {
@@ -463,21 +440,6 @@ class CurveBuilder {
     }
   }
 
-  void add_paper_count(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
-    // The papers count for n_q = n_k.
-    const auto count = set_.queries ? std::nullopt : algorithm.paper_count(*problem_, tile.tile);
-    if (!count) return;
-    SeriesName name{.algorithm = strand.name.algorithm};
-    Curve curve = theory_curve(CurveKind::paper_count, name, lengths_, [&](std::int64_t n) {
-      return scale_ * static_cast<double>(algorithm.paper_count(at_length(*problem_, n), tile.tile)->bytes);
-    });
-    curve.formula = count->formula;
-    const bool known = std::ranges::any_of(set_.curves, [&](const Curve& other) {
-      return other.kind == CurveKind::paper_count && other.name == name && same_values(other, curve);
-    });
-    if (!known) set_.curves.push_back(std::move(curve));
-  }
-
   /// A device that was measured and simulated has one line, not two on top of each other.
   void add_boundary(const Strand& strand, const std::optional<L2Boundary>& at) {
     if (!at) return;
@@ -488,49 +450,9 @@ class CurveBuilder {
     if (!known) set_.boundaries.push_back({strand.name.algorithm, strand.name.device, *at});
   }
 
-  /// The newest series that carries the law has the fit; where none does, the newest says why.
-  void add_fit(const std::vector<Strand>& strands, const Algorithm& algorithm) {
-    const Quantity quantity = request_.sm_l2 || !request_.dram ? Quantity::sm_l2 : Quantity::dram;
-    std::optional<WithheldFit> withheld;
-    for (const Strand& strand : strands) {
-      std::vector<std::int64_t> lengths;
-      std::vector<double> values;
-      bool extrapolated = false;
-      for (const auto& [n, rows] : strand.at) {
-        const auto point = point_of(n, rows, quantity);
-        if (!point) continue;
-        extrapolated = extrapolated || point->provenance == Provenance::extrapolated;
-        lengths.push_back(static_cast<std::int64_t>(n));
-        values.push_back(point->value / scale_);
-      }
-      if (lengths.size() < 2) continue;  // one point has no growth
-      FittedLaw law =
-          fit_growth(algorithm.law(*problem_, common_tile(table_, strand.at), limits_of(strand)), lengths, values);
-      // What is fitted to simulated or imported bytes is no more than they are.
-      const Provenance provenance = strand.measured() ? Provenance::derived
-                                    : extrapolated    ? Provenance::extrapolated
-                                                      : strand.provenance;
-      if (law.refusal) {
-        if (!withheld) withheld = WithheldFit{strand.name, quantity, provenance, std::move(law)};
-        continue;
-      }
-      std::vector<std::int64_t> drawn(std::ranges::lower_bound(lengths_, law.first), lengths_.end());
-      // Counting the pairs of a block mask takes a while: only at the points.
-      if (problem_->mask.sparse()) std::erase_if(drawn, [&](std::int64_t n) { return !lengths_measured_.contains(n); });
-      Curve curve =
-          theory_curve(CurveKind::fit, strand.name, drawn, [&](std::int64_t n) { return scale_ * law.bytes(n); });
-      curve.quantity = quantity;
-      curve.provenance = provenance;
-      curve.law = std::move(law);
-      set_.curves.push_back(std::move(curve));
-      return;
-    }
-    if (withheld) set_.withheld.push_back(*std::move(withheld));
-  }
-
   void add_compulsory() {
     set_.curves.push_back(theory_curve(CurveKind::compulsory, {}, lengths_, [&](std::int64_t n) {
-      return scale_ * static_cast<double>(compulsory_traffic(at_length(*problem_, n)).total());
+      return static_cast<double>(compulsory_traffic(at_length(*problem_, n)).total());
     }));
   }
 
@@ -541,15 +463,11 @@ class CurveBuilder {
   CurveSet set_;
   const CodeColumn* column_ = nullptr;  ///< of the axis; null: N
   PointAxis group_;
-  std::optional<ComparedValues> values_;      ///< of the axis' metric
-  TileSelection selection_;                   ///< with an axis
-  std::map<std::string, std::size_t> asked_;  ///< points of an algorithm
-  std::map<std::pair<std::string, Disposition>, std::size_t> ended_;
+  std::optional<ComparedValues> values_;     ///< of the axis' metric
+  TileSelection selection_;                  ///< with an axis
   std::optional<AttentionProblem> problem_;  ///< at its longest N
   std::int64_t last_ = 0;
-  double scale_ = 1;
   bool name_devices_ = false;
-  std::set<std::string, std::less<>> algorithms_measured_;
   std::map<std::string, std::set<std::string>> labels_;  ///< of an algorithm's imported runs
   std::set<std::int64_t> lengths_measured_;
   std::vector<std::int64_t> lengths_;

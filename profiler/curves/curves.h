@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "kernels/messages/message.h"
-#include "profiler/curves/fitted_law.h"
 #include "profiler/curves/l2_boundary.h"
 #include "profiler/points/facets.h"
 #include "profiler/points/point_table.h"
@@ -26,10 +25,8 @@ enum class Quantity { dram, sm_l2, time, rate, metric };
 /// Its line of the metrics table; of any metric none.
 [[nodiscard]] std::string_view metric_of(Quantity);
 
-/// `measured`: points of a run, whatever their provenance (`derived`: the rates of measured ones). `fit`: the law of
-/// the algorithm's growth laid through the counted bytes; derived where those were measured, else of their own
-/// provenance.
-enum class CurveKind { measured, model, fit, paper_count, compulsory };
+/// `measured`: points of a run, whatever their provenance (`derived`: the rates of measured ones).
+enum class CurveKind { measured, model, compulsory };
 
 struct CurveRequest {
   std::optional<PointAxis> axis = std::nullopt;  ///< of the abscissa; empty: N, of one problem
@@ -44,11 +41,8 @@ struct CurveRequest {
   // Over N.
   bool dram = true;
   bool sm_l2 = true;
-  bool fit = true;
-  bool paper_count = false;
   bool compulsory = true;
   bool l2_boundary = true;
-  bool per_head = false;   ///< of bytes
   bool residuals = false;  ///< CurvePoint::over_theory is wanted
 };
 
@@ -62,9 +56,8 @@ struct CurvePoint {
   Provenance provenance = Provenance::modelled;  ///< of this value: of a simulated curve some may be extrapolated
   std::optional<Row> row = std::nullopt;         ///< empty on drawn theory
   bool settled = false;                          ///< of DRAM bytes: with what was written back after the kernel's end
-  /// Of SM<->L2 bytes: over the closed form of that very point.
-  std::optional<double> over_model = std::nullopt;
-  /// Over what theory says of that very point: its closed form, estimate or predicted time. Where it was asked for.
+  /// Over what theory says of that very point: of SM<->L2 bytes its closed form; of others, where it was asked for, an
+  /// estimate or a predicted time.
   std::optional<double> over_theory = std::nullopt;
 };
 
@@ -81,20 +74,16 @@ struct SeriesName {
   bool operator==(const SeriesName&) const = default;
 };
 
-/// Whose a colour is. `automatic`: an algorithm's, which a few devices have shades of; of more devices, a device's.
-enum class ColorOf { automatic, algorithm, device, run };
 inline constexpr int of_algorithm = -1;
-inline constexpr int no_hue = -2;  ///< theory, where colours are devices' or runs'
 
 /// How a curve is told from the others of its picture: name_curves().
 struct CurveLook {
   std::string label = {};      ///< "FA2 · DRAM · measured"
   int shade = 0;               ///< the place of its device among those shown: devices share an algorithm's colour
-  int hue = of_algorithm;      ///< the place of its device or run among all of the table, where colours are theirs
+  int hue = of_algorithm;      ///< the place of its device or owner, where colours are theirs
   std::string hue_words = {};  ///< whose the hue is
   bool paler = false;          ///< of an older run, which has no colour of its own
   int look = 0;                ///< its place among those of one colour and origin: each has marks of its own
-  bool beside = false;         ///< simulated, of what was measured too: of a shade of its own
 };
 
 struct Curve : CurveLook {
@@ -103,27 +92,8 @@ struct Curve : CurveLook {
   Quantity quantity = Quantity::sm_l2;
   std::string metric = {};  ///< of Quantity::metric: its key
   Provenance provenance = Provenance::measured;
-  std::optional<Config> tile = std::nullopt;    ///< of a model, where another of the algorithm has another tile
-  std::string formula = {};                     ///< of a paper's count: "(3Tc+1)Nd"
-  std::optional<FittedLaw> law = std::nullopt;  ///< of a fit
+  std::optional<Config> tile = std::nullopt;  ///< of a model, where another of the algorithm has another tile
   std::vector<CurvePoint> points = {};
-};
-
-/// A law that its points do not carry: what is said in a fit's place.
-struct WithheldFit {
-  SeriesName name;
-  Quantity quantity = Quantity::sm_l2;
-  Provenance provenance = Provenance::measured;
-  FittedLaw law;
-};
-
-/// What a run measured besides: a sweep over tiles at an N that a curve has already is left to the map.
-struct HiddenSweep {
-  RunIndex run = 0;
-  std::int64_t n = 0;
-
-  bool operator==(const HiddenSweep&) const = default;
-  bool operator<(const HiddenSweep& other) const { return std::pair(run, n) < std::pair(other.run, other.n); }
 };
 
 /// A point that gave no value.
@@ -131,8 +101,6 @@ struct FailedPoint {
   std::string algorithm;
   double n = 0;
   Row row = 0;
-  std::size_t ended = 0;  ///< with an axis: points of that algorithm that ended so, at any place,
-  std::size_t asked = 0;  ///< and all of it that its lines are of
 };
 
 struct Boundary {
@@ -144,17 +112,13 @@ struct Boundary {
 struct CurveSet {
   Ordinate ordinate = Ordinate::bytes;
   std::optional<std::int64_t> queries;  ///< n_q, where it is fixed and n is n_k; empty: n is N, of queries and keys
-  bool per_head = false;
   std::vector<Curve> curves;
-  std::vector<WithheldFit> withheld;
-  std::set<HiddenSweep> hidden;
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
   std::string metric = {};                       ///< with an axis: what all curves show
   std::optional<PointAxis> axis = std::nullopt;  ///< what CurvePoint::n is a number or a place of; empty: N
   std::vector<std::string> places = {};          ///< of an axis of words: by place, from 1 on
-  ColorOf color = ColorOf::algorithm;            ///< never automatic
-  std::size_t hues = 0;                          ///< of devices or runs of the table, where colours are theirs
+  std::size_t hues = 0;                          ///< of devices or owners, where colours are theirs
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
@@ -168,7 +132,5 @@ struct CurveSet {
 
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
 [[nodiscard]] Message failure_words(Disposition);
-/// The same of a mark; "3 of 8 could not run: infeasible" where others of its algorithm did.
-[[nodiscard]] Message failure_words(const PointTable&, const FailedPoint&);
 
 }  // namespace attnscope::analysis

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "profiler/curves/fitted_law.h"
-
 namespace attnscope::analysis {
 
 std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const AttentionProblem& like, const Config& tile,

@@ -223,14 +223,6 @@ LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) 
   return ExponentBuilder(table).build(rows);
 }
 
-std::string laws_text(std::span<const LawFamily> families) {
-  std::vector<std::string> words;
-  for (const LawFamily& family : families) {
-    if (std::ranges::find(words, family.law.text) == words.end()) words.push_back(family.law.text);
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 std::string laws_exponents(std::span<const LawFamily> families, LawVariable variable) {
   std::set<int, std::greater<>> exponents;
   for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));

@@ -103,8 +103,6 @@ struct LawReport {
 /// paper's rule gives; all others are no part of it.
 [[nodiscard]] LawReport fit_law_exponents(const PointTable&, std::span<const Row> rows);
 
-/// The laws that these families are held to, each once, in their order: "N²d²/M".
-[[nodiscard]] std::string laws_text(std::span<const LawFamily>);
 /// The exponents that they have of a variable: "2".
 [[nodiscard]] std::string laws_exponents(std::span<const LawFamily>, LawVariable);
 

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <utility>
 
-#include "profiler/points/markup.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -14,7 +14,7 @@
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
 #include "profiler/lesson/online_softmax.h"
-#include "profiler/points/markup.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -30,10 +30,11 @@ std::string shell_quoted(const std::string& word) {
 
 namespace {
 
-std::string axis_options(const std::vector<std::string>& axes) {
-  std::string options;
-  for (const std::string& axis : axes) options += fmt::format(" -a {}", shell_quoted(axis));
-  return options;
+/// " algorithm=fa2 N=4096 ...", with what stands before each.
+std::string axis_words(const PointSpec& spec, std::string_view before = " ") {
+  std::string words;
+  for (const std::string& axis : axis_texts(spec)) words.append(before).append(shell_quoted(axis));
+  return words;
 }
 
 /// " --kernel FILE" for a user's, where the file is known by its name.
@@ -62,45 +63,19 @@ std::vector<std::string> axis_texts(const PointSpec& spec) {
 }
 
 std::string collect_command(const PointSpec& spec) {
-  return "attnscope collect" + kernel_option(spec) + axis_options(axis_texts(spec)) + " -o point.attnscope";
+  return "attnscope collect" + kernel_option(spec) + axis_words(spec, " -a ") + " -o point.attnscope";
 }
 
 std::string rounds_command(const PointSpec& spec, std::size_t rounds) {
   return fmt::format("attnscope collect{} --rounds {}{} -o rounds.attnscope", kernel_option(spec), rounds,
-                     axis_options(axis_texts(spec)));
+                     axis_words(spec, " -a "));
 }
 
 std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options) {
   if (base.cache != other.cache) return {};
-  std::string shared;
-  std::array<std::string, 2> own;
-  const auto say = [](std::string& words, std::string_view name, const std::string& value) {
-    words.append(" ").append(shell_quoted(fmt::format("{}={}", name, value)));
-  };
-  for (const Field& field : point_fields()) {
-    if (field.role == FieldRole::circumstance) continue;  // an option of its own
-    const std::string of_base = field_text(field, base);
-    const std::string of_other = field_text(field, other);
-    if (of_base != of_other || field.role == FieldRole::algorithm) {
-      say(own[0], field.name, of_base);
-      say(own[1], field.name, of_other);
-    } else if (field.fallback.empty() || !is_fallback(field, base)) {
-      say(shared, field.name, of_base);
-    }
-  }
-  const auto has = [](const PointSpec& spec, const Knobs::Entry& knob) {
-    return std::find(spec.knobs.begin(), spec.knobs.end(), knob) != spec.knobs.end();
-  };
-  for (const Knobs::Entry& knob : base.knobs) {
-    say(has(other, knob) ? shared : own[0], knob.first, to_string(knob.second));
-  }
-  for (const Knobs::Entry& knob : other.knobs) {
-    if (!has(base, knob)) say(own[1], knob.first, to_string(knob.second));
-  }
   const std::string kernels =
       kernel_option(base) + (other.algorithm == base.algorithm ? std::string() : kernel_option(other));
-  std::string command = fmt::format("attnscope ab{}{} --base{} --with{}", kernels, shared, own[0], own[1]);
-  if (base.cache == CacheState::warm) command += " --cache-control none";
+  std::string command = fmt::format("attnscope ab{} --base{} --with{}", kernels, axis_words(base), axis_words(other));
   const TurnsOptions usual;
   if (options.samples != usual.samples) command += fmt::format(" --samples {}", options.samples);
   if (options.margin != usual.margin) command += fmt::format(" --margin {:.6g}", 100 * options.margin);
@@ -108,9 +83,7 @@ std::string turns_command(const PointSpec& base, const PointSpec& other, const T
 }
 
 std::string launch_command(const PointSpec& spec) {
-  std::string command = "attnscope launch" + kernel_option(spec);
-  for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", shell_quoted(text));
-  return command;
+  return "attnscope launch" + kernel_option(spec) + axis_words(spec);
 }
 
 }  // namespace attnscope

@@ -25,8 +25,8 @@ struct TurnsOptions {
   double margin = 0.01;
   std::size_t samples = 10;
 };
-/// "attnscope ab N=4096 ... --base algorithm=fa2 br=64 --with algorithm=fa2 br=128 --rounds 40": each side has its
-/// algorithm and every field in which they differ. Empty for points of different caches, which no one command has.
+/// "attnscope ab --base algorithm=fa2 N=4096 br=64 ... --with algorithm=fa2 N=4096 br=128 ... --rounds 40". Empty for
+/// points of different caches, which no one command has.
 [[nodiscard]] std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options);
 /// "attnscope launch algorithm=fa2 ...": the same point's kernels bare, for profilers.
 [[nodiscard]] std::string launch_command(const PointSpec&);

@@ -83,9 +83,11 @@ struct Field {
   std::string_view follows = {};
   /// An imported file may leave it out, and has it as the field that it follows.
   bool may_be_left_out = false;
+  /// Of fields that views read as one ("1 × 16") their names; of a field of a point none.
+  std::vector<std::string_view> parts = {};
 
   FieldShown shown = FieldShown::where_set;  ///< always, where there is no fallback
-  bool told_by_number = false;               ///< a number alone in a query is looked for in it
+  bool first_in_editors = false;             ///< among what is not of the tile
   std::string_view heading = {};             ///< what tables and queries call it beside its name
   std::string_view stem = {};                ///< before a number in file names: "d128"; empty: "NAME-"
   /// What people read where there is little room, if that is not field_text().

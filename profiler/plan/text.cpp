@@ -105,6 +105,32 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string markup(std::string_view text) {
+  constexpr std::array<std::pair<char, std::string_view>, 5> entities{
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
+  std::string safe;
+  for (const char c : printable(text)) {
+    const auto* const entity = std::ranges::find(entities, c, &std::pair<char, std::string_view>::first);
+    if (entity == entities.end()) {
+      safe += c;
+    } else {
+      safe += entity->second;
+    }
+  }
+  return safe;
+}
+
+std::string markup_lines(std::string_view text) {
+  std::string safe;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    safe += markup(text.substr(0, end));
+    if (end == std::string_view::npos) return safe;
+    safe += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
                                       std::size_t limit) {
   const std::string wanted = lower_case(word);

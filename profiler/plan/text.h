@@ -30,4 +30,9 @@ namespace attnscope {
 /// out ("\x1b", "\u202e"), so that a file's text cannot steer what shows it.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// For HTML, SVG, XML and the values of their attributes: text stays text. printable() spells out what it does.
+[[nodiscard]] std::string markup(std::string_view text);
+/// The same of text of several lines, which stay lines.
+[[nodiscard]] std::string markup_lines(std::string_view text);
+
 }  // namespace attnscope

@@ -115,6 +115,7 @@ FacetValue value_of(const attnscope::Field& field, const PointSpec& spec, const 
 
 CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) {
   const auto value = [&](const PointSpec& spec) { return value_of(field, spec, table.algorithms()); };
+  if (!field.parts.empty()) return encode_fields(table, field.parts, value);
   if (field.role != FieldRole::knob) return encode_fields(table, std::array{field.name}, value);
   const PointColumns::KnobsColumn& given = table.points().knobs();
   std::vector<std::string> texts;  // by code, of which several may say the same of this one
@@ -131,37 +132,24 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
       });
 }
 
-/// A field, or a knob, by itself.
+/// A field, or a knob, by itself, or several fields as one.
 PointAxis axis_of(const attnscope::Field& field) {
   Facet facet{.key = std::string(field.name),
               .label = field.label(),
               .help = field.meaning ? field.meaning() : field.help(),
               .encode = [field](const PointTable& table) { return encode_field(field, table); }};
-  if (field.type != FieldType::word) facet.stem = field.stem.empty() ? fmt::format("{}-", field.name) : field.stem;
+  facet.stem = field.stem;
+  if (field.type != FieldType::word && field.stem.empty()) facet.stem = fmt::format("{}-", field.name);
   PointSpec usual;
   if (!field.fallback.empty() && set_field(field, usual, field.fallback)) facet.usual = brief_text(field, usual);
-  facet.always_shown = field.fallback.empty() && group_of(field.name) == nullptr;
+  facet.always_shown = field.fallback.empty() && field.role != FieldRole::tile && group_of(field.name) == nullptr;
   facet.quiet = field.role == FieldRole::problem && field.shown != FieldShown::always;
   facet.titled = field.in_title != nullptr;
-  return {.facet = std::make_shared<const Facet>(std::move(facet)),
-          .names = {std::string(field.name)},
-          .number = field.is_number()};
-}
-
-PointAxis axis_of(const FieldGroup& group) {
-  const auto encode_group = [&group](const PointTable& table) {
-    return encode_fields(table, group.fields, [&](const PointSpec& spec) {
-      return FacetValue{group.order(spec), group.text(spec)};
-    });
-  };
-  return {.facet = std::make_shared<const Facet>(Facet{.key = std::string(group.key),
-                                                       .label = group.label(),
-                                                       .help = group.help(),
-                                                       .encode = encode_group,
-                                                       .stem = std::string(group.stem),
-                                                       .always_shown = group.always_shown}),
-          .names = {group.fields.begin(), group.fields.end()},
-          .number = group.number};
+  PointAxis axis{.facet = std::make_shared<const Facet>(std::move(facet)),
+                 .names = {field.parts.begin(), field.parts.end()},
+                 .number = field.is_number() || field.name == field_groups().front().name};
+  if (field.parts.empty()) axis.names = {std::string(field.name)};
+  return axis;
 }
 
 /// By id: two GPUs of one name are two. A GPU goes without saying; what simulates it and what was told of it say so.
@@ -218,7 +206,7 @@ std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<cons
                                                                .label = say::facet::device{},
                                                                .help = say::facet_help::device{},
                                                                .encode = encode_devices})});
-  for (const FieldGroup& group : field_groups()) axes.push_back(axis_of(group));
+  for (const attnscope::Field& group : field_groups()) axes.push_back(axis_of(group));
   std::vector<attnscope::Field> alone = fields_and_knobs(fields, algorithms.knobs());
   std::erase_if(alone, [](const attnscope::Field& field) { return group_of(field.name) != nullptr; });
   // Not of std::ranges: clang 14 does not take gcc 12's subrange.
@@ -239,46 +227,53 @@ std::vector<FacetPtr> facets_of(const std::vector<PointAxis>& axes) {
 
 }  // namespace
 
-std::span<const FieldGroup> field_groups() {
+std::span<const attnscope::Field> field_groups() {
+  using attnscope::Field;
   static const std::array groups{
-      FieldGroup{.key = "n",
-                 .label = said<say::facet::n>,
-                 .help = said<say::facet_help::n>,
-                 .fields = {field_name::n_q, field_name::n_k},
-                 .text = [](const PointSpec& spec) { return lengths_text(spec.problem); },
-                 .order =
-                     [](const PointSpec& spec) {
-                       // Of as many queries as keys exactly N, which plots have on an axis.
-                       const auto [n_q, n_k] = std::pair(spec.problem.n_q, spec.problem.n_k);
-                       return static_cast<double>(n_k) + (n_q == n_k ? 0 : static_cast<double>(n_q) * 1e-9);
-                     },
-                 .stem = "n",
-                 .always_shown = true,
-                 .number = true},
-      FieldGroup{.key = "heads",
-                 .label = said<say::facet::heads>,
-                 .help = said<say::facet_help::heads>,
-                 .fields = {"batch", "heads_q", "heads_kv"},
-                 .text = [](const PointSpec& spec) { return heads_text(spec.problem); },
-                 .order =
-                     [](const PointSpec& spec) {
-                       const AttentionProblem& p = spec.problem;
-                       return static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6;
-                     },
-                 .always_shown = true},
-      FieldGroup{.key = "tile",
-                 .label = said<say::facet::tile>,
-                 .help = said<say::facet_help::tile>,
-                 .fields = {"br", "bc"},
-                 .text = [](const PointSpec& spec) { return fmt::format("{} × {}", spec.tile.br, spec.tile.bc); },
-                 .order = [](const PointSpec& spec) { return spec.tile.br * 1e6 + spec.tile.bc; }}};
+      Field{.name = "n",
+            .label = said<say::facet::n>,
+            .help = said<say::facet_help::n>,
+            .type = FieldType::word,
+            .parts = {field_name::n_q, field_name::n_k},
+            .shown = FieldShown::always,
+            .stem = "n",
+            .order =
+                [](const PointSpec& spec) {
+                  // Of as many queries as keys exactly N, which plots have on an axis.
+                  const auto [n_q, n_k] = std::pair(spec.problem.n_q, spec.problem.n_k);
+                  return static_cast<double>(n_k) + (n_q == n_k ? 0 : static_cast<double>(n_q) * 1e-9);
+                },
+            .get = [](const PointSpec& spec) -> attnscope::FieldValue { return lengths_text(spec.problem); }},
+      Field{.name = "heads",
+            .label = said<say::facet::heads>,
+            .help = said<say::facet_help::heads>,
+            .type = FieldType::word,
+            .parts = {"batch", "heads_q", "heads_kv"},
+            .shown = FieldShown::always,
+            .order =
+                [](const PointSpec& spec) {
+                  const AttentionProblem& p = spec.problem;
+                  return static_cast<double>(p.instances()) + static_cast<double>(p.batch) * 1e-6;
+                },
+            .get = [](const PointSpec& spec) -> attnscope::FieldValue { return heads_text(spec.problem); }},
+      Field{.name = "tile",
+            .label = said<say::facet::tile>,
+            .help = said<say::facet_help::tile>,
+            .role = FieldRole::tile,
+            .type = FieldType::word,
+            .parts = {"br", "bc"},
+            .shown = FieldShown::always,
+            .order = [](const PointSpec& spec) { return spec.tile.br * 1e6 + spec.tile.bc; },
+            .get = [](const PointSpec& spec) -> attnscope::FieldValue {
+              return fmt::format("{} × {}", spec.tile.br, spec.tile.bc);
+            }}};
   return groups;
 }
 
-const FieldGroup* group_of(std::string_view field) {
+const attnscope::Field* group_of(std::string_view field) {
   const auto all = field_groups();
   const auto found = std::ranges::find_if(
-      all, [&](const FieldGroup& group) { return std::ranges::find(group.fields, field) != group.fields.end(); });
+      all, [&](const attnscope::Field& group) { return std::ranges::find(group.parts, field) != group.parts.end(); });
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -30,22 +30,10 @@ struct Facet {
 };
 using FacetPtr = std::shared_ptr<const Facet>;
 
-/// Fields that views read together: "4096", "1 × 16", "128 × 64".
-struct FieldGroup {
-  std::string_view key;  ///< "n", "heads", "tile"
-  Saying label = nullptr;
-  Saying help = nullptr;
-  std::vector<std::string_view> fields;
-  std::string (*text)(const PointSpec&) = nullptr;
-  double (*order)(const PointSpec&) = nullptr;
-  std::string_view stem = {};  ///< as Facet's
-  bool always_shown = false;   ///< as Facet's
-  bool number = false;         ///< as PointAxis'
-};
-/// The tile last.
-[[nodiscard]] std::span<const FieldGroup> field_groups();
+/// Fields that views read together ("4096", "1 × 16", "128 × 64"), each as one field with Field::parts. The tile last.
+[[nodiscard]] std::span<const attnscope::Field> field_groups();
 /// The one that a field is in; nullptr where it stands alone.
-[[nodiscard]] const FieldGroup* group_of(std::string_view field);
+[[nodiscard]] const attnscope::Field* group_of(std::string_view field);
 
 /// What the points of a curve over N have in common, in the order in which it is chosen; of knobs there are none, for a
 /// tile stands for its algorithm with all that it was told.

@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/kernel_defines.h"
 #include "kernels/model/attention.h"
 #include "profiler/metrics/rounds.h"
 
@@ -32,6 +33,30 @@ std::string sources_of(const PointRecord& record) {
   }
   std::string words;
   for (const std::string_view digest : digests) words.append(words.empty() ? "" : " ").append(digest);
+  return words;
+}
+
+/// A launch without what is another for every tile.
+std::string words_of(const LaunchRecord& launch) {
+  std::string words = fmt::format("{} ({})", launch.entry, launch.source_file);
+  std::set<std::string> options;
+  for (const std::string& define : launch.defines) {
+    if (is_of_the_tile(macro_of(define))) continue;
+    const std::string_view value = macro_value(define);
+    options.insert(fmt::format("{}{}{}", macro_word(macro_of(define)), value.empty() ? "" : " ", value));
+  }
+  for (const std::string& option : options) words += ", " + option;
+  return words;
+}
+
+std::string words_of_kernels(const PointRecord& record) {
+  std::vector<std::pair<std::string_view, std::string>> launches;
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.launch) launches.emplace_back(kernel.launch->kernel, words_of(*kernel.launch));
+  }
+  if (launches.size() == 1) return launches.front().second;
+  std::string words;
+  for (const auto& [name, launch] : launches) words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", name, launch);
   return words;
 }
 
@@ -88,18 +113,6 @@ void FieldColumn::append(const FieldColumn& from, std::span<const Row> rows) {
           column.append(other, rows);
         } else {
           append_rows(column, other, rows);
-        }
-      },
-      held_);
-}
-
-void FieldColumn::shrink() {
-  std::visit(
-      [](auto& column) {
-        if constexpr (requires { column.shrink(); }) {
-          column.shrink();
-        } else {
-          column.shrink_to_fit();
         }
       },
       held_);
@@ -192,16 +205,6 @@ void KernelColumns::append(const KernelColumns& from, std::span<const std::uint3
       const std::uint32_t place = places[i] - theirs.first;
       ours->push(first + i, theirs.values[place], theirs.origins[place]);
     }
-  }
-}
-
-void KernelColumns::shrink() {
-  names_.shrink();
-  origins_.shrink_to_fit();
-  times_.shrink_to_fit();
-  for (MetricColumn& metric : metrics_) {
-    metric.values.shrink_to_fit();
-    metric.origins.shrink_to_fit();
   }
 }
 
@@ -301,7 +304,7 @@ void PointColumns::add(const PointRecord& record, std::size_t place, std::int64_
   throttled_.push_back(record.clocks && record.clocks->throttled);
   throttle_reasons_.push_back(record.clocks ? record.clocks->throttle_reasons : 0);
   sm_clocks_.push_back(record.clocks ? record.clocks->sm_clock_hz : 0);
-  kinds_.push(analysis::kernel_kind(record));
+  kernel_words_.push(words_of_kernels(record));
   sources_.push(sources_of(record));
   places_.push_back(static_cast<std::uint32_t>(place));
   ids_.push_back(id);
@@ -364,10 +367,6 @@ std::vector<std::optional<double>> PointColumns::round_values(Row row, std::stri
   return attnscope::round_values(metric, KernelOfRow(*this, row, *place));
 }
 
-std::vector<std::optional<double>> PointColumns::round_times(Row row, std::string_view kernel) const {
-  return round_values(row, metric_key::time_median_ns, kernel);
-}
-
 std::vector<RoundClock> PointColumns::round_clocks(Row row) const {
   const RoundsOfRow* rounds = rounds_of(row);
   if (rounds == nullptr) return {{.round = 0, .sm_hz = sm_clock_hz(row), .throttled = throttled(row)}};
@@ -383,7 +382,7 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
   append_rows(throttled_, from.throttled_, rows);
   append_rows(throttle_reasons_, from.throttle_reasons_, rows);
   append_rows(sm_clocks_, from.sm_clocks_, rows);
-  kinds_.append(from.kinds_, rows);
+  kernel_words_.append(from.kernel_words_, rows);
   sources_.append(from.sources_, rows);
   append_rows(places_, from.places_, rows);
   append_rows(ids_, from.ids_, rows);
@@ -397,27 +396,6 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
     if (!from.rows_with_rounds_.empty()) add_rounds(from, row);
   }
   kernels_.append(from.kernels_, places);
-}
-
-void PointColumns::shrink() {
-  for (FieldColumn& column : fields_) column.shrink();
-  knobs_.shrink();
-  dispositions_.shrink_to_fit();
-  reasons_.shrink();
-  origins_.shrink_to_fit();
-  throttled_.shrink_to_fit();
-  throttle_reasons_.shrink_to_fit();
-  sm_clocks_.shrink_to_fit();
-  kinds_.shrink();
-  sources_.shrink();
-  places_.shrink_to_fit();
-  ids_.shrink_to_fit();
-  kernels_begin_.shrink_to_fit();
-  kernels_.shrink();
-  rows_with_rounds_.shrink_to_fit();
-  rounds_.shrink_to_fit();
-  round_kernels_begin_.shrink_to_fit();
-  round_kernels_.shrink();
 }
 
 PointSpec PointColumns::spec(Row row) const {

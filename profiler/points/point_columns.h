@@ -6,11 +6,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,10 +22,51 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point.h"
 #include "profiler/plan/fields.h"
-#include "profiler/points/coded.h"
-#include "profiler/points/kernel_kinds.h"
+#include "profiler/points/table.h"
 
 namespace attnscope::analysis {
+
+/// A column of values that repeat: each of them is kept once, and a row has its code.
+/// `key_of` gives what orders values and tells them apart. Codes are in the order in which values came.
+template <class T, auto key_of>
+class Coded {
+ public:
+  void push(const T& value) {
+    // Neighbours mostly agree.
+    const bool again = !codes_.empty() && values_[codes_.back()] == value;
+    codes_.push_back(again ? codes_.back() : code_of(value));
+  }
+  void append(const Coded& from, std::span<const Row> rows) {
+    std::vector<std::uint32_t> code_here(from.values_.size(), unknown);
+    codes_.reserve(codes_.size() + rows.size());
+    for (const Row row : rows) {
+      std::uint32_t& code = code_here[from.codes_[row]];
+      if (code == unknown) code = code_of(from[row]);
+      codes_.push_back(code);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return codes_.size(); }
+  /// Stays where it is while the column grows.
+  [[nodiscard]] const T& operator[](std::size_t row) const { return values_[codes_[row]]; }
+  [[nodiscard]] std::uint32_t code(std::size_t row) const { return codes_[row]; }
+  /// By code.
+  [[nodiscard]] const std::deque<T>& values() const { return values_; }
+
+ private:
+  using Key = std::decay_t<std::invoke_result_t<decltype(key_of), const T&>>;
+  static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t code_of(const T& value) {
+    const auto [place, fresh] = known_.try_emplace(key_of(value), static_cast<std::uint32_t>(values_.size()));
+    if (fresh) values_.push_back(value);
+    return place->second;
+  }
+
+  std::vector<std::uint32_t> codes_;
+  std::deque<T> values_;
+  std::map<Key, std::uint32_t> known_;
+};
 
 namespace coded_by {
 inline constexpr auto itself = [](const auto& value) -> const auto& {
@@ -41,7 +86,6 @@ class FieldColumn {
 
   void push(const PointSpec&);
   void append(const FieldColumn& from, std::span<const Row> rows);
-  void shrink();
 
   [[nodiscard]] const Field& field() const { return *field_; }
   [[nodiscard]] FieldValue value(Row) const;
@@ -67,7 +111,6 @@ class KernelColumns {
   void add(const KernelRecord&, Provenance origin);
   /// Those at `places` of other columns.
   void append(const KernelColumns& from, std::span<const std::uint32_t> places);
-  void shrink();
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(times_.size()); }
   [[nodiscard]] const std::string& name(std::uint32_t place) const { return names_[place]; }
@@ -150,8 +193,6 @@ class PointColumns {
   void add(const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
   /// Rows of other columns, of the same fields, in this order.
   void add(const PointColumns& from, std::span<const Row> rows);
-  /// Gives back memory that was held for more points.
-  void shrink();
 
   [[nodiscard]] Row size() const { return static_cast<Row>(dispositions_.size()); }
   [[nodiscard]] bool empty() const { return dispositions_.empty(); }
@@ -180,7 +221,9 @@ class PointColumns {
   [[nodiscard]] std::uint64_t throttle_reasons(Row row) const { return throttle_reasons_[row]; }
   /// ClockReading's, of all rounds; 0 where clocks were not read.
   [[nodiscard]] double sm_clock_hz(Row row) const { return sm_clocks_[row]; }
-  [[nodiscard]] const KernelKind& kernel_kind(Row row) const { return kinds_[row]; }
+  /// Which kernels ran the point, but for the extents of its tile: "attn_fa2_forward (fa2/fa2_forward.cuh), warps 4".
+  /// Empty where launches were not recorded: old files, simulations, imports.
+  [[nodiscard]] const std::string& kernel_words(Row row) const { return kernel_words_[row]; }
   /// In its run's plan, where that is known: else 0.
   [[nodiscard]] std::uint32_t place(Row row) const { return places_[row]; }
   /// What its file knows it by, where it is of one: else 0.
@@ -193,8 +236,6 @@ class PointColumns {
   /// A metric of each round, evaluated as that of the point is; nothing where a round lacks it.
   [[nodiscard]] std::vector<std::optional<double>> round_values(Row, std::string_view metric,
                                                                 std::string_view kernel = "all") const;
-  /// The median of each round's own samples, in nanoseconds.
-  [[nodiscard]] std::vector<std::optional<double>> round_times(Row, std::string_view kernel = "all") const;
   [[nodiscard]] std::vector<RoundClock> round_clocks(Row) const;
 
   /// In the order of the record, "all" among them.
@@ -229,7 +270,7 @@ class PointColumns {
   std::vector<std::uint8_t> origins_;
   std::vector<bool> throttled_;
   std::vector<std::uint64_t> throttle_reasons_;
-  Coded<KernelKind, coded_by::itself> kinds_;
+  Words kernel_words_;
   Words sources_;
   std::vector<std::uint32_t> places_;
   std::vector<std::int64_t> ids_;

@@ -23,7 +23,6 @@ namespace {
 
 using Term = PointQuery::Term;
 using Sign = PointQuery::Sign;
-using Bare = QueryField::Bare;
 
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view signs = ":=<>";
@@ -119,26 +118,6 @@ std::string unit_words(const QueryField& field) {
   return fmt::format("{}", fmt::join(suffixes, ", "));
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-/// "128x64", "128×64".
-std::optional<std::pair<double, double>> tile_of(std::string_view word) {
-  for (const std::string_view times : {"x", "X", "×"}) {
-    const std::size_t at = word.find(times);
-    if (at == std::string_view::npos) continue;
-    const std::string_view rows = word.substr(0, at);
-    const std::string_view columns = word.substr(at + times.size());
-    if (rows.empty() || columns.empty()) continue;
-    if (!std::ranges::all_of(rows, is_digit) || !std::ranges::all_of(columns, is_digit)) continue;
-    const auto br = number_of(rows);
-    const auto bc = number_of(columns);
-    if (br && bc) return std::pair{*br, *bc};
-  }
-  return std::nullopt;
-}
-
 /// Reads one word of a query after the other.
 class Reader {
  public:
@@ -155,7 +134,12 @@ class Reader {
     if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "the closing quotation mark is missing");
     const std::size_t at = find_unquoted(word, signs);
     // A mask has colons itself ("window:256:0"), and is a word as well.
-    if (at == std::string_view::npos || parse_mask(word)) return bare(std::move(term), unquoted(word));
+    if (at == std::string_view::npos || parse_mask(word)) {
+      const std::string bare = unquoted(word);
+      if (number_of(bare)) return wrong(text, make_message("a number needs its field, as in N:{0} or d:{0}", bare));
+      term.words = {lower_case(bare)};
+      return term;
+    }
     const auto [sign, length] = sign_at(word.substr(at));
     term.sign = sign;
     const std::string name = unquoted(word.substr(0, at));
@@ -171,19 +155,6 @@ class Reader {
   }
 
  private:
-  static Term bare(Term term, const std::string& word) {
-    if (const auto tile = tile_of(word)) {
-      term.kind = Term::Kind::tile;
-      term.numbers = {tile->first, tile->second};
-    } else if (const auto number = is_digit(word.empty() ? 'x' : word[0]) ? number_of(word) : std::nullopt) {
-      term.kind = Term::Kind::number;
-      term.numbers = {*number};
-    } else {
-      term.words = {lower_case(word)};
-    }
-    return term;
-  }
-
   Message no_such_field(std::string_view name) const {
     std::vector<std::string> names = query_names(fields_);
     const auto near = near_matches(name.substr(0, 100), names);  // edits of a long one take long
@@ -196,7 +167,6 @@ class Reader {
   /// `name`: what the user calls the field, which messages say as well.
   static Result<Term, Message> of_field(Term term, const QueryField& field, const std::string& name,
                                         std::string_view values) {
-    term.kind = Term::Kind::field;
     term.field = field.name;
     const bool compares = term.sign != Sign::is;
     if (compares && !field.number) {
@@ -320,28 +290,14 @@ std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fiel
   const auto add = [&](const QueryField& field, Judged::Judge judge) {
     all.emplace_back(field.of(table), std::move(judge));
   };
-  switch (term.kind) {
-    case Term::Kind::field:
-      if (const QueryField* field = find_query_field(fields, term.field)) {
-        add(*field, [&term](const QueryValue& value) { return fits_named(term, value); });
-      }
-      break;
-    case Term::Kind::tile:
-      add(*find_query_field(fields, "tile"), [&term](const QueryValue& value) {
-        const std::string tile = fmt::format("{}x{}", term.numbers.front(), term.numbers.back());
-        return std::ranges::find(value.texts, tile) != value.texts.end();
-      });
-      break;
-    case Term::Kind::number:
-    case Term::Kind::text:
-      for (const QueryField& field : fields) {
-        const bool number = term.kind == Term::Kind::number;
-        if (field.bare != (number ? Bare::numbers : Bare::words)) continue;
-        add(field, [&term, number](const QueryValue& value) {
-          return number ? value.number && fits_number(term, *value.number) : has_part(term, value);
-        });
-      }
-      break;
+  if (!term.field.empty()) {
+    if (const QueryField* field = find_query_field(fields, term.field)) {
+      add(*field, [&term](const QueryValue& value) { return fits_named(term, value); });
+    }
+    return all;
+  }
+  for (const QueryField& field : fields) {
+    if (field.bare) add(field, [&term](const QueryValue& value) { return has_part(term, value); });
   }
   return all;
 }

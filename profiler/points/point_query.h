@@ -8,8 +8,6 @@
 //   field>=number       and > < <= =; of fields that are numbers (N, d, br, warps, ...), and of every metric, by
 //   its
 //                       key: time<1ms dram_bytes>1e9 l2_sm_bytes<=64MiB achieved_occupancy_pct>50
-//   64, 4k              a number alone: an N, d, Br, Bc or dropout probability, whole
-//   128x64              a tile
 //   causal              any other word: part of the algorithm, pass, mask, type, status, origin or reason
 //   -word               what the rest of the word says does not hold
 //
@@ -48,12 +46,11 @@ class PointQuery {
 
   enum class Sign { is, less, at_most, greater, at_least };
   struct Term {
-    enum class Kind { text, number, tile, field } kind = Kind::text;
     bool negated = false;
     Sign sign = Sign::is;
-    std::string field = {};               ///< as query_fields() calls it
+    std::string field = {};               ///< as query_fields() calls it; empty: a bare word
     std::vector<std::string> words = {};  ///< in lower case
-    std::vector<double> numbers = {};     ///< of these one; of a tile Br and Bc
+    std::vector<double> numbers = {};     ///< of these one
   };
 
  private:

@@ -10,17 +10,12 @@
 #include <set>
 #include <utility>
 
-#include "messages/facet.h"
-#include "messages/points_table.h"
-#include "messages/query.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/facets.h"
 
 namespace attnscope::analysis {
 namespace {
-
-using Bare = QueryField::Bare;
 
 constexpr std::string_view throttled = "throttled";
 
@@ -51,12 +46,6 @@ QueryValue words(Texts&&... texts) {
 
 // Fields of the table of fields, and knobs.
 
-Bare bare_of(const Field& field) {
-  if (field.role == FieldRole::knob || field.role == FieldRole::circumstance) return Bare::no;
-  if (field.type == FieldType::word) return Bare::words;
-  return field.told_by_number || field.type == FieldType::real ? Bare::numbers : Bare::no;
-}
-
 QueryValue value_of(const Field& field, const PointSpec& spec) {
   const FieldValue held = field.get(spec);
   const std::string text = attnscope::to_string(held);
@@ -73,7 +62,8 @@ QueryValue value_of(const Field& field, const PointSpec& spec) {
 
 QueryField of_field(const Field& field) {
   const bool knob = field.role == FieldRole::knob;
-  QueryField made{.name = std::string(field.name), .label = field.label(), .bare = bare_of(field)};
+  QueryField made{.name = std::string(field.name)};
+  made.bare = field.type == FieldType::word && !knob && field.role != FieldRole::circumstance;
   made.number = field.is_number();
   if (field.type == FieldType::flag) made.words = {"yes", "no"};
   if (knob) made.words = made.number ? std::vector{std::string(left_to_algorithm)} : field.words;
@@ -186,14 +176,14 @@ std::vector<QueryField> own_fields() {
   // One line a field; clang-format would make five of each.
   // clang-format off
   return {
-      {.name = "tile", .label = say::facet::tile{}, .of = tile_column},
-      {.name = "status", .label = say::points_table::result{}, .bare = Bare::words, .words = status_words(), .of = status_column},
-      {.name = "from", .label = say::points_table::values{}, .bare = Bare::words, .words = origin_words(), .of = origin_column},
-      {.name = "device", .label = say::facet::device{}, .of = device_column},
-      {.name = "run", .label = say::points_table::run{}, .of = run_column},
-      {.name = "tag", .label = say::query::tag{}, .of = tag_column},
-      {.name = "preset", .label = say::query::preset{}, .of = preset_column},
-      {.name = "reason", .label = say::points_table::reason{}, .bare = Bare::words, .of = reason_column},
+      {.name = "tile", .of = tile_column},
+      {.name = "status", .bare = true, .words = status_words(), .of = status_column},
+      {.name = "from", .bare = true, .words = origin_words(), .of = origin_column},
+      {.name = "device", .of = device_column},
+      {.name = "run", .of = run_column},
+      {.name = "tag", .of = tag_column},
+      {.name = "preset", .of = preset_column},
+      {.name = "reason", .bare = true, .of = reason_column},
   };
   // clang-format on
 }
@@ -201,7 +191,7 @@ std::vector<QueryField> own_fields() {
 // Metrics.
 
 QueryField of_metric(const Metric& metric) {
-  QueryField made{.name = std::string(metric.key), .label = metric.label()};
+  QueryField made{.name = std::string(metric.key)};
   made.number = true;
   made.metric = true;
   made.unit = metric.unit;
@@ -237,7 +227,7 @@ constexpr std::array all_query_units{
     QueryUnit{"Tflop/s", "GFLOP/s", 1e-3},
     QueryUnit{"Tflop/s", "TFLOP/s"},
     QueryUnit{"Tflop/s", "PFLOP/s", 1e3},
-    QueryUnit{"percent", "%", 1},
+    QueryUnit{"percent", "%"},
 };
 
 }  // namespace

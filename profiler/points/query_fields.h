@@ -28,10 +28,8 @@ struct QueryColumn {
 };
 
 struct QueryField {
-  std::string name;  ///< "d", "status"
-  Message label;     ///< for people
-  /// A bare word of a query is looked for in it: a number among numbers, whole, and any other word as a part of texts.
-  enum class Bare { no, numbers, words } bare = Bare::no;
+  std::string name;                     ///< "d", "status"
+  bool bare = false;                    ///< a bare word of a query is looked for in it, as a part of its texts
   bool number = false;                  ///< can be compared
   std::vector<std::string> words = {};  ///< where there are no other: all of its words; of a number, words beside it
   bool metric = false;                  ///< of the metrics table

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -43,69 +44,23 @@ std::unordered_set<std::uint64_t> keys_of(const RowKey& key, std::span<const Row
   return keys;
 }
 
-/// What rows say in the things in which some of them differ, a line each.
-class KeyLines {
- public:
-  KeyLines(std::span<const RowKey> keys, const std::vector<Row>& rows) {
-    std::vector<std::vector<std::uint64_t>> differing;
-    for (const RowKey& key : keys) {
-      std::vector<std::uint64_t> column(rows.size());
-      std::ranges::transform(rows, column.begin(), [&](Row row) { return key(row); });
-      const auto differs = [&](std::uint64_t value) { return value != column.front(); };
-      if (std::ranges::any_of(column, differs)) differing.push_back(std::move(column));
-    }
-    width_ = differing.size();
-    values_.resize(rows.size() * width_);
-    hashes_.assign(rows.size(), 0);
-    for (std::size_t c = 0; c < width_; ++c) {
-      for (std::size_t line = 0; line < rows.size(); ++line) {
-        values_[line * width_ + c] = differing[c][line];
-        hashes_[line] = mixed(hashes_[line] ^ differing[c][line]);
-      }
-    }
-  }
+/// Makes values numbers in the order in which they come; returns how many there are.
+std::uint64_t renumber(std::vector<std::uint64_t>& values) {
+  std::unordered_map<std::uint64_t, std::uint64_t> known;
+  for (std::uint64_t& value : values) value = known.try_emplace(value, known.size()).first->second;
+  return known.size();
+}
 
-  [[nodiscard]] std::size_t size() const { return hashes_.size(); }
-  [[nodiscard]] std::uint64_t hash(std::size_t line) const { return hashes_[line]; }
-  [[nodiscard]] bool equal(std::size_t a, std::size_t b) const {
-    return hashes_[a] == hashes_[b] &&
-           std::equal(values_.begin() + begin(a), values_.begin() + begin(a) + width(), values_.begin() + begin(b));
-  }
-
- private:
-  [[nodiscard]] std::ptrdiff_t width() const { return static_cast<std::ptrdiff_t>(width_); }
-  [[nodiscard]] std::ptrdiff_t begin(std::size_t line) const { return static_cast<std::ptrdiff_t>(line * width_); }
-  /// Every bit of the result follows from every bit (the finalizer of MurmurHash3).
-  static std::uint64_t mixed(std::uint64_t bits) {
-    bits ^= bits >> 33U;
-    bits *= 0xff51afd7ed558ccdULL;
-    bits ^= bits >> 33U;
-    bits *= 0xc4ceb9fe1a85ec53ULL;
-    return (bits ^ (bits >> 33U)) + 1;
-  }
-
-  std::size_t width_ = 0;
-  std::vector<std::uint64_t> values_;
-  std::vector<std::uint64_t> hashes_;
-};
-
-/// The number of each line's group, in the order in which they come.
-std::vector<std::size_t> groups_of(const KeyLines& lines) {
-  // The first line of each group is in a table of places, at its hash or at the next place that was free.
-  std::size_t places = 16;
-  while (places < 2 * lines.size()) places *= 2;
-  std::vector<std::size_t> first_at(places, lines.size());
-  std::vector<std::size_t> groups(lines.size());
-  std::size_t count = 0;
-  for (std::size_t line = 0; line < lines.size(); ++line) {
-    std::size_t place = lines.hash(line) & (places - 1);
-    while (first_at[place] != lines.size() && !lines.equal(first_at[place], line)) place = (place + 1) & (places - 1);
-    if (first_at[place] == lines.size()) {
-      first_at[place] = line;
-      groups[line] = count++;
-    } else {
-      groups[line] = groups[first_at[place]];
-    }
+/// The number of each row's group, in the order in which they come.
+std::vector<std::uint64_t> groups_of(std::span<const RowKey> keys, const std::vector<Row>& rows) {
+  std::vector<std::uint64_t> groups(rows.size());
+  std::vector<std::uint64_t> column(rows.size());
+  for (const RowKey& key : keys) {
+    std::ranges::transform(rows, column.begin(), [&](Row row) { return key(row); });
+    const std::uint64_t count = renumber(column);
+    if (count < 2) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) groups[i] = groups[i] * count + column[i];
+    renumber(groups);
   }
   return groups;
 }
@@ -161,7 +116,7 @@ bool have_the_same_keys(const RowKey& key, std::span<const Row> base, std::span<
 RowGroups::RowGroups(std::span<const RowKey> keys, std::span<const Row> base, std::span<const Row> other) {
   std::vector<Row> rows(base.begin(), base.end());
   rows.insert(rows.end(), other.begin(), other.end());
-  const std::vector<std::size_t> groups = groups_of(KeyLines(keys, rows));
+  const std::vector<std::uint64_t> groups = groups_of(keys, rows);
   const std::size_t count = groups.empty() ? 0 : *std::ranges::max_element(groups) + 1;
   const auto side_of = [&](std::size_t line) { return 2 * groups[line] + (line < base.size() ? 0 : 1); };
   begin_.assign(2 * count + 1, 0);

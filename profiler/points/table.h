@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "kernels/messages/message.h"
-#include "profiler/points/coded.h"
 
 namespace attnscope::analysis {
+
+/// A place in columns of points.
+using Row = std::uint32_t;
 
 /// Emphasis of a cell. `muted`: not measured, or not judged; `strong`: a sum, or the current configuration.
 enum class Tone : std::uint8_t { plain, muted, strong, better, worse };

@@ -225,7 +225,6 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
       continue;
     }
     blocks.emplace_back(plain(compared.view.answer));
-    blocks.emplace_back(plain(compared.view.counted));
     for (const Message& words : compared.view.evidence) blocks.emplace_back(plain(words));
     const std::size_t significant = compared.view.count(Verdict::faster) + compared.view.count(Verdict::slower);
     const std::size_t rows = std::min(significant, worst_rows);

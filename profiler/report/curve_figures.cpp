@@ -69,7 +69,7 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
   bool has_values = false;
   for (const Curve& curve : set.curves) {
     const bool minimum = curve.kind == CurveKind::compulsory;
-    if (minimum ? !bytes : curve.quantity != quantity || curve.kind == CurveKind::fit) continue;
+    if (minimum ? !bytes : curve.quantity != quantity) continue;
     has_values = has_values || (curve.kind == CurveKind::measured && !curve.points.empty());
     Line line{curve_text(context, curve), 5, curve.provenance, {}};
     if (!minimum) {

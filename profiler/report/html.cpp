@@ -9,13 +9,10 @@
 #include "messages/language.h"
 #include "messages/report.h"
 #include "profiler/plan/text.h"
-#include "profiler/points/markup.h"
 #include "profiler/report/writers.h"
 
 namespace attnscope::report {
 namespace {
-
-using analysis::markup;
 
 constexpr std::string_view style = R"css(
 :root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--faint:#d9d9d9;--link:#0a58a8}

@@ -7,13 +7,11 @@
 #include <array>
 #include <cmath>
 
-#include "profiler/points/markup.h"
+#include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
-
-using analysis::markup;
 
 /// Okabe and Ito's, which people with any colour vision tell apart; brighter ones on dark. The second shades are
 /// farther from the paper.

@@ -90,7 +90,7 @@ std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& 
     const bool known = run.provenance != Provenance::imported || find_gpu(run.device_name) != nullptr ||
                        !roofs.known.measured_at.empty();
     if (!known) continue;
-    roofs.report = analysis::roofline(context.table(), rows, {device, roofs.known.ceilings, analysis::Along::n, {}});
+    roofs.report = analysis::roofline(context.table(), rows, {device, roofs.known.ceilings});
     std::set<std::string> sources;
     for (const analysis::Roof& roof : roofs.report.roofs) {
       const std::string source = source_text(roofs.known, roof, run.device_name);

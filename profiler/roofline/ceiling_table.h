@@ -25,18 +25,7 @@ struct CeilingsOf {
 /// For programs, in base units, as they are stored; the sets have to outlive it.
 [[nodiscard]] Table ceiling_data(std::span<const CeilingsOf>);
 
-// The ceilings of a device that a metric of rates can be held against.
-
-struct Peak {
-  const CeilingKind* kind = nullptr;
-  double value = 0;  ///< in the metric's unit
-  CeilingSource source = CeilingSource::measured;
-};
 /// What a ceiling is called: a datasheet's peak of the tensor cores has no instruction's name, whichever line of the
 /// table it stands on.
 [[nodiscard]] Message ceiling_label(const CeilingKind&, CeilingSource);
-/// Of a metric of the metrics table: TFLOP/s has the tensor cores' of that type, bandwidths those of their memory; none
-/// of any other. As `ceilings` has them, in the order of ceiling_kinds().
-[[nodiscard]] std::vector<Peak> peaks_of(std::string_view metric, DType, std::span<const Ceiling>);
-
 }  // namespace attnscope::analysis

@@ -156,7 +156,6 @@ class RooflineBuilder {
     std::map<std::tuple<std::size_t, std::string, RunIndex>, std::vector<Row>> of_run;
     for (const Row row : rows) {
       if (table_.run(row).device_id != request_.device_id) continue;
-      if (request_.n && table_.n_k(row) != *request_.n) continue;
       if (!lies_somewhere(row)) continue;
       const std::string algorithm(table_.algorithm(row));
       of_run[{table_.algorithms().place(algorithm), algorithm, table_.run_index(row)}].push_back(row);
@@ -173,11 +172,7 @@ class RooflineBuilder {
     });
     if (!any) std::erase_if(report_.roofs, [](const Roof& roof) { return roof.bound == Bound::link; });
     for (const auto& [place, its] : of_run) {
-      if (request_.along == Along::n) {
-        add_along_n(its);
-      } else {
-        add_along_tile(its);
-      }
+      add_series(its);
     }
     return std::move(report_);
   }
@@ -198,40 +193,13 @@ class RooflineBuilder {
     return true;
   }
 
-  void add_along_n(const std::vector<Row>& rows) {
+  void add_series(const std::vector<Row>& rows) {
     RooflineSeries series = series_of(rows.front());
     const TileSelection fastest{.rule = TileSelection::Rule::fastest};
     for (const auto& [n, standing] : standing_rows(table_, rows, rows, fastest, over_lengths(table_, Ordinate::time))) {
       series.points.push_back(point_of(middle(standing)));
     }
     report_.series.push_back(std::move(series));
-  }
-
-  void add_along_tile(const std::vector<Row>& rows) {
-    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(rows.front()));
-    const TileSide stated = algorithm == nullptr ? TileSide::none : algorithm->facts().traffic_side(report_.like.pass);
-    const TileSide side = stated == TileSide::none ? TileSide::br : stated;
-    using Key = std::tuple<std::int64_t, std::vector<Knobs::Entry>, int>;
-    std::map<Key, std::map<int, std::vector<Row>>> lines;
-    for (const Row row : rows) {
-      const Config& config = table_.tile_of(row);
-      if (!tile_stated(config.tile)) continue;
-      const auto [varies, stays] =
-          side == TileSide::br ? std::pair(config.tile.br, config.tile.bc) : std::pair(config.tile.bc, config.tile.br);
-      lines[{table_.n_k(row), coded_by::entries(config.knobs), stays}][varies].push_back(row);
-    }
-    const bool several_knobs = std::ranges::any_of(
-        lines, [&](const auto& line) { return std::get<1>(line.first) != std::get<1>(lines.begin()->first); });
-    for (const auto& [at, line] : lines) {
-      const Row first = line.begin()->second.front();
-      RooflineSeries series = series_of(first);
-      series.n = std::get<0>(at);
-      series.other_side = std::get<2>(at);
-      series.side = side;
-      if (several_knobs) series.knobs = describe(table_.tile_of(first).knobs);
-      for (const auto& [length, same] : line) series.points.push_back(point_of(middle(same)));
-      report_.series.push_back(std::move(series));
-    }
   }
 
   [[nodiscard]] RooflineSeries series_of(Row row) const {
@@ -414,47 +382,6 @@ std::vector<std::string> roofline_devices(const PointTable& table, std::span<con
 
 RooflineReport roofline(const PointTable& table, std::span<const Row> rows, const RooflineRequest& request) {
   return RooflineBuilder(table, request).build(rows);
-}
-
-std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const AttentionProblem& like,
-                                              const Config& config, const DeviceLimits& limits, RooflineLevel level) {
-  constexpr std::int64_t long_n = std::int64_t{1} << 16;
-  if (level == RooflineLevel::link) return std::nullopt;
-  if (like.mask != Mask::none && like.mask != Mask::causal) return std::nullopt;
-  AttentionProblem problem = like;
-  // Few queries stay few.
-  const bool few = algorithm.facts().decodes || like.n_q != like.n_k;
-  problem.n_k = long_n;
-  if (!few) problem.n_q = long_n;
-  const auto counted = count_closed(algorithm, problem, config, limits);
-  if (!counted) return std::nullopt;
-  AttentionProblem square = problem;
-  square.n_q = long_n;
-  const Law law = algorithm.law(square, config, limits);
-  // What is cycled through leaves any L2 at last: then DRAM sees all that the SMs do.
-  const bool cycles = law.rereads && algorithm.working_set_bytes(problem, config, limits) > 0;
-  const RooflineLevel seen = cycles ? RooflineLevel::sm_l2 : level;
-  const double intensity = algorithm.flops(problem) / counted->bytes.at(static_cast<std::size_t>(seen));
-  const auto multiple = [&](std::string_view of, double there, double here) {
-    return IntensityLimit{.factor = intensity / there, .of = of, .intensity = intensity / there * here};
-  };
-  if (few) {
-    const auto rows = static_cast<double>(group_size(like) * like.n_q);
-    return multiple("G", rows, rows);
-  }
-  switch (seen == RooflineLevel::dram ? law.intensity_at_dram : law.intensity_at_l2) {
-    case Multiple::nothing:
-      break;
-    case Multiple::n:
-      return multiple("N", static_cast<double>(long_n), static_cast<double>(like.n_k));
-    case Multiple::d:
-      return multiple("d", static_cast<double>(like.d), static_cast<double>(like.d));
-    case Multiple::br:
-      return multiple("Br", config.tile.br, config.tile.br);
-    case Multiple::bc:
-      return multiple("Bc", config.tile.bc, config.tile.bc);
-  }
-  return IntensityLimit{intensity, {}, intensity};
 }
 
 }  // namespace attnscope::analysis

@@ -129,27 +129,16 @@ struct RooflinePoint {
   }
 };
 
-/// What the points of a series differ in.
-enum class Along : std::uint8_t {
-  n,    ///< the fastest tile at each N
-  tile  ///< at one N the side of the tile that divides the traffic, at one length of the other side
-};
-
+/// The fastest tile at each N.
 struct RooflineSeries {
   std::string algorithm;
   RunIndex run = 0;
-  std::optional<std::int64_t> n = std::nullopt;  ///< along tiles
-  std::optional<int> other_side = std::nullopt;  ///< along tiles: the length of the side that stays
-  TileSide side = TileSide::none;                ///< along tiles: that varies
-  std::string knobs{};                           ///< along tiles, where a run has tiles of several: "warps 4"
-  std::vector<RooflinePoint> points;             ///< by N, or by the side
+  std::vector<RooflinePoint> points;  ///< by N
 };
 
 struct RooflineRequest {
   std::string device_id;  ///< whose points: Run::device_id
   KnownCeilings ceilings;
-  Along along = Along::n;
-  std::optional<std::int64_t> n = std::nullopt;  ///< of that N alone
 };
 
 struct RooflineReport {
@@ -166,18 +155,5 @@ struct RooflineReport {
 
 /// Rows of one problem but for N and tile. Points that ended badly are no part of it.
 [[nodiscard]] RooflineReport roofline(const PointTable&, std::span<const Row> rows, const RooflineRequest&);
-
-/// The intensity that long sequences tend to, as a multiple of what it grows with.
-struct IntensityLimit {
-  double factor = 0;
-  std::string_view of = {};  ///< "N", "d", "Br", "Bc", "G" (query rows a K/V head); empty: of none of them
-  double intensity = 0;      ///< factor times what the problem and the tile have of it
-
-  bool operator==(const IntensityLimit&) const = default;
-};
-/// By the closed form at N 2^16: what it grows with is stated (Algorithm::law(), Facts::decodes), the factor is
-/// counted. Nothing under masks other than full and causal, and where that N is refused.
-[[nodiscard]] std::optional<IntensityLimit> intensity_limit(const Algorithm&, const AttentionProblem& like,
-                                                            const Config&, const DeviceLimits&, RooflineLevel);
 
 }  // namespace attnscope::analysis

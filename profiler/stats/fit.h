@@ -16,35 +16,6 @@ struct Interval {
   [[nodiscard]] bool contains(double x) const { return low <= x && x <= high; }
 };
 
-/// y = coefficient * x^slope.
-struct PowerFit {
-  double slope = 0;
-  Interval slope_interval;  ///< 95%; the whole line of reals when two points leave no degree of freedom
-  double coefficient = 0;
-  std::size_t points = 0;
-};
-/// Empty for fewer than two distinct x, or when any x or y is not positive and finite.
-[[nodiscard]] std::optional<PowerFit> fit_power_law(std::span<const double> x, std::span<const double> y);
-
-/// y = scale * law + below * lower: a law whose shape is held fixed, and the order below it, without which the scale of
-/// a law that is exact would depend on how short the shortest N is.
-struct LawFit {
-  double scale = 0;
-  Interval scale_interval;  ///< 95%; the whole line of reals without a degree of freedom
-  double below = 0;         ///< 0 without a lower order
-  Interval below_interval;
-  double worst = 0;             ///< the largest |y / fit - 1|
-  std::size_t worst_point = 0;  ///< where that is
-  std::size_t points = 0;
-
-  /// Half the interval of the scale, relative to it.
-  [[nodiscard]] double relative_half_width() const { return (scale_interval.high - scale) / scale; }
-};
-/// `lower` is empty for a law of one term. Empty for fewer points than terms, when any value is not positive and
-/// finite, and where law and lower order are proportional to one another.
-[[nodiscard]] std::optional<LawFit> fit_law(std::span<const double> law, std::span<const double> lower,
-                                            std::span<const double> y);
-
 /// y = coefficient * product over k of x_k^exponent_k, by least squares of the logarithms.
 struct PowersFit {
   std::vector<double> exponents;    ///< one a variable

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "messages/series.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
@@ -247,27 +248,22 @@ class TileMapBuilder {
   }
 
   void tell_kernels_apart() {
-    std::map<KernelKind, std::vector<TileCell*>> cells_of;
+    std::map<std::string_view, std::vector<TileCell*>> cells_of;
     for (auto& line : map_.cells) {
       for (TileCell& each : line) {
         if (!each.disposition) continue;
-        KernelKind kind = table_.points().kernel_kind(each.row);
+        const std::string& words = table_.points().kernel_words(each.row);
         // What did not run has no kernel, and nobody wrote one down.
-        if (kind.recorded() || has_values(*each.disposition)) cells_of[std::move(kind)].push_back(&each);
+        if (!words.empty() || has_values(*each.disposition)) cells_of[words].push_back(&each);
       }
     }
     if (cells_of.size() < 2) return;
-    std::vector<std::pair<KernelKind, std::vector<TileCell*>>> kinds(cells_of.begin(), cells_of.end());
-    std::ranges::stable_sort(kinds, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-    std::vector<KernelKind> names;
-    names.reserve(kinds.size());
-    for (auto& [kind, cells] : kinds) {
-      for (TileCell* each : cells) each->kernel = static_cast<int>(names.size());
-      names.push_back(std::move(kind));
-    }
-    const std::vector<std::string> words = distinguishing_words(names);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      map_.kernels.push_back({std::move(names[i]), words[i], static_cast<int>(kinds[i].second.size())});
+    std::vector<std::pair<std::string_view, std::vector<TileCell*>>> kernels(cells_of.begin(), cells_of.end());
+    std::ranges::stable_sort(kernels, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+    for (const auto& [words, cells] : kernels) {
+      for (TileCell* each : cells) each->kernel = static_cast<int>(map_.kernels.size());
+      map_.kernels.push_back({.words = words.empty() ? text(say::series::not_recorded{}) : std::string(words),
+                              .tiles = static_cast<int>(cells.size())});
     }
   }
 

@@ -13,7 +13,6 @@
 #include "profiler/compare/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/facets.h"
-#include "profiler/points/kernel_kinds.h"
 #include "profiler/points/point_table.h"
 
 namespace attnscope::analysis {
@@ -62,8 +61,7 @@ struct TileCell {
 
 /// One of several kernels that ran the tiles of a map.
 struct MapKernel {
-  KernelKind kind;
-  std::string words;  ///< what sets it apart from the others
+  std::string words;  ///< PointColumns::kernel_words(), or that they were not recorded
   int tiles = 0;
 };
 

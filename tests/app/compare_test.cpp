@@ -62,8 +62,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   EXPECT_EQ(failed.exit_code, 4);
   EXPECT_THAT(failed.err, HasSubstr("SLOWER by more than 10%: 1 row: mine fp16 batch 1 heads 16 N 512 d 64"));
   EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600; assumed]"));
-  EXPECT_THAT(failed.out, AllOf(HasSubstr("SLOWER"), HasSubstr("over 2 points; not told apart: 1."),
-                                HasSubstr("slower by at least 13.5%")));
+  EXPECT_THAT(failed.out, AllOf(HasSubstr("SLOWER by at least"), HasSubstr("13.5%")));
   // The near end of the interval is at 1.143, for both rows together at 1.135.
   EXPECT_EQ(compared({before_, "--with", after, "--fail-on-regression", "15"}).exit_code, 4);
   EXPECT_EQ(compared({before_, "--with", after, "--fail-on-regression", "21"}).exit_code, 0);

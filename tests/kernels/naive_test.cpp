@@ -149,13 +149,9 @@ TEST(Naive, AMaskOrDropoutSparesNothing) {
 TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
   AttentionProblem p{.n_q = 256, .n_k = 256, .d = 64};
   const Tiling whole{.br = 256, .bc = 256};
-  for (const auto& [pass, formula] :
-       {std::pair{Pass::fwd, "4N²+4Nd"}, std::pair{Pass::bwd, "7N²+8Nd"}, std::pair{Pass::fwd_bwd, "11N²+12Nd"}}) {
+  for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
     p.pass = pass;
-    const auto paper = naive_attention.paper_count(p, whole);
-    EXPECT_EQ(paper->formula, formula);
-    EXPECT_EQ(paper->bytes, standard_attention_bytes(p));
-    EXPECT_EQ(naive_attention.plan(p, whole, h200()).traffic().total(), paper->bytes) << formula;
+    EXPECT_EQ(naive_attention.plan(p, whole, h200()).traffic().total(), standard_attention_bytes(p)) << to_string(pass);
   }
 }
 

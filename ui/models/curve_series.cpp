@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/curve_series.h"
 
-#include <map>
 #include <utility>
 
 #include "messages/curves.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/roofline/ceiling_table.h"
-#include "ui/models/shown_ceilings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -26,10 +23,6 @@ QString value_key(const Curve& curve, const CurvePoint& point) {
   switch (curve.kind) {
     case CurveKind::measured:
       return key;
-    case CurveKind::fit:
-      return QStringLiteral("fit_") + key;
-    case CurveKind::paper_count:
-      return QStringLiteral("paper_") + key;
     case CurveKind::model:
       return QStringLiteral("model_") + key;
     case CurveKind::compulsory:
@@ -70,47 +63,15 @@ std::vector<RunPtr> drawn_runs(const CurveSet& set) {
   return set.points->runs_of(rows);
 }
 
-CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter, const CurveRequest& request,
-                      ColorOf color) {
+CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
+                      const CurveRequest& request) {
   CurveSet set;
   static_cast<analysis::CurveSet&>(set) = analysis::build_curves(points->table(), filter.rows(), request);
-  name_curves(points->table(), set, color, static_cast<int>(category_colors));
+  name_curves(set, static_cast<int>(category_colors));
   set.title = QString::fromStdString(filter.summary());
   if (!request.axis && request.tile.swept) set.title += QStringLiteral(" · ") + format_swept(*request.tile.swept);
   set.points = std::move(points);
   return set;
-}
-
-std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows, std::string_view metric,
-                                 const std::vector<ShownCeilings>& ceilings) {
-  std::map<std::string, std::pair<std::string, DType>> devices;  // by id: name and type of elements
-  for (const Row row : rows) {
-    const analysis::Run& run = points.table().run(row);
-    devices.try_emplace(run.device_id, run.device_name, points.table().problem(row).dtype);
-  }
-  std::vector<PeakLine> lines;
-  for (const auto& [uuid, device] : devices) {
-    const std::string& id = uuid;  // clang 14 lets no lambda have a binding
-    const auto& [name, dtype] = device;
-    // Of that very device, else of another one of its name: what was measured of it, else the datasheet's.
-    const ShownCeilings* best = nullptr;
-    for (const ShownCeilings& set : ceilings) {
-      if (set.device_name != name) continue;
-      const auto rank = [&](const ShownCeilings& each) { return std::pair(each.measured, each.device_uuid == id); };
-      if (best == nullptr || rank(set) > rank(*best)) best = &set;
-    }
-    if (best == nullptr) continue;
-    for (const analysis::Peak& peak : analysis::peaks_of(metric, dtype, best->ceilings)) {
-      const std::string value = value_text(peak.value, find_metric(metric)->unit);
-      const std::string what = qtext(analysis::ceiling_label(*peak.kind, peak.source)).toStdString();
-      const bool measured = peak.source != CeilingSource::datasheet;
-      const QString text = measured ? qtext(say::curves::peak_measured{.what = what, .value = value})
-                                    : qtext(say::curves::peak_datasheet{.what = what, .value = value});
-      const QString of_device = qtext(say::curves::on_device{.what = text.toStdString(), .device = name});
-      lines.push_back({devices.size() > 1 ? of_device : text, peak.value, measured});
-    }
-  }
-  return lines;
 }
 
 ShownValues values_of(const CurveSet& set) {

@@ -16,31 +16,18 @@
 
 namespace attnscope::ui {
 
-struct ShownCeilings;
-
 using analysis::Boundary;
-using analysis::ColorOf;
 using analysis::Curve;
 using analysis::CurveKind;
 using analysis::CurvePoint;
 using analysis::CurveRequest;
 using analysis::FailedPoint;
-using analysis::no_hue;
-using analysis::of_algorithm;
 using analysis::Ordinate;
 using analysis::Quantity;
 using analysis::TileSelection;
 
-/// A ceiling of a device, drawn as a level line.
-struct PeakLine {
-  QString text;
-  double value = 0;       ///< in the unit of the curves
-  bool measured = false;  ///< else of the datasheet
-};
-
 struct CurveSet : analysis::CurveSet {
   QString title;
-  std::vector<PeakLine> peaks = {};
   std::shared_ptr<const PointSet> points;  ///< what rows refer to
 
   [[nodiscard]] ShownPoint at(Row row) const { return (*points)[row]; }
@@ -49,11 +36,7 @@ struct CurveSet : analysis::CurveSet {
 
 /// `filter` stands on the problem, or on what all points of the axis have in common.
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
-                                    const CurveRequest& request, ColorOf color = ColorOf::automatic);
-
-/// The ceilings of the devices shown that bound this metric, the measured ones first: datasheet values stand in.
-[[nodiscard]] std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows,
-                                               std::string_view metric, const std::vector<ShownCeilings>& ceilings);
+                                    const CurveRequest& request);
 
 /// Of the points on the curves.
 [[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);

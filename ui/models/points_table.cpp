@@ -40,16 +40,22 @@ std::vector<Row> examples(std::span<const RowKey> keys, std::span<const Row> row
   return found;
 }
 
-std::vector<RowKey> keys_of(const PointSetting& setting, const analysis::PointTable& points) {
-  if (setting.fields.empty()) return {analysis::key_of_knobs(points)};
+/// That it speaks for; of a knob none.
+std::vector<std::string_view> fields_of(const Field& setting) {
+  if (setting.role == FieldRole::knob) return {};
+  return setting.parts.empty() ? std::vector{setting.name} : setting.parts;
+}
+
+std::vector<RowKey> keys_of(const Field& setting, const analysis::PointTable& points) {
+  if (setting.role == FieldRole::knob) return {analysis::key_of_knobs(points)};
   std::vector<RowKey> keys;
-  for (const std::string_view name : setting.fields) {
+  for (const std::string_view name : fields_of(setting)) {
     if (points.points().find_field(name) != nullptr) keys.push_back(key_of_field(points, name));
   }
   return keys;
 }
 
-std::optional<double> number_of(const PointSetting::Value& value) {
+std::optional<double> number_of(const SettingValue& value) {
   bool is_number = false;
   const double number = value.sort.typeId() == QMetaType::QString ? 0 : value.sort.toDouble(&is_number);
   return is_number ? std::optional(number) : std::nullopt;
@@ -62,17 +68,17 @@ class Maker {
     made.table.rows = points_.size();
   }
 
-  void add(const PointSetting& setting) {
+  void add(const Field& setting) {
     const PointSet* points = &points_;
-    const auto spec_for = [points, fields = setting.fields](std::size_t row) {
+    const auto spec_for = [points, fields = fields_of(setting)](std::size_t row) {
       return points->table().points().spec(static_cast<Row>(row), fields);
     };
-    PointsTable::Facts facts{.in_use = setting.shown == PointSetting::Shown::always};
+    PointsTable::Facts facts{.in_use = is_always_shown(setting)};
     // Field by field, for of each there are few values.
     for (const RowKey& key : keys_of(setting, points_.table())) {
       if (facts.in_use) break;
       facts.in_use =
-          std::ranges::any_of(examples({&key, 1}, rows_), [&](Row row) { return setting.is_set(spec_for(row)); });
+          std::ranges::any_of(examples({&key, 1}, rows_), [&](Row row) { return is_set(setting, spec_for(row)); });
     }
     add(setting_column(setting, spec_for, rows_.size()), std::move(facts),
         examples_of(setting, points_.table(), rows_));
@@ -232,7 +238,7 @@ std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> 
     }
   }
   Maker maker(*made);
-  for (const PointSetting& setting : point_settings(registry, foreign_knobs, fields)) maker.add(setting);
+  for (const Field& setting : point_settings(registry, foreign_knobs, fields)) maker.add(setting);
   add_result(maker, *made->points);
   add_metrics(maker);
   add_sources(maker, *made->points);
@@ -243,12 +249,12 @@ std::string result_code(const PointSet& points, Row row) {
   return result_of(points, row, true).toStdString();
 }
 
-Column setting_column(const PointSetting& setting, std::function<PointSpec(std::size_t)> spec, std::size_t rows) {
-  Column column{.key = setting.key.toStdString(), .title = setting.label.toStdString()};
-  column.help = setting.help.toStdString();
-  const auto value = [setting, spec = std::move(spec)](std::size_t row) { return setting.value(spec(row)); };
-  column.cell = [value, valued = setting.fields.size() <= 1](std::size_t row) {
-    const PointSetting::Value of_row = value(row);
+Column setting_column(const Field& setting, std::function<PointSpec(std::size_t)> spec, std::size_t rows) {
+  Column column{.key = setting_key(setting).toStdString(), .title = text(setting.label())};
+  column.help = setting_help(setting).toStdString();
+  const auto value = [setting, spec = std::move(spec)](std::size_t row) { return setting_value(setting, spec(row)); };
+  column.cell = [value, valued = setting.parts.empty()](std::size_t row) {
+    const SettingValue of_row = value(row);
     return Cell{.text = of_row.text.toStdString(), .number = valued ? number_of(of_row) : std::nullopt};
   };
   if (rows == 0 || !value(0).number) return column;
@@ -257,8 +263,7 @@ Column setting_column(const PointSetting& setting, std::function<PointSpec(std::
   return column;
 }
 
-std::vector<Row> examples_of(const PointSetting& setting, const analysis::PointTable& points,
-                             std::span<const Row> rows) {
+std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& points, std::span<const Row> rows) {
   return examples(keys_of(setting, points), rows);
 }
 

@@ -48,10 +48,10 @@ struct PointsTable {
 [[nodiscard]] std::string result_code(const PointSet& points, Row row);
 
 /// `spec`: of each of so many rows of a table. What several fields are sorted by is no value of theirs: "1 x 132".
-[[nodiscard]] analysis::Column setting_column(const PointSetting& setting, std::function<PointSpec(std::size_t)> spec,
+[[nodiscard]] analysis::Column setting_column(const Field& setting, std::function<PointSpec(std::size_t)> spec,
                                               std::size_t rows);
 /// A row of each of those that read differently; the setting may have the same text for several of them.
-[[nodiscard]] std::vector<Row> examples_of(const PointSetting& setting, const analysis::PointTable& points,
+[[nodiscard]] std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& points,
                                            std::span<const Row> rows);
 
 // A table of points (points_table.h) as a model.

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/points/coded.h"
 #include "profiler/points/table.h"
 #include "ui/text/values.h"
 

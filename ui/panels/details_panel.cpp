@@ -124,7 +124,7 @@ void add_title(Html& html, const std::string& name) {
              algorithm_color(name, html.colors().dark));
 }
 
-void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std::span<const PointSetting> settings) {
+void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std::span<const Field> settings) {
   const PointSpec& spec = record.spec;
   const AttentionProblem& problem = spec.problem;
   const PlotColors& colors = html.colors();
@@ -142,13 +142,13 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
     html.paragraph(qtext(say::details::extrapolated{}), colors.muted);
   }
   bool tile_said = false;
-  for (const PointSetting& setting : settings) {
-    if (setting.of_tile) {  // with all that was chosen for it
+  for (const Field& setting : settings) {
+    if (is_of_tile(setting)) {  // with all that was chosen for it
       if (!std::exchange(tile_said, true)) html.row(qtext(say::details::tile{}), format_tile(spec.config()));
-    } else if (setting.fields.front() != "algorithm" &&
-               (setting.shown != PointSetting::Shown::where_set || setting.is_set(spec))) {
-      const bool lengths = setting.fields.size() == 2 && problem.n_q != problem.n_k;
-      html.row(lengths ? qtext(say::details::lengths{}) : setting.label, setting.value(spec).text);
+    } else if (setting.role != FieldRole::algorithm &&
+               (setting.shown != FieldShown::where_set || is_set(setting, spec))) {
+      const bool lengths = setting.parts.size() == 2 && problem.n_q != problem.n_k;
+      html.row(lengths ? qtext(say::details::lengths{}) : qtext(setting.label()), setting_value(setting, spec).text);
     }
   }
 
@@ -286,12 +286,12 @@ void add_launches(Html& html, const PointRecord& record) {
 }  // namespace
 
 QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette) {
-  static const std::vector<PointSetting> settings = point_settings();
+  static const std::vector<Field> settings = point_settings();
   return describe_point_html(run, record, palette, settings);
 }
 
 QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
-                            std::span<const PointSetting> settings) {
+                            std::span<const Field> settings) {
   Html html(palette);
   add_setting(html, run, record, settings);
   add_times(html, record);

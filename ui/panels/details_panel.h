@@ -17,7 +17,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette);
 /// With a row for each of these settings that the point has.
 [[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
-                                          std::span<const PointSetting> settings);
+                                          std::span<const Field> settings);
 /// What is left to say of a point whose record could not be read: what was asked for, and why.
 [[nodiscard]] QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette);
 

@@ -14,7 +14,6 @@ namespace {
 constexpr double square_size = 6.5;
 constexpr double older_strength = 0.6;   ///< of the colour of an older run's curves
 constexpr double oldest_strength = 0.4;  ///< of those before it
-constexpr double beside_strength = 0.6;  ///< of the colour of what is simulated beside what was measured
 
 QColor mixed(const QColor& color, const QColor& background, double strength) {
   const auto part = [strength](int a, int b) { return static_cast<int>(strength * a + (1 - strength) * b); };
@@ -89,12 +88,6 @@ QPen curve_pen(const Curve& curve, const QColor& color) {
       break;
     case CurveKind::model:
       pen.setDashPattern({6, 3});
-      break;
-    case CurveKind::fit:
-      pen.setDashPattern({8, 3, 1.5, 3});
-      break;
-    case CurveKind::paper_count:
-      pen.setDashPattern({3, 2, 1, 2, 1, 2});
       break;
     case CurveKind::compulsory:
       pen.setWidthF(1.2);
@@ -187,10 +180,9 @@ QCPScatterStyle selection_ring(const QColor& color) {
 }
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
-  if (curve.name.algorithm.empty() || curve.hue == no_hue) return colors.muted;
+  if (curve.name.algorithm.empty()) return colors.muted;
   QColor color = curve.hue >= 0 ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
                                 : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
-  if (curve.beside) color = mixed(color, colors.dark ? Qt::white : Qt::black, beside_strength);
   if (!curve.paler) return color;
   return mixed(color, colors.background, curve.name.age == 1 ? older_strength : oldest_strength);
 }
@@ -219,10 +211,6 @@ QString style_words(const Curve& curve) {
       // It is exact for bytes between SM and L2, and a prediction for a time.
       if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});
       return qtext(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
-    case CurveKind::fit:
-      return qtext(say::curve_plot::fit{.quantity = quantity.toStdString()});
-    case CurveKind::paper_count:
-      return qtext(say::curve_plot::paper_count{});
     case CurveKind::compulsory:
       return qtext(say::curve_plot::compulsory{});
   }

@@ -26,14 +26,14 @@ inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterSt
 [[nodiscard]] SampleMark mark_of_values(Provenance provenance);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
 [[nodiscard]] QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background);
-/// The algorithm's colour, in a shade for each of several devices, or the device's or run's own (Curve::hue); paler for
-/// an older run, darker for a simulated one beside a measured one; muted for what belongs to the problem alone.
+/// The algorithm's colour, in a shade for each of several devices, or the device's or owner's own (Curve::hue); paler
+/// for an older run; muted for what belongs to the problem alone.
 [[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
 /// Whether throttled clocks change what the curve shows: bytes do not depend on them.
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);
 [[nodiscard]] QString throttled_words();
 [[nodiscard]] QString extrapolated_words();
-/// What the curve is, whosever: "DRAM · measured", "SM↔L2 fit".
+/// What the curve is, whosever: "DRAM · measured".
 [[nodiscard]] QString style_words(const Curve& curve);
 /// Legends and notes are a little smaller than the axes.
 [[nodiscard]] QFont small_font(QFont font);

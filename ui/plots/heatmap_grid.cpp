@@ -397,7 +397,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   if (cell.kernel >= 0) {
     const analysis::MapKernel& kernel = grid.kernels[static_cast<std::size_t>(cell.kernel)];
     const QString mark = kernel_mark(cell.kernel);
-    const QString words = qtext(say::tile_map::kernel{.kernel = describe(kernel.kind)});
+    const QString words = qtext(say::tile_map::kernel{.kernel = kernel.words});
     content.notes << (mark.isEmpty() ? words : mark + QLatin1Char(' ') + words);
   }
   if (cell.again)

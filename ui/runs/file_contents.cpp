@@ -95,7 +95,6 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   store.each_point({}, contents.whole ? 0 : known->last_point, begin,
                    [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
   if (!contents.whole) read_grown(store, contents, *known);
-  for (auto& [run, of_run] : contents.points) of_run.shrink();
   contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.bad_rows()))
                          .join(QLatin1Char(' '))
                          .trimmed();

@@ -8,6 +8,7 @@
 
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -28,11 +29,11 @@ const std::vector<Property>& properties() {
         [](const PointSpec& s) { return format_heads(s.problem); },
         [](const PointSpec& s) { return to_qstring(to_string(s.problem.dtype)); },
     };
-    for (const PointSetting& setting : point_settings()) {
-      if (setting.shown == PointSetting::Shown::always) continue;
+    for (const Field& setting : point_settings()) {
+      if (is_always_shown(setting)) continue;
       all.emplace_back([setting](const PointSpec& spec) {
-        const QString text = setting.value(spec).text;
-        return text.isEmpty() ? QString() : QStringLiteral("%1 %2").arg(within_sentence(setting.label), text);
+        const QString text = setting_value(setting, spec).text;
+        return text.isEmpty() ? QString() : QStringLiteral("%1 %2").arg(within_sentence(qtext(setting.label())), text);
       });
     }
     return all;

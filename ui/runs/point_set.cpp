@@ -40,10 +40,7 @@ void RunPoints::put(Row row) {
   }
 }
 
-void RunPoints::shrink() {
-  columns_.shrink();
-  order_.shrink_to_fit();
-}
+void RunPoints::shrink() {}
 
 std::vector<Row> RunPoints::sorts() const {
   constexpr std::array<std::string_view, 3> of_a_curve_or_map{"n_k", "br", "bc"};

@@ -95,7 +95,6 @@ TEST_F(UserKernelTest, AlgorithmWithoutALawStatesNothing) {
   EXPECT_FALSE(model.refusal);
   EXPECT_FALSE(model.states_bytes);
   EXPECT_FALSE(model.predicts_time);
-  EXPECT_TRUE(kernel->law(problem_of(), TileShape(), gpu_).text.empty());
 }
 
 TEST_F(UserKernelTest, RefusesByName) {

@@ -127,7 +127,6 @@ TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
   EXPECT_EQ(by_bc.curves[1].name.group, "Bc 64");
   ASSERT_EQ(by_bc.failed.size(), 1U);
   EXPECT_EQ(by_bc.failed[0].n, 256);
-  EXPECT_EQ(text(failure_words(points.table(), by_bc.failed[0])), "2 of 6 could not run: infeasible");
   const CurveSet by_tile = curves_over(Points(records), {.axis = axis_called("n"),
                                                          .metric = "time_median_ns",
                                                          .group = tile_facet(),
@@ -151,22 +150,6 @@ TEST(AxisCurves, WordsStandAtPlaces) {
   ASSERT_EQ(set.curves.size(), 1U);
   EXPECT_EQ(set.curves[0].points[0].n, 1);
   EXPECT_EQ(set.curves[0].points[1].n, 2);
-}
-
-TEST(AxisCurves, MemoryOnChipIsAnAxis) {
-  // The rule's tiles of M = 4 d Br: Br by at most d.
-  const Points points({fixtures::ok_point(fixtures::spec("fa2", 4096, 64, 64, 64)),
-                       fixtures::ok_point(fixtures::spec("fa2", 4096, 128, 64, 64)),
-                       fixtures::ok_point(fixtures::spec("fa2", 4096, 128, 32, 64))});
-  const PointTable table = points.table();
-  const auto axes = varying_curve_axes(table, table.rows());
-  ASSERT_NE(find_axis(axes, "m"), nullptr);
-  const CurveSet set = build_curves(
-      table, table.rows(), {.axis = memory_axis(), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
-  ASSERT_EQ(set.curves.size(), 1U);
-  ASSERT_EQ(set.curves[0].points.size(), 2U) << "what no rule gives has no M";
-  EXPECT_EQ(set.curves[0].points[0].n, 4 * 64 * 64);
-  EXPECT_EQ(set.curves[0].points[1].n, 4 * 64 * 128);
 }
 
 TEST(AxisCurves, RunsAreNotBlended) {
@@ -193,26 +176,6 @@ TEST(AxisCurves, ANewerPointByItselfDoesNotLeadAnOlderCurve) {
       points, {.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
   ASSERT_FALSE(set.curves.empty());
   EXPECT_EQ(set.curves[0].name.runs, "old");
-}
-
-TEST(Peaks, AreOfTheMetricsOwnUnit) {
-  const std::vector<Ceiling> ceilings{
-      {.name = "mma_fp16", .value = 600e12, .unit = "flop/s"},
-      {.name = "mma_fp16", .argument = 2, .value = 500e12, .unit = "flop/s"},  // of a curve its largest value
-      {.name = "wgmma_fp16", .argument = 1, .value = 700e12, .unit = "flop/s"},
-      {.name = "wgmma_fp16", .argument = 2, .value = 800e12, .unit = "flop/s"},
-      {.name = "mma_bf16", .value = 610e12, .unit = "flop/s"},
-      {.name = "dram_read", .value = 4e12, .unit = "byte/s", .source = CeilingSource::datasheet}};
-  const auto rates = peaks_of("tflops", DType::fp16, ceilings);
-  ASSERT_EQ(rates.size(), 2U) << "another type has others";
-  EXPECT_DOUBLE_EQ(rates[0].value, 600);
-  EXPECT_DOUBLE_EQ(rates[1].value, 800);
-  EXPECT_EQ(rates[0].source, CeilingSource::measured);
-  const auto bandwidths = peaks_of("dram_bandwidth", DType::fp16, ceilings);
-  ASSERT_EQ(bandwidths.size(), 1U);
-  EXPECT_DOUBLE_EQ(bandwidths[0].value, 4e12);
-  EXPECT_EQ(bandwidths[0].source, CeilingSource::datasheet);
-  EXPECT_TRUE(peaks_of("time_median_ns", DType::fp16, ceilings).empty());
 }
 
 TEST(Peaks, ADatasheetsPeakOfTheTensorCoresHasNoInstructionsName) {

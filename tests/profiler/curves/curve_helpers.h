@@ -17,7 +17,6 @@ namespace attnscope::analysis {
 inline CurveRequest everything() {
   CurveRequest request;
   request.algorithms = {"naive", "fa1", "fa2"};
-  request.paper_count = true;
   return request;
 }
 

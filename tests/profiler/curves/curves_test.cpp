@@ -68,19 +68,6 @@ TEST(Curves, CompulsoryMinimumBelongsToTheProblem) {
   EXPECT_DOUBLE_EQ(least->value, 4.0 * 1024 * 128 * 2 * 132);
 }
 
-TEST(Curves, PaperCountsAreTheLiteralOnes) {
-  const Drawn drawn(fixtures::memory_wall());
-  const Curve* standard = drawn.curve("naive", CurveKind::paper_count, Quantity::sm_l2);
-  const CurvePoint* count = at(standard, 2048);
-  EXPECT_DOUBLE_EQ(count->value, (4.0 * 2048 * 2048 + 4.0 * 2048 * 128) * 2 * 132);
-  EXPECT_EQ(standard->formula, "4N²+4Nd");
-  const CurvePoint* flash = at(drawn.find("fa1", CurveKind::paper_count, Quantity::sm_l2), 2048);
-  const CurvePoint* measured = at(drawn.find("fa1", CurveKind::measured, Quantity::sm_l2), 2048);
-  const PointSpec& spec = drawn.record(*measured).spec;
-  EXPECT_DOUBLE_EQ(flash->value, static_cast<double>(flash_paper_bytes(spec.problem, spec.tile.bc)));
-  EXPECT_EQ(drawn.find("fa2", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts FA1";
-}
-
 TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
   const Drawn drawn(fixtures::memory_wall());
   ASSERT_EQ(drawn.set.failed.size(), 1U);
@@ -197,96 +184,6 @@ TEST(Curves, SimulatedAndMeasuredNeverShareACurve) {
   }
   EXPECT_EQ(measured, 6);
   EXPECT_EQ(simulated, 6);
-  for (const Curve& curve : drawn.set.curves) {
-    if (curve.kind == CurveKind::fit) {
-      EXPECT_EQ(curve.provenance, Provenance::derived);
-    }
-  }
-}
-
-// What is 2 N² d / Br + 2 N d of FA2 and, with square tiles of Br = Bc = 128 over d 128, 7 N² + N d of standard
-// attention's three kernels (one of N² stays on chip) comes out of the counted bytes.
-TEST(Curves, TheFitFindsTheClosedFormsOwnConstants) {
-  const Drawn drawn(fixtures::memory_wall());
-  constexpr double counter_excess = 1.001;
-  const Curve* fa2_fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
-  EXPECT_EQ(fa2_fit->provenance, Provenance::derived);
-  EXPECT_EQ(fa2_fit->law->law.text, "N²d/Br");
-  EXPECT_NEAR(fa2_fit->law->fit->scale, 2 * counter_excess, 0.01);
-  EXPECT_NEAR(fa2_fit->law->fit->below, 2 * counter_excess, 0.05);
-  const Curve* naive_fit = drawn.curve("naive", CurveKind::fit, Quantity::sm_l2);
-  EXPECT_EQ(naive_fit->law->law.text, "N²");
-  EXPECT_EQ(naive_fit->points.front().n, 256) << "every score is in memory from the start";
-  const Curve* fa1_fit = drawn.curve("fa1", CurveKind::fit, Quantity::sm_l2);
-  EXPECT_EQ(fa1_fit->law->law.text, "N²d²/M");
-  // M is 116,224 elements on an H200: N d reaches it at N = 1024 for d 128.
-  EXPECT_EQ(fa1_fit->points.front().n, 1024);
-  for (const Curve* fit : {fa1_fit, fa2_fit, naive_fit}) {
-    EXPECT_NEAR(fit->law->power->slope, 1.95, 0.1);
-    // It runs through the points that it was laid through.
-    const Curve* measured = drawn.curve(fit->name.algorithm, CurveKind::measured, Quantity::sm_l2);
-    for (const CurvePoint& point : measured->points) {
-      if (point.n < fit->points.front().n) continue;
-      const CurvePoint* fitted = at(fit, point.n);
-      EXPECT_NEAR(fitted->value / point.value, 1, 0.03) << fit->name.algorithm << ' ' << point.n;
-    }
-  }
-  EXPECT_TRUE(drawn.set.withheld.empty());
-}
-
-TEST(Curves, AFitOfSimulatedPointsIsSimulated) {
-  const Drawn drawn(fixtures::memory_wall(true));
-  int fits = 0;
-  for (const Curve& curve : drawn.set.curves) {
-    if (curve.kind != CurveKind::fit) continue;
-    ++fits;
-    EXPECT_EQ(curve.provenance, Provenance::simulated);
-  }
-  EXPECT_EQ(fits, 3);
-}
-
-TEST(Curves, FewerThanFourPointsCarryNoFit) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
-    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
-    const Drawn drawn(records);
-    EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::sm_l2) != nullptr, records.size() == 4);
-    ASSERT_EQ(drawn.set.withheld.size(), records.size() == 2 || records.size() == 3 ? 1U : 0U)
-        << records.size() << ": one point has no growth";
-    for (const WithheldFit& withheld : drawn.set.withheld) {
-      EXPECT_EQ(withheld.name.algorithm, "fa2");
-      EXPECT_EQ(withheld.law.refusal, FitRefusal::too_few);
-      EXPECT_EQ(withheld.law.points, records.size());
-    }
-  }
-}
-
-TEST(Curves, DramThatTheL2KeepsLowCarriesNoQuadraticLaw) {
-  // FA2's DRAM bytes are the compulsory ones: they grow as N.
-  std::vector<PointRecord> records = fixtures::memory_wall();
-  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
-  const Points points(records);
-  CurveRequest request = everything();
-  request.sm_l2 = false;
-  const Drawn drawn(points, request);
-  EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::dram), nullptr);
-  ASSERT_EQ(drawn.set.withheld.size(), 1U);
-  EXPECT_EQ(drawn.set.withheld[0].law.refusal, FitRefusal::not_seen);
-  EXPECT_NEAR(drawn.set.withheld[0].law.power->slope, 1, 0.01);
-}
-
-TEST(Curves, PerHeadDividesEverything) {
-  const Points points(fixtures::memory_wall());
-  CurveRequest request = everything();
-  const Drawn all(points, request);
-  request.per_head = true;
-  const Drawn one(points, request);
-  ASSERT_EQ(all.set.curves.size(), one.set.curves.size());
-  for (std::size_t c = 0; c < all.set.curves.size(); ++c) {
-    for (std::size_t i = 0; i < all.set.curves[c].points.size(); ++i) {
-      EXPECT_NEAR(all.set.curves[c].points[i].value / one.set.curves[c].points[i].value, 132, 1e-6) << c;
-    }
-  }
 }
 
 TEST(Curves, OneTileStandsForAnAlgorithm) {
@@ -465,15 +362,6 @@ TEST(Curves, DecodingIsDrawnOverTheKeys) {
   EXPECT_DOUBLE_EQ(least->value, 16 * (2.0 * 65536 + 2) * 128 * 2);
   const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 4096);
   EXPECT_DOUBLE_EQ(model->value, model_bytes(fixtures::decode_spec("fa2", 4096)));
-  EXPECT_EQ(drawn.find("naive", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts n_q = n_k";
-}
-
-TEST(Curves, DecodingFitsAMultipleOfTheCache) {
-  const Drawn drawn(fixtures::decoding());
-  const Curve* fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
-  EXPECT_EQ(fit->law->law.text, "n_k·d");
-  EXPECT_NEAR(fit->law->fit->scale, 2, 0.01) << "K and V";
-  EXPECT_NEAR(fit->law->power->slope, 1, 0.01);
 }
 
 TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
@@ -501,43 +389,6 @@ TEST(Curves, BackwardComparesWithItsOwnMinimum) {
   const Drawn drawn(fixtures::backward());
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 2048);
   EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
-}
-
-TEST(Curves, NaivesLawIsOfEveryScoreWhateverTheMask) {
-  std::vector<PointRecord> records;
-  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
-    PointRecord record = fixtures::ok_point(fixtures::spec("naive", n));
-    record.spec.problem.mask.left = 255;
-    record.spec.problem.mask.right = 0;
-    records.push_back(record);
-  }
-  const Drawn drawn(records);
-  const Curve* fit = drawn.curve("naive", CurveKind::fit, Quantity::sm_l2);
-  EXPECT_EQ(fit->law->law.text, "N²");
-}
-
-TEST(Curves, UnderAWindowTheLawCountsThePairsLeft) {
-  std::vector<PointRecord> records;
-  for (std::int64_t n = 1024; n <= 16384; n *= 2) {
-    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
-    record.spec.problem.mask.left = 255;
-    record.spec.problem.mask.right = 0;
-    const double moved = 10 * static_cast<double>(unmasked_pairs(record.spec.problem));
-    for (MetricValue& metric : record.kernels[0].metrics) {
-      if (metric.name == metric_key::l2_to_sm_bytes) metric.value = moved;
-      if (metric.name == metric_key::sm_to_l2_bytes) metric.value = 0;
-    }
-    records.push_back(record);
-  }
-  const Drawn drawn(records);
-  const Curve* fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
-  EXPECT_EQ(fit->law->law.text, "P·d/Br");
-  EXPECT_EQ(fit->law->law.lower, "") << "the pairs of a window grow as N: there is no order below";
-  for (const CurvePoint& point : fit->points) {
-    AttentionProblem problem = records[0].spec.problem;
-    problem.n_q = problem.n_k = static_cast<std::int64_t>(point.n);
-    EXPECT_NEAR(point.value / (10 * static_cast<double>(unmasked_pairs(problem))), 1, 1e-6) << point.n;
-  }
 }
 
 TEST(Curves, GivenLengthsFitNoShorterN) {
@@ -633,7 +484,6 @@ TEST(Curves, WithoutItsAlgorithmAPointHasNoTheory) {
   const CurveSet set = build_curves(table, table.rows(), everything());
   EXPECT_EQ(std::ranges::count(set.curves, CurveKind::measured, &Curve::kind), 2);
   EXPECT_EQ(std::ranges::count(set.curves, CurveKind::model, &Curve::kind), 0);
-  EXPECT_TRUE(set.withheld.empty());
   EXPECT_EQ(fa2().name(), record.spec.algorithm);
 }
 

@@ -13,7 +13,7 @@
 #include "profiler/lesson/playing.h"
 #include "profiler/lesson/values.h"
 #include "profiler/lesson/web.h"
-#include "profiler/points/markup.h"
+#include "profiler/plan/text.h"
 #include "tests/profiler/lesson/claim_cards.h"
 #include "tests/profiler/points/fixtures.h"
 

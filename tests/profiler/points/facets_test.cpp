@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 
-#include "kernels/growth_laws.h"
 #include "profiler/plan/fields.h"
 #include "profiler/tilemap/tile_choice.h"
 #include "tests/kernels/stated.h"
@@ -85,7 +84,6 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
                                                     .short_title = "Mine",
                                                     .source = "nowhere",
                                                     .tile_meaning = Message::verbatim("nothing"),
-                                                    .law = linear_law,
                                                     .knobs = {{.name = "cluster",
                                                                .label = Message::verbatim("Cluster"),
                                                                .meaning = Message::verbatim("Blocks of a cluster"),
@@ -121,7 +119,6 @@ TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
                                                     .short_title = "Mine",
                                                     .source = "nowhere",
                                                     .tile_meaning = Message::verbatim("nothing"),
-                                                    .law = linear_law,
                                                     .knobs = {{.name = "cluster",
                                                                .label = Message::verbatim("Cluster"),
                                                                .meaning = Message::verbatim("Blocks of a cluster"),

@@ -52,7 +52,6 @@ void expect_row(const PointColumns& columns, Row row, const PointRecord& record,
   EXPECT_EQ(columns.origin(row), record.origin());
   EXPECT_EQ(columns.throttled(row), record.clocks && record.clocks->throttled);
   EXPECT_EQ(columns.throttle_reasons(row), record.clocks ? record.clocks->throttle_reasons : 0);
-  EXPECT_EQ(columns.kernel_kind(row), kernel_kind(record));
   EXPECT_EQ(columns.sum(row).has_value(), record.kernel("all") != nullptr);
   const std::vector<KernelOfRow> kernels = columns.kernels(row);
   ASSERT_EQ(kernels.size(), record.kernels.size());
@@ -65,7 +64,8 @@ void expect_row(const PointColumns& columns, Row row, const PointRecord& record,
       expect_value(evaluate(name, kernels[i]), evaluate(name, record, kernel));
     }
     expect_value(dram_traffic(kernels[i]), dram_traffic(record, kernel));
-    EXPECT_EQ(columns.round_times(row, kernel), round_values(metric_key::time_median_ns, record, kernel));
+    EXPECT_EQ(columns.round_values(row, metric_key::time_median_ns, kernel),
+              round_values(metric_key::time_median_ns, record, kernel));
     EXPECT_EQ(columns.round_values(row, metric_key::dram_bytes, kernel),
               round_values(metric_key::dram_bytes, record, kernel));
   }
@@ -179,7 +179,6 @@ TEST(PointColumns, TakeRowsOfOtherColumns) {
   }
   columns.add(from, rows);
   columns.add(from, {});
-  columns.shrink();
   expect_rows(columns, wanted);
   // And go on as if the points had come one by one.
   columns.add(records[1]);
@@ -208,12 +207,15 @@ TEST(PointColumns, KeepWhatEachRoundFound) {
   using testing::ElementsAre;
   using testing::Optional;
   EXPECT_THAT(columns.round_values(1, "dram_bytes"), ElementsAre(Optional(101), Optional(301), Optional(201)));
-  EXPECT_THAT(columns.round_times(1), ElementsAre(Optional(1005), Optional(3005), Optional(2005)));
+  EXPECT_THAT(columns.round_values(1, metric_key::time_median_ns),
+              ElementsAre(Optional(1005), Optional(3005), Optional(2005)));
   EXPECT_THAT(columns.round_values(1, "l2_sm_bytes"), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
-  EXPECT_THAT(columns.round_times(1, "no such kernel"), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(columns.round_values(1, metric_key::time_median_ns, "no such kernel"),
+              ElementsAre(std::nullopt, std::nullopt, std::nullopt));
   EXPECT_THAT(columns.round_clocks(1),
               ElementsAre(RoundClock{0, 1.5e9, false}, RoundClock{1, 1.7e9, false}, RoundClock{4, 1.6e9, false}));
-  EXPECT_THAT(columns.round_times(0), ElementsAre(Optional(columns.sum(0)->times()->median)));
+  EXPECT_THAT(columns.round_values(0, metric_key::time_median_ns),
+              ElementsAre(Optional(columns.sum(0)->times()->median)));
   const auto scatter = quartiles_over_rounds("dram_bytes", *columns.sum(1));
   ASSERT_TRUE(scatter);
   EXPECT_EQ(scatter->q1, 151);

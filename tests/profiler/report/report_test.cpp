@@ -9,7 +9,7 @@
 #include <set>
 
 #include "profiler/metrics/metrics.h"
-#include "profiler/points/markup.h"
+#include "profiler/plan/text.h"
 #include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/spelling.h"
@@ -359,7 +359,7 @@ TEST(ReportText, MarkdownEscapesWhatMeansSomething) {
   EXPECT_EQ(markdown("www.x.y"), "www&#46;x.y");
   EXPECT_EQ(markdown("<b>"), "&lt;b\\>");
   EXPECT_EQ(markdown("`x` [y](z)"), "\\`x\\` \\[y\\]\\(z\\)");
-  EXPECT_EQ(analysis::markup("a\"<&>'"), "a&quot;&lt;&amp;&gt;&#39;");
+  EXPECT_EQ(markup("a\"<&>'"), "a&quot;&lt;&amp;&gt;&#39;");
 }
 
 TEST(ReportPictures, HaveNoNegativeZero) {

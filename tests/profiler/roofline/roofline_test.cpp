@@ -7,7 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
@@ -304,30 +303,6 @@ TEST(Roofline, AlongNItIsTheFastestTileOfEach) {
   EXPECT_EQ(report.without_bytes, 1U);
 }
 
-TEST(Roofline, AlongTilesItIsTheSideThatDividesTheTraffic) {
-  std::vector<PointRecord> records;
-  for (const std::string name : {"fa1", "fa2"}) {
-    for (const int br : {64, 128}) {
-      for (const int bc : {32, 64, 128})
-        records.push_back(timed_point(fixtures::spec(name, 4096, br, bc), 1e5, 1e8, 1e9));
-    }
-  }
-  Points points;
-  points.add(records, fixtures::run());
-  const RooflineReport report = report_of(points, {.device_id = {}, .ceilings = {}, .along = Along::tile});
-  ASSERT_THAT(report.series, SizeIs(5)) << "FA1 of two Br, FA2 of three Bc";
-  EXPECT_EQ(report.series[0].algorithm, "fa1");
-  EXPECT_EQ(report.series[0].side, TileSide::bc);
-  EXPECT_EQ(report.series[0].other_side, 64);
-  ASSERT_THAT(report.series[0].points, SizeIs(3));
-  EXPECT_EQ(report.series[0].points[2].tile.bc, 128);
-  EXPECT_EQ(report.series[4].side, TileSide::br);
-  EXPECT_EQ(report.series[4].other_side, 128);
-  EXPECT_EQ(report.series[4].n, 4096);
-  EXPECT_THAT(report.series[4].points, SizeIs(2));
-  EXPECT_THAT(report_of(points, {.device_id = {}, .ceilings = {}, .along = Along::tile, .n = 2048}).series, IsEmpty());
-}
-
 TEST(Roofline, DevicesAreShownOneAtATime) {
   analysis::Run simulated = fixtures::run(Provenance::simulated, "sim");
   simulated.device_id = "SIM-NVIDIA-H200";
@@ -354,12 +329,6 @@ TEST(Intensity, StandardAttentionAtDramIsHalfOfD) {
       const double by_hand = static_cast<double>(d) / 2 / (1 + static_cast<double>(d) / static_cast<double>(n));
       EXPECT_NEAR(exact / by_hand, 1, 1e-9) << d << " " << n;
     }
-    const Config config = known("naive").default_config(head(4096, d), h200());
-    const auto limit = intensity_limit(known("naive"), head(4096, d), config, h200(), RooflineLevel::dram);
-    ASSERT_TRUE(limit);
-    EXPECT_EQ(limit->of, "d");
-    EXPECT_NEAR(limit->factor, 0.5, 0.002);
-    EXPECT_NEAR(limit->intensity, 0.5 * static_cast<double>(d), 0.2);
   }
 }
 
@@ -377,42 +346,12 @@ TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
       const double l2 = exact_intensity("fa2", p, config, RooflineLevel::sm_l2);
       EXPECT_NEAR(l2, 4 * n * n * d / (4 * n * n * d / br + 4 * n * d + 4 * n), 1e-6);
       EXPECT_NEAR(l2 / br, 1, 0.01) << "the folklore's form, from above";
-      const auto of_rows = intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::sm_l2);
-      ASSERT_TRUE(of_rows);
-      EXPECT_EQ(of_rows->of, "Br");
-      EXPECT_NEAR(of_rows->factor, 1, 0.003);
-      const auto of_length = intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::dram);
-      ASSERT_TRUE(of_length);
-      EXPECT_EQ(of_length->of, "N");
-      EXPECT_NEAR(of_length->factor, 0.5 / (1 + 1 / (2 * d)), 1e-6);
-      EXPECT_NEAR(of_length->intensity, dram, 1e-3 * dram);
     }
   }
   // At N 1024 the N that it has to be large against is 128 tiles' worth of rows: Br is off by an eighth.
   const double small =
       exact_intensity("fa2", head(1024, 128), Config{TileShape{.br = 128, .bc = 64}}, RooflineLevel::sm_l2);
   EXPECT_NEAR(small / 128, 1 / (1 + 128.0 / 1024 * (1 + 1.0 / 128)), 1e-9);
-}
-
-TEST(Intensity, PassesOverFp32OutputsAreFourTenthsOfBc) {
-  // Each pass over the rows reads Q (2 d bytes) and reads and writes O in fp32 (8 d) and the statistics (16): of N^2/Bc
-  // times 10 d + 16 bytes, 4 N^2 d FLOPs are 0.4 Bc / (1 + 1.6/d). The paper counts O in fp16: 2/3 Bc.
-  for (const double d : {64.0, 128.0}) {
-    for (const int bc : {64, 128}) {
-      const AttentionProblem p = head(16384, static_cast<std::int64_t>(d));
-      const Config config{TileShape{.br = 64, .bc = bc}};
-      const auto limit = intensity_limit(known("fa1"), p, config, h200(), RooflineLevel::sm_l2);
-      ASSERT_TRUE(limit);
-      EXPECT_EQ(limit->of, "Bc");
-      EXPECT_NEAR(limit->factor, 0.4 / (1 + 1.6 / d), 0.002) << d;
-      // DRAM sees the same once what it passes through has left the L2.
-      const auto beyond = intensity_limit(known("fa1"), p, config, h200(), RooflineLevel::dram);
-      ASSERT_TRUE(beyond);
-      EXPECT_EQ(beyond->of, "Bc");
-      const double paper = pass_flops(p) / static_cast<double>(flash_paper_bytes(p, bc));
-      EXPECT_NEAR(paper / bc, 2.0 / 3, 0.003);
-    }
-  }
 }
 
 TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
@@ -423,10 +362,6 @@ TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
     for (const RooflineLevel level : {RooflineLevel::dram, RooflineLevel::sm_l2}) {
       const double exact = exact_intensity("splitkv", p, config, level);
       EXPECT_NEAR(exact / static_cast<double>(group), 1, 0.02) << group;
-      const auto limit = intensity_limit(known("splitkv"), p, config, h200(), level);
-      ASSERT_TRUE(limit);
-      EXPECT_EQ(limit->of, "G");
-      EXPECT_NEAR(limit->factor, 1, 0.02);
     }
   }
   // Heads that are not packed pass K and V by the SMs once each: then G is DRAM's alone.
@@ -434,17 +369,6 @@ TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
   const Config config = known("fa2").default_config(p, h200());
   EXPECT_NEAR(exact_intensity("fa2", p, config, RooflineLevel::sm_l2), 1, 0.01);
   EXPECT_NEAR(exact_intensity("fa2", p, config, RooflineLevel::dram), 8, 0.1);
-}
-
-TEST(Intensity, MasksThatAreNeitherFullNorCausalHaveNoLimit) {
-  AttentionProblem p = head(4096, 128);
-  p.mask = Mask::causal;
-  const Config config{TileShape{.br = 128, .bc = 64}};
-  const auto causal = intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::dram);
-  ASSERT_TRUE(causal);
-  EXPECT_NEAR(causal->factor, 0.25, 0.002) << "half of the pairs for the same bytes";
-  p.mask = parse_mask("window:256:0").value();
-  EXPECT_FALSE(intensity_limit(known("fa2"), p, config, h200(), RooflineLevel::dram));
 }
 
 }  // namespace

@@ -264,7 +264,6 @@ TEST_F(LanguageTest, PlotsSpeakIt) {
     CurveRequest request;
     request.algorithms = {"naive", "fa1", "fa2"};
     request.ordinate = ordinate;
-    request.paper_count = true;
     request.l2_boundary = true;
     const CurveSet set = fixtures::curves_of(fixtures::shown(points), request);
     IoPlot plot;

@@ -17,7 +17,6 @@ CurveRequest request_of(const std::set<std::string>& algorithms, Ordinate ordina
   CurveRequest request;
   request.algorithms = algorithms;
   request.ordinate = ordinate;
-  request.paper_count = true;
   return request;
 }
 
@@ -35,13 +34,11 @@ std::vector<PointRecord> wall_of(const std::string& algorithm) {
 
 TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
   const QStringList labels = labels_of(fixtures::shown(wall_of("naive")), request_of({"naive"}, Ordinate::bytes));
-  ASSERT_EQ(labels.size(), 6) << labels.join('\n').toStdString();
+  ASSERT_EQ(labels.size(), 4) << labels.join('\n').toStdString();
   EXPECT_EQ(labels[0], QStringLiteral("Naive · DRAM · measured"));
   EXPECT_EQ(labels[1], QStringLiteral("Naive · SM↔L2 · measured"));
   EXPECT_EQ(labels[2], QStringLiteral("Naive · SM↔L2 · exact model"));
-  EXPECT_EQ(labels[3], QStringLiteral("Naive · paper's count 4N²+4Nd"));
-  EXPECT_TRUE(labels[4].startsWith(QStringLiteral("Naive · SM↔L2 · fit "))) << labels[4].toStdString();
-  EXPECT_EQ(labels[5], QStringLiteral("Compulsory minimum · modeled"));
+  EXPECT_EQ(labels[3], QStringLiteral("Compulsory minimum · modeled"));
 }
 
 TEST(CurveSeries, TimesAndRatesSayWhereTheyComeFrom) {
@@ -89,42 +86,6 @@ TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {
   const CurveSet set = fixtures::curves_of(fixtures::shown(records), request);
   EXPECT_TRUE(set.title.startsWith("d 128 · ")) << set.title.toStdString();
   EXPECT_TRUE(set.title.endsWith("splits 16")) << set.title.toStdString();
-}
-
-analysis::FittedLaw fitted(double scale, double half_width, double below) {
-  analysis::FittedLaw law;
-  law.law.text = "N²d/Br";
-  law.law.lower = "N·d";
-  law.law.from_words = "N ≥ 4Br";
-  law.points = 5;
-  law.worst_n = 4096;
-  law.fit.emplace();
-  law.fit->scale = scale;
-  law.fit->scale_interval = {scale - half_width, scale + half_width};
-  law.fit->below = below;
-  law.fit->worst = 0.23;
-  law.power = PowerFit{.slope = 1.944, .slope_interval = {1.91, 1.98}, .coefficient = 1, .points = 5};
-  return law;
-}
-
-TEST(CurveSeries, AFitSaysItsConstantsAndHowWellTheyAreKnown) {
-  EXPECT_EQ(fit_words(fitted(2.00012, 1e-5, 2.0163)),
-            "fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head");
-  EXPECT_EQ(fit_words(fitted(14.07, 0.7, -7.13)),
-            "fit 14.1·N²d/Br − 7.13·N·d (±4.98%)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head");
-}
-
-TEST(CurveSeries, AFitThatIsWithheldSaysWhy) {
-  analysis::FittedLaw law = fitted(10, 1, 3);
-  law.refusal = analysis::FitRefusal::too_few;
-  law.points = 1;
-  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\n1 point with N ≥ 4Br, 4 are needed");
-  law.refusal = analysis::FitRefusal::not_seen;
-  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\nthe points grow as N^1.94");
-  law.refusal = analysis::FitRefusal::steeper;
-  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\nthe points grow faster, as N^1.94");
-  law.refusal = analysis::FitRefusal::misses;
-  EXPECT_EQ(withheld_words(law), "no fit of N²d/Br:\nit would miss N 4096 by 23%, its interval is ±10%");
 }
 
 TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {

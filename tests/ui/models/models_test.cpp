@@ -162,7 +162,7 @@ TEST(PointsTableModel, ARoundThatComesMovesWhatIsSelectedToItsNewPlace) {
 }
 
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {
-  const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {});
+  const std::vector<Field> settings = point_settings(built_in_algorithms(), {});
   for (const Field& field : point_fields()) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
     const auto html = [&](const PointRecord& of) {

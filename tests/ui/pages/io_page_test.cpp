@@ -182,34 +182,17 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
     }
     return colors;
   };
-  EXPECT_EQ(page.curves().color, ColorOf::device);
   std::set<QRgb> all;
   for (const auto& [device, colors] : colors_of()) {
     EXPECT_EQ(colors.size(), 1U) << device << ": one colour, whatever the algorithm";
     all.insert(colors.begin(), colors.end());
   }
   EXPECT_EQ(all.size(), 4U);
-  // What is drawn changes no colour, and theory takes none of theirs.
+  // What is drawn changes no colour.
   const auto before = colors_of();
   workspace.set_run_visible(0, true);
   page.show_algorithm("fa1", false);
   for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors, before.at(device)) << device;
-  page.set_color(ColorOf::run);
-  for (const Curve& curve : page.curves().curves) {
-    const bool of_nobody = curve.kind != CurveKind::measured && curve.name.device.empty();
-    if (of_nobody) {
-      EXPECT_EQ(curve.hue, no_hue) << curve.label;
-    }
-  }
-  page.show_algorithm("fa1", true);
-  page.set_color(ColorOf::algorithm);
-  EXPECT_EQ(page.curves().color, ColorOf::algorithm);
-  for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors.size(), 2U) << device << ": FA1's and FA2's";
-  page.set_color(ColorOf::run);
-  EXPECT_EQ(page.curves().color, ColorOf::run);
-  IoCurvePage other{workspace};
-  other.restore(page.state());
-  EXPECT_EQ(other.curves().color, ColorOf::run);
 }
 
 TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
@@ -222,7 +205,6 @@ TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_TRUE(all.contains(QStringLiteral("FA2 · SM↔L2 · measured"))) << all.toStdString();
   EXPECT_TRUE(all.contains(QStringLiteral("1.001 × model"))) << all.toStdString();
   EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
-  EXPECT_FALSE(all.contains(QStringLiteral("fit"))) << "a law is no reading";
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
   ASSERT_EQ(plot->hover_content()->notes.size(), 2);
   EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";

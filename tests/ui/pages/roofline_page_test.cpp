@@ -17,8 +17,6 @@
 namespace attnscope::ui {
 namespace {
 
-using analysis::Along;
-
 class RooflinePageTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -127,31 +125,6 @@ TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
             static_cast<int>(report.series[0].points.size() + report.series[1].points.size() +
                              report.series[2].points.size()));
   EXPECT_TRUE(column("Series").contains("FA2"));
-  EXPECT_TRUE(column("Long N").contains("0.998 Br")) << "between SM and L2";
-  page.set_level(RooflineLevel::dram);
-  EXPECT_TRUE(column("Long N").contains("0.498 N"));
-  EXPECT_TRUE(column("Long N").contains("0.499 d"));
-}
-
-TEST_F(RooflinePageTest, AlongTilesThereIsALineForEachLengthOfTheOtherSide) {
-  const QString map = folder.filePath("map.attnscope");
-  fixtures::write_file(map, {{"tiles", fixtures::tile_sweep(), false}});
-  ASSERT_EQ(workspace.open_now(map), QString());
-  page.set_along(Along::tile);
-  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
-  EXPECT_GT(page.shown().report.series.size(), 10U);
-  for (const RooflineSeries& series : page.shown().report.series) {
-    EXPECT_EQ(series.n, 4096) << "the N of the map";
-    EXPECT_GE(series.points.size(), 2U);
-  }
-  EXPECT_TRUE(column("Series").contains("FA2 · N 4,096 · along Br"));
-  EXPECT_TRUE(column("Series").contains("FA1 · N 4,096 · along Bc"));
-  workspace.close(map);
-  open();
-  EXPECT_FALSE(page.has_plot()) << "one tile at each N";
-  EXPECT_TRUE(page.words().contains("tiles")) << page.words().toStdString();
-  page.set_along(Along::n);
-  EXPECT_TRUE(page.has_plot());
 }
 
 TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
@@ -261,13 +234,11 @@ TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
 TEST_F(RooflinePageTest, ChoicesComeBack) {
   open();
   page.set_level(RooflineLevel::sm_l2);
-  page.set_along(Along::tile);
-  page.set_length(4096);
   RooflinePage other(workspace);
   other.restore(page.state());
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
   EXPECT_EQ(other.state(), page.state());
-  other.restore({{"level", 7}, {"along", "sideways"}, {"n", -4}, {"device", QJsonArray()}});
+  other.restore({{"level", 7}, {"device", QJsonArray()}});
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
 }
 

@@ -426,7 +426,6 @@ TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
   page_of<LawPage>(window).set_level(LawLevel::dram);
   page_of<RooflinePage>(window).set_level(analysis::RooflineLevel::sm_l2);
   page_of<ComparePage>(window).set_margin(2.5);
-  page_of<LawPage>(window).set_view(LawView::collapse);
   window.page(QStringLiteral("doctor"))->restore({{"file", "/tmp/elsewhere.attnscope"}});
 
   MainWindow other(false);

@@ -43,9 +43,9 @@ struct SavedPage {
 
 // Frozen: as the first version of the format has them.
 constexpr auto saved_pages = std::to_array<SavedPage>({
-    {"io", R"({"choices":{"mask":"causal"},"color":"automatic","group":"","hidden":["fa2"],"metric":"","over":"","plot)"
-           R"(":"time","scale":"","show":{"dram":false,"fit":true,"l2_limit":true,"minimum":true,"model)"
-           R"(":true,"paper":true,"peaks":true,"per_head":false,"residuals":false,"sm_l2":true},"tile":""})"},
+    {"io", R"({"choices":{"mask":"causal"},"group":"","hidden":["fa2"],"metric":"","over":"","plot)"
+           R"(":"time","scale":"","show":{"dram":false,"l2_limit":true,"minimum":true,"model)"
+           R"(":true,"residuals":false,"sm_l2":true},"tile":""})"},
     {"tiles", R"({"as":"value","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
               R"(,"rows":"br"})"},
     {"explorer",
@@ -55,8 +55,8 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
      R"(,"dtype":"fp16","gpu_order":"contiguous","gpus":"1","heads_kv":"16","heads_q":"16","mask":"full","n_k":"4096","n_q":"4096","padding":"0","pa)"
      R"(ge":"0","pass":"fwd"}})"},
-    {"roofline", R"({"along":"n","choices":{"mask":"causal"},"device":"","level":"sm_l2","n":4096})"},
-    {"law", R"({"choices":{},"level":"dram","view":"collapse"})"},
+    {"roofline", R"({"choices":{"mask":"causal"},"device":"","level":"sm_l2"})"},
+    {"law", R"({"choices":{},"level":"dram"})"},
     {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
     {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
     {"compare",

@@ -57,7 +57,7 @@ QStringList differences_of(const analysis::ComparisonView& view, bool of_several
 
 QString summary_of(const ComparedView& of) {
   const analysis::ComparisonView& view = of.table->view();
-  QStringList lines{qtext(view.counted)};
+  QStringList lines;
   for (const Message& each : view.evidence) lines << qtext(each);
   const QStringList differences = differences_of(view, view.sides.size() > 1);
   lines << (differences.isEmpty() ? qtext(say::compare::nothing_differs{})
@@ -142,36 +142,35 @@ std::optional<std::size_t> ShownComparison::line_of(Row point) const {
   return line_of_[point] - 1;
 }
 
-bool ShownComparison::varies(const PointSetting& setting) const {
+bool ShownComparison::varies(const Field& setting) const {
   const std::vector<Row> examples = examples_of(setting, set_->table(), rows_);
-  if (!setting.fields.empty()) return examples.size() > 1;
+  if (setting.role != FieldRole::knob) return examples.size() > 1;
   // Of several knobs one may have the same value.
-  const auto text = [&](Row row) { return setting.value(set_->table().spec(row)).text; };
+  const auto text = [&](Row row) { return setting_value(setting, set_->table().spec(row)).text; };
   return std::ranges::any_of(examples, [&](Row row) { return text(row) != text(examples.front()); });
 }
 
-bool ShownComparison::makes_sides(const PointSetting& setting) const {
+bool ShownComparison::makes_sides(const Field& setting) const {
   return std::ranges::any_of(set_->axis().names, [&](const std::string& name) {
-    return setting.fields.empty() ? setting.key == QString::fromStdString(name)
-                                  : std::ranges::find(setting.fields, name) != setting.fields.end();
+    return setting.name == name || std::ranges::find(setting.parts, name) != setting.parts.end();
   });
 }
 
 /// A setting either has a column or is common to all lines.
 void ShownComparison::find_settings() {
   if (lines_.empty()) return;
-  static const std::vector<PointSetting> settings = point_settings();
+  static const std::vector<Field> settings = point_settings();
   QStringList words;
   const PointSpec first = set_->table().spec(rows_.front());
-  for (const PointSetting& setting : settings) {
+  for (const Field& setting : settings) {
     if (makes_sides(setting)) continue;
     if (varies(setting)) {
       varying_.push_back(&setting);
       continue;
     }
-    if (setting.shown != PointSetting::Shown::always && !setting.is_set(first)) continue;  // goes without saying
-    const QString text = setting.value(first).text;
-    if (!text.isEmpty()) words << QStringLiteral("%1 %2").arg(setting.label, text);
+    if (!is_always_shown(setting) && !is_set(setting, first)) continue;  // goes without saying
+    const QString text = setting_value(setting, first).text;
+    if (!text.isEmpty()) words << QStringLiteral("%1 %2").arg(qtext(setting.label()), text);
   }
   common_ = words.join(QStringLiteral(" · "));
 }
@@ -179,7 +178,7 @@ void ShownComparison::find_settings() {
 void ShownComparison::make_table() {
   table_ = comparison_table(view_, lines_);
   std::vector<analysis::Column> settings;
-  for (const PointSetting* setting : varying_) {
+  for (const Field* setting : varying_) {
     settings.push_back(setting_column(
         *setting, [this](std::size_t line) { return set_->table().spec(rows_[line]); }, rows_.size()));
   }

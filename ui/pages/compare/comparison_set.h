@@ -67,9 +67,9 @@ class ShownComparison {
   [[nodiscard]] const QString& common() const { return common_; }
 
  private:
-  [[nodiscard]] bool varies(const PointSetting& setting) const;
+  [[nodiscard]] bool varies(const Field& setting) const;
   /// Whether it is in the names of the sides.
-  [[nodiscard]] bool makes_sides(const PointSetting& setting) const;
+  [[nodiscard]] bool makes_sides(const Field& setting) const;
   void find_settings();
   void make_table();
 
@@ -77,9 +77,9 @@ class ShownComparison {
   std::optional<std::size_t> side_;
   analysis::ComparisonView view_;  ///< of the sides that are shown
   std::vector<analysis::ComparisonLine> lines_;
-  std::vector<Row> rows_;                     ///< by line: a point of the problem that it is of
-  std::vector<std::uint32_t> line_of_;        ///< by row of the points, from 1; 0: in none
-  std::vector<const PointSetting*> varying_;  ///< settings that set lines apart
+  std::vector<Row> rows_;               ///< by line: a point of the problem that it is of
+  std::vector<std::uint32_t> line_of_;  ///< by row of the points, from 1; 0: in none
+  std::vector<const Field*> varying_;   ///< settings that set lines apart
   QString common_;
   analysis::Table table_;
 };
@@ -107,7 +107,7 @@ struct ComparedView {
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
   std::set<SimulatedPart> simulated = {};
-  QString summary = {};  ///< counts, evidence and differences, a line each
+  QString summary = {};  ///< evidence and differences, a line each
 };
 [[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated);
 

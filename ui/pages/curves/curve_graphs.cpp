@@ -87,7 +87,7 @@ void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) 
     if (!curve.paler) legend.add_color(to_qstring(curve.hue_words), color, false, to_qstring(curve.label));
     return;
   }
-  if (curve.hue == no_hue || curve.paler || curve.beside || curve.name.algorithm.empty()) return;
+  if (curve.paler || curve.name.algorithm.empty()) return;
   // A chip above the plot has an algorithm's colour, but no device's shade of it.
   legend.add_color(to_qstring(owner_words(curve.name)), color, curve.name.device.empty(), to_qstring(curve.label));
 }
@@ -161,9 +161,6 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     entry->setPen(QPen(Qt::NoPen));
     legend.add(group, entry, PlotLegend::Style{in_short, QPen(Qt::NoPen)});
   };
-  for (const analysis::WithheldFit& fit : set.withheld) {
-    add(to_qstring(fit.name.algorithm), to_qstring(withheld_label(fit)), qtext(say::curve_plot::fits_withheld{}));
-  }
   const auto of_time = [](const Curve& curve) { return analysis::metric_of(curve) == metric_key::time_median_ns; };
   const bool simulated = std::ranges::any_of(set.curves, [&](const Curve& curve) {
     return of_time(curve) && curve.kind == CurveKind::measured && curve.provenance == Provenance::simulated;
@@ -186,8 +183,6 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     const QString words = qtext(say::curve_plot::colors_repeat{.colors = category_colors});
     add({}, words, words);
   }
-  const QString hidden = to_qstring(hidden_words(set.table(), set.hidden));
-  if (!hidden.isEmpty()) add({}, hidden, QString(hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));
 }
 
 QString theory_layer() {
@@ -378,7 +373,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     cross->setFont(bold(plot.font()));
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.table().disposition(point.row);
-    const QString why = qtext(analysis::failure_words(set.table(), point));
+    const QString why = qtext(analysis::failure_words(set.table().disposition(point.row)));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     const auto [known, fresh] = named.try_emplace(label, point.n);

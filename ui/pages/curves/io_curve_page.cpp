@@ -14,7 +14,6 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/modelled_values.h"
 #include "profiler/tilemap/plot_list.h"
-#include "ui/models/shown_ceilings.h"
 #include "ui/pages/page.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
@@ -53,13 +52,6 @@ ProblemFilter new_curve_filter() {
 
 constexpr char length_key[] = "n";
 constexpr std::size_t looked_at_for_metrics = 64;
-
-std::vector<Choice<ColorOf>::Value> whose_colors() {
-  return {{ColorOf::automatic, {.text = qtext(say::curve_page::color_automatic{}), .id = QStringLiteral("automatic")}},
-          {ColorOf::algorithm, {.text = qtext(say::curve_page::color_algorithm{}), .id = QStringLiteral("algorithm")}},
-          {ColorOf::device, {.text = qtext(say::curve_page::color_device{}), .id = QStringLiteral("device")}},
-          {ColorOf::run, {.text = qtext(say::curve_page::color_run{}), .id = QStringLiteral("run")}}};
-}
 
 Message lacks(bool imported, bool bytes) {
   if (imported && bytes) return say::curve_page::import_has_no_bytes{};
@@ -100,10 +92,8 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
                return id.isEmpty() ||
                       (analysis::find_axis(axes_, id.toStdString()) != nullptr && id.toStdString() != axis()->key());
              }),
-      color_([this] { refresh(true); }, whose_colors()),
       scale_([this] { refresh(false); }, all_scales()) {
   know_axes();
-  axes_.push_back(analysis::memory_axis());
   add_choices();
   add_toggles();
   add_plot();
@@ -127,13 +117,11 @@ void IoCurvePage::add_choices() {
   facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}));
   facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}));
   facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}));
-  facets().add_option(color_, qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
   facets().add_option(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
 }
 
 void IoCurvePage::keep_choices() {
   choices().keep("tile", tile_);
-  choices().keep("color", color_);
   choices().keep("over", axis_);
   choices().keep("group", group_);
   choices().keep("scale", scale_);
@@ -183,19 +171,15 @@ QString IoCurvePage::metric_key() const {
 void IoCurvePage::add_toggles() {
   const auto add = [this](const char* name, const QString& text, bool on, const QString& help) {
     QAction* action = facets().toggles().add(QString::fromLatin1(name), text, help, on);
-    connect(action, &QAction::toggled, this, [this, action] { refresh(action != per_head_); });
+    connect(action, &QAction::toggled, this, [this] { refresh(true); });
     return action;
   };
   dram_ = add("dram", qtext(say::curve_page::dram{}), true, qtext(say::curve_page::dram_help{}));
   sm_l2_ = add("sm_l2", qtext(say::curve_page::sm_l2{}), true, qtext(say::curve_page::sm_l2_help{}));
   model_ = add("model", qtext(say::curve_page::model{}), true, qtext(say::curve_page::model_help{}));
-  fit_ = add("fit", qtext(say::curve_page::fit{}), true, qtext(say::curve_page::fit_help{}));
-  paper_ = add("paper", qtext(say::curve_page::paper{}), false, qtext(say::curve_page::paper_help{}));
   compulsory_ = add("minimum", qtext(say::curve_page::minimum{}), true, qtext(say::curve_page::minimum_help{}));
   boundary_ = add("l2_limit", qtext(say::curve_page::l2_limit{}), true, qtext(say::curve_page::l2_limit_help{}));
-  per_head_ = add("per_head", qtext(say::curve_page::per_head{}), false, qtext(say::curve_page::per_head_help{}));
   residuals_ = add("residuals", qtext(say::curve_page::residuals{}), false, qtext(say::curve_page::residuals_help{}));
-  peaks_ = add("peaks", qtext(say::curve_page::peaks{}), true, qtext(say::curve_page::peaks_help{}));
 }
 
 void IoCurvePage::add_plot() {
@@ -343,11 +327,8 @@ CurveRequest IoCurvePage::request() const {
   request.dram = dram_->isChecked();
   request.sm_l2 = sm_l2_->isChecked();
   request.model = model_->isChecked();
-  request.fit = fit_->isChecked();
-  request.paper_count = paper_->isChecked();
   request.compulsory = compulsory_->isChecked();
   request.l2_boundary = boundary_->isChecked();
-  request.per_head = per_head_->isChecked();
   request.residuals = residuals_->isChecked();
   return request;
 }
@@ -384,17 +365,14 @@ void IoCurvePage::show_curves(bool keep_view) {
   offer_axes();
   refresh_algorithms();
   refresh_tiles();
-  curves_ = build_curves(points(), filter(), request(), color_.value());
-  if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
-    curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
-  }
+  curves_ = build_curves(points(), filter(), request());
   if (const auto words = words_instead()) return show_words(*words);
   show_content(simulated_parts(*points(), drawn_rows(curves_)));
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     metric_before == curves_.metric &&
                     axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();
   plot_->set_scales(scale_.value().x, scale_.value().y);
-  plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
+  plot_->set_residuals(residuals_->isChecked());
   plot_->set_curves(curves_, same);
   plot_->take_zoom(workspace().loading());
 }
@@ -417,12 +395,11 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
 void IoCurvePage::show_toggles() {
   // Theory speaks of bytes.
   const bool bytes = over_n() && ordinate() == Ordinate::bytes;
-  for (QAction* action : {dram_, sm_l2_, fit_, paper_, compulsory_, per_head_}) {
+  for (QAction* action : {dram_, sm_l2_, compulsory_}) {
     action->setVisible(bytes);
   }
   model_->setVisible(bytes || (!over_n() && analysis::has_model(shown_metric())));
   boundary_->setVisible(over_n());
-  peaks_->setVisible(!over_n() || ordinate() == Ordinate::rate);
 }
 
 void IoCurvePage::refresh_algorithms() {

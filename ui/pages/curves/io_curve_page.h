@@ -29,10 +29,9 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_ordinate(Ordinate ordinate);
-  void set_color(ColorOf color) { color_.choose(color); }
   /// Any metric, by its key; empty: the ordinate.
   void set_metric(const QString& key);
-  /// By the key of an axis ("n", "br", "m"), and of a facet that curves are grouped by; empty: none.
+  /// By the key of an axis ("n", "br"), and of a facet that curves are grouped by; empty: none.
   void set_axis(const QString& key);
   void set_group(const QString& key) { group_.choose(key); }
   /// "automatic", or "log linear": the vertical axis before the horizontal one.
@@ -95,7 +94,6 @@ class IoCurvePage : public ProblemPage {
   IdChoice plotted_;                     ///< an ordinate's word, or a metric's key
   IdChoice axis_;                        ///< its key; empty: N
   IdChoice group_;                       ///< its key; empty: none
-  Choice<ColorOf> color_;
   Choice<Scales> scale_;
   std::vector<analysis::PointAxis> axes_;     ///< all that there are
   std::vector<analysis::PointAxis> varying_;  ///< those along which the points lie
@@ -113,13 +111,9 @@ class IoCurvePage : public ProblemPage {
   QAction* dram_ = nullptr;
   QAction* sm_l2_ = nullptr;
   QAction* model_ = nullptr;
-  QAction* fit_ = nullptr;
-  QAction* paper_ = nullptr;
   QAction* compulsory_ = nullptr;
   QAction* boundary_ = nullptr;
-  QAction* per_head_ = nullptr;
   QAction* residuals_ = nullptr;
-  QAction* peaks_ = nullptr;
   IoPlot* plot_ = nullptr;
 };
 

@@ -46,7 +46,7 @@ class ColumnBuilder {
     for (const Curve& curve : set_.curves) {
       const CurvePoint* at = point_at(curve, n_);
       if (at == nullptr) continue;
-      if (at->over_model) compared_.insert(curve.name.algorithm);
+      if (at->over_theory && curve.quantity != Quantity::dram) compared_.insert(curve.name.algorithm);
     }
     for (const Curve& curve : set_.curves) add_curve(curve);
     std::stable_sort(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -59,7 +59,6 @@ class ColumnBuilder {
     Message title = say::curve_plot::at_n{.n = length};
     if (set_.axis) title = say::curve_plot::at_place{.place = place_words(set_, n_)};
     if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
-    if (set_.per_head) title = say::curve_plot::per_head{.at = title};
     column.content.title = qtext(title);
     for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
     column.content.notes = notes();
@@ -69,8 +68,7 @@ class ColumnBuilder {
  private:
   void add_curve(const Curve& curve) {
     const CurvePoint* at = point_at(curve, n_);
-    // A fit is a law, not a reading.
-    if (at == nullptr || curve.kind == CurveKind::fit) return;
+    if (at == nullptr) return;
     if (curve.kind == CurveKind::model && compared_.contains(curve.name.algorithm)) return;
     QString value = format_quantity(at->value, curve);
     QString label = to_qstring(label_of(curve, *at));
@@ -101,8 +99,8 @@ class ColumnBuilder {
     if (at.repeats > 1) details << qtext(say::curve_plot::measurements{.measurements = at.repeats});
     if (const QString range = format_range(at, curve); !range.isEmpty()) details << range;
     if (!details.isEmpty()) text += QStringLiteral(" (%1)").arg(details.join(QStringLiteral(", ")));
-    if (at.over_model) {
-      const std::string ratio = QString::number(*at.over_model, 'f', 3).toStdString();
+    if (at.over_theory) {
+      const std::string ratio = QString::number(*at.over_theory, 'f', 3).toStdString();
       text += QStringLiteral(" = ") + qtext(say::curve_plot::times_model{.ratio = ratio});
     }
     return text;
@@ -161,7 +159,7 @@ struct View {
 };
 
 /// The ranges that show everything of a set, with margins.
-View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
+View whole_view(const CurveSet& set, bool log_x, bool log_y) {
   Extent n;
   Extent value;
   for (const Curve& curve : set.curves) {
@@ -175,9 +173,6 @@ View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
   const bool rate = set.ordinate == Ordinate::rate;
   if (value.high <= 0) value = rate ? Extent{1, 1000} : Extent{1e6, 1e9};
   if (n.high <= 0) n = {256, 16384};
-  if (peaks) {
-    for (const PeakLine& peak : set.peaks) value.high = std::max(value.high, peak.value);
-  }
   const double margin = n.low < n.high ? 1.25 : 4;
   const double step = n.low < n.high ? 0.06 * (n.high - n.low) : 0.5;
   // Metrics of their own scale have no orders of magnitude between them.
@@ -243,7 +238,7 @@ CurveSet IoPlot::in_sight() const {
     return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
   });
   // A legend does not speak of a band that lies beside the axes.
-  const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
+  const View view = whole_view(set_, log_x(), log_y());
   std::erase_if(shown.boundaries,
                 [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
   return shown;
@@ -262,7 +257,7 @@ void IoPlot::fit(const QSize& size, PlotTarget target) {
 }
 
 void IoPlot::reset_view() {
-  const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
+  const View view = whole_view(set_, log_x(), log_y());
   xAxis->setRange(view.n);
   yAxis->setRange(view.value);
   make_room_for_labels(width());
@@ -287,7 +282,7 @@ void IoPlot::draw_contents() {
   find_marks(add_failed_marks(*this, shown_, legend_));
   name_axes();
   if (shown_.boundaries.size() <= most_bands) {
-    const QCPRange n = whole_view(set_, log_x(), log_y(), peaks_shown_).n;
+    const QCPRange n = whole_view(set_, log_x(), log_y()).n;
     add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
       // The colour of its curves, which may be a device's.
       const PlotColors colors = plot_colors(palette());
@@ -299,7 +294,6 @@ void IoPlot::draw_contents() {
     });
   }
   residuals_.show(shown_.curves, residuals_shown_ && !low_, legend_);
-  if (peaks_shown_) add_peaks();
   labels_.set(shown_.curves, plot_colors(palette()));
   columns_ = build_hover_columns(shown_, plot_colors(palette()));
   for (QCPAxisRect* panel : axisRects()) {
@@ -320,9 +314,8 @@ void IoPlot::find_marks(const std::vector<double>& failed_heights) {
   }
 }
 
-void IoPlot::set_extras(bool residuals, bool peaks) {
-  residuals_shown_ = residuals;
-  peaks_shown_ = peaks;
+void IoPlot::set_residuals(bool shown) {
+  residuals_shown_ = shown;
 }
 
 void IoPlot::set_scales(Scale x, Scale y) {
@@ -344,23 +337,6 @@ bool IoPlot::log_y() const {
   const Metric* metric = find_metric(set_.metric);
   if (metric != nullptr) return metric->unit == "byte" || metric->unit == "ns" || metric->unit == "cycle";
   return set_.ordinate != Ordinate::rate;
-}
-
-void IoPlot::add_peaks() {
-  const PlotColors colors = plot_colors(palette());
-  for (const PeakLine& peak : set_.peaks) {
-    // What was measured is drawn through, what a datasheet says is dashed.
-    add_level(*axisRect(), peak.value, QPen(colors.muted, 1.4, peak.measured ? Qt::SolidLine : Qt::DashLine));
-    auto* label = new QCPItemText(this);
-    label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
-    label->position->setTypeY(QCPItemPosition::ptPlotCoords);
-    label->position->setCoords(0.01, peak.value);
-    // Below its line: above the highest stand the marks of what did not run.
-    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
-    label->setFont(small_font(font()));
-    label->setColor(colors.muted);
-    label->setText(peak.text);
-  }
 }
 
 void IoPlot::name_axes() {
@@ -392,10 +368,9 @@ void IoPlot::name_axes_of_metric() {
   yAxis->setLabel(unit.suffix.empty() || to_qstring(unit.suffix) == label
                       ? label
                       : QStringLiteral("%1 [%2]").arg(label, to_qstring(unit.suffix)));
-  const bool memory = set_.axis->key() == analysis::memory_axis().key();
-  xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
+  xAxis->setLabel(qtext(set_.axis->facet->label));
   if (set_.places.empty()) {
-    const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
+    const bool length = set_.axis->key() == "n" || set_.axis->key() == "n_k";
     xAxis->setTicker((length || octaves) && log_x() ? length_ticker() : round_ticker(1, log_x()));
     return;
   }
@@ -413,8 +388,7 @@ void IoPlot::name_axes_over_n() {
   switch (set_.ordinate) {
     case Ordinate::bytes:
       yAxis->setTicker(log_y() ? byte_ticker() : linear_byte_ticker());
-      yAxis->setLabel(set_.per_head ? qtext(say::curve_plot::bytes_per_head_axis{})
-                                    : qtext(say::curve_plot::bytes_axis{}));
+      yAxis->setLabel(qtext(say::curve_plot::bytes_axis{}));
       break;
     case Ordinate::time:
       yAxis->setTicker(log_y() ? time_ticker() : round_ticker(1e-6, false));

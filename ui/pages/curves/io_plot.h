@@ -37,8 +37,8 @@ class IoPlot : public LegendPlot {
   void reset_view() override;
   /// What is drawn: the set without what is hidden.
   [[nodiscard]] const CurveSet& shown() const { return shown_; }
-  /// How far theory lies off, in a panel below; and the ceilings of the devices.
-  void set_extras(bool residuals, bool peaks);
+  /// How far theory lies off, in a panel below.
+  void set_residuals(bool shown);
   /// `automatic`: logarithmic, but rates and places of words.
   enum class Scale { automatic, logarithmic, linear };
   void set_scales(Scale x, Scale y);
@@ -65,7 +65,6 @@ class IoPlot : public LegendPlot {
   void make_room_for_labels(int width);
   /// After a click on a point, the crosshair's next N selects the point of the same curve there.
   void select_at(double n);
-  void add_peaks();
   [[nodiscard]] bool log_x() const;
   [[nodiscard]] bool log_y() const;
   void name_axes();
@@ -78,7 +77,6 @@ class IoPlot : public LegendPlot {
   ResidualPanel residuals_{*this};
   bool residuals_shown_ = false;
   bool low_ = false;  ///< with a panel below, the plot itself would be no plot
-  bool peaks_shown_ = true;
   Scale x_scale_ = Scale::automatic;
   Scale y_scale_ = Scale::automatic;
   std::vector<HoverColumn> columns_;

@@ -81,7 +81,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
   add_those([](const Field& field) { return field.role == FieldRole::tile; });
   add_m();
   for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
-  add_those([](const Field& field) { return field.told_by_number; });
+  add_those([](const Field& field) { return field.first_in_editors; });
   add_those([](const Field& field) { return field.role != FieldRole::algorithm; });
   add_padding();
   add_what_if();

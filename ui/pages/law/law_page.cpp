@@ -33,14 +33,9 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
     : PlotTablePage(workspace, law_filter, 5, parent),
       level_([this] { refresh(); },
              {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
-              {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}),
-      view_([this] { refresh(); },
-            {{LawView::growth, {.text = qtext(say::law_page::growth{}), .id = QStringLiteral("growth")}},
-             {LawView::collapse, {.text = qtext(say::law_page::collapse{}), .id = QStringLiteral("collapse")}}}) {
+              {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}) {
   facets().add_chip(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
-  facets().add_chip(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
   choices().keep("level", level_);
-  choices().keep("view", view_);
   plot_ = new LawPlot(this);
   model_ = new ResultModel(this);
   set_plot_and_table(plot_, *model_, qtext(say::law_page::title{}), 6);
@@ -53,7 +48,7 @@ bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
 }
 
 QString LawPage::file_stem() const {
-  return QStringLiteral("law-%1-%2%3").arg(view_.id(), level_.id(), QString::fromStdString(filter().stem()));
+  return QStringLiteral("law-%1%2").arg(level_.id(), QString::fromStdString(filter().stem()));
 }
 
 PlotPicture LawPage::picture() const {
@@ -95,7 +90,7 @@ void LawPage::show_laws() {
   });
   laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
   show_table();
-  plot_->set_laws(laws_, level_.value(), view_.value());
+  plot_->set_laws(laws_, level_.value());
   fit_table();
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
@@ -114,7 +109,7 @@ void LawPage::show_table() {
   const auto kept = std::make_shared<Kept>(Kept{laws_});
   const std::vector<LawFamily>& families = kept->laws.families;
   if (kept->laws.points) kept->table = analysis::law_table(kept->laws.points->table(), families);
-  for (const char* key : {"problem", "spread"}) kept->table.drop(key);  // the page says the one, the plot the other
+  kept->table.drop("problem");  // the page says it
   model_->set_table({kept, &kept->table}, [kept, lines = analysis::law_lines(families)](int row) {
     const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
     const bool dark = plot_colors(QGuiApplication::palette()).dark;

@@ -21,7 +21,6 @@ class LawPage : public PlotTablePage {
   [[nodiscard]] PlotPicture picture() const override;
 
   void set_level(LawLevel level) { level_.choose(level); }
-  void set_view(LawView view) { view_.choose(view); }
   [[nodiscard]] LawPlot* plot() const { return plot_; }
   /// What is shown of the problem chosen.
   [[nodiscard]] const LawSet& laws() const { return laws_; }
@@ -39,7 +38,6 @@ class LawPage : public PlotTablePage {
   void show_table();
 
   Choice<LawLevel> level_;
-  Choice<LawView> view_;
   std::vector<LawFamily> families_;  ///< of all that is visible
   LawSet laws_;
   LawPlot* plot_ = nullptr;

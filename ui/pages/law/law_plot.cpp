@@ -58,11 +58,9 @@ namespace {
 using analysis::LawPoint;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
-constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
-constexpr double covered_rim = 4.5;  ///< pixels that a covered mark is larger
-constexpr double small_mark = 4.5;   ///< diameter in pixels
-constexpr double family_band_strength = 46 / 255.0;
-constexpr double band_margin = 2.5;    ///< of the axis beyond the bands, as a factor
+constexpr double faint = 0.4;          ///< strength of the slices that have no fit's line
+constexpr double covered_rim = 4.5;    ///< pixels that a covered mark is larger
+constexpr double small_mark = 4.5;     ///< diameter in pixels
 constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
 
 /// The points that differ in one variable alone, in its order.
@@ -108,10 +106,9 @@ LawPlot::LawPlot(QWidget* parent) : MarkedPlot(parent), grid_(new QCPLayoutGrid)
   rebuild();
 }
 
-void LawPlot::set_laws(LawSet set, LawLevel level, LawView view) {
+void LawPlot::set_laws(LawSet set, LawLevel level) {
   set_ = std::move(set);
   level_ = level;
-  view_ = view;
   redraw();
 }
 
@@ -143,14 +140,11 @@ void LawPlot::draw_contents() {
   rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
   const std::string level = text(analysis::level_title(level_));
   const std::string problem = set_.problem.toStdString();
-  const bool growth = view_ == LawView::growth;
-  title_text_ = growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
-                       : qtext(say::law_page::collapse_title{
-                             .law = laws_text(drawn_families()), .level = level, .problem = problem});
+  title_text_ = qtext(say::law_page::plot_title{.level = level, .problem = problem});
   setAccessibleName(qtext(say::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
-  key_text_ = growth ? qtext(say::law_page::growth_key{}) : qtext(say::law_page::collapse_key{});
-  growth ? draw_growth() : draw_collapse();
+  key_text_ = qtext(say::law_page::growth_key{});
+  draw_growth();
 }
 
 QCPAxisRect* LawPlot::add_panel(const QString& heading, const QString& x_label) {
@@ -256,68 +250,8 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
   const std::size_t k = static_cast<std::size_t>(std::ranges::find(panels_, panel) - panels_.begin());
   for (const std::size_t i : points) {
     const LawPoint& point = family.points[i];
-    const bool growth = view_ == LawView::growth;
-    add_mark(graphs.of(mark_of_values(point.provenance)), {panel,
-                                                           growth ? point.at.at(k) : point.law_bytes,
-                                                           growth ? point.bytes : point.ratio(),
-                                                           place,
-                                                           i,
-                                                           {point.row}});
+    add_mark(graphs.of(mark_of_values(point.provenance)), {panel, point.at.at(k), point.bytes, place, i, {point.row}});
   }
-}
-
-void LawPlot::draw_collapse() {
-  QStringList heading;
-  for (const std::size_t place : drawn_) {
-    const LawFamily& family = set_.families[place];
-    if (!has_band(place)) {
-      heading << qtext(say::law_page::no_band{.algorithm = family_title(set_, family).toStdString()});
-      continue;
-    }
-    heading << qtext(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
-                                           .low = number_text(family.band.low),
-                                           .high = number_text(family.band.high),
-                                           .range = number_text(family.bytes_range)});
-  }
-  QString lines;
-  for (qsizetype i = 0; i < heading.size(); ++i) {
-    constexpr qsizetype of_a_line = 2;
-    if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
-    lines += heading[i];
-  }
-  QCPAxisRect* panel = add_panel(lines, qtext(say::law_page::law_axis{.law = laws_text(drawn_families())}));
-  const Extent law = extent_of([](const LawPoint& point) { return point.law_bytes; });
-  const Extent ratio = extent_of([](const LawPoint& point) { return point.ratio(); });
-  QCPAxis* x = panel->axis(QCPAxis::atBottom);
-  QCPAxis* y = panel->axis(QCPAxis::atLeft);
-  x->setTicker(element_ticker());
-  x->setRange(law.low / point_margin, law.high * point_margin);
-  y->setTicker(number_ticker());
-  y->setRange(ratio.low / band_margin, ratio.high * band_margin);
-  y->setLabel(qtext(say::law_page::ratio_axis{.law = laws_text(drawn_families())}));
-  for (const std::size_t family : drawn_) draw_family(panel, family);
-}
-
-bool LawPlot::has_band(std::size_t family) const {
-  return level_ == LawLevel::sm_l2 || set_.families[family].cycles;
-}
-
-void LawPlot::draw_family(QCPAxisRect* panel, std::size_t place) {
-  const LawFamily& family = set_.families[place];
-  if (has_band(place))
-    add_band(*panel, family.band.low, family.band.high, faded(color_of(place), family_band_strength));
-  // The closed form at the very same points, as dashes behind the marks.
-  constexpr double reach_of_dash = 9;
-  QPainterPath dash;
-  dash.moveTo(-reach_of_dash, 0);
-  dash.lineTo(reach_of_dash, 0);
-  QCPGraph* exact = add_marks(*panel, {dash, QPen(plot_colors(palette()).text, 1.1), Qt::NoBrush, 6});
-  for (const LawPoint& point : family.points) {
-    if (point.model_bytes) exact->addData(point.law_bytes, *point.model_bytes / point.law_bytes);
-  }
-  std::vector<std::size_t> all(family.points.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  draw_marks(panel, place, all, true);
 }
 
 HoverContent LawPlot::read_out(const Mark& mark) const {

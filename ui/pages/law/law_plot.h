@@ -33,16 +33,14 @@ struct LawSet {
 /// The algorithm's colour; paler for each further series of it.
 [[nodiscard]] QColor family_color(const LawSet& set, const LawFamily& family, bool dark);
 
-enum class LawView { growth, collapse };
-
 class LawPlot : public MarkedPlot {
   Q_OBJECT
  public:
   explicit LawPlot(QWidget* parent = nullptr);
 
   /// Draws the families of one level.
-  void set_laws(LawSet set, LawLevel level, LawView view);
-  /// From the left: three of the growth, one of the collapse.
+  void set_laws(LawSet set, LawLevel level);
+  /// From the left, of N, d and M.
   [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
 
  protected:
@@ -54,18 +52,13 @@ class LawPlot : public MarkedPlot {
   [[nodiscard]] std::vector<LawFamily> drawn_families() const;
   void draw_growth();
   void draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size_t family);
-  void draw_collapse();
-  void draw_family(QCPAxisRect* panel, std::size_t family);
   void draw_marks(QCPAxisRect* panel, std::size_t family, const std::vector<std::size_t>& points, bool strong);
   /// Over all points of the families that are drawn.
   [[nodiscard]] Extent extent_of(const std::function<double(const analysis::LawPoint&)>& value) const;
   [[nodiscard]] QColor color_of(std::size_t family) const;
-  /// Whether the law speaks of the family's bytes: none of M's where the L2 serves what is read again.
-  [[nodiscard]] bool has_band(std::size_t family) const;
 
   LawSet set_;
   LawLevel level_ = LawLevel::sm_l2;
-  LawView view_ = LawView::growth;
   std::vector<std::size_t> drawn_;  ///< places of families, from below
   bool rim_ = false;                ///< some are simulated, others measured
   QCPLayoutGrid* grid_;

@@ -19,8 +19,6 @@
 namespace attnscope::ui {
 namespace {
 
-using analysis::Along;
-
 std::vector<Choice<RooflineLevel>::Value> levels() {
   const auto value = [](RooflineLevel level, const QString& id) {
     return Choice<RooflineLevel>::Value{level, {.text = level_words(level), .id = id}};
@@ -50,10 +48,6 @@ std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) 
 RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
     : PlotTablePage(workspace, analysis::curve_filter, 4, parent),
       level_([this] { refresh(); }, levels()),
-      along_([this] { refresh(); },
-             {{Along::n, {.text = qtext(say::roofline_page::along_n{}), .id = QStringLiteral("n")}},
-              {Along::tile, {.text = qtext(say::roofline_page::along_tile{}), .id = QStringLiteral("tile")}}}),
-      length_([this] { refresh(); }),
       device_([this] { refresh(); }) {
   add_controls();
   add_content();
@@ -64,20 +58,8 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 void RooflinePage::add_controls() {
   facets().add_chip(device_, qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}));
   facets().add_chip(level_, qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
-  facets().add_option(along_, qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
-  facets().add_option(length_, qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}));
   choices().keep("level", level_);
-  choices().keep("along", along_);
   choices().keep("device", device_);
-  choices().keep(
-      [this](QJsonObject& state) {
-        if (!length_.empty()) state[QStringLiteral("n")] = length_.id().toDouble();
-      },
-      [this](const QJsonObject& state) {
-        const double n = state[QStringLiteral("n")].toDouble();
-        constexpr double longest = 1e15;
-        length_.set_id(n >= 1 && n < longest ? QString::number(static_cast<qint64>(n)) : QString());
-      });
 }
 
 void RooflinePage::add_content() {
@@ -96,7 +78,7 @@ void RooflinePage::add_content() {
 }
 
 QString RooflinePage::file_stem() const {
-  return QStringLiteral("roofline-%1-%2%3").arg(level_.id(), along_.id(), QString::fromStdString(filter().stem()));
+  return QStringLiteral("roofline-%1%2").arg(level_.id(), QString::fromStdString(filter().stem()));
 }
 
 PlotPicture RooflinePage::picture() const {
@@ -155,34 +137,10 @@ void RooflinePage::refresh_devices() {
   if (found != sets.end()) ceilings_ = found->ceilings;
 }
 
-void RooflinePage::refresh_lengths() {
-  const analysis::PointTable& table = points()->table();
-  std::set<std::int64_t> lengths;
-  for (const Row row : filter().rows()) lengths.insert(table.n_k(row));
-  std::vector<Option> options{{.text = qtext(say::roofline_page::length_automatic{}), .id = {}}};
-  for (const std::int64_t n : lengths) {
-    options.push_back({.text = format_number(static_cast<double>(n), 9), .id = QString::number(n)});
-  }
-  length_.offer(std::move(options));
-}
-
 analysis::RooflineRequest RooflinePage::request() const {
   analysis::RooflineRequest request;
   if (device_.shown() != nullptr) request.device_id = device_.shown()->id.toStdString();
   request.ceilings = {ceilings_, same_device_};
-  request.along = along();
-  if (!length_.shown()->id.isEmpty()) request.n = length_.shown()->id.toLongLong();
-  if (request.n || request.along == Along::n) return request;
-  // The N of most tiles: a map.
-  const analysis::PointTable& table = points()->table();
-  std::map<std::int64_t, std::set<std::pair<std::string, std::uint32_t>>> tiles;
-  for (const Row row : filter().rows()) {
-    if (table.run(row).device_id != request.device_id || !tile_stated(table.tile_of(row).tile)) continue;
-    tiles[table.n_k(row)].emplace(table.algorithm(row), table.tile_code(row));
-  }
-  const auto most =
-      std::ranges::max_element(tiles, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  if (most != tiles.end()) request.n = most->first;
   return request;
 }
 
@@ -192,14 +150,9 @@ void RooflinePage::refresh() {
 
 void RooflinePage::show_roofline() {
   refresh_devices();
-  refresh_lengths();
   RooflineSet set{points(), analysis::roofline(points()->table(), filter().rows(), request()),
                   level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,
                   gpu_,     QString::fromStdString(filter().summary())};
-  // A line along a tile of one tile is none.
-  if (along() == Along::tile) {
-    std::erase_if(set.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
-  }
   set_ = std::make_shared<const RooflineSet>(std::move(set));
   show_table();
   plot_->set_roofline(*set_);
@@ -275,9 +228,6 @@ void RooflinePage::show_left_out() {
 EmptyWords RooflinePage::why_none() const {
   if (points()->empty()) return why_no_points(workspace());
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
-  if (along() == Along::tile && !filter().rows().empty()) {
-    return {qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})};
-  }
   const auto several = [&](Row row) { return points()->table().problem(row).gpus > 1; };
   if (level() == RooflineLevel::link && std::ranges::none_of(filter().rows(), several)) {
     return {qtext(say::roofline_page::none_of_links{}), qtext(say::roofline_page::none_of_links_help{})};

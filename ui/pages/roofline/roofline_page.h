@@ -16,14 +16,11 @@ class RooflinePage : public PlotTablePage {
  public:
   explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// "roofline-dram-n-d128"
+  /// "roofline-dram-d128"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
 
   void set_level(RooflineLevel level) { level_.choose(level); }
-  void set_along(analysis::Along along) { along_.choose(along); }
-  /// Points of that N alone; nothing: the page's own choice.
-  void set_length(std::optional<std::int64_t> n) { length_.choose(n ? QString::number(*n) : QString()); }
   [[nodiscard]] RooflinePlot* plot() const { return plot_; }
   [[nodiscard]] const RooflineSet& shown() const { return *set_; }
 
@@ -42,16 +39,12 @@ class RooflinePage : public PlotTablePage {
   /// The rows of all points.
   [[nodiscard]] std::vector<Row> drawn() const;
   void refresh_devices();
-  void refresh_lengths();
   [[nodiscard]] EmptyWords why_none() const;
   void show_left_out();
   [[nodiscard]] analysis::RooflineRequest request() const;
   [[nodiscard]] RooflineLevel level() const { return level_.value(); }
-  [[nodiscard]] analysis::Along along() const { return along_.value(); }
 
   Choice<RooflineLevel> level_;
-  Choice<analysis::Along> along_;
-  IdChoice length_;  ///< N; empty: the page's own choice
   IdChoice device_;
   std::shared_ptr<const RooflineSet> set_ = std::make_shared<const RooflineSet>();
   QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has

@@ -192,7 +192,7 @@ void RooflinePlot::draw_series(std::size_t place) {
   const QString title = series_title(set_, series);
   const bool hidden = is_hidden(title);
   auto* line = new QCPCurve(xAxis, yAxis);
-  line->setPen(QPen(faded(color, series.n ? 0.55 : 1), series.n ? 1.1 : 1.6));
+  line->setPen(QPen(color, 1.6));
   line->setName(title);
   line->setVisible(!hidden);
   double at = 0;
@@ -214,16 +214,12 @@ void RooflinePlot::draw_series(std::size_t place) {
   if (hidden) return;
   draw_theory(place);
   draw_marks(place);
-  if (!series.n) name_ends(place);
+  name_ends(place);
 }
 
 void RooflinePlot::draw_marks(std::size_t place) {
-  const RooflineSeries& series = set_.report.series[place];
   MarkGraphs graphs(*axisRect(), [&](SampleMark mark) {
-    QCPScatterStyle style = scatter_of(mark, color_of(place), plot_colors(palette()).background);
-    constexpr double of_map = 5;
-    if (series.n && style.shape() != QCPScatterStyle::ssCustom) style.setSize(of_map);
-    return style;
+    return scatter_of(mark, color_of(place), plot_colors(palette()).background);
   });
   for (const Mark& mark : marks_) {
     if (mark.series == place) graphs.of(mark_of_roofline(point_of(mark))).addData(mark.x, mark.y);
@@ -231,16 +227,13 @@ void RooflinePlot::draw_marks(std::size_t place) {
 }
 
 void RooflinePlot::draw_theory(std::size_t place) {
-  const RooflineSeries& series = set_.report.series[place];
   const QColor color = color_of(place);
   QCPGraph* closed = add_marks(*axisRect(), upright_dash(color));
   closed->setLayer(roofs_layer());
   for (const Mark& mark : marks_) {
     if (mark.series != place) continue;
     const RooflinePoint& point = point_of(mark);
-    if (const auto modelled = point.model_intensity(set_.level); modelled && !series.n) {
-      closed->addData(*modelled, mark.y);
-    }
+    if (const auto modelled = point.model_intensity(set_.level)) closed->addData(*modelled, mark.y);
     const double ratio = point.executed_ratio();
     if (ratio < told_apart) continue;
     QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
@@ -289,7 +282,7 @@ void RooflinePlot::add_keys() {
   bool throttled = false;
   for (const Mark& mark : marks_) {
     const RooflinePoint& point = point_of(mark);
-    closed = closed || (!series_of(mark).n && point.model_intensity(set_.level));
+    closed = closed || point.model_intensity(set_.level).has_value();
     executed = executed || point.executed_ratio() >= told_apart;
     throttled = throttled || point.throttled;
   }
@@ -330,13 +323,6 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
     content.rows.push_back({colors.text, SampleMark::none,
                             qtext(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
                             qtext(value)});
-    if (const auto limit = limit_of(set_, point, level)) {
-      const std::string form = limit_words(*limit).toStdString();
-      Message words = say::roofline_page::limit_value{.form = form, .value = number_text(limit->intensity)};
-      content.rows.push_back({colors.muted, SampleMark::none,
-                              qtext(say::roofline_page::limit{.level = level_words(level).toStdString()}),
-                              limit->of.empty() ? limit_words(*limit) : qtext(words)});
-    }
   }
   for (const analysis::BoundShare& share : point.shares) {
     content.rows.push_back({colors.text, SampleMark::none,

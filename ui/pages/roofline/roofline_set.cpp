@@ -76,11 +76,7 @@ QString level_words(RooflineLevel level) {
 
 QString series_title(const RooflineSet& set, const RooflineSeries& series) {
   const analysis::PointTable& table = set.points->table();
-  std::string title = analysis::short_title(table.algorithms(), series.algorithm);
-  if (series.n) {
-    title = text(say::roofline_page::along_side{
-        .algorithm = title, .n = *series.n, .side = series.side == TileSide::br ? "Br" : "Bc"});
-  }
+  const std::string title = analysis::short_title(table.algorithms(), series.algorithm);
   if (!has_several_runs(set, series)) return QString::fromStdString(title);
   return qtext(say::roofline_page::of_run{.series = title, .run = set.points->run(series.run).title.toStdString()});
 }
@@ -110,20 +106,6 @@ QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
 
 QString bound_words(const RooflinePoint& point) {
   return point.shares.empty() ? QString() : to_qstring(to_string(point.shares.front().bound));
-}
-
-QString limit_words(const analysis::IntensityLimit& limit) {
-  const QString factor = format_number(limit.factor);
-  return limit.of.empty() ? factor : QStringLiteral("%1 %2").arg(factor, to_qstring(limit.of));
-}
-
-std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const RooflinePoint& point,
-                                                 RooflineLevel level) {
-  const Algorithm* algorithm = algorithm_of_point(set, point);
-  if (algorithm == nullptr) return std::nullopt;
-  const analysis::PointTable& table = set.points->table();
-  return analysis::intensity_limit(*algorithm, table.problem(point.row), table.tile_of(point.row),
-                                   table.run(point.row).limits, level);
 }
 
 Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level) {
@@ -182,10 +164,6 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   }
   add(say::roofline_page::column_closed{}, say::roofline_page::closed_help{}, right,
       [number, level = set->level](const Line& line) { return number(line.point->model_intensity(level)); });
-  add(say::roofline_page::column_limit{}, say::roofline_page::limit_help{}, right, [&set = *set](const Line& line) {
-    const auto limit = limit_of(set, *line.point, set.level);
-    return Cell{.text = limit ? limit_words(*limit).toStdString() : std::string()};
-  });
   add(say::roofline_page::column_bound{}, say::roofline_page::bound_help{}, ColumnKind::text,
       [](const Line& line) { return Cell{.text = bound_words(*line.point).toStdString()}; });
   add(say::roofline_page::column_reached{}, say::roofline_page::reached_help{}, right, [](const Line& line) {

@@ -29,8 +29,7 @@ struct RooflineSet {
 
 /// "DRAM", "SM↔L2".
 [[nodiscard]] QString level_words(RooflineLevel level);
-/// "FA2", "FA2 · N 4,096 · along Br"; with the run where the set has several of an algorithm. Lines of one map share
-/// it.
+/// "FA2"; with the run where the set has several of an algorithm.
 [[nodiscard]] QString series_title(const RooflineSet& set, const RooflineSeries& series);
 /// The algorithm's colour; paler for each further run of it.
 [[nodiscard]] QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark);
@@ -38,10 +37,6 @@ struct RooflineSet {
 [[nodiscard]] QString roof_words(const RooflineSet& set, const analysis::Roof& roof);
 /// "wgmma"; of a point without a bound nothing.
 [[nodiscard]] QString bound_words(const RooflinePoint& point);
-/// Without what cannot be said: "0.496 N".
-[[nodiscard]] QString limit_words(const analysis::IntensityLimit& limit);
-[[nodiscard]] std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const RooflinePoint& point,
-                                                               RooflineLevel level);
 /// The origin of the counted bytes.
 [[nodiscard]] Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level);
 
