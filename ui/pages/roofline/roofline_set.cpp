@@ -55,11 +55,6 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
   return say::roofline_page::source_estimate{.device = device_rates({}).measured_on};
 }
 
-const Algorithm* algorithm_of_point(const RooflineSet& set, const RooflinePoint& point) {
-  const analysis::PointTable& table = set.points->table();
-  return table.algorithms().find(table.algorithm(point.row));
-}
-
 }  // namespace
 
 QString level_words(RooflineLevel level) {
