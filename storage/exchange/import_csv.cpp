@@ -63,39 +63,6 @@ bool is_of_a_value(std::string_view column) {
   return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
 }
 
-/// Of a long table.
-bool is_long_number(std::string_view column) {
-  constexpr std::array numbers{long_column::value, long_column::q1, long_column::q3, round_column::samples};
-  return std::ranges::find(numbers, column) != numbers.end();
-}
-
-/// Decimal commas in a table whose columns semicolons part.
-class DecimalCommas {
- public:
-  /// Makes commas of a number, or of several, points.
-  void read(const Place& place, const std::string& column, std::string& field) {
-    if (field.find_first_not_of("0123456789+-eE,. ") != std::string::npos) return;
-    std::istringstream words(field);
-    for (std::string word; words >> word;) {
-      has_points_ = has_points_ || word.find('.') != std::string::npos;
-      if (std::ranges::count(word, ',') > 1) return;
-      if (word.find(',') != std::string::npos) with_commas_.insert(column);
-    }
-    if (has_points_ && !with_commas_.empty()) {
-      fail(place.at(place_part::column, column),
-           make_message("'{}': the table has commas and points in its numbers: write one of them before decimals, and "
-                        "nothing between thousands",
-                        field));
-    }
-    std::ranges::replace(field, ',', '.');
-  }
-  [[nodiscard]] const std::set<std::string>& columns() const { return with_commas_; }
-
- private:
-  std::set<std::string> with_commas_;
-  bool has_points_ = false;
-};
-
 /// A number or several, in a unit of ours.
 std::string scaled(const Place& place, const std::string& field, double scale) {
   if (scale == 1) return field;
@@ -105,7 +72,7 @@ std::string scaled(const Place& place, const std::string& field, double scale) {
     const auto value = number(word);
     if (!value && word.find(',') != std::string::npos)
       fail(place, make_message("'{}' is not a number here: write a point before its decimals and nothing between "
-                               "thousands (or part the columns with semicolons, and commas are decimal commas)",
+                               "thousands",
                                word));
     if (!value) fail(place, make_message("'{}' is not a number", word));
     values.push_back(*value * scale);
@@ -278,8 +245,7 @@ class LongTableReader {
 }  // namespace
 
 Import import_csv(std::string_view text, const ImportRequest& request) {
-  const char separator = separator_of(text);
-  CsvReader lines(text, 1, separator);
+  CsvReader lines(text, 1, separator_of(text));
   const std::optional<CsvLine> first = lines.next();
   if (!first) fail("it is empty");
   const CsvLine& header = *first;
@@ -298,19 +264,11 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].name != header.fields[i]) headings[columns[i].name] = header.fields[i];
   }
-  DecimalCommas commas;
-  std::vector<std::size_t> decimals;  // columns of numbers that need not be whole
-  for (std::size_t i = 0; i < header.fields.size(); ++i) {
-    if (is_long ? is_long_number(header.fields[i]) : takes_decimals(columns[i].name)) decimals.push_back(i);
-  }
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
   while (std::optional<CsvLine> line = lines.next()) {
     if (request.proceed) request.proceed();
     require_width(header, *line);
-    if (separator == ';') {
-      for (const std::size_t i : decimals) commas.read(line_place(line->number), header.fields[i], line->fields[i]);
-    }
     std::erase_if(unseen, [&](std::size_t i) {
       const std::string& value = line->fields[i];
       if (!value.empty()) builder.columns()[header.fields[i]].example = example_of(value);
@@ -331,12 +289,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
     builder.add(row);
   }
   table.give();
-  Import import = builder.take();
-  if (!commas.columns().empty()) {
-    const std::string names = fmt::format("{}", fmt::join(commas.columns(), ", "));
-    import.notes.emplace_back(make_message("Commas are decimal commas, 1,024 being 1.024, in {}.", shortened(names)));
-  }
-  return import;
+  return builder.take();
 }
 
 }  // namespace attnscope::exchange

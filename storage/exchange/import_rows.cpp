@@ -332,7 +332,7 @@ std::optional<double> ImportRow::real(std::string_view name) const {
   const auto value = number(*field);
   if (!value && field->find(',') != std::string::npos)
     fail(at(name), make_message("'{}' is not a number here: write a point before its decimals and nothing between "
-                                "thousands (or part the columns with semicolons, and commas are decimal commas)",
+                                "thousands",
                                 *field));
   if (!value) fail(at(name), make_message("'{}' is not a number", *field));
   return value;
@@ -371,11 +371,6 @@ bool is_known_column(std::string_view name, const Registry& registry) {
   return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
          std::ranges::count(wide_fields(), name, &WideField::name) > 0 || registry.find_knob(name) != nullptr ||
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
-}
-
-bool takes_decimals(std::string_view column) {
-  return column == round_column::samples || std::ranges::find(time_columns, column) != time_columns.end() ||
-         metric_of(column) != nullptr || is_counter_name(column) || find_point_fact(column) != nullptr;
 }
 
 std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry) {

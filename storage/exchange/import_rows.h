@@ -72,8 +72,6 @@ class ColumnList {
   std::map<std::string, std::string, std::less<>> read_as_;
   ImportedColumn beyond_;
 };
-/// Of a column of a wide table: whether its numbers need not be whole.
-[[nodiscard]] bool takes_decimals(std::string_view column);
 /// On one line, with `...` where it is long.
 [[nodiscard]] std::string example_of(std::string_view text);
 
