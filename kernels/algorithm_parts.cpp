@@ -155,7 +155,7 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
 
 KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds& needs,
                          std::vector<OperandTraffic> operands, double matrix_flops, std::vector<OnChipPart> on_chip,
-                         LoadOrder load_order, const KernelWork& work, const KernelTiming& timing) {
+                         const KernelWork& work, const KernelTiming& timing) {
   const Traffic traffic = sum_of(operands);
   return {.name = std::move(name),
           .grid = grid_of(blocks),
@@ -167,8 +167,7 @@ KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeed
           .operands = std::move(operands),
           .work = work,
           .timing = timing,
-          .on_chip = std::move(on_chip),
-          .load_order = std::move(load_order)};
+          .on_chip = std::move(on_chip)};
 }
 
 OnChipPart in_shared(std::string name, std::int64_t bytes, int stages) {

@@ -71,8 +71,7 @@ struct Features {
 /// One-dimensional, with what the kernel asks of a device.
 [[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds&,
                                        std::vector<OperandTraffic> operands, double matrix_flops,
-                                       std::vector<OnChipPart> on_chip, LoadOrder, const KernelWork&,
-                                       const KernelTiming&);
+                                       std::vector<OnChipPart> on_chip, const KernelWork&, const KernelTiming&);
 /// What a block keeps there, `bytes` in all; in `stages` buffers.
 [[nodiscard]] OnChipPart in_shared(std::string name, std::int64_t bytes, int stages = 1);
 [[nodiscard]] OnChipPart in_registers(std::string name, std::int64_t bytes);

@@ -12,7 +12,6 @@
 #include "kernels/device/head_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
-#include "messages/load_order.h"
 
 namespace attnscope::key_stationary {
 namespace {
@@ -277,7 +276,6 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Config& config,
   const TileShape& tile = config.tile;
   const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
-  const LoadOrder passing{.why = say::load_order::rows{}};
   const BatchGrid grids(p, tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
@@ -286,12 +284,12 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Config& config,
   const std::int64_t accumulator = accumulator_bytes_of(p, tile, kernels);
   const std::int64_t row = p.d * output_bytes(p.dtype);
   const std::int64_t dot_bytes = p.instances() * p.n_q * (row + p.d * bytes_per_element(p.dtype) + fp32_bytes);
-  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, tile, kernels), 0, {}, passing,
+  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, tile, kernels), 0, {},
                        rows_work(p, row_blocks, dot_bytes + accumulator), kernels.dot_timing),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, rows, counts, columns, kernels.whole_tiles),
-                       backward_flops(p), kernels.on_chip, kernels.load_order,
-                       main_work(p, config, runs, counts, columns, kernels), kernels.timing),
-          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, tile, kernels), 0, {}, passing,
+                       backward_flops(p), kernels.on_chip, main_work(p, config, runs, counts, columns, kernels),
+                       kernels.timing),
+          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, tile, kernels), 0, {},
                        rows_work(p, row_blocks, accumulator + p.instances() * p.n_q * row), kernels.convert_timing)};
 }
 

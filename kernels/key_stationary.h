@@ -20,7 +20,6 @@ struct Kernels {
   std::string_view entry;           ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
   KernelNeeds needs;                ///< the main kernel's
   std::vector<OnChipPart> on_chip;  ///< the main kernel's
-  LoadOrder load_order;             ///< the main kernel's
   std::string_view rows_file;       ///< dot and convert
   int row_threads = 0;
   int row_registers = 0;

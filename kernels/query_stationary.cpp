@@ -195,14 +195,14 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
 }  // namespace
 
 KernelModel model(const AttentionProblem& p, const Config& config, const KernelNeeds& needs,
-                  std::vector<OnChipPart> on_chip, LoadOrder load_order, const Execution& execution) {
+                  std::vector<OnChipPart> on_chip, const Execution& execution) {
   const BatchGrid grids(p, config.tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
   KernelModel model =
       kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs,
                    forward_traffic(p, config.tile, execution, rows, counts), forward_flops(p), std::move(on_chip),
-                   std::move(load_order), forward_work(p, config, grids, rows, counts, execution), execution.timing);
+                   forward_work(p, config, grids, rows, counts, execution), execution.timing);
   model.persistent_blocks = static_cast<std::uint32_t>(execution.persistent_blocks);
   return model;
 }

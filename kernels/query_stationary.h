@@ -26,7 +26,7 @@ struct Execution {
 
 /// The model of the one launch, "fwd". `on_chip` is what its blocks keep there.
 [[nodiscard]] KernelModel model(const AttentionProblem&, const Config&, const KernelNeeds&,
-                                std::vector<OnChipPart> on_chip, LoadOrder, const Execution&);
+                                std::vector<OnChipPart> on_chip, const Execution&);
 
 /// q, k, v, what the mask reads, o and lse, and of a persistent grid the counter. Pre: the problem's pass is fwd.
 [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, bool persistent = false);

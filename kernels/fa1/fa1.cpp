@@ -14,7 +14,6 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
-#include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -262,12 +261,6 @@ KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const 
           .cycled_bytes = static_cast<double>(forward_working_set(p, resident_blocks(device, needs(p, tile, teams))))};
 }
 
-LoadOrder load_order(int teams) {
-  LoadOrder order{.steps_ahead = 1, .why = say::load_order::next_q_tile{}};
-  if (teams > 1) order.why = say::load_order::teams{.teams = teams};
-  return order;
-}
-
 KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
@@ -285,7 +278,7 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      load_order(teams), forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
+      forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
 }
 
 /// FlashAttention, Algorithm 1: K/V tiles in the outer loop, Q tiles in the inner one, O, l and m in global memory.

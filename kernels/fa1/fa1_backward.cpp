@@ -11,7 +11,6 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
-#include "messages/load_order.h"
 
 namespace attnscope::fa1_backward {
 namespace {
@@ -251,7 +250,6 @@ KernelModel model(const AttentionProblem& p, const TileShape& tile, const Device
   const ColumnCounts columns = grids.columns_kv(runs.columns);
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile, runs, counts, columns),
                       backward_flops(p), gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
-                      {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},
                       backward_work(p, tile, runs, counts, columns, device), backward_timing);
 }
 

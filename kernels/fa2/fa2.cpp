@@ -11,7 +11,6 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "kernels/registry.h"
-#include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -112,7 +111,6 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config) {
       {in_shared("Q", rows * d * element), in_shared("K", kv), in_shared("V", kv),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      {.steps_ahead = 1, .why = say::load_order::k_and_v_in_turn{}},
       {.operand_rows = fa2::rows_per_warp(tile.br, d, warps),
        .chunk_columns = static_cast<int>(chunk),
        .timing = forward_timing});
@@ -136,7 +134,6 @@ key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& 
           .entry = "attn_fa2_backward",
           .needs = backward_needs(p, tile),
           .on_chip = gradient_layout(p, tile, {"Q", "dO"}, "LSE, D"),
-          .load_order = {.steps_ahead = 1, .why = say::load_order::next_q_tile{}},
           .rows_file = "fa2/fa2_backward_rows.cuh",
           .row_threads = gradient::row_threads,
           .row_registers = gradient::row_registers(d),

@@ -17,7 +17,6 @@
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
-#include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -197,7 +196,7 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix, bool
                    {{matrix.from, {.l2_to_sm_bytes = read}},
                     {matrix.to, {.sm_to_l2_bytes = written}},
                     {matrix.scale, {.sm_to_l2_bytes = blocks * sector_bytes}}},
-                   0, {}, {.why = say::load_order::rows{}}, work, quantise_timing);
+                   0, {}, work, quantise_timing);
   made.setup = !measured;
   return made;
 }
@@ -345,12 +344,7 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config, const
         in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)}) {
     parts.push_back(part);
   }
-  return query_stationary::model(
-      p, config, needs(p, config), std::move(parts),
-      {.unordered = {Tensor::q, Tensor::k, Tensor::v},
-       .steps_ahead = stages + 1,  // S of the next K tile is there, and its buffer free, before O += PV of this one
-       .why = say::load_order::forward_warps{.tiles = stages}},
-      execution(p, config, device));
+  return query_stationary::model(p, config, needs(p, config), std::move(parts), execution(p, config, device));
 }
 
 // --- backward ---
@@ -398,9 +392,6 @@ key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& 
       .entry = "attn_fa3_backward",
       .needs = backward_needs(p, tile),
       .on_chip = backward_layout(p, tile),
-      .load_order = {.unordered = {Tensor::q, Tensor::dout, Tensor::lse, Tensor::delta},
-                     .steps_ahead = fa3_backward::stages,
-                     .why = say::load_order::backward_warps{.tiles = fa3_backward::stages}},
       .rows_file = "fa3/fa3_backward_rows.cuh",
       .row_threads = fa3_backward::row_threads,
       .row_registers = fa3_backward::row_registers,

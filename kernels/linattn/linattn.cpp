@@ -9,7 +9,6 @@
 #include "kernels/linattn/linattn_programs.h"
 #include "kernels/linattn/linattn_shape.h"
 #include "messages/linattn.h"
-#include "messages/load_order.h"
 
 namespace attnscope {
 namespace {
@@ -85,7 +84,7 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
     KernelModel model =
         kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
                      {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
-                     {.steps_ahead = 1, .why = say::linattn::next_keys{}}, states_work(grid), states_timing);
+                     states_work(grid), states_timing);
     all.emplace_back(std::move(model),
                      KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
                                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"}, p, config)},
@@ -101,13 +100,13 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
   if (grid.causal()) parts.push_back(in_registers("P", tile.br * grid.step() * element));
   parts.push_back(in_registers("O", tile.br * p.d * accumulator));
   parts.push_back(in_registers("l", std::int64_t{tile.br} * fp32_bytes));
-  all.emplace_back(kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid),
-                                outputs_traffic(grid, sums), outputs_flops(grid, sums), std::move(parts),
-                                {.why = say::load_order::both_first{}}, outputs_work(grid, sums), outputs_timing),
-                   KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
-                                kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"}, p, config)},
-                   kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
-                   outputs_program(grid));
+  all.emplace_back(
+      kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid), outputs_traffic(grid, sums),
+                   outputs_flops(grid, sums), std::move(parts), outputs_work(grid, sums), outputs_timing),
+      KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
+                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"}, p, config)},
+      kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
+      outputs_program(grid));
   return all;
 }
 

@@ -39,16 +39,6 @@ struct OnChipPart {
   bool operator==(const OnChipPart&) const = default;
 };
 
-/// How the loads on a device stand to the tile program, as the kernel's source has them. A warp begins the loads of one
-/// step before those of a later one, each warp for itself; of the matrices in `unordered` that holds for each alone.
-struct LoadOrder {
-  std::vector<Tensor> unordered{};  ///< may be loaded before or after what other matrices' steps load
-  int steps_ahead = 0;              ///< under way, at most, beyond the step that is worked on; 0: a step's own alone
-  Message why{};
-
-  bool operator==(const LoadOrder&) const = default;
-};
-
 /// One kernel launch as theory sees it.
 struct KernelModel {
   std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
@@ -76,7 +66,6 @@ struct KernelModel {
   /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
   /// registers hold beside the named parts (addresses, fragments, temporaries) is in none.
   std::vector<OnChipPart> on_chip;
-  LoadOrder load_order;
 
   [[nodiscard]] std::int64_t blocks() const { return std::int64_t{grid[0]} * grid[1] * grid[2]; }
   [[nodiscard]] std::array<std::uint32_t, 3> launched_grid() const {

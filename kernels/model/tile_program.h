@@ -116,7 +116,7 @@ struct OperandTraffic {
 
 /// The accesses of every thread block of one kernel launch, in launch order. Random access by (block, step), so that a
 /// reader can interleave blocks or stop in the middle; no state, safe to share between threads. A step is loads, then
-/// stores; how the loads on a device run ahead of that is KernelModel::load_order's to say.
+/// stores; on a device the loads run ahead of that.
 class TileProgram {
  public:
   virtual ~TileProgram() = default;

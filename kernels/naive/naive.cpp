@@ -17,7 +17,6 @@
 #include "kernels/model/tile_grid.h"
 #include "kernels/naive/naive_programs.h"
 #include "kernels/naive/naive_shape.h"
-#include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -162,7 +161,7 @@ class Launches {
                                 {in_shared(of.on_chip[0], tile_.br * p_.d * element_),
                                  in_shared(of.on_chip[1], tile_.bc * p_.d * element_),
                                  in_registers(of.on_chip[2], tile_.br * columns * accumulator_)},
-                                {.why = say::load_order::both_first{}}, qk_work(grid, columns), qk_timing),
+                                qk_work(grid, columns), qk_timing),
                    naive::qk_program(p_, config_, of.product));
   }
 
@@ -177,7 +176,7 @@ class Launches {
                       in_shared(of.on_chip[1], std::int64_t{stages} * naive::pv_step * d * element_, stages),
                       in_registers(of.on_chip[2],
                                    std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
-                     through_ring(stages), pv_work(), pv_timing),
+                     pv_work(), pv_timing),
         naive::pv_program(p_, config_, of.product));
   }
 
@@ -191,7 +190,7 @@ class Launches {
                                 {in_shared(of.on_chip[0], stages * naive::tn_step * tile_.bc * element_, stages),
                                  in_shared(of.on_chip[1], stages * naive::tn_step * p_.d * element_, stages),
                                  in_registers(of.on_chip[2], tile_.bc * p_.d * accumulator_)},
-                                through_ring(naive::tn_stages), tn_work(), tn_timing),
+                                tn_work(), tn_timing),
                    naive::tn_program(p_, config_, of.product));
   }
 
@@ -239,8 +238,7 @@ class Launches {
       parts.push_back(in_registers(on_chip_name(in), naive::rows_per_block(p_, work) * held * element_));
     }
     return {kernel_model(name, row_blocks(p_, work), row_needs(needs, p_, work), naive::row_traffic(p_, work), 0,
-                         std::move(parts), {.why = say::load_order::shared_rows{}}, rows_work(work),
-                         work.out == Tensor::p ? softmax_timing : ds_timing),
+                         std::move(parts), rows_work(work), work.out == Tensor::p ? softmax_timing : ds_timing),
             source(long_row ? name + "_long" : name, kernel_defines(macros, p_, config_)), std::move(arguments),
             naive::row_program(p_, work)};
   }
@@ -308,10 +306,6 @@ class Launches {
             .fp32_values = blocks * tile_.bc * d,
             .shared_bytes = blocks * loads * elements(row_groups * d + tile_.bc, naive::tn_step),
             .distinct_bytes = s_bytes() + q_bytes() + kv_bytes()};
-  }
-
-  static LoadOrder through_ring(int stages) {
-    return {.steps_ahead = stages - 1, .why = say::load_order::ring{.steps = stages}};
   }
 
   static const char* on_chip_name(Tensor tensor) {

@@ -139,7 +139,7 @@ KernelLaunch combine_launch(const Parts& parts, std::string name) {
   const KernelNeeds needs{
       .kernel = "combine", .threads = combine_threads(static_cast<int>(parts.d)), .registers = combine_registers};
   KernelModel model = kernel_model(std::move(name), parts.instances * tiles_of(parts), needs, traffic_of(parts), 0, {},
-                                   {}, work_of(parts), splitkv::combine_timing);
+                                   work_of(parts), splitkv::combine_timing);
   std::vector<Argument> arguments =
       kernel_arguments({"o_parts", "lse_parts", "o", "lse"}, {parts.rows, parts.whole, parts.later, parts.first});
   arguments.emplace_back(parts.part_step() * parts.d);

@@ -14,7 +14,6 @@
 #include "kernels/splitkv/splitkv_programs.h"
 #include "kernels/splitkv/splitkv_shape.h"
 #include "kernels/splitkv/splitkv_timing.h"
-#include "messages/load_order.h"
 #include "messages/tile_meaning.h"
 
 namespace attnscope {
@@ -118,16 +117,6 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShap
   return parts;
 }
 
-LoadOrder partial_order(const AttentionProblem& p, const TileShape& tile, int stages) {
-  const int d = static_cast<int>(p.d);
-  const int slots = splitkv::ring_chunks(tile.br, tile.bc, d, stages);
-  const std::int64_t keys = std::int64_t{splitkv::groups(tile.br, tile.bc, d)} *
-                            splitkv::chunk_keys(tile.br, tile.bc, d);  // of one chunk of all groups
-  return {.unordered = {Tensor::q},
-          .steps_ahead = static_cast<int>(ceil_div((slots - 1) * keys, tile.bc)),
-          .why = say::load_order::q_behind_keys{.chunks = slots}};
-}
-
 // --- a cache of 8 bits, made of K and V in 16: not measured, as it is written once and read at every step ---
 
 struct Matrix {
@@ -189,7 +178,7 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix) {
       {{matrix.from, {.l2_to_sm_bytes = given * (blocks_of_head(p) + 1)}},
        {matrix.to, {.sm_to_l2_bytes = made}},
        {matrix.scale, {.sm_to_l2_bytes = p.kv_instances() * sector_bytes}}},
-      0, {}, {.why = say::load_order::rows{}}, work, splitkv::combine_timing);
+      0, {}, work, splitkv::combine_timing);
   model.setup = true;
   return model;
 }
@@ -228,10 +217,9 @@ std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, in
   std::vector<KernelModel> all;
   all.push_back(kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
                              splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
-                             partial_order(p, tile, stages), splitkv::partial_work(grid, tile),
-                             splitkv::partial_timing));
+                             splitkv::partial_work(grid, tile), splitkv::partial_timing));
   all.push_back(kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
-                             {.why = say::load_order::splits{}}, splitkv::combine_work(grid), splitkv::combine_timing));
+                             splitkv::combine_work(grid), splitkv::combine_timing));
   all.back().starts_early = device.compute_major >= 9;
   return all;
 }

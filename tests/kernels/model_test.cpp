@@ -110,7 +110,6 @@ TEST(Model, IsThePlansToTheByte) {
           EXPECT_EQ(kernel.operands, launch.operands);
           EXPECT_EQ(by_matrix(kernel), by_matrix(*launch.program, p)) << kernel.name;
           EXPECT_EQ(kernel.on_chip, launch.on_chip);
-          EXPECT_EQ(kernel.load_order, launch.load_order);
         }
         EXPECT_EQ(model.traffic(), plan.traffic());
         EXPECT_EQ(model.working_set_bytes, algorithm.working_set_bytes(p, config, h200()));
@@ -288,61 +287,6 @@ TEST(Model, OnChipPartsByHand) {
   EXPECT_EQ(part(fa2, "O"), (OnChipPart{"O", OnChipPlace::registers, 128 * 128 * 4, 1}));
   const KernelModel fa3 = built_in_algorithms().find("fa3")->model(p, tile, h200()).kernels.at(0);
   EXPECT_EQ(part(fa3, "V"), (OnChipPart{"V", OnChipPlace::shared, 2 * 64 * 128 * 2, 2}));
-}
-
-/// A ring of buffers is there to load ahead, and what is loaded ahead is what the kernel loads.
-TEST(Model, EveryKernelSaysInWhichOrderItLoads) {
-  for_each_model(
-      [](const Algorithm& algorithm, const AttentionProblem& p, const Config& config, const AttentionModel& /*model*/) {
-        for (const KernelLaunch& launch : algorithm.plan(p, config, h200()).launches) {
-          const LoadOrder& order = launch.load_order;
-          EXPECT_TRUE(english_text(order.why).ends_with('.')) << launch.name;
-          const bool ring = std::ranges::any_of(launch.on_chip, [](const OnChipPart& part) { return part.stages > 1; });
-          EXPECT_GE(order.steps_ahead, ring ? 1 : 0) << launch.name;
-          if (p.n_q * p.n_k > 2'000) continue;  // the walk below is for small problems
-          std::set<Tensor> loaded;
-          for (const TileAccess& a : test::all_accesses(*launch.program)) {
-            if (a.access == Access::load) loaded.insert(a.tensor);
-          }
-          if (loaded.empty()) continue;
-          for (const Tensor tensor : order.unordered) EXPECT_TRUE(loaded.contains(tensor)) << to_string(tensor);
-        }
-      });
-}
-
-/// As the kernels' sources have it; those that tests/gpu/tile_order_test.cpp traces are held to it on a GPU.
-TEST(Model, LoadOrderByHand) {
-  AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 4096, .n_k = 4096, .d = 128};
-  std::map<std::string, LoadOrder> orders;
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    p.n_q = algorithm->facts().decodes ? 1 : p.n_k;
-    for (const Pass pass : {Pass::bwd, Pass::fwd}) {
-      p.pass = pass;
-      const Config config = algorithm->default_config(p, h200());
-      for (const KernelModel& kernel : algorithm->model(p, config, h200()).kernels) {
-        orders[algorithm->name() + " " + kernel.name] = kernel.load_order;
-      }
-    }
-  }
-  using testing::ElementsAre;
-  for (const char* in_order :
-       {"naive qk", "naive softmax", "naive pv", "naive dv", "naive ds", "fa1 fwd", "fa2 fwd", "fa2 dot", "fa2 bwd",
-        "fa2 convert", "splitkv combine", "linattn states", "linattn outputs"}) {
-    EXPECT_TRUE(orders.at(in_order).unordered.empty()) << in_order;
-  }
-  for (const char* own_alone : {"naive qk", "naive softmax", "fa2 dot", "splitkv combine", "linattn outputs"}) {
-    EXPECT_EQ(orders.at(own_alone).steps_ahead, 0) << own_alone;
-  }
-  for (const char* next : {"fa1 fwd", "fa1 bwd", "fa2 fwd", "fa2 bwd", "linattn states"})
-    EXPECT_EQ(orders.at(next).steps_ahead, 1) << next;
-  EXPECT_EQ(orders.at("naive pv").steps_ahead, 2);  // rings of three
-  EXPECT_EQ(orders.at("naive dk").steps_ahead, 2);
-  EXPECT_EQ(orders.at("splitkv partial").steps_ahead, 2);
-  EXPECT_EQ(orders.at("fa3 bwd").steps_ahead, 2);  // rings of two
-  EXPECT_EQ(orders.at("fa3 fwd").steps_ahead, 3);
-  EXPECT_THAT(orders.at("splitkv partial").unordered, ElementsAre(Tensor::q));
-  EXPECT_THAT(orders.at("fa3 fwd").unordered, ElementsAre(Tensor::q, Tensor::k, Tensor::v));
-  EXPECT_THAT(orders.at("fa1 bwd").unordered, ElementsAre(Tensor::dq_acc));
 }
 
 TEST(Model, ARefusalIsTheWholeAnswer) {
