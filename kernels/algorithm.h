@@ -240,6 +240,7 @@ struct Facts {
   double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
   /// Bytes that several GPUs send to one another: closed; nullptr of what one GPU computes.
   std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
+  bool copies_while_computing = false;                          ///< these hide behind attention where it takes longer
   std::string reference = "softmax";                            ///< that judges it: kernels/oracle/references.h
   TileSide forward_side = TileSide::none;                       ///< that M decides in the forward pass
   TileSide backward_side = TileSide::none;                      ///< in the backward pass

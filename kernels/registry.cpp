@@ -20,7 +20,9 @@
   ADD(splitkv)                    \
   ADD(fa3)                        \
   ADD(linattn)                    \
-  ADD(ring)
+  ADD(ring)                       \
+  ADD(allgather)                  \
+  ADD(ulysses)
 
 namespace attnscope {
 

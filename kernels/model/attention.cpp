@@ -29,7 +29,8 @@ constexpr std::array dtype_words = [] {
 constexpr std::array pass_words{Word<Pass>{Pass::fwd, "fwd"}, Word<Pass>{Pass::bwd, "bwd"},
                                 Word<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
 constexpr std::array gpu_order_words{Word<GpuOrder>{GpuOrder::contiguous, "contiguous"},
-                                     Word<GpuOrder>{GpuOrder::zigzag, "zigzag"}};
+                                     Word<GpuOrder>{GpuOrder::zigzag, "zigzag"},
+                                     Word<GpuOrder>{GpuOrder::striped, "striped"}};
 template <class E>
 std::string_view word_of(std::span<const Word<E>> words, E value) {
   const auto found = std::ranges::find(words, value, &Word<E>::value);

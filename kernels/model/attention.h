@@ -23,8 +23,8 @@ enum class Pass { fwd, bwd, fwd_bwd };
 /// Which tokens a GPU holds of a sequence that several share, P of them: GPU g has the g-th P-th; of 2 P pieces the
 /// g-th and the g-th last (Z. Zhu, ring-flash-attention); or tokens g, g + P, g + 2 P, ... (W. Brandon et al., Striped
 /// Attention, arXiv 2311.09431).
-enum class GpuOrder { contiguous, zigzag };
-inline constexpr std::array gpu_orders{GpuOrder::contiguous, GpuOrder::zigzag};
+enum class GpuOrder { contiguous, zigzag, striped };
+inline constexpr std::array gpu_orders{GpuOrder::contiguous, GpuOrder::zigzag, GpuOrder::striped};
 /// GPUs of one machine.
 inline constexpr int most_gpus = 64;
 

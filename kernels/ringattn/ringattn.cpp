@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention over a sequence that the GPUs of one machine share, forward pass: each has its tokens of Q, K and V and
-// ends with those of O. Each computes with a single-GPU algorithm while K and V go round.
+// ends with those of O. Each computes with a single-GPU algorithm; a scheme says which launches and copies there are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +20,92 @@ std::unique_ptr<const Algorithm> make_fa3();
 
 namespace ringattn {
 namespace {
+
+/// How the GPUs share a sequence.
+struct Scheme {
+  std::string name;
+  std::string title;
+  std::string short_title;
+  std::string source;
+  std::int64_t (*link_bytes)(const AttentionProblem&);  ///< of all GPUs together, closed
+  bool copies_while_computing;
+  std::vector<StatedPreset> presets;
+  /// Why the GPUs cannot share the problem so.
+  std::optional<Refusal> (*refusal)(const AttentionProblem&, std::string_view name);
+  /// The problems that its launches of attention solve, each once.
+  std::vector<AttentionProblem> (*parts)(const AttentionProblem&);
+  void (*add)(PlanMaker&, const AttentionProblem&);
+};
+
+/// The schedule of a scheme over the algorithm that each GPU runs: one whose kernel takes Q, K and V by tensor maps.
+class SharedSequence final : public Algorithm {
+ public:
+  SharedSequence(const Scheme& scheme, std::unique_ptr<const Algorithm> inner)
+      : Algorithm(facts_of(scheme, inner->facts())), scheme_(scheme), inner_(std::move(inner)) {}
+
+  /// The whole problem's, whatever the number of GPUs: times of several are then laid beside one of the same tile.
+  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
+    return auto_config(*inner_, on_one_gpu(p), device);
+  }
+
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
+    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
+    if (p.n_q != p.n_k)
+      return shape_refusal(make_reason("refusal.as_many_queries", "{} shares one sequence: n_q {} and n_k {} differ.",
+                                       name(), p.n_q, p.n_k));
+    if (auto refused = refuse_pieces(p, p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus)) return refused;
+    if (auto refused = scheme_.refusal(p, name())) return refused;
+    for (const AttentionProblem& part : scheme_.parts(p)) {
+      if (auto refused = inner_->refusal(part, config, device)) return refused;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    return inner_->working_set_bytes(on_one_gpu(p), config, device);
+  }
+
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    if (p.gpus == 1) return inner_->plan(on_one_gpu(p), config, device);
+    PlanMaker maker(*inner_, p, config, device);
+    maker.share_inputs();
+    scheme_.add(maker, p);
+    return maker.take();
+  }
+
+  /// `pieces` of equal length.
+  static std::optional<Refusal> refuse_pieces(const AttentionProblem& p, std::int64_t pieces) {
+    if (p.n_k % pieces == 0) return std::nullopt;
+    return shape_refusal(make_reason("refusal.unequal_pieces",
+                                     "N {} is no multiple of the {} pieces that the GPUs share.", p.n_k, pieces));
+  }
+
+ private:
+  static Facts facts_of(const Scheme& scheme, Facts facts) {
+    facts.name = scheme.name;
+    facts.title = scheme.title;
+    facts.short_title = scheme.short_title;
+    facts.source = scheme.source;
+    facts.link_bytes = scheme.link_bytes;
+    facts.copies_while_computing = scheme.copies_while_computing;
+    facts.power_law.reset();
+    facts.paper_column.reset();
+    facts.backward_side = TileSide::none;
+    facts.groups.clear();
+    facts.presets = scheme.presets;
+    facts.dtypes = {DType::fp16, DType::bf16};
+    facts.knobs = {raster_knob(), stages_knob()};
+    return facts;
+  }
+
+  Scheme scheme_;
+  std::unique_ptr<const Algorithm> inner_;
+};
 
 bool causal(const AttentionProblem& p) {
   return p.mask.right == 0;
@@ -42,9 +128,25 @@ Part part_of(std::string name, const AttentionProblem& p, std::int64_t n_q, std:
   return part;
 }
 
+std::optional<Refusal> refuse_order(const AttentionProblem& p, std::string_view algorithm, GpuOrder most) {
+  if (p.gpu_order <= most) return std::nullopt;
+  return shape_refusal(
+      make_reason("refusal.token_order", "{} is not made for {} tokens.", algorithm, to_string(p.gpu_order)));
+}
+
 std::int64_t element_bytes(const AttentionProblem& p) {
   return bytes_per_element(p.dtype);
 }
+
+/// Calls each(gpu, to) for all pairs; a GPU's own last.
+template <class Each>
+void for_each_pair(const AttentionProblem& p, const Each& each) {
+  for (int distance = 1; distance <= p.gpus; ++distance) {
+    for (int gpu = 0; gpu < p.gpus; ++gpu) each(gpu, (gpu + distance) % p.gpus);
+  }
+}
+
+// --- ring: K and V go round ---
 
 /// 2 (P - 1) N d h_kv elements for each batch entry.
 std::int64_t ring_link_bytes(const AttentionProblem& p) {
@@ -62,6 +164,9 @@ Part ring_part(const AttentionProblem& p, int gpu, int of) {
     case GpuOrder::zigzag:
       if (of < gpu) return part_of("earlier", p, n, n / 2, Mask::none);
       return part_of("later", p, n / 2, n, Mask::none, n / 2);
+    case GpuOrder::striped:
+      if (of < gpu) return part_of("diagonal", p, n, n, Mask::causal);
+      return part_of("later", p, n - 1, n - 1, Mask::causal, 1);
   }
   return {};
 }
@@ -176,6 +281,11 @@ class RingPlan {
   std::vector<Copies> computed_;    ///< the launch of each in the latest step
 };
 
+std::optional<Refusal> refuse_ring(const AttentionProblem& p, std::string_view /*name*/) {
+  const bool too_short = p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus;
+  return too_short ? SharedSequence::refuse_pieces(p, std::int64_t{2} * p.gpus) : std::nullopt;
+}
+
 std::vector<AttentionProblem> ring_parts(const AttentionProblem& p) {
   std::vector<AttentionProblem> all;
   for (const int of : {0, p.gpus / 2, p.gpus - 1}) {
@@ -187,85 +297,229 @@ std::vector<AttentionProblem> ring_parts(const AttentionProblem& p) {
   return all;
 }
 
-/// Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
-StatedPreset preset() {
-  return {.name = "gpus",
-          .description = say::ringattn::preset{},
-          .grids = {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}},
-                    {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]", "mask=causal"}},
-                    {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=zigzag"}}}};
+void add_ring(PlanMaker& maker, const AttentionProblem& p) {
+  RingPlan(maker, p).add();
+  maker.gather_outputs({"o"}, {"lse"});
 }
 
-/// The schedule over the algorithm that each GPU runs: one whose kernel takes Q, K and V by tensor maps.
-class RingAttention final : public Algorithm {
- public:
-  explicit RingAttention(std::unique_ptr<const Algorithm> inner)
-      : Algorithm(facts_of(inner->facts())), inner_(std::move(inner)) {}
+// --- all-gather: every GPU first gets all of K and V; as many elements cross links, and nothing hides it ---
 
-  /// The whole problem's, whatever the number of GPUs: times of several are then laid beside one of the same tile.
-  [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    return auto_config(*inner_, on_one_gpu(p), device);
+/// What a GPU computes once it has all keys: its queries, or a half of them, with those up to their own.
+std::vector<Part> gathered_parts(const AttentionProblem& p, int gpu) {
+  std::vector<Part> all;
+  std::int64_t row = 0;
+  for (const Stretch& stretch : tokens_of(p, gpu)) {
+    const std::int64_t end = stretch.token + stretch.tokens;
+    all.push_back(causal(p) ? part_of(fmt::format("to key {}", end), p, stretch.tokens, end, Mask::causal, row)
+                            : part_of("attention", p, stretch.tokens, p.n_k, Mask::none, row));
+    row += stretch.tokens;
   }
+  return all;
+}
 
-  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const override {
-    if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
-    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-    if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
-    if (p.n_q != p.n_k)
-      return shape_refusal(make_reason("refusal.as_many_queries", "{} shares one sequence: n_q {} and n_k {} differ.",
-                                       name(), p.n_q, p.n_k));
-    const std::int64_t pieces = p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus;
-    if (p.n_k % pieces != 0)
-      return shape_refusal(make_reason("refusal.unequal_pieces",
-                                       "N {} is no multiple of the {} pieces that the GPUs share.", p.n_k, pieces));
-    for (const AttentionProblem& part : ring_parts(p)) {
-      if (auto refused = inner_->refusal(part, config, device)) return refused;
+std::optional<Refusal> refuse_all_gather(const AttentionProblem& p, std::string_view name) {
+  return refuse_order(p, name, GpuOrder::zigzag);
+}
+
+std::vector<AttentionProblem> all_gather_parts(const AttentionProblem& p) {
+  std::vector<AttentionProblem> all;
+  for (const int gpu : {0, p.gpus - 1}) {
+    for (Part& part : gathered_parts(p, gpu)) all.push_back(std::move(part.problem));
+  }
+  return all;
+}
+
+void add_all_gather(PlanMaker& maker, const AttentionProblem& p) {
+  const std::int64_t n = maker.tokens();
+  for (const char* const name : {"k.all", "v.all"}) {
+    maker.add_buffer(name, p.kv_instances() * p.n_k * p.d * element_bytes(p));
+  }
+  std::vector<std::string> o;
+  std::vector<std::string> lse;
+  for (const Part& part : gathered_parts(p, 0)) {
+    const std::size_t place = o.size();
+    o.push_back(fmt::format("o.{}", place));
+    lse.push_back(fmt::format("lse.{}", place));
+    maker.add_buffer(o.back(), p.instances() * part.problem.n_q * p.d * output_bytes(p.dtype));
+    maker.add_buffer(lse.back(), p.instances() * part.problem.n_q * fp32_bytes);
+    maker.add_part(fmt::format("q.{}", place), "q", part.first_row * p.d * element_bytes(p));
+  }
+  std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
+  for_each_pair(p, [&](int gpu, int to) {
+    for (const char* const name : {"k", "v"}) {
+      const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
+      const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
+      std::int64_t from = 0;
+      for (const Stretch& stretch : tokens_of(p, gpu)) {
+        const Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
+        arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
+        from += stretch.tokens;
+      }
     }
-    return std::nullopt;
+  });
+  for (int gpu = 0; gpu < p.gpus; ++gpu) {
+    const std::vector<Part> parts = gathered_parts(p, gpu);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      maker.attention({.gpu = gpu, .after = arrived[static_cast<std::size_t>(gpu)]},
+                      {.name = parts[i].name, .problem = parts[i].problem, .q_rows = n, .kv_rows = p.n_k},
+                      {{"q", fmt::format("q.{}", i)}, {"k", "k.all"}, {"v", "v.all"}, {"o", o[i]}, {"lse", lse[i]}});
+    }
   }
+  maker.gather_outputs(o, lse);
+}
 
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
-                                               const DeviceLimits& device) const override {
-    return inner_->working_set_bytes(on_one_gpu(p), config, device);
+// --- all-to-all by heads: every GPU gets all tokens of its P-th of the heads, and gives O back ---
+
+/// 2 (P - 1) / P N d (h_q + h_kv) elements for each batch entry.
+std::int64_t ulysses_link_bytes(const AttentionProblem& p) {
+  return 2 * (p.instances() + p.kv_instances()) * p.n_k / p.gpus * (p.gpus - 1) * p.d * element_bytes(p);
+}
+
+std::optional<Refusal> refuse_ulysses(const AttentionProblem& p, std::string_view name) {
+  if (p.heads_kv % p.gpus != 0) {
+    return shape_refusal(make_reason("refusal.heads_of_gpus",
+                                     "{} gives each of {} GPUs as many K/V heads: there are {}.", name, p.gpus,
+                                     p.heads_kv));
   }
+  return refuse_order(p, name, GpuOrder::contiguous);
+}
 
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
-                                   const DeviceLimits& device) const override {
-    if (p.gpus == 1) return inner_->plan(on_one_gpu(p), config, device);
-    PlanMaker maker(*inner_, p, config, device);
-    maker.share_inputs();
-    RingPlan(maker, p).add();
-    maker.gather_outputs();
-    return maker.take();
+std::vector<AttentionProblem> ulysses_parts(const AttentionProblem& p) {
+  AttentionProblem part = on_one_gpu(p);
+  part.heads_q /= p.gpus;
+  part.heads_kv /= p.gpus;
+  return {part};
+}
+
+void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
+  const std::int64_t n = maker.tokens();
+  const AttentionProblem part = ulysses_parts(p).front();
+  maker.add_buffer("o", p.instances() * n * p.d * output_bytes(p.dtype));
+  for (const auto& [name, instances] : {std::pair{"q.all", part.instances()},
+                                        {"k.all", part.kv_instances()},
+                                        {"v.all", part.kv_instances()},
+                                        {"o.all", part.instances()}}) {
+    maker.add_buffer(name, instances * p.n_k * p.d * element_bytes(p));
   }
+  maker.add_buffer("lse.all", part.instances() * p.n_k * fp32_bytes);
 
- private:
-  static Facts facts_of(Facts facts) {
-    facts.name = "ring";
-    facts.title = "Ring attention";
-    facts.short_title = "Ring";
-    facts.source =
-        "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; zigzag: Z. Zhu, ring-flash-attention";
-    facts.link_bytes = ring_link_bytes;
-    facts.power_law.reset();
-    facts.paper_column.reset();
-    facts.backward_side = TileSide::none;
-    facts.groups.clear();
-    facts.presets = {preset()};
-    facts.dtypes = {DType::fp16, DType::bf16};
-    facts.knobs = {raster_knob(), stages_knob()};
-    return facts;
+  // Of each batch entry: heads of GPU `of` among a GPU's own tokens, and tokens of GPU `from` among a GPU's own heads.
+  struct Ends {
+    Matrix tokens;
+    std::int64_t tokens_from = 0;
+    Matrix heads;
+    std::int64_t heads_from = 0;
+  };
+  const auto ends = [&](std::string_view name, std::int64_t entry, int from, int of) {
+    const bool of_keys = name == "k" || name == "v";
+    const std::int64_t heads = of_keys ? part.heads_kv : part.heads_q;
+    Ends both{.tokens = maker.matrix(name, from, heads, n),
+              .tokens_from = (entry * p.gpus + of) * heads * n,
+              .heads = maker.matrix(fmt::format("{}.all", name), of, heads, p.n_k),
+              .heads_from = entry * heads * p.n_k + from * n};
+    return both;
+  };
+  std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
+  for_each_pair(p, [&](int gpu, int to) {
+    for (const char* const name : {"q", "k", "v"}) {
+      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        const Ends both = ends(name, entry, gpu, to);
+        arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(
+            gpu, copy_rows(both.tokens, both.heads, to, {.from = both.tokens_from, .to = both.heads_from, .tokens = n}),
+            {}));
+      }
+    }
+  });
+  std::vector<std::size_t> computed;
+  computed.reserve(static_cast<std::size_t>(p.gpus));
+  for (int gpu = 0; gpu < p.gpus; ++gpu) {
+    computed.push_back(
+        maker.attention({.gpu = gpu, .after = arrived[static_cast<std::size_t>(gpu)]},
+                        {.name = "attention", .problem = part, .q_rows = p.n_k, .kv_rows = p.n_k},
+                        {{"q", "q.all"}, {"k", "k.all"}, {"v", "v.all"}, {"o", "o.all"}, {"lse", "lse.all"}}));
   }
+  for_each_pair(p, [&](int gpu, int to) {
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+      const Ends both = ends("o", entry, to, gpu);
+      Transfer copy =
+          copy_rows(both.heads, both.tokens, to, {.from = both.heads_from, .to = both.tokens_from, .tokens = n});
+      maker.transfer(gpu, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
+    }
+  });
+  maker.gather_outputs({"o"}, {});
+  // LSE stays where its heads are: a backward pass needs it there.
+  for (int gpu = 0; gpu < p.gpus; ++gpu) {
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+      Matrix whole = maker.matrix("lse", 0, part.heads_q, p.n_k, fp32_bytes);
+      whole.buffer = "lse";
+      maker.gather(gpu, copy_rows(maker.matrix("lse.all", gpu, part.heads_q, p.n_k, fp32_bytes), whole, 0,
+                                  {.from = entry * part.heads_q * p.n_k,
+                                   .to = (entry * p.gpus + gpu) * part.heads_q * p.n_k,
+                                   .tokens = p.n_k}));
+    }
+  }
+}
 
-  std::unique_ptr<const Algorithm> inner_;
-};
+/// Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
+StatedPreset all_schemes() {
+  const std::vector<std::string> others{"allgather", "ulysses"};
+  return {
+      .name = "gpus",
+      .description = say::ringattn::preset{},
+      .grids = {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}, others},
+                {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]", "mask=causal"}, others},
+                {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=zigzag"}, others}}};
+}
 
 }  // namespace
 }  // namespace ringattn
 
+using ringattn::SharedSequence;
+
 std::unique_ptr<const Algorithm> make_ring() {
-  return std::make_unique<ringattn::RingAttention>(make_fa3());
+  return std::make_unique<SharedSequence>(
+      ringattn::Scheme{"ring",
+                       "Ring attention",
+                       "Ring",
+                       "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
+                       "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
+                       ringattn::ring_link_bytes,
+                       true,
+                       {ringattn::all_schemes()},
+                       ringattn::refuse_ring,
+                       ringattn::ring_parts,
+                       ringattn::add_ring},
+      make_fa3());
+}
+
+std::unique_ptr<const Algorithm> make_allgather() {
+  return std::make_unique<SharedSequence>(
+      ringattn::Scheme{"allgather",
+                       "All-gather attention",
+                       "All-gather",
+                       "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
+                       ringattn::ring_link_bytes,
+                       false,
+                       {},
+                       ringattn::refuse_all_gather,
+                       ringattn::all_gather_parts,
+                       ringattn::add_all_gather},
+      make_fa3());
+}
+
+std::unique_ptr<const Algorithm> make_ulysses() {
+  return std::make_unique<SharedSequence>(
+      ringattn::Scheme{"ulysses",
+                       "All-to-all attention (Ulysses)",
+                       "Ulysses",
+                       "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3",
+                       ringattn::ulysses_link_bytes,
+                       false,
+                       {},
+                       ringattn::refuse_ulysses,
+                       ringattn::ulysses_parts,
+                       ringattn::add_ulysses},
+      make_fa3());
 }
 
 }  // namespace attnscope

@@ -31,6 +31,8 @@ std::vector<Stretch> tokens_of(const AttentionProblem& p, int gpu) {
     case GpuOrder::zigzag:
       return {{.token = gpu * of_each / 2, .tokens = of_each / 2},
               {.token = (2 * p.gpus - 1 - gpu) * of_each / 2, .tokens = of_each / 2}};
+    case GpuOrder::striped:
+      return {{.token = gpu, .tokens = of_each, .every = p.gpus}};
   }
   return {{.token = gpu * of_each, .tokens = of_each}};
 }
@@ -46,6 +48,12 @@ Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows&
                 .row_bytes = rows.tokens * row,
                 .from_pitch = from.tokens * row,
                 .to_pitch = to.tokens * row};
+  if (rows.every > 1 || rows.to_every > 1) {  // single tokens, of heads that follow one another evenly
+    copy.rows = from.heads * rows.tokens;
+    copy.row_bytes = row;
+    copy.from_pitch = rows.every * row;
+    copy.to_pitch = rows.to_every * row;
+  }
   if (copy.from_pitch == copy.row_bytes && copy.to_pitch == copy.row_bytes) {
     copy.row_bytes *= copy.rows;
     copy.rows = 1;
@@ -81,7 +89,8 @@ void PlanMaker::share_inputs() {
       std::int64_t to = 0;
       for (const Stretch& stretch : tokens_of(problem_, gpu)) {
         Operation copy{.kind = Operation::Kind::transfer};
-        copy.transfer = copy_rows(whole, own, gpu, {.from = stretch.token, .to = to, .tokens = stretch.tokens});
+        copy.transfer = copy_rows(whole, own, gpu,
+                                  {.from = stretch.token, .to = to, .tokens = stretch.tokens, .every = stretch.every});
         plan_.schedule.distribute.push_back(std::move(copy));
         to += stretch.tokens;
       }
@@ -89,21 +98,34 @@ void PlanMaker::share_inputs() {
   }
 }
 
-void PlanMaker::gather_outputs() {
-  for (const auto& [name, row_bytes] : {std::pair{"o", 0}, {"lse", fp32_bytes}}) {
+void PlanMaker::gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse) {
+  for (const auto* const buffers : {&o, &lse}) {
+    const char* const name = buffers == &o ? "o" : "lse";
+    const std::int64_t row_bytes = buffers == &o ? 0 : fp32_bytes;
     Matrix whole = matrix(name, 0, problem_.instances(), problem_.n_q, row_bytes);
     whole.buffer = name;
-    for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
-      const Matrix own = matrix(name, gpu, problem_.instances(), tokens(), row_bytes);
+    for (int gpu = 0; gpu < problem_.gpus && !buffers->empty(); ++gpu) {
       std::int64_t from = 0;
+      std::size_t which = 0;
       for (const Stretch& stretch : tokens_of(problem_, gpu)) {
-        Operation copy{.kind = Operation::Kind::transfer, .gpu = gpu};
-        copy.transfer = copy_rows(own, whole, 0, {.from = from, .to = stretch.token, .tokens = stretch.tokens});
-        plan_.schedule.gather.push_back(std::move(copy));
+        const bool apart = buffers->size() > 1;
+        const Matrix own = matrix(buffers->at(apart ? which++ : 0), gpu, problem_.instances(),
+                                  apart ? stretch.tokens : tokens(), row_bytes);
+        gather(
+            gpu,
+            copy_rows(
+                own, whole, 0,
+                {.from = apart ? 0 : from, .to = stretch.token, .tokens = stretch.tokens, .to_every = stretch.every}));
         from += stretch.tokens;
       }
     }
   }
+}
+
+void PlanMaker::gather(int gpu, Transfer what) {
+  Operation copy{.kind = Operation::Kind::transfer, .gpu = gpu};
+  copy.transfer = std::move(what);
+  plan_.schedule.gather.push_back(std::move(copy));
 }
 
 void PlanMaker::add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill) {

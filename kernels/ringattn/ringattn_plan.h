@@ -13,10 +13,11 @@
 
 namespace attnscope::ringattn {
 
-/// Tokens of the sequence that lie one after the other in a GPU's memory.
+/// Tokens of the sequence that lie one after the other in a GPU's memory: token, token + every, ...
 struct Stretch {
   std::int64_t token = 0;
   std::int64_t tokens = 0;
+  std::int64_t every = 1;
 };
 /// What GPU `gpu` has, in the order in which it lies there.
 [[nodiscard]] std::vector<Stretch> tokens_of(const AttentionProblem&, int gpu);
@@ -28,11 +29,14 @@ struct Matrix {
   std::int64_t tokens = 0;
   std::int64_t row_bytes = 0;
 };
-/// Rows of both that a copy takes over: of each head `tokens` from token `from` on.
+/// Rows of both that a copy takes over: of each head `tokens` from token `from` on, `every` apart in the source and
+/// `to_every` apart where they come to.
 struct Rows {
   std::int64_t from = 0;
   std::int64_t to = 0;
   std::int64_t tokens = 0;
+  std::int64_t every = 1;
+  std::int64_t to_every = 1;
 };
 [[nodiscard]] Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows& rows);
 
@@ -43,8 +47,10 @@ class PlanMaker {
 
   /// "q", "k" and "v" on each GPU: its tokens of the whole ones on GPU 0, which are copied before anything is measured.
   void share_inputs();
-  /// The whole O and LSE are made of those of each GPU.
-  void gather_outputs();
+  /// The whole O and LSE are made of what lies in these buffers of each GPU: its stretch `i` in the i-th, or all in
+  /// one.
+  void gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse);
+  void gather(int gpu, Transfer what);
 
   /// A buffer on every GPU.
   void add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill = BufferFill::poison);

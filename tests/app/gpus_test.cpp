@@ -14,15 +14,15 @@ namespace {
 using ::testing::HasSubstr;
 using GpusCommand = CommandTest;
 
-const Words shared_points{"collect", "--algorithms", "ring", "-a",       "N=2048", "-a",          "d=64",
-                          "-a",      "heads=4",      "-a",   "gpus=1,2", "-a",     "mask=causal", "--quiet"};
+const Words shared_points{"collect", "--algorithms", "ring,ulysses", "-a",       "N=2048", "-a",          "d=64",
+                          "-a",      "heads=4",      "-a",           "gpus=1,2", "-a",     "mask=causal", "--quiet"};
 
 TEST_F(GpusCommand, LaysThemBesideOneGpu) {
   const auto file = folder_ / "a.attnscope";
   ASSERT_EQ(run(folder_, shared_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
   const Outcome outcome = expect_exit(0, run(folder_, {"gpus", "--format", "json", file}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
-  ASSERT_EQ(rows.size(), 1U);
+  ASSERT_EQ(rows.size(), 2U);
   for (const auto& row : rows) {
     EXPECT_EQ(row.at("gpus"), 2);
     EXPECT_EQ(row.at("link_bytes"), row.at("model_link_bytes"));
@@ -34,25 +34,23 @@ TEST_F(GpusCommand, LaysThemBesideOneGpu) {
   ASSERT_EQ(run(folder_, {"export", file, "--format", "csv", "-o", folder_ / "a.csv"}).exit_code, 0);
   expect_exit(0, run(folder_, {"import", folder_ / "a.csv", "-o", folder_ / "b.attnscope"}));
   const auto again = nlohmann::json::parse(run(folder_, {"gpus", "--json", folder_ / "b.attnscope"}).out).at("rows");
-  ASSERT_EQ(again.size(), 1U);
+  ASSERT_EQ(again.size(), 2U);
   for (const char* key : {"time_ns", "efficiency", "gpu_combine_ns", "link_bytes", "hides_from"}) {
-    EXPECT_EQ(again[0].at(key), rows[0].at(key)) << key;
+    EXPECT_EQ(again[1].at(key), rows[1].at(key)) << key;
   }
   expect_exit(1, run(folder_, {"gpus", "--filter", "fa2", file}));
 }
 
-TEST_F(GpusCommand, TheModelSaysTheWholeToo) {
-  const Outcome outcome = expect_exit(0, run(folder_, {"model", "--algorithms", "ring", "-a", "N=2048", "-a", "d=64",
+TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
+  const Outcome outcome = expect_exit(0, run(folder_, {"model", "--algorithms", "ulysses", "-a", "N=2048", "-a", "d=64",
                                                        "-a", "heads=4", "-a", "gpus=2", "--json"}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
-  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].at("kernel"), "all");
-  EXPECT_EQ(rows[1].at("runs"), 4);
-  EXPECT_EQ(rows[2].at("runs"), 2);
-  const auto bytes = [&](std::size_t row) { return rows[row].at("model_l2_to_sm_bytes").get<double>(); };
-  EXPECT_EQ(bytes(0), 4 * bytes(1) + 2 * bytes(2));
-  // K and V of four heads once over.
-  EXPECT_EQ(rows[0].at("model_link_bytes"), 2 * 4 * 2048 * 64 * 2);
+  EXPECT_EQ(rows[1].at("runs"), 2);
+  EXPECT_EQ(rows[0].at("model_l2_to_sm_bytes").get<double>(), 2 * rows[1].at("model_l2_to_sm_bytes").get<double>());
+  // A half of Q, K, V and O of four heads.
+  EXPECT_EQ(rows[0].at("model_link_bytes"), 4 * 4 * 2048 * 64 * 2 / 2);
   EXPECT_EQ(rows[0].at("link_rate"), "assumed");
 }
 

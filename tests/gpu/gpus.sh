@@ -53,11 +53,11 @@ print(f"{len(rows)} rows, {counted} counted; {len(bad)} not ok, {len(apart)} apa
 sys.exit(bool(bad or apart or not counted))'
 }
 
-ways=(--device 0 --algorithms ring -a batch=2 -a heads_q=16 -a heads_kv=8 -a "gpus=[$counts]"
-  -a 'mask=[full,causal]' -a 'gpu_order=[contiguous,zigzag]')
+ways=(--device 0 --algorithms 'ring,allgather,ulysses' -a batch=2 -a heads_q=16 -a heads_kv=8 -a "gpus=[$counts]"
+  -a 'mask=[full,causal]' -a 'gpu_order=[contiguous,zigzag,striped]')
 
 verify() {
-  "$attnscope" verify --device 0 --algorithms ring &&
+  "$attnscope" verify --device 0 --algorithms ring,allgather,ulysses &&
     collect small "${ways[@]}" -a 'N=[496,4096]' -a 'd=[64,128]' && exact small
 }
 

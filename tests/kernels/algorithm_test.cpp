@@ -41,7 +41,7 @@ constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k
 TEST(Registry, InTheOrderOfThePapers) {
   std::vector<std::string> names;
   for (const Algorithm* a : built_in_algorithms().algorithms()) names.emplace_back(a->name());
-  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn", "ring"));
+  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn", "ring", "allgather", "ulysses"));
   EXPECT_EQ(built_in_algorithms().find("fa9"), nullptr);
   EXPECT_EQ(built_in_algorithms().find(""), nullptr);
 }

@@ -21,28 +21,36 @@ namespace {
 using test::h200;
 using test::sanitized;
 
-const Algorithm& ring() {
-  return *built_in_algorithms().find("ring");
+struct Case {
+  std::string algorithm;
+  AttentionProblem problem;
+};
+
+std::string label(const Case& each) {
+  return each.algorithm + " " + describe(each.problem);
 }
 
 /// All orders, odd numbers of GPUs, tiles that do not fill, groups of heads, several batch entries.
-std::vector<AttentionProblem> shared_problems() {
-  std::vector<AttentionProblem> all;
-  for (const int gpus : {1, 2, 3, 4}) {
-    for (const GpuOrder order : gpu_orders) {
-      for (const Mask& mask : {Mask::none, Mask::causal}) {
-        for (const DType dtype : {DType::fp16, DType::bf16}) {
-          AttentionProblem p{.dtype = dtype,
-                             .mask = mask,
-                             .batch = dtype == DType::fp16 ? 2 : 1,
-                             .heads_q = 2 * gpus,
-                             .heads_kv = dtype == DType::fp16 ? gpus : 2 * gpus,
-                             .n_q = 26 * gpus,
-                             .n_k = 26 * gpus,
-                             .d = 16};
-          p.gpus = gpus;
-          p.gpu_order = order;
-          if (!ring().refusal(p, ring().default_config(p, h200()), h200())) all.push_back(p);
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const std::string algorithm : {"ring", "allgather", "ulysses"}) {
+    for (const int gpus : {1, 2, 3, 4}) {
+      for (const GpuOrder order : gpu_orders) {
+        for (const Mask& mask : {Mask::none, Mask::causal}) {
+          for (const DType dtype : {DType::fp16, DType::bf16}) {
+            AttentionProblem p{.dtype = dtype,
+                               .mask = mask,
+                               .batch = dtype == DType::fp16 ? 2 : 1,
+                               .heads_q = 2 * gpus,
+                               .heads_kv = dtype == DType::fp16 ? gpus : 2 * gpus,
+                               .n_q = 26 * gpus,
+                               .n_k = 26 * gpus,
+                               .d = 16};
+            p.gpus = gpus;
+            p.gpu_order = order;
+            const Algorithm& known = *built_in_algorithms().find(algorithm);
+            if (!known.refusal(p, known.default_config(p, h200()), h200())) all.push_back({algorithm, p});
+          }
         }
       }
     }
@@ -50,25 +58,26 @@ std::vector<AttentionProblem> shared_problems() {
   return all;
 }
 
-std::int64_t link_bytes(const AttentionProblem& p) {
-  return ring().facts().link_bytes(p);
+std::int64_t link_bytes(std::string_view algorithm, const AttentionProblem& p) {
+  return built_in_algorithms().find(algorithm)->facts().link_bytes(p);
 }
 
-AttentionPlan plan_of(const AttentionProblem& p) {
-  return ring().plan(p, ring().default_config(p, h200()), h200());
+AttentionPlan plan_of(const Case& each) {
+  const Algorithm& algorithm = *built_in_algorithms().find(each.algorithm);
+  return algorithm.plan(each.problem, algorithm.default_config(each.problem, h200()), h200());
 }
 
 TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSequence) {
   std::size_t executed = 0;
-  for (const AttentionProblem& p : shared_problems()) {
-    if (p.gpus == 1 || (sanitized() && p.dtype == DType::bf16)) continue;
-    SCOPED_TRACE(describe(p));
-    const AttentionPlan plan = plan_of(p);
-    const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
-    const Reference reference = reference_attention(on_one_gpu(p), inputs);
+  for (const Case& each : cases()) {
+    if (each.problem.gpus == 1 || (sanitized() && each.problem.dtype == DType::bf16)) continue;
+    SCOPED_TRACE(label(each));
+    const AttentionPlan plan = plan_of(each);
+    const AttentionInputs inputs = make_inputs(each.problem, InputKind::normal, 7);
+    const Reference reference = reference_attention(on_one_gpu(each.problem), inputs);
     KernelOutput first;
     for (const std::uint64_t order : {1U, 2U, 3U}) {
-      test::HostMachine machine(plan, p, inputs);
+      test::HostMachine machine(plan, each.problem, inputs);
       const KernelOutput output = machine.run(order);
       const CheckResult result = check(reference, output);
       ASSERT_TRUE(result.pass) << result.reason;
@@ -77,27 +86,28 @@ TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSeque
     }
     ++executed;
   }
-  EXPECT_GT(executed, sanitized() ? 9U : 18U);
+  EXPECT_GT(executed, sanitized() ? 15U : 30U);
 }
 
 TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
-  for (const AttentionProblem& p : shared_problems()) {
-    const AttentionPlan plan = plan_of(p);
-    EXPECT_EQ(plan.schedule.link_bytes(), link_bytes(p)) << describe(p);
+  for (const Case& each : cases()) {
+    const AttentionProblem& p = each.problem;
+    const AttentionPlan plan = plan_of(each);
+    EXPECT_EQ(plan.schedule.link_bytes(), link_bytes(each.algorithm, p)) << label(each);
     EXPECT_EQ(plan.schedule.empty(), p.gpus == 1);
   }
   // 64k tokens on two GPUs, 16 heads of 128: each hands over 32,768 x 16 x 128 elements of K, and as many of V.
   AttentionProblem p{.heads_q = 16, .heads_kv = 16, .n_q = 65'536, .n_k = 65'536, .d = 128};
   p.gpus = 2;
-  EXPECT_EQ(link_bytes(p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
+  EXPECT_EQ(link_bytes("ring", p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
 }
 
 TEST(SharedSequence, EveryPairIsComputedOnceAndAllGpusTogetherDoTheWholeProblemsWork) {
-  for (const AttentionProblem& p : shared_problems()) {
+  for (const Case& each : cases()) {
     double flops = 0;
-    const AttentionPlan plan = plan_of(p);
+    const AttentionPlan plan = plan_of(each);
     for (const KernelLaunch& launch : plan.launches) flops += static_cast<double>(launch.runs) * launch.matrix_flops;
-    EXPECT_EQ(flops, pass_flops(on_one_gpu(p))) << describe(p);
+    EXPECT_EQ(flops, pass_flops(on_one_gpu(each.problem))) << label(each);
   }
 }
 
@@ -132,29 +142,34 @@ TEST(SharedSequence, ContiguousCausalWorkIsAsUnequalAsTheFormulaAndZigzagEqual) 
     AttentionProblem p{.mask = Mask::causal, .heads_q = 8, .heads_kv = 8, .n_q = 9600, .n_k = 9600, .d = 64};
     p.gpus = gpus;
     const double formula = (2.0 * gpus - 1) / gpus;  // 1 / imbalance is P / (2 P - 1)
-    EXPECT_NEAR(by_pairs(plan_of(p)).imbalance, formula, 2e-3) << gpus;
+    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, formula, 2e-3) << gpus;
     p.gpu_order = GpuOrder::zigzag;
-    EXPECT_NEAR(by_pairs(plan_of(p)).imbalance, 1, 1e-12) << gpus;
+    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, 1, 1e-12) << gpus;
+    EXPECT_NEAR(by_pairs(plan_of({"allgather", p})).imbalance, 1, 1e-12) << gpus;
+    p.gpu_order = GpuOrder::striped;
+    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, 1, 2e-3) << gpus;
   }
 }
 
-TEST(SharedSequence, ARingHidesItsCopies) {
+TEST(SharedSequence, ARingHidesItsCopiesAndAnAllGatherNone) {
   AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 4096, .n_k = 4096, .d = 64};
   p.gpus = 4;
-  const auto times_of = [&](double copy_ns) {
-    const AttentionPlan plan = plan_of(p);
+  const auto times_of = [&](const char* algorithm, double copy_ns) {
+    const AttentionPlan plan = plan_of({algorithm, p});
     return sum_up(plan.schedule, play(plan.schedule, [&](const Operation& each) {
                     return each.link_bytes() > 0 ? copy_ns : each.kind == Operation::Kind::attention ? 100.0 : 0.0;
                   }));
   };
-  const ScheduleTimes ring = times_of(40);  // K and V of a step: 80 beside 100
+  const ScheduleTimes ring = times_of("ring", 40);  // K and V of a step: 80 beside 100
   EXPECT_DOUBLE_EQ(ring.ns, 400);
   EXPECT_DOUBLE_EQ(ring.attention_ns, 400);
   EXPECT_DOUBLE_EQ(ring.exposed_ns, 0);
   EXPECT_DOUBLE_EQ(ring.copies_ns, 3 * 80);
-  const ScheduleTimes slow = times_of(60);  // 120 beside 100, three times
+  const ScheduleTimes slow = times_of("ring", 60);  // 120 beside 100, three times
   EXPECT_DOUBLE_EQ(slow.ns, 3 * 120 + 100);
   EXPECT_DOUBLE_EQ(slow.exposed_ns, 3 * 20);
+  const ScheduleTimes gather = times_of("allgather", 40);
+  EXPECT_DOUBLE_EQ(gather.exposed_ns, 3 * 80);
 }
 
 }  // namespace

@@ -87,7 +87,9 @@ TEST(VerifyCases, HaveTwoGpusShareASequenceInEveryOrderThatThereIs) {
     ASSERT_EQ(p.gpus, algorithm.facts().shares_sequence() ? 2 : 1) << describe(one.spec);
     if (p.gpus == 2) orders[one.spec.algorithm].insert({p.gpu_order, p.mask == Mask::causal});
   }
-  EXPECT_EQ(orders["ring"].size(), 4U);
+  EXPECT_EQ(orders["ring"].size(), 6U);
+  EXPECT_EQ(orders["allgather"].size(), 4U);
+  EXPECT_EQ(orders["ulysses"].size(), 2U);
 }
 
 TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {

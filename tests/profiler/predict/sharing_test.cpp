@@ -61,8 +61,8 @@ TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
 TEST(Sharing, OneGpuStandsBesideEveryOrder) {
   PointRecord alone = point_of(1, 20'000);
   PointRecord shared = point_of(2, 12'500);
-  alone.spec.problem.gpu_order = GpuOrder::contiguous;
-  shared.spec.problem.gpu_order = GpuOrder::zigzag;
+  alone.spec.problem.gpu_order = GpuOrder::zigzag;
+  shared.spec.problem.gpu_order = GpuOrder::striped;
   const PointTable table = table_of({alone, shared});
   EXPECT_DOUBLE_EQ(shared_points(table).at(0).efficiency.value(), 0.8);
 }
