@@ -98,7 +98,7 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_kernels(command); });
   add("launch", "Run one point's kernels bare on this GPU, for profilers that look on",
       [](CLI::App& command) { return attnscope::add_launch(command); });
-  add("remote", "Measure for a program on another machine, which asks by ssh",
+  add("remote", "Measure for a program on another machine, which asks by ssh, or copy this one there",
       [](CLI::App& command) { return attnscope::add_remote(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
       [](CLI::App& command) { return attnscope::add_export(command); });
@@ -123,6 +123,10 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_edit(command); });
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
       [](CLI::App& command) { return attnscope::add_merge(command); });
+  add("submit",
+      "Queue a sweep on a Slurm cluster, one array task per shard, and a job that merges them: submit OPTIONS "
+      "COLLECT-OPTIONS -- SBATCH-OPTIONS",
+      [&](CLI::App& command) { return attnscope::add_submit(command, arguments); });
   add("check", "Say whether .attnscope files still are what was written",
       [](CLI::App& command) { return attnscope::add_check(command); });
   add("help", "Print a document: how to install, walks, the reference, explanations, measurements",
@@ -149,8 +153,12 @@ int run(int argc, char** argv) {
     attnscope::refuse_empty_values(*command);
   }
 
+  // What stands behind "--" of submit is another program's.
+  const auto ends_our_words = [&](const char* word) {
+    return argc > 1 && std::string_view(argv[1]) == "submit" && std::string_view(word) == "--";
+  };
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(std::ranges::find_if(arguments, ends_our_words) - arguments.begin()), argv);
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error, argc > 1 ? argv[1] : "");
   }

@@ -72,6 +72,7 @@ Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
 Action add_remote(CLI::App& command);
 Action add_report(CLI::App& command);
+Action add_submit(CLI::App& command, Arguments arguments);
 Action add_verify(CLI::App& command);
 
 /// A number from `least` to `most`; CLI::Range() lets a NaN pass.

@@ -13,7 +13,7 @@ gui_packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-14 clang-14 xvfb xauth
-  sqlite3 desktop-file-utils appstream openssh-server
+  sqlite3 desktop-file-utils appstream openssh-server slurm-wlm munge
   chromium poppler-utils
 )
 # What packages are made with, and clean systems to install them in.

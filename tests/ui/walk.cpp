@@ -187,7 +187,8 @@ class Walk {
       return;
     }
     qputenv("ATTNSCOPE_SSH_CONFIG", QByteArray::fromStdString(sshd.config()));
-    sshd.install(ATTNSCOPE_COMMAND_PROGRAM);
+    const QStringList copy{QStringLiteral("remote"), QStringLiteral("--copy-to"), QStringLiteral("gpubox")};
+    check("the program is copied", QProcess::execute(QStringLiteral(ATTNSCOPE_COMMAND_PROGRAM), copy) == 0);
     const QString word = QStringLiteral("ssh:gpubox/simulated:H200");
     DeviceList::set_remote({word});
     CollectForm& form = window_.collect()->form();

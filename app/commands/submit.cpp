@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// submit: one Slurm job array with a task per shard of a plan, and a job that merges after it.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "app/command.h"
+#include "profiler/files/file_system.h"
+#include "profiler/plan/command_text.h"
+#include "profiler/plan/shards.h"
+#include "profiler/plan/text.h"
+#include "profiler/worker/link.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SubmitOptions {
+  int shards = 0;
+  std::string output;
+  bool dry_run = false;
+  std::vector<std::string> collect;
+  std::vector<std::string> sbatch;
+};
+
+struct JobScripts {
+  fs::path folder;  ///< of scripts, logs and one file per shard
+  std::string array;
+  std::string merge;
+};
+
+CommandError failure(ExitCode code, std::string words) {
+  return {code, Message::verbatim(std::move(words))};
+}
+
+std::string shell_words(const std::vector<std::string>& words) {
+  std::vector<std::string> each;
+  each.reserve(words.size());
+  for (const std::string& word : words) each.push_back(shell_quoted(word));
+  return fmt::format("{}", fmt::join(each, " "));
+}
+
+/// A folder in a file name pattern of sbatch, where "%%" is a percent sign.
+std::string shell_pattern(const fs::path& folder) {
+  std::string text;
+  for (const char c : folder.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
+  return shell_quoted(text);
+}
+
+struct CommandOutput {
+  std::string line;   ///< the last one of stdout
+  std::string error;  ///< the last line of stderr; empty if the command succeeded
+};
+
+CommandOutput run_to_end(const std::vector<std::string>& words) {
+  auto link = worker::start_child(words);
+  if (!link) throw failure(ExitCode::error, fmt::format("cannot start {}: {}", words.front(), link.error()));
+  (*link)->end_input();
+  CommandOutput output;
+  for (std::string line;;) {
+    const auto got = (*link)->receive(line, std::chrono::seconds(1));
+    if (got == worker::Link::Got::end) break;
+    if (got == worker::Link::Got::line) output.line = line;
+  }
+  const worker::Link::End end = (*link)->end();
+  if (end.exit_code == 0) return output;
+  output.error = worker::last_line(end.last_words);
+  if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
+  return output;
+}
+
+/// What each task passes to `attnscope collect`, but for the number of its shard.
+std::vector<std::string> collect_words(const SubmitOptions& options) {
+  std::vector<std::string> words{"collect"};
+  words.insert(words.end(), options.collect.begin(), options.collect.end());
+  const std::string now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  words.insert(words.end(), {"--collection", now, "--quiet", "--resume"});
+  return words;
+}
+
+/// Plans the first shard here, so that a wrong option is an error before anything is queued.
+void check_plan(std::vector<std::string> words, int shards) {
+  words.insert(words.begin(), own_program);
+  words.insert(words.end(), {"--shard", fmt::format("1/{}", shards), "--device", "simulated", "--dry-run"});
+  std::string error = run_to_end(words).error;
+  if (error.empty()) return;
+  if (error.starts_with("attnscope: ")) error.erase(0, 11);
+  throw failure(ExitCode::usage, "invalid options for collect: " + error);
+}
+
+JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
+  const fs::path folder = output.string() + ".shards";
+  const std::string program = shell_quoted(fs::read_symlink(own_program).string());
+  const std::string logs = shell_pattern(folder);
+  const std::string shard_files = shell_quoted(folder.string());
+  const std::string name = shell_quoted(output.stem().string());
+  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_words(options.sbatch) + "\n";
+  // SQLite's WAL mode does not work on network file systems: a task collects on its node's own disk.
+  std::string array = fmt::format(
+      R"sh(#!/bin/bash
+#SBATCH --job-name={name}
+#SBATCH --output={logs}/%a.log
+#SBATCH --open-mode=append
+#SBATCH --signal=B:TERM@60
+{sbatch}set -u
+result={folder}/$SLURM_ARRAY_TASK_ID.attnscope
+scratch=$(mktemp -d -p "${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}") || exit 1
+part=$scratch/part.attnscope
+if [ -e "$result" ]; then cp "$result" "$part" || exit 1; fi
+echo "shard $SLURM_ARRAY_TASK_ID on $(hostname), $(date -u +%FT%TZ)"
+{program} {collect} --shard "$SLURM_ARRAY_TASK_ID/{shards}" -o "$part" &
+child=$!
+stopped=
+trap 'stopped=1; kill -TERM "$child"' TERM INT
+wait "$child"
+code=$?
+while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
+if [ -e "$part" ]; then
+  {program} export --format attnscope --force -o "$result.new" "$part" && mv "$result.new" "$result" ||
+    {{ echo "$part on $(hostname) was not moved to $result"; exit 1; }}
+fi
+rm -rf "$scratch"
+# 5: some points failed, each with its reason in the file. Only a shard that was stopped has to be requeued.
+if [ "$code" = 5 ] && [ -z "$stopped" ]; then code=0; fi
+exit "$code"
+)sh",
+      fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch), fmt::arg("folder", shard_files),
+      fmt::arg("program", program), fmt::arg("collect", shell_words(collect)), fmt::arg("shards", options.shards));
+  std::string merge = fmt::format(R"sh(#!/bin/bash
+#SBATCH --job-name={name}-merge
+#SBATCH --kill-on-invalid-dep=yes
+#SBATCH --output={logs}/merge.log
+#SBATCH --open-mode=append
+{sbatch}exec {program} merge {folder}/*.attnscope -o {output}
+)sh",
+                                  fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch),
+                                  fmt::arg("folder", shard_files), fmt::arg("program", program),
+                                  fmt::arg("output", shell_quoted(output.string())));
+  return {folder, std::move(array), std::move(merge)};
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text << std::flush;
+  if (!out) throw failure(ExitCode::error, fmt::format("cannot write {}", file.string()));
+}
+
+std::string queue(const std::string& option, const fs::path& script) {
+  const CommandOutput output = run_to_end({"sbatch", "--parsable", option, script.string()});
+  if (!output.error.empty()) {
+    throw failure(ExitCode::error,
+                  fmt::format("sbatch failed: {}; the scripts are in {}", output.error, script.parent_path().string()));
+  }
+  return output.line.substr(0, output.line.find(';'));
+}
+
+ExitCode submit(const SubmitOptions& options) {
+  const auto is_reserved = [](const std::string& word) {
+    return word.starts_with("--array") || word.starts_with("-a") || word.starts_with("--dependency") ||
+           word.starts_with("-d");
+  };
+  if (const auto word = std::ranges::find_if(options.sbatch, is_reserved); word != options.sbatch.end())
+    throw failure(ExitCode::usage, fmt::format("sbatch option {} is set by submit: omit it", *word));
+  const auto has_line_break = [](const std::string& word) { return word.find('\n') != std::string::npos; };
+  if (has_line_break(options.output) || std::ranges::any_of(options.sbatch, has_line_break))
+    throw failure(ExitCode::usage, "a job script cannot hold a word with a line break: omit it");
+  const fs::path output = fs::absolute(options.output);
+  const std::vector<std::string> collect = collect_words(options);
+  const JobScripts scripts = job_scripts(options, output, collect);
+  for (const fs::path& place : {output, scripts.folder}) {
+    if (fs::exists(place))
+      throw failure(ExitCode::usage, fmt::format("{} already exists; choose another name", place.string()));
+  }
+  check_plan(collect, options.shards);
+  if (options.dry_run) {
+    std::cout << scripts.array << '\n' << scripts.merge;
+    return ExitCode::ok;
+  }
+  fs::create_directories(scripts.folder);
+  const fs::path array_file = scripts.folder / "shard.sh";
+  const fs::path merge_file = scripts.folder / "merge.sh";
+  write(array_file, scripts.array);
+  write(merge_file, scripts.merge);
+  const std::string array = queue(fmt::format("--array=1-{}", options.shards), array_file);
+  const std::string merge = queue(fmt::format("--dependency=afterok:{}", array), merge_file);
+  fmt::print(
+      "{shards} shards: job {array}. Merge into {output}: job {merge}. Logs: {folder}/*.log\n"
+      "watch:   squeue --jobs={array},{merge}\n"
+      "cancel:  scancel {array} {merge}\n"
+      "requeue: scontrol requeue {array}_K && sbatch --dependency=afterok:{array}_K {folder}/merge.sh\n",
+      fmt::arg("array", array), fmt::arg("merge", merge), fmt::arg("shards", options.shards),
+      fmt::arg("output", printable(output.string())), fmt::arg("folder", printable(scripts.folder.string())));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_submit(CLI::App& command, Arguments arguments) {
+  auto options = std::make_shared<SubmitOptions>();
+  command.add_option("--shards", options->shards, "Number of shards, one array task each")
+      ->required()
+      ->check(CLI::Range(1, most_shards));
+  command.add_option("-o,--output", options->output, "File of the merged run, in a folder that all nodes see")
+      ->type_name("FILE")
+      ->required();
+  command.add_flag("--dry-run", options->dry_run, "Print the scripts, and queue nothing");
+  command.allow_extras();
+  const auto dashes =
+      std::ranges::find(arguments, std::string_view("--"), [](const char* word) { return std::string_view(word); });
+  if (dashes != arguments.end()) options->sbatch.assign(dashes + 1, arguments.end());
+  return [options, &command] {
+    options->collect = command.remaining();
+    return submit(*options);
+  };
+}
+
+}  // namespace attnscope
