@@ -468,7 +468,7 @@ TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
   EXPECT_TRUE(bars.accessibleDescription().contains("63% counted"));
 }
 
-/// A file that has the very point shows it; of another tile it is the nearest, by name.
+/// A file that has the very point shows it.
 TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
   const QTemporaryDir folder;
   const QString path = folder.filePath("recorded.attnscope");
@@ -485,53 +485,15 @@ TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
   fixtures::write_file(path, {{"quick", {record, dropped}}});
   ASSERT_EQ(workspace.open_now(path), QString());
   settle();
-  const auto* note = page.findChild<QLabel*>(QStringLiteral("recorded-note"));
-  EXPECT_TRUE(note->isHidden());
   EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(4e5)));
   EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::tensor), "51% while active");
   EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::dram), "2% counted") << "96 GB/s of 4.8 TB/s";
   type("br", 64);
   EXPECT_EQ(page.unit_bars()->measured_words(), QString());
-  EXPECT_FALSE(note->isHidden());
-  EXPECT_TRUE(note->text().contains(QString::fromStdString(describe(spec)))) << note->text().toStdString();
-  EXPECT_TRUE(note->text().contains(qtext(Nanoseconds(4e5)))) << note->text().toStdString();
+  type("br", spec.tile.br);
+  EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(4e5)));
   choose("device", "NVIDIA A100 80GB");
-  EXPECT_TRUE(note->isHidden()) << "of another GPU";
-}
-
-TEST_F(ExplorerPageTest, OfManyPointsTheNearestIsFoundAside) {
-  const QTemporaryDir folder;
-  const QString path = folder.filePath("many.attnscope");
-  const PointSpec spec = exploration().point.spec;
-  std::vector<PointRecord> records;
-  for (int heads = 1; records.size() <= most_points_at_once; ++heads) {
-    for (const int times : {1, 2, 4, 8}) {
-      PointRecord& record = records.emplace_back();
-      record.spec = spec;
-      record.spec.problem.heads_q = record.spec.problem.heads_kv = heads;
-      record.spec.problem.n_q = record.spec.problem.n_k = spec.problem.n_k * times;
-      record.kernels = {{.kernel = "all", .metrics = {}, .samples_ns = {1e3 * heads + times}, .occupancy_limiter = {}}};
-    }
-  }
-  fixtures::write_at_once(path, {"many", std::move(records), false});
-  page.show();
-  ASSERT_EQ(workspace.open_now(path), QString());
-  page.settle();
-  const auto* note = page.findChild<QLabel*>(QStringLiteral("recorded-note"));
-  const QString time = qtext(Nanoseconds(1e3 * static_cast<double>(spec.problem.heads_q) + 1));
-  EXPECT_EQ(page.unit_bars()->measured_words(), time);
-  type("br", 64);
-  page.settle();
-  EXPECT_FALSE(note->isHidden());
-  EXPECT_TRUE(note->text().contains(QString::fromStdString(describe(spec)))) << note->text().toStdString();
-  EXPECT_TRUE(note->text().contains(time)) << note->text().toStdString();
-  page.hide();
-  workspace.set_query(QStringLiteral("heads:1"));
-  workspace.settle();
-  EXPECT_TRUE(note->text().contains(time)) << "behind another page nothing is looked for";
-  page.show();
-  page.settle();
-  EXPECT_FALSE(note->text().contains(time)) << note->text().toStdString();
+  EXPECT_EQ(page.unit_bars()->measured_words(), QString()) << "of another GPU";
 }
 
 TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {

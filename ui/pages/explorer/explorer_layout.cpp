@@ -126,7 +126,6 @@ void ExplorerPage::build_cards() {
   errors_ = card_words(nullptr, QStringLiteral("errors"));
   of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
   terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
-  recorded_note_ = card_words(nullptr, QStringLiteral("recorded-note"));
   on_chip_ = new OnChipMap();
   unit_bars_ = new UnitBars();
   figures_ = new ResultModel(this);
@@ -139,8 +138,7 @@ void ExplorerPage::build_cards() {
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
   layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}),
-                         {of_kernel_, unit_bars_, recorded_note_, terms_note_, errors_}));
+  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, unit_bars_, terms_note_, errors_}));
   layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
   layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_->table()}));

@@ -85,14 +85,12 @@ std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, co
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      recorded_(workspace, [this] { show_recorded(); }),
       explored_(explore_aside, [this](const std::shared_ptr<const Explored>& explored) { take(explored); }),
       explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
         known_pin_ = pin;
         show_figures();
       }) {
   wait_for(explored_);
-  wait_for(recorded_.work());
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
@@ -121,7 +119,6 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::take_new_rates);
-  connect(&workspace_, &Workspace::points_changed, this, [this] { recorded_.forget(); });
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
   keep_choices();
   apply({.choices = default_choices(), .pin = {}});
@@ -374,7 +371,7 @@ void ExplorerPage::show_kernel() {
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
     unit_bars_->set_times({});
-    for (QLabel* words : {occupancy_, of_kernel_, terms_note_, recorded_note_}) show_words(words, {});
+    for (QLabel* words : {occupancy_, of_kernel_, terms_note_}) show_words(words, {});
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
@@ -416,15 +413,8 @@ void ExplorerPage::show_recorded() {
 
 const PointRecord* ExplorerPage::measured_record() {
   const ExplorerChoices& choices = shown_->choices;
-  recorded_note_->hide();
   if (const PointRecord* record = measuring_->measurer().record_of(choices)) return record;
-  const auto found = recorded_.find(choices);
-  of_file_ = found ? found->record : nullptr;
-  if (found && of_file_ == nullptr && found->ns && found->spec != choices.point.spec) {
-    show_words(recorded_note_, qtext(say::explorer_page::recorded_nearest{.point = describe(found->spec),
-                                                                          .time = text(Nanoseconds(*found->ns)),
-                                                                          .run = found->title.toStdString()}));
-  }
+  of_file_ = recorded_point(workspace_, records_, choices);
   return of_file_.get();
 }
 

@@ -157,9 +157,8 @@ class ExplorerPage : public Page {
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
   UnitBars* unit_bars_ = nullptr;
-  RecordedPoints recorded_;
+  PointRecords records_;
   std::shared_ptr<const PointRecord> of_file_;
-  QLabel* recorded_note_ = nullptr;
   ResultModel* figures_ = nullptr;
   ResultModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
