@@ -98,7 +98,7 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_kernels(command); });
   add("launch", "Run one point's kernels bare on this GPU, for profilers that look on",
       [](CLI::App& command) { return attnscope::add_launch(command); });
-  add("remote", "Measure for a program on another machine, which asks by ssh, or copy this one there",
+  add("remote", "Measure for a program on another machine, which asks by ssh",
       [](CLI::App& command) { return attnscope::add_remote(command); });
   add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
       [](CLI::App& command) { return attnscope::add_export(command); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// remote: what --device ssh:HOST runs on the other machine, and how this program gets there.
+// remote: the worker process, here or on the machine of --device ssh:HOST.
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -24,7 +24,6 @@
 #include "app/line_reader.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/worker/protocol.h"
-#include "profiler/worker/ssh.h"
 #include "profiler/worker/worker_loop.h"
 
 namespace attnscope {
@@ -36,7 +35,6 @@ struct RemoteOptions {
   std::string device;
   std::string uuid;  ///< internal: of the device of a run that goes on
   bool no_counters = false;
-  std::string copy_to;
 };
 
 /// A line a record, whole or not at all; one who is gone is noticed.
@@ -162,30 +160,14 @@ ExitCode serve(const RemoteOptions& options) {
   return ExitCode::ok;
 }
 
-ExitCode copy_to(const std::string& word) {
-  const auto target = worker::parse_ssh_target(word);
-  if (!target) throw CommandError(ExitCode::usage, target.error());
-  const auto place = worker::copy_program(*target);
-  if (!place) throw CommandError(ExitCode::error, place.error());
-  fmt::print("{}\n", one_line(format_text("This program is on {} now: {}", target->host, *place)));
-  return ExitCode::ok;
-}
-
 }  // namespace
 
 Action add_remote(CLI::App& command) {
   auto options = std::make_shared<RemoteOptions>();
-  CLI::Option* device =
-      command.add_option("-d,--device", options->device, "The device here that is asked")->type_name("DEVICE");
+  command.add_option("-d,--device", options->device, "The device here that is asked")->type_name("DEVICE");
   command.add_option("--uuid", options->uuid)->group("");
-  CLI::Option* counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
-  command
-      .add_option("--copy-to", options->copy_to,
-                  "Copy this program to HOST by ssh, where --device ssh:HOST looks for it, and end")
-      ->type_name("HOST")
-      ->excludes(device)
-      ->excludes(counters);
-  return [options] { return options->copy_to.empty() ? serve(*options) : copy_to(options->copy_to); };
+  command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
+  return [options] { return serve(*options); };
 }
 
 }  // namespace attnscope

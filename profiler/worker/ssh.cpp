@@ -3,21 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "profiler/files/file_system.h"
-
 namespace attnscope::worker {
 namespace {
 
-constexpr std::chrono::milliseconds between_answers{100};
-constexpr std::chrono::minutes patience_for_copy{5};
 constexpr std::size_t longest_target = 512;
 /// ssh's own exit code; those of a shell that cannot run what it is told to.
 constexpr int ssh_failed = 255;
@@ -34,11 +27,6 @@ bool is_plain(std::string_view text, std::string_view also) {
     if (!is_plain(c, also)) return false;
   }
   return true;
-}
-
-/// A shell's words for the copy's folder.
-std::string folder_of_copy() {
-  return fmt::format("${{XDG_CACHE_HOME:-$HOME/.cache}}/attnscope/programs/{}", file_digest(own_program));
 }
 
 /// ssh's command line. `script` is for sh, whatever shell the user has there, and holds no single quote.
@@ -107,23 +95,21 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
 }
 
 Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool counters) {
-  std::string script =
-      fmt::format("p=\"{}/attnscope\"; [ -x \"$p\" ] || p=attnscope; exec \"$p\" remote", folder_of_copy());
   // Whoever names a machine wants its GPU, and no simulation in its place.
-  script += fmt::format(" --device \"{}\"", target.device.empty() ? "gpu" : target.device);
+  std::string script =
+      fmt::format("exec attnscope remote --device \"{}\"", target.device.empty() ? "gpu" : target.device);
   if (!counters) script += " --no-counters";
   return run_there(target, script);
 }
 
 Message explain(const SshTarget& target, const OpenFailure& failure, std::string_view app_version) {
-  const std::string copies = fmt::format("attnscope remote --copy-to {}", target.host);
   switch (failure.kind) {
     case OpenFailure::Kind::no_device:
       return make_message("{}: {}", target.host, failure.reason);
     case OpenFailure::Kind::other_version:
       return make_reason("remote.other_version",
-                         "attnscope on {} is version {}, and this one {}: '{}' copies this one there", target.host,
-                         failure.words, app_version, copies);
+                         "attnscope on {} is version {}, and this one {}: install the same version there", target.host,
+                         failure.words, app_version);
     case OpenFailure::Kind::no_answer:
       break;
   }
@@ -137,8 +123,10 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
                         words);
   }
   if (end.exit_code == not_found || end.exit_code == not_executable) {
-    return make_reason("remote.no_program", "there is no attnscope on {}: '{}' copies this one there", target.host,
-                       copies);
+    return make_reason("remote.no_program",
+                       "there is no attnscope in the PATH of {}: copy this program there (scp \"$(command -v "
+                       "attnscope)\" {}:bin/)",
+                       target.host, target.host);
   }
   if (failure.silent) return make_message("{} did not answer within 90 s", target.host);
   if (end.exit_code == ssh_failed || end.exit_code < 0) return explain_ssh(target, end);
@@ -148,39 +136,6 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
 bool may_pass(const OpenFailure& failure) {
   return failure.kind == OpenFailure::Kind::no_answer &&
          (failure.end.exit_code == ssh_failed || failure.end.exit_code < 0);
-}
-
-Result<std::string, Message> copy_program(const SshTarget& target) {
-  std::ifstream program(own_program, std::ios::binary);
-  const std::string digest = file_digest(own_program);
-  if (!program || digest.empty()) return Failure{"this program's own file cannot be read"};
-  // Under another name until it is whole: two that copy at once do not meet, and half a program is never run.
-  // The end of the input may also be this program's: what came has to be as long as what was sent.
-  std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(own_program, unknown);
-  const std::string script = fmt::format(
-      "d=\"{}\"; n=\"$d/new.$$\"; trap \"rm -f \\\"$n\\\"\" EXIT; mkdir -p \"$d\" && cat >\"$n\" && "
-      "[ \"$(wc -c <\"$n\")\" -eq {} ] && chmod 755 \"$n\" && mv -f \"$n\" \"$d/attnscope\" && echo \"$d/attnscope\"",
-      folder_of_copy(), bytes);
-  auto link = run_there(target, script);
-  if (!link) return Failure{link.error()};
-  std::vector<char> buffer(1 << 16);
-  bool sent = true;
-  while (sent && (program.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || program.gcount() > 0)) {
-    sent = (*link)->send_bytes({buffer.data(), static_cast<std::size_t>(program.gcount())});
-  }
-  (*link)->end_input();
-  const auto given_up_at = std::chrono::steady_clock::now() + patience_for_copy;
-  std::string place;
-  for (std::string line; std::chrono::steady_clock::now() < given_up_at;) {
-    const Link::Got got = (*link)->receive(line, between_answers);
-    if (got == Link::Got::end) break;
-    if (got == Link::Got::line && line.ends_with(digest + "/attnscope")) place = line;
-  }
-  const Link::End end = (*link)->end();
-  if (end.exit_code == 0 && !place.empty()) return place;
-  if (end.exit_code == ssh_failed || end.exit_code < 0) return Failure{explain_ssh(target, end)};
-  return Failure{make_message("this program could not be copied to {}: {}", target.host, last_line(end.last_words))};
 }
 
 }  // namespace attnscope::worker

@@ -27,17 +27,12 @@ inline constexpr std::string_view ssh_prefix = "ssh:";
 /// "ssh:HOST" or "ssh:HOST/DEVICE". Nothing in either can be an option of ssh, or more than a word to a shell.
 [[nodiscard]] Result<SshTarget, Message> parse_ssh_target(std::string_view word);
 
-/// Starts `attnscope remote` there: the copy of this very program (copy_program()) where there is one, else the one in
-/// PATH.
+/// Starts `attnscope remote` there: the one in PATH.
 [[nodiscard]] Result<std::unique_ptr<Link>, Message> connect(const SshTarget&, bool counters);
 
 /// Why it did not open, and what to do about it. `app_version`: this program's.
 [[nodiscard]] Message explain(const SshTarget&, const OpenFailure&, std::string_view app_version);
 /// Whether a later try may well succeed: nobody could be reached.
 [[nodiscard]] bool may_pass(const OpenFailure&);
-
-/// Puts this program there, where connect() looks for it first: below $XDG_CACHE_HOME or ~/.cache, under a name made of
-/// its digest. The error is one line.
-[[nodiscard]] Result<std::string, Message> copy_program(const SshTarget&);
 
 }  // namespace attnscope::worker

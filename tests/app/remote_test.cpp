@@ -73,31 +73,5 @@ TEST_F(WorkerProgram, ASignalEndsAnIdleOne) {
   EXPECT_EQ(process.wait().exit_code, 0);
 }
 
-TEST(RemoteCopy, HalfAProgramIsNoProgram) {
-  const TemporaryFolder folder;
-  const fs::path bin = folder.path() / "bin";
-  const fs::path cache = folder.path() / "there";
-  fs::create_directories(bin);
-  const auto stand_in = [&](const std::string& input) {
-    std::ofstream(bin / "ssh") << "#!/bin/sh\nfor last; do :; done\nexport XDG_CACHE_HOME='" << cache.string() << "'\n"
-                               << input << "sh -c \"$last\"\n";
-    ::chmod((bin / "ssh").c_str(), 0755);
-  };
-  const auto copies = [&] {
-    int programs = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(cache)) programs += entry.is_regular_file() ? 1 : 0;
-    return programs;
-  };
-  const Process::Options options{.environment = {{"PATH", bin.string() + ":" + std::getenv("PATH")}}};
-  stand_in("head -c 100000 | ");
-  const Outcome half = run(folder, {"remote", "--copy-to", "gpubox"}, options);
-  EXPECT_EQ(half.exit_code, 1);
-  EXPECT_EQ(copies(), 0);
-  stand_in("");
-  const Outcome whole = run(folder, {"remote", "--copy-to", "gpubox"}, options);
-  EXPECT_EQ(whole.exit_code, 0) << whole.err;
-  EXPECT_EQ(copies(), 1);
-}
-
 }  // namespace
 }  // namespace attnscope::testing

@@ -62,13 +62,10 @@ TEST_F(Ssh, ASweepThereIsAFileHere) {
   EXPECT_FALSE(fs::exists(sshd.path("there/attnscope/runs")));
 }
 
-TEST_F(Ssh, AMissingProgramIsCopied) {
+TEST_F(Ssh, AMissingProgramIsNamed) {
   EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err,
-              HasSubstr("there is no attnscope on gpubox: 'attnscope remote --copy-to gpubox'"));
+              HasSubstr("there is no attnscope in the PATH of gpubox"));
   EXPECT_FALSE(fs::exists(path("here.attnscope")));
-  EXPECT_THAT(expect_exit(0, run(folder, {"remote", "--copy-to", "gpubox"}, by_config())).out,
-              HasSubstr(sshd.path("there/attnscope/programs/")));
-  expect_exit(0, collect("ssh:gpubox/simulated:H200"));
 }
 
 TEST_F(Ssh, AKeyThatIsNotLetInIsNamed) {

@@ -187,8 +187,7 @@ class Walk {
       return;
     }
     qputenv("ATTNSCOPE_SSH_CONFIG", QByteArray::fromStdString(sshd.config()));
-    const QStringList copy{QStringLiteral("remote"), QStringLiteral("--copy-to"), QStringLiteral("gpubox")};
-    check("the program is copied", QProcess::execute(QStringLiteral(ATTNSCOPE_COMMAND_PROGRAM), copy) == 0);
+    sshd.install(ATTNSCOPE_COMMAND_PROGRAM);
     const QString word = QStringLiteral("ssh:gpubox/simulated:H200");
     DeviceList::set_remote({word});
     CollectForm& form = window_.collect()->form();

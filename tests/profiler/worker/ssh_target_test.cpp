@@ -44,7 +44,7 @@ TEST(SshFailure, EachIsNamedWithItsFix) {
               HasSubstr("run 'ssh gpubox' once"));
   EXPECT_THAT(said(255, "ssh: Could not resolve hostname gpubox: Name or service not known\r\n"),
               HasSubstr("cannot be reached by ssh: ssh: Could not resolve hostname gpubox"));
-  EXPECT_THAT(said(127, "sh: 1: exec: attnscope: not found\n"), HasSubstr("attnscope remote --copy-to gpubox"));
+  EXPECT_THAT(said(127, "sh: 1: exec: attnscope: not found\n"), HasSubstr("no attnscope in the PATH of gpubox"));
   EXPECT_THAT(
       said(127, "attnscope: error while loading shared libraries: libgcc_s.so.1: cannot open shared object file\n"),
       HasSubstr("gpubox cannot run attnscope"));

@@ -191,7 +191,7 @@ TEST(DeviceList, ListsDevicesElsewhereOrWhyTheyCannotBeUsed) {
   const ListedDevice missing = listed("gpubox");
   EXPECT_EQ(missing.argument, "ssh:gpubox");
   EXPECT_EQ(missing.name, "gpubox: cannot be used");
-  EXPECT_TRUE(missing.note.contains("remote --copy-to gpubox")) << missing.note.toStdString();
+  EXPECT_TRUE(missing.note.contains("no attnscope in the PATH of gpubox")) << missing.note.toStdString();
   EXPECT_TRUE(listed("-oProxyCommand=x").note.contains("names no device elsewhere"));
   sshd.install(ATTNSCOPE_COMMAND_PROGRAM);
   const ListedDevice found = listed("ssh:gpubox/simulated:L40S");
