@@ -36,30 +36,6 @@ std::string sources_of(const PointRecord& record) {
   return words;
 }
 
-/// A launch without what is another for every tile.
-std::string words_of(const LaunchRecord& launch) {
-  std::string words = fmt::format("{} ({})", launch.entry, launch.source_file);
-  std::set<std::string> options;
-  for (const std::string& define : launch.defines) {
-    if (is_of_the_tile(macro_of(define))) continue;
-    const std::string_view value = macro_value(define);
-    options.insert(fmt::format("{}{}{}", macro_word(macro_of(define)), value.empty() ? "" : " ", value));
-  }
-  for (const std::string& option : options) words += ", " + option;
-  return words;
-}
-
-std::string words_of_kernels(const PointRecord& record) {
-  std::vector<std::pair<std::string_view, std::string>> launches;
-  for (const KernelRecord& kernel : record.kernels) {
-    if (kernel.launch) launches.emplace_back(kernel.launch->kernel, words_of(*kernel.launch));
-  }
-  if (launches.size() == 1) return launches.front().second;
-  std::string words;
-  for (const auto& [name, launch] : launches) words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", name, launch);
-  return words;
-}
-
 }  // namespace
 
 namespace coded_by {
@@ -304,7 +280,6 @@ void PointColumns::add(const PointRecord& record, std::size_t place, std::int64_
   throttled_.push_back(record.clocks && record.clocks->throttled);
   throttle_reasons_.push_back(record.clocks ? record.clocks->throttle_reasons : 0);
   sm_clocks_.push_back(record.clocks ? record.clocks->sm_clock_hz : 0);
-  kernel_words_.push(words_of_kernels(record));
   sources_.push(sources_of(record));
   places_.push_back(static_cast<std::uint32_t>(place));
   ids_.push_back(id);
@@ -382,7 +357,6 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
   append_rows(throttled_, from.throttled_, rows);
   append_rows(throttle_reasons_, from.throttle_reasons_, rows);
   append_rows(sm_clocks_, from.sm_clocks_, rows);
-  kernel_words_.append(from.kernel_words_, rows);
   sources_.append(from.sources_, rows);
   append_rows(places_, from.places_, rows);
   append_rows(ids_, from.ids_, rows);

@@ -221,9 +221,6 @@ class PointColumns {
   [[nodiscard]] std::uint64_t throttle_reasons(Row row) const { return throttle_reasons_[row]; }
   /// ClockReading's, of all rounds; 0 where clocks were not read.
   [[nodiscard]] double sm_clock_hz(Row row) const { return sm_clocks_[row]; }
-  /// Which kernels ran the point, but for the extents of its tile: "attn_fa2_forward (fa2/fa2_forward.cuh), warps 4".
-  /// Empty where launches were not recorded: old files, simulations, imports.
-  [[nodiscard]] const std::string& kernel_words(Row row) const { return kernel_words_[row]; }
   /// In its run's plan, where that is known: else 0.
   [[nodiscard]] std::uint32_t place(Row row) const { return places_[row]; }
   /// What its file knows it by, where it is of one: else 0.
@@ -270,7 +267,6 @@ class PointColumns {
   std::vector<std::uint8_t> origins_;
   std::vector<bool> throttled_;
   std::vector<std::uint64_t> throttle_reasons_;
-  Words kernel_words_;
   Words sources_;
   std::vector<std::uint32_t> places_;
   std::vector<std::int64_t> ids_;

@@ -84,7 +84,6 @@ class TileMapBuilder {
     take_unit();
     if (request_.layout.same_work()) find_fastest(of_cell);
     place_paper_mark(rows.front());
-    tell_kernels_apart();
     return std::move(map_);
   }
 
@@ -245,26 +244,6 @@ class TileMapBuilder {
     }
     target.disposition = table_.disposition(target.row);
     if (target.disposition == Disposition::ok) ++map_.ok;
-  }
-
-  void tell_kernels_apart() {
-    std::map<std::string_view, std::vector<TileCell*>> cells_of;
-    for (auto& line : map_.cells) {
-      for (TileCell& each : line) {
-        if (!each.disposition) continue;
-        const std::string& words = table_.points().kernel_words(each.row);
-        // What did not run has no kernel, and nobody wrote one down.
-        if (!words.empty() || has_values(*each.disposition)) cells_of[words].push_back(&each);
-      }
-    }
-    if (cells_of.size() < 2) return;
-    std::vector<std::pair<std::string_view, std::vector<TileCell*>>> kernels(cells_of.begin(), cells_of.end());
-    std::ranges::stable_sort(kernels, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-    for (const auto& [words, cells] : kernels) {
-      for (TileCell* each : cells) each->kernel = static_cast<int>(map_.kernels.size());
-      map_.kernels.push_back({.words = words.empty() ? text(say::series::not_recorded{}) : std::string(words),
-                              .tiles = static_cast<int>(cells.size())});
-    }
   }
 
   void judge_colours() {

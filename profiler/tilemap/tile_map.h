@@ -56,13 +56,6 @@ struct TileCell {
   bool throttled = false;                  ///< the GPU slowed its clocks, and the metric shown follows them
   Row row = 0;                             ///< set when disposition is
   bool again = false;                      ///< of a run of points asked for one by one, in place of another's
-  int kernel = -1;                         ///< place in TileMap::kernels; -1: none of them ran
-};
-
-/// One of several kernels that ran the tiles of a map.
-struct MapKernel {
-  std::string words;  ///< PointColumns::kernel_words(), or that they were not recorded
-  int tiles = 0;
 };
 
 /// Where the paper's tile falls on the grid, in cells: 0 is the middle of the first row or column, 1.5 halfway between
@@ -124,8 +117,6 @@ struct TileMap {
   std::optional<PaperMark> paper;
   int collected = 0;
   int ok = 0;
-  /// What ran in the cells, the one of most tiles first. Empty where one kernel ran all of them, as far as is known.
-  std::vector<MapKernel> kernels;
   std::vector<RunIndex> shown_runs;  ///< the newest first
   std::vector<HiddenRun> hidden;     ///< the newest first
 

@@ -387,35 +387,6 @@ Qt::PenStyle frame_of(Provenance provenance) {
   return Qt::NoPen;
 }
 
-/// In the lower left corner, which neither outlines nor figures reach: which of several kernels ran the tile.
-void draw_kernel_mark(QPainter& painter, int kernel, const QRectF& rect, const QColor& ink) {
-  if (kernel < 1) return;
-  constexpr double size = 6;
-  const QRectF mark(rect.left() + 4, rect.bottom() - 4 - size, size, size);
-  painter.save();
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(ink);
-  switch (kernel) {
-    case 1:
-      painter.drawPolygon(QPolygonF{mark.topLeft(), mark.bottomLeft(), mark.bottomRight()});
-      break;
-    case 2:
-      painter.drawRect(mark.adjusted(0.5, 0.5, -0.5, -0.5));
-      break;
-    case 3:
-      painter.drawEllipse(mark);
-      break;
-    case 4:
-      painter.drawRect(QRectF(mark.left(), mark.center().y(), size + 3, size / 2));
-      break;
-    default:
-      painter.drawPolygon(QPolygonF{mark.bottomLeft(), mark.bottomRight(), {mark.center().x(), mark.top()}});
-      break;
-  }
-  painter.restore();
-}
-
 void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                 const HeatmapColors& colors, HeatmapGrid::Place place, const QRectF& rect) {
   const HeatmapCell& cell = drawing.grid.at(place);
@@ -439,7 +410,6 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
     painter.setBrush(ink_on(fill));
     painter.drawEllipse(rect.topLeft() + QPointF(7, 7), 2.2, 2.2);
   }
-  draw_kernel_mark(painter, cell.kernel, rect, ink_on(fill));
   if (!layout.figures.shown) return;
   painter.setPen(ink_on(fill));
   painter.drawText(rect, Qt::AlignCenter, format_number(*cell.value * drawing.unit.factor, layout.figures.digits));
@@ -461,7 +431,6 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
   const QString word = *cell.disposition == Disposition::ok ? QStringLiteral("–") : short_word(*cell.disposition);
   const bool fits = layout.figures.shown && QFontMetricsF(painter.font()).horizontalAdvance(word) <= rect.width() - 2;
   painter.drawText(rect, Qt::AlignCenter, fits ? word : QStringLiteral("✕"));
-  draw_kernel_mark(painter, cell.kernel, rect, drawing.colors.text);
 }
 
 QColor outline_color(const HeatmapDrawing& drawing) {

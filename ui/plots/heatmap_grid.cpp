@@ -158,24 +158,6 @@ QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Plac
   return qtext(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
 }
 
-/// "kernels: unmarked teams 2 (90 tiles), ◣ without teams (31)".
-QString kernel_words(const HeatmapGrid& grid) {
-  QStringList words;
-  for (int kernel = 0; kernel < static_cast<int>(grid.kernels.size()); ++kernel) {
-    const analysis::MapKernel& which = grid.kernels[static_cast<std::size_t>(kernel)];
-    if (kernel > 0) {
-      words << QStringLiteral("%1 %2 (%3)")
-                   .arg(kernel_mark(kernel), QString::fromStdString(which.words))
-                   .arg(which.tiles);
-    } else if (which.tiles == 1) {
-      words << qtext(say::tile_map::unmarked_kernel_of_one{.kernel = which.words});
-    } else {
-      words << qtext(say::tile_map::unmarked_kernel{.kernel = which.words, .tiles = which.tiles});
-    }
-  }
-  return qtext(say::tile_map::kernels{.kernels = words.join(QStringLiteral(", ")).toStdString()});
-}
-
 QString paper_words(const PaperMark& mark) {
   if (mark.inside) return qtext(say::tile_map::paper_tile{.bc = mark.tile.bc, .br = mark.tile.br});
   return qtext(say::tile_map::paper_tile_outside{.bc = mark.tile.bc, .br = mark.tile.br});
@@ -236,12 +218,6 @@ QString value_words(const HeatmapGrid& grid, double value) {
   }
   if (grid.shown.around_one()) return format_number(value, 4) + QStringLiteral(" ×");
   return format_value(value, grid.unit);
-}
-
-QString kernel_mark(int kernel) {
-  constexpr std::array marks{"", "◣", "■", "●", "▬"};
-  const auto place = static_cast<std::size_t>(kernel);
-  return QString::fromUtf8(place < marks.size() ? marks[place] : "▲");  // hovering tells the rest apart
 }
 
 QString short_word(Disposition disposition) {
@@ -342,7 +318,6 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget 
   }
   if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
-  if (!grid.kernels.empty()) text += QLatin1Char('\n') + kernel_words(grid);
   if (grid.paper) text += QLatin1Char('\n') + paper_words(*grid.paper);
   return text;
 }
@@ -394,12 +369,6 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     content.notes << qtext(say::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
   }
   if (grid.fastest != grid.best) role(grid.fastest, qtext(say::tile_map::fastest{}));
-  if (cell.kernel >= 0) {
-    const analysis::MapKernel& kernel = grid.kernels[static_cast<std::size_t>(cell.kernel)];
-    const QString mark = kernel_mark(cell.kernel);
-    const QString words = qtext(say::tile_map::kernel{.kernel = kernel.words});
-    content.notes << (mark.isEmpty() ? words : mark + QLatin1Char(' ') + words);
-  }
   if (cell.again)
     content.notes << qtext(say::tile_map::cell_again{.run = grid.points->run_of(cell.row)->title.toStdString()});
   if (!on_axes(grid, "br") && !on_axes(grid, "bc")) {

@@ -66,9 +66,6 @@ struct HeatmapTitle {
 [[nodiscard]] QString value_words(const HeatmapGrid& grid, double value);
 /// The read-out of a cell.
 [[nodiscard]] HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place place);
-/// The character that stands in the legend for what draw_kernel_mark() draws into the cells of one of several kernels;
-/// empty for the first, whose cells have no mark.
-[[nodiscard]] QString kernel_mark(int kernel);
 /// One short word for a cell that has no value.
 [[nodiscard]] QString short_word(Disposition disposition);
 

@@ -64,55 +64,6 @@ PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
   return record;
 }
 
-TEST_F(WindowTest, AMapOfSeveralKernelsSaysWhichCellIsWhich) {
-  // `other`: the tile that another kernel ran.
-  const auto set_up = [](HeatmapView& view, std::optional<std::size_t> other) {
-    std::vector<PointRecord> records{timed(64, 64, 1e6, 10), timed(64, 128, 2e6, 10), timed(128, 64, 3e6, 10),
-                                     timed(128, 128, 4e6, 10)};
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      records[i].kernels[0].launch = LaunchRecord{.kernel = "fwd",
-                                                  .source_file = i == other ? "their/other.cuh" : "their/one.cuh",
-                                                  .entry = i == other ? "attn_other" : "attn_one",
-                                                  .defines = {},
-                                                  .digest = {}};
-    }
-    view.resize(700, 500);
-    view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
-  };
-  HeatmapView one;
-  set_up(one, {});
-  EXPECT_FALSE(one.caption().contains("kernel")) << one.caption().toStdString();
-  EXPECT_FALSE(one.describe_cell({1, 1}).notes.join(' ').contains("Kernel"));
-
-  HeatmapView several;
-  set_up(several, 3);
-  for (const PlotTarget target : {PlotTarget::screen, PlotTarget::file}) {
-    EXPECT_TRUE(several.caption(target).contains(
-        QStringLiteral("kernels: unmarked attn_one (their/one.cuh) (3 tiles), ◣ attn_other (their/other.cuh) (1)")))
-        << several.caption(target).toStdString();
-  }
-  EXPECT_TRUE(several.describe_cell({1, 1}).notes.contains(QStringLiteral("◣ Kernel: attn_other (their/other.cuh).")));
-  EXPECT_TRUE(several.describe_cell({0, 1}).notes.contains(QStringLiteral("Kernel: attn_one (their/one.cuh).")));
-
-  // Pictures differ in the corners of the two cells alone, between which the mark moves.
-  const auto picture = [](const HeatmapView& view) {
-    QImage image(700, 500, QImage::Format_RGB32);
-    QPainter painter(&image);
-    view.render_grid(painter, image.rect());
-    return image;
-  };
-  HeatmapView moved;
-  set_up(moved, 0);
-  const QImage first = picture(several);
-  const QImage second = picture(moved);
-  int changed = 0;
-  for (int y = 0; y < first.height(); ++y) {
-    for (int x = 0; x < first.width(); ++x) changed += first.pixel(x, y) != second.pixel(x, y) ? 1 : 0;
-  }
-  EXPECT_GT(changed, 20);
-  EXPECT_LT(changed, 2 * 7 * 7);
-}
-
 TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
   std::vector<PointRecord> records;
   for (const int br : {64, 128}) {
