@@ -18,19 +18,6 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Place of a value among sorted grid values, between two of them in proportion to its logarithm.
-double place_among(const MapAxis& axis, double wanted) {
-  const std::vector<FacetValue>& values = axis.values;
-  const auto above = std::ranges::lower_bound(values, wanted, {}, &FacetValue::order);
-  const auto index = static_cast<double>(above - values.begin());
-  if (above == values.end()) return static_cast<double>(values.size() - 1) + (wanted > values.back().order ? 1 : 0);
-  if (above->order == wanted) return index;
-  if (above == values.begin()) return -1;
-  const double low = (above - 1)->order;
-  const double high = above->order;
-  return index - 1 + std::log(wanted / low) / std::log(high / low);
-}
-
 bool says_tile(const MapLayout& layout) {
   return layout.speaks_for("br") || layout.speaks_for("bc");
 }
@@ -83,7 +70,6 @@ class TileMapBuilder {
     if (request_.shown.as == Comparison::share_of_best) take_shares();
     take_unit();
     if (request_.layout.same_work()) find_fastest(of_cell);
-    place_paper_mark(rows.front());
     return std::move(map_);
   }
 
@@ -385,22 +371,6 @@ class TileMapBuilder {
     for (const auto& [row, place] : timed) {
       if (times_.value(row) <= limit) map_.fastest.push_back(place);
     }
-  }
-
-  /// The rule that the paper gives is for the algorithm that it is about; it says nothing of others' tiles.
-  void place_paper_mark(Row any) {
-    const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(any));
-    const AttentionProblem problem = table_.problem(any);
-    const std::int64_t m = table_.run(any).limits.sram_elements(bytes_per_element(problem.dtype));
-    const bool of_tiles = map_.x.axis.key() == "bc" && map_.y.axis.key() == "br";
-    if (!of_tiles || algorithm == nullptr || !algorithm->facts().in(Group::paper_blocks) || m <= 0) return;
-    PaperMark mark;
-    mark.tile = paper_tile(m, problem.d);
-    mark.column = place_among(map_.x, static_cast<double>(mark.tile.bc));
-    mark.row = place_among(map_.y, static_cast<double>(mark.tile.br));
-    mark.inside = mark.column >= 0 && mark.column <= static_cast<double>(map_.x.size()) - 1 && mark.row >= 0 &&
-                  mark.row <= static_cast<double>(map_.y.size()) - 1;
-    map_.paper = mark;
   }
 
   const PointTable& table_;

@@ -58,15 +58,6 @@ struct TileCell {
   bool again = false;                      ///< of a run of points asked for one by one, in place of another's
 };
 
-/// Where the paper's tile falls on the grid, in cells: 0 is the middle of the first row or column, 1.5 halfway between
-/// the second and the third. Outside -0.5 .. count - 0.5 it is beyond the grid.
-struct PaperMark {
-  PaperTile tile;
-  double column = 0;
-  double row = 0;
-  bool inside = false;
-};
-
 /// A run whose points the map does not show, since a newer one has the same tiles.
 struct HiddenRun {
   RunIndex run = 0;
@@ -114,7 +105,6 @@ struct TileMap {
   std::vector<Place> fastest;
   /// All whose value lies within plateau_share of the best one's, the best among them; none where there is no best.
   std::vector<Place> plateau;
-  std::optional<PaperMark> paper;
   int collected = 0;
   int ok = 0;
   std::vector<RunIndex> shown_runs;  ///< the newest first

@@ -71,8 +71,7 @@ constexpr double smallest_cell = 4;
 constexpr double figure_gap = 6;        ///< pixels between the figures of neighbouring cells, at least
 constexpr double legible_figures = 7;   ///< points; rather than smaller ones, figures of two digits
 constexpr double smallest_figures = 6;  ///< points; below that they cannot be read and are left out
-constexpr double paper_mark_room = 9;
-constexpr int least_width = 480;  ///< of a picture: a legend of a word a line is none
+constexpr int least_width = 480;        ///< of a picture: a legend of a word a line is none
 
 /// The largest font, up to the drawing's own, in which every value stands clear of its neighbours: with three digits,
 /// or two where three would be too small to read.
@@ -148,16 +147,15 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   const QFontMetricsF small(small_font(drawing.font));
   const double larger = enlargement(drawing.font);
   const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room * larger;
-  layout.mark_room = drawing.grid.paper ? paper_mark_room : 0;
   layout.label_width = row_label_width(drawing);
-  const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
+  const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   const double bar = bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
   const double width = area.width() - left - bar - heatmap_right_margin;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.x.size()));
   const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.y.size()));
   layout.cell_width = cell_extent(width / columns, largest_cell * 1.4, drawing.pixel);
   layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
-  const double axis = bottom_axis * larger + layout.mark_room;
+  const double axis = bottom_axis * larger;
   const double source = drawing.source.isEmpty() ? 0 : small.height() + 4;
   // Figures that find no room are a line more of caption, which takes room itself.
   for (const bool shown : {true, false}) {
@@ -198,39 +196,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
 
 namespace {
 
-constexpr double mark_radius = 4.5;
-constexpr double label_gap = 3;  ///< between cells, or the paper's marks, and the axis labels
-
-/// On an axis of `count` cells: a diamond where the paper's tile falls, an arrow at the end that it lies beyond.
-QPolygonF mark_shape(const QPointF& at, double place, double count, const QPointF& along, const QPointF& across) {
-  if (place > -0.5 && place < count - 0.5) {
-    return {{at - along * mark_radius, at + across * mark_radius, at + along * mark_radius, at - across * mark_radius}};
-  }
-  const double way = place < 0 ? -1 : 1;
-  const QPointF tip = at + along * (way * mark_radius * 1.6);
-  return {{tip, at + across * mark_radius, at - across * mark_radius}};
-}
-
-/// The marks stand outside the cells, so that they hide no value.
-void draw_paper_marks(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
-  if (!drawing.grid.paper) return;
-  const auto columns = static_cast<double>(drawing.grid.x.size());
-  const auto rows = static_cast<double>(drawing.grid.y.size());
-  const double column = drawing.grid.paper->column;
-  const double row = drawing.grid.paper->row;
-  const double x = (std::clamp(column, -0.5, columns - 0.5) + 0.5) * layout.cell_width;
-  const double y = (std::clamp(row, -0.5, rows - 0.5) + 0.5) * layout.cell_height;
-  const double away = 1 + mark_radius;
-  painter.save();
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(drawing.colors.dark ? QColor(0xffff8fd0) : QColor(0xffc2187f));
-  painter.drawPolygon(
-      mark_shape(QPointF(layout.cells.left() + x, layout.cells.bottom() + away), column, columns, {1, 0}, {0, 1}));
-  painter.drawPolygon(
-      mark_shape(QPointF(layout.cells.left() - away, layout.cells.bottom() - y), row, rows, {0, -1}, {1, 0}));
-  painter.restore();
-}
+constexpr double label_gap = 3;  ///< between cells and the axis labels
 
 }  // namespace
 
@@ -262,7 +228,7 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   widest = std::min(widest, longest);
   const int column_step = std::max(1, static_cast<int>(std::ceil(widest / layout.cell_width)));
   const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / layout.cell_height)));
-  const double gap = label_gap + layout.mark_room;
+  const double gap = label_gap;
   for (std::size_t i = 0; i < grid.x.size(); i += static_cast<std::size_t>(column_step)) {
     const QRectF rect = layout.cell(grid, {0, static_cast<int>(i)});
     painter.drawText(
@@ -278,7 +244,7 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
         Qt::AlignRight | Qt::AlignVCenter,
         metrics.elidedText(value_words(*grid.y.axis.facet, grid.y.values[i]), Qt::ElideMiddle, layout.label_width));
   }
-  const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
+  const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
                           layout.cells.width() + left + heatmap_bar_labels(drawing.font), metrics.height()),
                    Qt::AlignHCenter, axis_title(grid.x));
@@ -288,7 +254,6 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   painter.drawText(QRectF(-layout.cells.height() / 2 - 30, 0, layout.cells.height() + 60, metrics.height()),
                    Qt::AlignCenter, axis_title(grid.y));
   painter.restore();
-  draw_paper_marks(painter, drawing, layout);
 }
 
 std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The drawing of a heatmap: where its parts stand, its cells, and what stands around them: title, axes with the paper's
-// tile marked on them, colour bar, legend.
+// The drawing of a heatmap: where its parts stand, its cells, and what stands around them: title, axes, colour bar,
+// legend.
 #pragma once
 
 #include <QColor>
@@ -75,7 +75,6 @@ struct HeatmapLayout {
   double cell_height = 0;
   double seam = 1;          ///< between neighbouring cells
   double label_width = 38;  ///< of the rows' labels
-  double mark_room = 0;     ///< between cells and axis labels, for the paper's marks
   double caption_top = 0;
   Figures figures;
 

@@ -158,11 +158,6 @@ QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Plac
   return qtext(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
 }
 
-QString paper_words(const PaperMark& mark) {
-  if (mark.inside) return qtext(say::tile_map::paper_tile{.bc = mark.tile.bc, .br = mark.tile.br});
-  return qtext(say::tile_map::paper_tile_outside{.bc = mark.tile.bc, .br = mark.tile.br});
-}
-
 HoverRow row_of(const QString& label, const MetricValue& value) {
   return {
       {}, SampleMark::none, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
@@ -318,7 +313,6 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget 
   }
   if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
-  if (grid.paper) text += QLatin1Char('\n') + paper_words(*grid.paper);
   return text;
 }
 

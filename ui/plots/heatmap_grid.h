@@ -19,7 +19,6 @@
 namespace attnscope::ui {
 
 using analysis::fewest_tiles_of_a_map;
-using analysis::PaperMark;
 using HeatmapCell = analysis::TileCell;
 
 struct HeatmapGrid : analysis::TileMap {

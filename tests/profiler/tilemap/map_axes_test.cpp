@@ -111,7 +111,6 @@ TEST(MapAxes, NByDOfTheFastestTile) {
     }
   }
   EXPECT_FALSE(map.best.empty()) << "a rate has a best, also of several problems";
-  EXPECT_FALSE(map.paper);
   const TileMap times = build_map(table, filter.rows(), {.layout = layout, .shown = {.metric = "time_median_ns"}});
   EXPECT_TRUE(times.best.empty()) << "a shorter problem's time is no better one";
   EXPECT_TRUE(times.fastest.empty());

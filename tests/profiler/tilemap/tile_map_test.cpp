@@ -232,35 +232,6 @@ TEST(TileMap, ThrottledTilesAreMarkedWhereClocksMatter) {
   }
 }
 
-TEST(TileMap, ThePaperTileLiesBetweenGridCells) {
-  const Mapped mapped(sweep_of("fa1"), metric_key::time_median_ns);
-  ASSERT_TRUE(mapped.map.paper);
-  const PaperMark& mark = *mapped.map.paper;
-  // An H200 and d 128: Bc = ceil(116224 / 512) = 227, Br = min(227, 128).
-  EXPECT_EQ(mark.tile.bc, 227);
-  EXPECT_EQ(mark.tile.br, 128);
-  EXPECT_DOUBLE_EQ(mark.row, mapped.place(128, 16).row);
-  EXPECT_GT(mark.column, mapped.place(16, 224).column);
-  EXPECT_LT(mark.column, mapped.place(16, 256).column);
-  EXPECT_TRUE(mark.inside);
-  EXPECT_FALSE(Mapped(sweep_of("fa2"), metric_key::time_median_ns).map.paper) << "the rule is FlashAttention's first";
-}
-
-TEST(TileMap, ThePaperTileBeyondTheGridIsSaidToBe) {
-  for (const std::vector<int>& sides : {std::vector{16, 32}, std::vector{480, 496}}) {
-    std::vector<PointRecord> records;
-    for (const int bc : sides) {
-      for (const int br : {16, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa1", 1024, br, bc, 64)));
-    }
-    const TileMap map = Mapped(records, metric_key::time_median_ns).map;
-    ASSERT_TRUE(map.paper);
-    EXPECT_EQ(map.paper->tile.bc, 454);
-    EXPECT_FALSE(map.paper->inside);
-    EXPECT_EQ(map.paper->column > 1, sides[0] == 16);
-    EXPECT_EQ(map.paper->column < 0, sides[0] == 480);
-  }
-}
-
 TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {
   struct Case {
     std::vector<double> values;
