@@ -309,7 +309,7 @@ class TileMapBuilder {
   void find_best(const RowsOfCell& of_cell) {
     if (map_.better == Better::neither || map_.flat || map_.minimum == map_.maximum) return;
     // Theory is the better the nearer it comes, from whichever side.
-    if (request_.shown.as == Comparison::over_model || request_.shown.as == Comparison::over_simulated) return;
+    if (request_.shown.as == Comparison::over_model) return;
     const bool less = map_.better == Better::less;
     std::optional<TileMap::Place> best;
     for (const auto& [at, rows] : of_cell) {

@@ -48,19 +48,14 @@ std::vector<Row> HeatmapGrid::shown_rows() const {
   return rows;
 }
 
-QString comparison_words(const PointSet& points, const analysis::Quantified& shown) {
-  switch (shown.as) {
+QString comparison_words(analysis::Comparison as) {
+  switch (as) {
     case analysis::Comparison::none:
       return {};
     case analysis::Comparison::share_of_best:
       return qtext(say::tile_map::of_the_best{});
     case analysis::Comparison::over_model:
       return qtext(say::tile_map::over{.what = qtext(say::tile_map::model{}).toStdString()});
-    case analysis::Comparison::over_simulated:
-      return qtext(say::tile_map::over{
-          .what = qtext(say::tile_map::simulated_in{.run = points.table().runs()[shown.run].title}).toStdString()});
-    case analysis::Comparison::over_run:
-      return qtext(say::tile_map::over{.what = points.table().runs()[shown.run].title});
   }
   return {};
 }
@@ -70,21 +65,10 @@ HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemF
   HeatmapGrid grid;
   static_cast<analysis::TileMap&>(grid) = analysis::build_map(points->table(), filter.rows(), request);
   if (find_metric(grid.metric) != nullptr) grid.label = metric_label(grid.metric);
-  if (const QString over = comparison_words(*points, grid.shown); !over.isEmpty()) {
+  if (const QString over = comparison_words(grid.shown.as); !over.isEmpty()) {
     grid.label = QStringLiteral("%1 %2").arg(grid.label, over);
-    switch (grid.shown.as) {
-      case analysis::Comparison::share_of_best:
-        grid.over_words = qtext(say::tile_map::best_shown{});
-        break;
-      case analysis::Comparison::over_model:
-        grid.over_words = qtext(say::tile_map::model{});
-        break;
-      case analysis::Comparison::over_simulated:
-        grid.over_words = qtext(say::tile_map::simulated_in{.run = points->table().runs()[grid.shown.run].title});
-        break;
-      default:
-        grid.over_words = QString::fromStdString(points->table().runs()[grid.shown.run].title);
-    }
+    grid.over_words = grid.shown.as == analysis::Comparison::over_model ? qtext(say::tile_map::model{})
+                                                                        : qtext(say::tile_map::best_shown{});
   }
   grid.points = std::move(points);
   return grid;

@@ -44,8 +44,8 @@ struct HeatmapGrid : analysis::TileMap {
 /// Br x Bc, the metric itself.
 [[nodiscard]] HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                         std::string_view metric);
-/// "% of the best", "÷ model", "÷ quick (2)": what stands behind a metric that is compared; empty where it is not.
-[[nodiscard]] QString comparison_words(const PointSet& points, const analysis::Quantified& shown);
+/// "% of the best", "÷ model": what stands behind a metric that is compared; empty where it is not.
+[[nodiscard]] QString comparison_words(analysis::Comparison as);
 
 // What a heatmap says in words: the legend below it and the read-out of a cell. Values in, words out.
 

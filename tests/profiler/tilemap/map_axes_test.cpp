@@ -182,37 +182,6 @@ TEST(ComparedValues, OverTheModelBytesAreWhatTheRecordSays) {
   EXPECT_FALSE(has_model("sm_cycles"));
 }
 
-TEST(ComparedValues, OverAnotherRunAndOverTheSimulator) {
-  std::vector<PointRecord> now{timed_at(64, 64, 1000), timed_at(64, 128, 2000), timed_at(128, 64, 3000),
-                               timed_at(128, 128, 4000)};
-  std::vector<PointRecord> before{timed_at(64, 64, 500), timed_at(64, 128, 2000), timed_at(128, 64, 6000)};
-  std::vector<PointRecord> played;
-  for (PointRecord record : before) {
-    record.provenance = Provenance::simulated;
-    record.kernels[0].samples_ns = {1000};
-    played.push_back(std::move(record));
-  }
-  Points points;
-  points.add(now, fixtures::run(Provenance::measured, "now", "2026-02-01T00:00:00Z"));
-  points.add(before, fixtures::run(Provenance::measured, "before", "2026-01-01T00:00:00Z"));
-  points.add(played, fixtures::run(Provenance::simulated, "played"));
-  const PointTable table = points.table();
-  const std::vector<Row> rows{0, 1, 2, 3};
-  const Counterparts there = counterparts_of(table, rows);
-  EXPECT_THAT(there.runs, testing::ElementsAre(1U, 2U));
-  EXPECT_EQ(there.simulated, 2U);
-  const auto values = [&](const Quantified& shown) {
-    const TileMap map = build_map(table, rows, {.shown = shown});
-    return std::array{map.at({0, 0}).value, map.at({0, 1}).value, map.at({1, 0}).value, map.at({1, 1}).value};
-  };
-  EXPECT_THAT(values({"time_median_ns", Comparison::over_run, 1}), testing::ElementsAre(2.0, 1.0, 0.5, std::nullopt))
-      << "the last is not in the baseline";
-  EXPECT_THAT(values({"time_median_ns", Comparison::over_simulated, 2}),
-              testing::ElementsAre(1.0, 2.0, 3.0, std::nullopt));
-  const TileMap simulated = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_simulated, 2}});
-  EXPECT_EQ(simulated.at({0, 0}).provenance, Provenance::simulated) << "as soon as a part is";
-}
-
 /// Its quartiles lie so far below and above the time.
 PointRecord scattered(int bc, double nanoseconds, double half) {
   PointRecord record = timed_at(64, bc, nanoseconds);
@@ -221,15 +190,11 @@ PointRecord scattered(int bc, double nanoseconds, double half) {
   return record;
 }
 
-TEST(ComparedValues, EndsOfARatioAreThoseOfBothSides) {
+TEST(ComparedValues, EndsOfAShareAreThoseOfItsValue) {
   Points points;
   points.add({scattered(64, 1200, 100), scattered(128, 2400, 200)}, fixtures::run());
-  points.add({scattered(64, 1000, 50)}, fixtures::run(Provenance::measured, "before"));
   const PointTable table = points.table();
   const std::vector<Row> rows{0, 1};
-  const TileMap over = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_run, 1}});
-  EXPECT_DOUBLE_EQ(over.at({0, 0}).low, 1100.0 / 1050);
-  EXPECT_DOUBLE_EQ(over.at({0, 0}).high, 1300.0 / 950);
   const TileMap shares =
       build_map(table, rows, {.shown = {.metric = "time_median_ns", .as = Comparison::share_of_best}});
   EXPECT_DOUBLE_EQ(shares.at({0, 1}).low, 100 * 1200 / 2600.0);

@@ -128,26 +128,33 @@ TEST_F(HeatmapPageTest, ChoicesAreSavedAndComeBack) {
 }
 
 TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
-  std::vector<PointRecord> before = four_by_four();
-  before[0].kernels[0].samples_ns = {2e6};      // now twice as fast
-  before[15].kernels[0].samples_ns = {2.15e6};  // now half
-  open({{"before", before, false}, {"now", four_by_four(), false}});
-  ASSERT_EQ(page.comparison().options().size(), 5U) << "value, best, model and two runs";
-  page.set_comparison("run:before");
+  std::vector<PointRecord> records = four_by_four();
+  for (PointRecord& record : records) {
+    for (MetricValue& metric : record.kernels[0].metrics) {
+      if (metric.name != metric_key::l2_sm_bytes) continue;
+      metric.value = evaluate(metric_key::model_l2_sm_bytes, record)->value;
+      if (record.spec.tile == TileShape{32, 32}) metric.value /= 2;
+      if (record.spec.tile == TileShape{128, 128}) metric.value *= 2;
+    }
+  }
+  open({{"now", records, false}});
+  page.set_metric(metric_key::l2_sm_bytes);
+  ASSERT_EQ(page.comparison().options().size(), 3U) << "value, best and model";
+  page.set_comparison("model");
   const HeatmapGrid& grid = page.heatmap()->grid();
-  ASSERT_EQ(grid.shown.as, analysis::Comparison::over_run);
+  ASSERT_EQ(grid.shown.as, analysis::Comparison::over_model);
   EXPECT_DOUBLE_EQ(*grid.at({0, 0}).value, 0.5);
   EXPECT_DOUBLE_EQ(*grid.at({3, 3}).value, 2);
   EXPECT_DOUBLE_EQ(*grid.at({1, 1}).value, 1);
   EXPECT_EQ(color_of({1, 1}), blue_to_orange(0.5)) << "alike is white";
-  EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the time is better: blue";
+  EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the bytes are better: blue";
   EXPECT_EQ(color_of({3, 3}), blue_to_orange(1));
   EXPECT_TRUE(page.heatmap()->caption().contains("blue: better, orange: worse, white: alike"));
-  EXPECT_TRUE(page.heatmap()->title().what.contains("÷ before")) << page.heatmap()->title().what.toStdString();
+  EXPECT_TRUE(page.heatmap()->title().what.contains("÷ model")) << page.heatmap()->title().what.toStdString();
   const HoverContent read = page.heatmap()->describe_cell({0, 0});
   EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
-  EXPECT_EQ(read.rows[1].value, qtext(Nanoseconds(1e6)));
-  EXPECT_EQ(read.rows[2].value, qtext(Nanoseconds(2e6)));
+  EXPECT_EQ(read.rows[1].value, qtext(Bytes(*grid.at({0, 0}).own)));
+  EXPECT_EQ(read.rows[2].value, qtext(Bytes(*grid.at({0, 0}).over)));
 }
 
 TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {

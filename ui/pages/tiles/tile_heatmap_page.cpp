@@ -27,7 +27,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr char run_prefix[] = "run:";
 constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
 
 /// With nothing chosen; the page tells it which axes it is for.
@@ -202,48 +201,23 @@ void TileHeatmapPage::offer_metrics() {
 }
 
 void TileHeatmapPage::offer_comparisons() {
-  const analysis::PointTable& table = points()->table();
-  const analysis::Counterparts there = analysis::counterparts_of(table, filter().rows());
   std::vector<Option> options;
   const auto add = [&](analysis::Comparison as, const QString& text) {
     options.push_back({.text = text, .id = to_qstring(to_string(as))});
   };
-  const std::string key = metric_.key();
-  const auto words = [&](analysis::Comparison as, analysis::RunIndex run = 0) {
-    return comparison_words(*points(), {.metric = key, .as = as, .run = run});
-  };
   using enum analysis::Comparison;
   add(none, qtext(say::tile_map::as_value{}));
-  const Metric* metric = find_metric(key);
-  if (metric != nullptr && metric->better != Better::neither) add(share_of_best, words(share_of_best));
-  if (analysis::has_model(key)) add(over_model, words(over_model));
-  simulated_run_ = there.simulated.value_or(0);
-  if (there.simulated) add(over_simulated, words(over_simulated, simulated_run_));
-  for (const analysis::RunIndex run : there.runs) {
-    const QString title = QString::fromStdString(table.runs()[run].title);
-    options.push_back({.text = words(over_run, run), .id = QLatin1String(run_prefix) + title});
-  }
+  const Metric* metric = find_metric(metric_.key());
+  if (metric != nullptr && metric->better != Better::neither) add(share_of_best, comparison_words(share_of_best));
+  if (analysis::has_model(metric_.key())) add(over_model, comparison_words(over_model));
   offer(as_, std::move(options), 0);
 }
 
 analysis::MapRequest TileHeatmapPage::request() const {
   analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_.key()}};
   if (as_.shown() == nullptr) return request;
-  const QString& id = as_.shown()->id;
-  if (id.startsWith(QLatin1String(run_prefix))) {
-    const std::string title = id.mid(static_cast<qsizetype>(sizeof(run_prefix)) - 1).toStdString();
-    const std::vector<analysis::Run>& runs = points()->table().runs();
-    const auto found = std::ranges::find(runs, title, &analysis::Run::title);
-    request.shown.as = analysis::Comparison::over_run;
-    request.shown.run = static_cast<analysis::RunIndex>(found - runs.begin());
-    return request;
-  }
-  for (const analysis::Comparison as :
-       {analysis::Comparison::share_of_best, analysis::Comparison::over_model, analysis::Comparison::over_simulated}) {
-    if (id == to_qstring(to_string(as))) request.shown.as = as;
-  }
-  if (request.shown.as == analysis::Comparison::over_simulated) {
-    request.shown.run = simulated_run_;
+  for (const analysis::Comparison as : {analysis::Comparison::share_of_best, analysis::Comparison::over_model}) {
+    if (as_.shown()->id == to_qstring(to_string(as))) request.shown.as = as;
   }
   return request;
 }

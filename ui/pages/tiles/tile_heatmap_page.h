@@ -40,7 +40,7 @@ class TileHeatmapPage : public ProblemPage {
   void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
   /// By keys of PointAxis.
   void set_axes(const QString& rows, const QString& columns);
-  /// "value", "best", "model", "simulated", or "run:" and a run's title.
+  /// "value", "best" or "model".
   void set_comparison(const QString& word) { as_.choose(word); }
   /// What can be done with a cell, as its menu has it.
   enum class CellAction { explore, pin, collect_command, launch_command, value };
@@ -73,7 +73,6 @@ class TileHeatmapPage : public ProblemPage {
   IdChoice axes_;                             ///< keys, rows first
   IdChoice metric_;
   IdChoice as_;
-  analysis::RunIndex simulated_run_ = 0;  ///< what "÷ simulated" divides by
   std::map<const IdChoice*, FacetChip*> chip_of_;
   QAction* log_ = nullptr;
   HeatmapView* view_ = nullptr;
