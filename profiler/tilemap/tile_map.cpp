@@ -398,6 +398,26 @@ bool MapLayout::same_work() const {
   return std::ranges::all_of(x.names, of_the_kernel) && std::ranges::all_of(y.names, of_the_kernel);
 }
 
+std::vector<Row> TileMap::rows() const {
+  std::vector<Row> rows;
+  for (const auto& line : cells) {
+    for (const TileCell& cell : line) {
+      if (cell.disposition) rows.push_back(cell.row);
+    }
+  }
+  return rows;
+}
+
+std::optional<TileMap::Place> TileMap::place_of(Row point) const {
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    const auto found =
+        std::ranges::find_if(cells[row], [&](const TileCell& cell) { return cell.disposition && cell.row == point; });
+    if (found == cells[row].end()) continue;
+    return Place{static_cast<int>(row), static_cast<int>(found - cells[row].begin())};
+  }
+  return std::nullopt;
+}
+
 const MapLayout& tile_layout() {
   static const std::vector<PointAxis> axes = point_axes();
   static const MapLayout layout{*find_axis(axes, "bc"), *find_axis(axes, "br")};

@@ -111,6 +111,10 @@ struct TileMap {
   std::vector<HiddenRun> hidden;     ///< the newest first
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
+  /// Of the points in the cells.
+  [[nodiscard]] std::vector<Row> rows() const;
+  /// The cell that shows this point.
+  [[nodiscard]] std::optional<Place> place_of(Row point) const;
   [[nodiscard]] const TileCell& at(Place place) const {
     return cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
   }

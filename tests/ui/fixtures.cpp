@@ -81,11 +81,10 @@ CurveSet curves_of(const std::vector<GivenPoint>& points, const CurveRequest& re
   return build_curves(std::move(set), filter, request);
 }
 
-HeatmapGrid heatmap_of(const std::vector<GivenPoint>& points, std::string_view metric) {
-  auto set = set_of(points);
+analysis::TileMap heatmap_of(const PointSet& points, std::string_view metric) {
   ProblemFilter filter = analysis::map_filter();
-  filter.update(set->table(), set->table().rows());
-  return build_heatmap(std::move(set), filter, metric);
+  filter.update(points.table(), points.table().rows());
+  return analysis::build_tile_map(points.table(), filter.rows(), metric);
 }
 
 namespace {

@@ -13,7 +13,7 @@
 #include "storage/run_store.h"
 #include "tests/profiler/points/fixtures.h"
 #include "ui/models/curve_series.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui::fixtures {
@@ -55,7 +55,7 @@ struct GivenPoint {
 
 /// The curves of the first problem of these points, and the map of one problem's.
 [[nodiscard]] CurveSet curves_of(const std::vector<GivenPoint>& points, const CurveRequest& request);
-[[nodiscard]] HeatmapGrid heatmap_of(const std::vector<GivenPoint>& points, std::string_view metric);
+[[nodiscard]] analysis::TileMap heatmap_of(const PointSet& points, std::string_view metric);
 
 /// Writes runs into a new file.
 struct RunOf {

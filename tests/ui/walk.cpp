@@ -140,9 +140,8 @@ class Walk {
     const auto& map = page_of<TileHeatmapPage>(window_);
     const QString file = measurer.mapped()->file;
     wait("their map", [&] {
-      if (!map.isVisible() || !map.settled() || !map.has_grid()) return false;
-      const HeatmapGrid& grid = map.heatmap()->grid();
-      return grid.points->run_of(grid.shown_rows().front())->file == file;
+      if (!map.isVisible() || !map.settled() || !map.has_map()) return false;
+      return map.heatmap()->points().run_of(map.heatmap()->map().rows().front())->file == file;
     });
     settle();
     picture("around");

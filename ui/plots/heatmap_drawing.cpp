@@ -10,7 +10,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -23,14 +23,14 @@ constexpr double least_reach = 0.02;
 
 }  // namespace
 
-HeatmapColors::HeatmapColors(const HeatmapGrid& grid, bool log)
-    : diverging_(grid.shown.around_one()),
-      one_(grid.flat),
-      less_is_better_(grid.better == Better::less),
-      more_is_better_(grid.better == Better::more) {
-  if (!grid.minimum) return;
-  low_ = *grid.minimum;
-  high_ = *grid.maximum;
+HeatmapColors::HeatmapColors(const TileMap& map, bool log)
+    : diverging_(map.shown.around_one()),
+      one_(map.flat),
+      less_is_better_(map.better == Better::less),
+      more_is_better_(map.better == Better::more) {
+  if (!map.minimum) return;
+  low_ = *map.minimum;
+  high_ = *map.maximum;
   diverging_ = diverging_ && low_ > 0;
   log_ = (log || diverging_) && low_ > 0;
   if (!diverging_) return;
@@ -81,8 +81,8 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
   const double full_size = drawing.font.pointSizeF();
   for (const int digits : {3, 2}) {
     double widest = 0;  // at the drawing's font
-    for (const auto& row : drawing.grid.cells) {
-      for (const HeatmapCell& cell : row) {
+    for (const auto& row : drawing.map.cells) {
+      for (const TileCell& cell : row) {
         if (!cell.value) continue;
         widest = std::max(widest, metrics.horizontalAdvance(format_number(*cell.value * drawing.unit.factor, digits)));
       }
@@ -105,7 +105,7 @@ double row_label_width(const HeatmapDrawing& drawing) {
   const double most = 120 * enlargement(drawing.font);
   const QFontMetricsF metrics(drawing.font);
   double widest = 0;
-  for (const analysis::FacetValue& value : drawing.grid.y.values) {
+  for (const analysis::FacetValue& value : drawing.map.y.values) {
     widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 4);
   }
   return std::clamp(widest, least, most);
@@ -127,19 +127,19 @@ double heatmap_bar_labels(const QFont& font) {
   return 76 * enlargement(font);
 }
 
-QRectF HeatmapLayout::cell(const HeatmapGrid& grid, HeatmapGrid::Place place) const {
+QRectF HeatmapLayout::cell(const TileMap& map, TileMap::Place place) const {
   // Br grows upwards, as an axis does.
-  const auto from_top = static_cast<double>(grid.y.size()) - 1 - place.row;
+  const auto from_top = static_cast<double>(map.y.size()) - 1 - place.row;
   return {cells.left() + place.column * cell_width, cells.top() + from_top * cell_height, cell_width, cell_height};
 }
 
-std::optional<HeatmapGrid::Place> HeatmapLayout::cell_at(const HeatmapGrid& grid, const QPointF& position) const {
+std::optional<TileMap::Place> HeatmapLayout::cell_at(const TileMap& map, const QPointF& position) const {
   if (!cells.contains(position)) return {};
-  const int rows = static_cast<int>(grid.y.size());
-  const int columns = static_cast<int>(grid.x.size());
+  const int rows = static_cast<int>(map.y.size());
+  const int columns = static_cast<int>(map.x.size());
   const int column = std::min(columns - 1, static_cast<int>((position.x() - cells.left()) / cell_width));
   const int from_top = std::min(rows - 1, static_cast<int>((position.y() - cells.top()) / cell_height));
-  return HeatmapGrid::Place{rows - 1 - from_top, column};
+  return TileMap::Place{rows - 1 - from_top, column};
 }
 
 HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area) {
@@ -151,8 +151,8 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   const double bar = bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
   const double width = area.width() - left - bar - heatmap_right_margin;
-  const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.x.size()));
-  const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.y.size()));
+  const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.map.x.size()));
+  const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.map.y.size()));
   layout.cell_width = cell_extent(width / columns, largest_cell * 1.4, drawing.pixel);
   layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
   const double axis = bottom_axis * larger;
@@ -160,7 +160,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   // Figures that find no room are a line more of caption, which takes room itself.
   for (const bool shown : {true, false}) {
     const QRectF room(0, 0, std::max(1.0, area.width() - heatmap_caption_left - heatmap_right_margin), 1000);
-    const QString words = heatmap_caption(drawing.grid, shown, drawing.target);
+    const QString words = heatmap_caption(drawing.points, drawing.map, shown, drawing.target);
     const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
     const double height = area.height() - title_height - axis - caption - source;
     layout.cell_height = cell_extent(height / rows, largest_cell, drawing.pixel);
@@ -187,7 +187,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const int kept_width = std::clamp(width, std::min(least_width, most.width()), most.width());
   // A narrower caption has more lines.
   const QRectF room(0, 0, kept_width - heatmap_caption_left - heatmap_right_margin, 1000);
-  const QString words = heatmap_caption(drawing.grid, layout.figures.shown, drawing.target);
+  const QString words = heatmap_caption(drawing.points, drawing.map, layout.figures.shown, drawing.target);
   const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
   const double line = drawing.source.isEmpty() ? 0 : small.height() + 4;
   const int height = static_cast<int>(std::ceil(layout.caption_top + caption + line));
@@ -216,12 +216,12 @@ void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const 
 }
 
 void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
-  const HeatmapGrid& grid = drawing.grid;
+  const TileMap& map = drawing.map;
   const QFontMetricsF metrics(drawing.font);
   painter.setFont(drawing.font);
   painter.setPen(drawing.colors.text);
   double widest = 0;
-  for (const analysis::FacetValue& value : grid.x.values) {
+  for (const analysis::FacetValue& value : map.x.values) {
     widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 8);
   }
   const double longest = std::max(layout.cell_width, 120.0);  // a list may hold one very long value
@@ -229,30 +229,29 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   const int column_step = std::max(1, static_cast<int>(std::ceil(widest / layout.cell_width)));
   const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / layout.cell_height)));
   const double gap = label_gap;
-  for (std::size_t i = 0; i < grid.x.size(); i += static_cast<std::size_t>(column_step)) {
-    const QRectF rect = layout.cell(grid, {0, static_cast<int>(i)});
-    painter.drawText(
-        QRectF(rect.center().x() - longest / 2, layout.cells.bottom() + gap, longest, metrics.height()),
-        Qt::AlignHCenter | Qt::AlignTop,
-        metrics.elidedText(value_words(*grid.x.axis.facet, grid.x.values[i]), Qt::ElideMiddle, longest - 4));
+  for (std::size_t i = 0; i < map.x.size(); i += static_cast<std::size_t>(column_step)) {
+    const QRectF rect = layout.cell(map, {0, static_cast<int>(i)});
+    painter.drawText(QRectF(rect.center().x() - longest / 2, layout.cells.bottom() + gap, longest, metrics.height()),
+                     Qt::AlignHCenter | Qt::AlignTop,
+                     metrics.elidedText(value_words(*map.x.axis.facet, map.x.values[i]), Qt::ElideMiddle, longest - 4));
   }
-  for (std::size_t i = 0; i < grid.y.size(); i += static_cast<std::size_t>(row_step)) {
-    const QRectF rect = layout.cell(grid, {static_cast<int>(i), 0});
+  for (std::size_t i = 0; i < map.y.size(); i += static_cast<std::size_t>(row_step)) {
+    const QRectF rect = layout.cell(map, {static_cast<int>(i), 0});
     painter.drawText(
         QRectF(layout.cells.left() - gap - 3 - layout.label_width, rect.center().y() - metrics.height() / 2,
                layout.label_width, metrics.height()),
         Qt::AlignRight | Qt::AlignVCenter,
-        metrics.elidedText(value_words(*grid.y.axis.facet, grid.y.values[i]), Qt::ElideMiddle, layout.label_width));
+        metrics.elidedText(value_words(*map.y.axis.facet, map.y.values[i]), Qt::ElideMiddle, layout.label_width));
   }
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
                           layout.cells.width() + left + heatmap_bar_labels(drawing.font), metrics.height()),
-                   Qt::AlignHCenter, axis_title(grid.x));
+                   Qt::AlignHCenter, axis_title(map.x));
   painter.save();
   painter.translate(layout.cells.left() - left + 4, layout.cells.center().y());
   painter.rotate(-90);
   painter.drawText(QRectF(-layout.cells.height() / 2 - 30, 0, layout.cells.height() + 60, metrics.height()),
-                   Qt::AlignCenter, axis_title(grid.y));
+                   Qt::AlignCenter, axis_title(map.y));
   painter.restore();
 }
 
@@ -265,8 +264,8 @@ std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapCo
 }
 
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
-  if (!drawing.grid.minimum) return;
-  const HeatmapColors colors(drawing.grid, drawing.log_colors);
+  if (!drawing.map.minimum) return;
+  const HeatmapColors colors(drawing.map, drawing.log_colors);
   QLinearGradient gradient(layout.bar.bottomLeft(), layout.bar.topLeft());
   constexpr double stops = 32;
   for (int i = 0; i <= static_cast<int>(stops); ++i) {
@@ -312,7 +311,7 @@ void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, cons
   const QRectF room(left, layout.caption_top, area.right() - left - heatmap_right_margin,
                     area.bottom() - layout.caption_top);
   painter.drawText(room, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                   heatmap_caption(drawing.grid, layout.figures.shown, drawing.target));
+                   heatmap_caption(drawing.points, drawing.map, layout.figures.shown, drawing.target));
   if (!drawing.source.isEmpty()) {
     painter.drawText(room.adjusted(0, 0, 0, -4), Qt::AlignRight | Qt::AlignBottom, drawing.source);
   }
@@ -353,8 +352,8 @@ Qt::PenStyle frame_of(Provenance provenance) {
 }
 
 void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
-                const HeatmapColors& colors, HeatmapGrid::Place place, const QRectF& rect) {
-  const HeatmapCell& cell = drawing.grid.at(place);
+                const HeatmapColors& colors, TileMap::Place place, const QRectF& rect) {
+  const TileCell& cell = drawing.map.at(place);
   const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
   if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
@@ -381,7 +380,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
 }
 
 void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
-                        const HeatmapCell& cell, const QRectF& rect) {
+                        const TileCell& cell, const QRectF& rect) {
   painter.setPen(QPen(drawing.colors.grid, layout.seam));
   painter.setBrush(Qt::NoBrush);
   const double half = layout.seam / 2;
@@ -400,19 +399,19 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
 
 QColor outline_color(const HeatmapDrawing& drawing) {
   // On blue and orange cells neither of these: on the diverging scale outlines are ink.
-  if (drawing.grid.shown.around_one()) return {0x10, 0x10, 0x10};
+  if (drawing.map.shown.around_one()) return {0x10, 0x10, 0x10};
   return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
 }
 
 /// One line around all places together, wherever they have no neighbour among them.
 void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
-                      const std::vector<HeatmapGrid::Place>& places) {
+                      const std::vector<TileMap::Place>& places) {
   QVector<QLineF> edges;
-  for (const HeatmapGrid::Place place : places) {
+  for (const TileMap::Place place : places) {
     const auto alone = [&](int rows, int columns) {
-      return std::ranges::find(places, HeatmapGrid::Place{place.row + rows, place.column + columns}) == places.end();
+      return std::ranges::find(places, TileMap::Place{place.row + rows, place.column + columns}) == places.end();
     };
-    const QRectF rect = layout.cell(drawing.grid, place).adjusted(0, 0, -layout.seam, -layout.seam);
+    const QRectF rect = layout.cell(drawing.map, place).adjusted(0, 0, -layout.seam, -layout.seam);
     if (alone(1, 0)) edges.append({rect.topLeft(), rect.topRight()});
     if (alone(-1, 0)) edges.append({rect.bottomLeft(), rect.bottomRight()});
     if (alone(0, -1)) edges.append({rect.topLeft(), rect.bottomLeft()});
@@ -441,13 +440,13 @@ void draw_outline(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
 }  // namespace
 
 void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout) {
-  const HeatmapGrid& grid = drawing.grid;
-  const HeatmapColors colors(grid, drawing.log_colors);
+  const TileMap& map = drawing.map;
+  const HeatmapColors colors(map, drawing.log_colors);
   painter.setFont(layout.figures.font);
-  for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
-    for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
-      const HeatmapCell& cell = grid.at({row, column});
-      const QRectF rect = layout.cell(grid, {row, column}).adjusted(0, 0, -layout.seam, -layout.seam);
+  for (int row = 0; row < static_cast<int>(map.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(map.x.size()); ++column) {
+      const TileCell& cell = map.at({row, column});
+      const QRectF rect = layout.cell(map, {row, column}).adjusted(0, 0, -layout.seam, -layout.seam);
       if (cell.value) {
         draw_value(painter, drawing, layout, colors, {row, column}, rect);
       } else {
@@ -456,13 +455,13 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
     }
   }
   // A plateau of the best alone is the best's own outline.
-  if (grid.plateau.size() > 1) draw_outer_edges(painter, drawing, layout, grid.plateau);
-  for (const HeatmapGrid::Place place : grid.fastest) {
-    if (std::ranges::find(grid.best, place) != grid.best.end()) continue;
-    draw_outline(painter, drawing, layout.cell(grid, place), Qt::DashLine);
+  if (map.plateau.size() > 1) draw_outer_edges(painter, drawing, layout, map.plateau);
+  for (const TileMap::Place place : map.fastest) {
+    if (std::ranges::find(map.best, place) != map.best.end()) continue;
+    draw_outline(painter, drawing, layout.cell(map, place), Qt::DashLine);
   }
-  for (const HeatmapGrid::Place place : grid.best) {
-    draw_outline(painter, drawing, layout.cell(grid, place), Qt::SolidLine);
+  for (const TileMap::Place place : map.best) {
+    draw_outline(painter, drawing, layout.cell(map, place), Qt::SolidLine);
   }
   painter.setFont(drawing.font);
 }

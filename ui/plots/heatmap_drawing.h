@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/plots/plot_export.h"
 #include "ui/text/format.h"
 #include "ui/theme/theme.h"
@@ -26,7 +26,7 @@ namespace attnscope::ui {
 class HeatmapColors {
  public:
   /// `log`: over the logarithm of the value, where all are positive. Ratios are always.
-  HeatmapColors(const HeatmapGrid& grid, bool log);
+  HeatmapColors(const TileMap& map, bool log);
 
   [[nodiscard]] bool diverging() const { return diverging_; }
   [[nodiscard]] bool logarithmic() const { return log_; }
@@ -50,9 +50,10 @@ class HeatmapColors {
   double reach_ = 0;  ///< of a diverging scale: the logarithm that has the full colour
 };
 
-/// Lives no longer than the grid.
+/// Lives no longer than the points and the map.
 struct HeatmapDrawing {
-  const HeatmapGrid& grid;
+  const PointSet& points;
+  const TileMap& map;
   HeatmapTitle title;
   bool log_colors = false;
   UnitScale unit;
@@ -78,8 +79,8 @@ struct HeatmapLayout {
   double caption_top = 0;
   Figures figures;
 
-  [[nodiscard]] QRectF cell(const HeatmapGrid& grid, HeatmapGrid::Place place) const;
-  [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const HeatmapGrid& grid, const QPointF& position) const;
+  [[nodiscard]] QRectF cell(const TileMap& map, TileMap::Place place) const;
+  [[nodiscard]] std::optional<TileMap::Place> cell_at(const TileMap& map, const QPointF& position) const;
 };
 
 inline constexpr double heatmap_right_margin = 8;

@@ -9,7 +9,7 @@
 
 #include "messages/tile_map.h"
 #include "ui/plots/heatmap_drawing.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/qtext.h"
@@ -19,7 +19,7 @@ namespace {
 
 void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF& area) {
   painter.fillRect(area, drawing.colors.background);
-  if (drawing.grid.empty()) return;
+  if (drawing.map.empty()) return;
   const HeatmapLayout layout = lay_out_heatmap(drawing, area);
   draw_heatmap_title(painter, drawing, layout, area);
   draw_heatmap_cells(painter, drawing, layout);
@@ -36,17 +36,18 @@ HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverO
   setAccessibleName(qtext(say::tile_map::name{}));
 }
 
-void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors) {
-  const bool same_axes = grid.y.axis.names == grid_.y.axis.names && grid.x.axis.names == grid_.x.axis.names;
-  const bool same_shape = same_axes && grid.y.values == grid_.y.values && grid.x.values == grid_.x.values;
-  grid_ = grid;
-  title_ = title;
-  log_colors_ = log_colors && grid.minimum.value_or(0) > 0;
-  unit_ = unit_scale(grid.maximum.value_or(1), grid.unit);
+void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors) {
+  const bool same_axes = map.y.axis.names == map_.y.axis.names && map.x.axis.names == map_.x.axis.names;
+  const bool same_shape = same_axes && map.y.values == map_.y.values && map.x.values == map_.x.values;
+  points_ = std::move(points);
+  map_ = map;
+  title_ = map.empty() ? HeatmapTitle() : heatmap_title(*points_, map);
+  log_colors_ = log_colors && map.minimum.value_or(0) > 0;
+  unit_ = unit_scale(map.maximum.value_or(1), map.unit);
   if (!same_shape) selected_.reset();
-  setAccessibleName(grid.empty() ? qtext(say::tile_map::name{})
-                                 : qtext(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
-                                                                     .columns = axis_title(grid.x).toStdString()}));
+  setAccessibleName(map.empty() ? qtext(say::tile_map::name{})
+                                : qtext(say::tile_map::name_of_axes{.rows = axis_title(map.y).toStdString(),
+                                                                    .columns = axis_title(map.x).toStdString()}));
   overlay_->clear();
   invalidate();
 }
@@ -56,30 +57,35 @@ void HeatmapView::invalidate() {
   update();
 }
 
-void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
+void HeatmapView::select(std::optional<TileMap::Place> place) {
   selected_ = place;
   setAccessibleDescription(place ? words_of(describe_cell(*place)) : QString());
   update();
-  if (place && grid_.at(*place).disposition) emit cell_selected(grid_.source(*place));
+  if (place && map_.at(*place).disposition) emit cell_selected(point_at(*place));
 }
 
 HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
-  return {grid_,       title_,
-          log_colors_, unit_,
-          font(),      plot_colors(palette()),
-          target,      target == PlotTarget::file ? source() : QString(),
+  return {*points_,
+          map_,
+          title_,
+          log_colors_,
+          unit_,
+          font(),
+          plot_colors(palette()),
+          target,
+          target == PlotTarget::file ? source() : QString(),
           pixel};
 }
 
 QString HeatmapView::source() const {
-  return source_note(grid_.sources());
+  return source_note(points_->runs_of(map_.rows()));
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
   return lay_out_heatmap(drawing(PlotTarget::screen, 1 / devicePixelRatioF()), rect());
 }
 
-void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel) const {
+void HeatmapView::render_map(QPainter& painter, const QRectF& area, double pixel) const {
   draw_heatmap(painter, drawing(PlotTarget::file, pixel), area);
 }
 
@@ -88,20 +94,20 @@ QSize HeatmapView::picture_size(const QSize& most) const {
 }
 
 QString HeatmapView::caption(PlotTarget target) const {
-  return heatmap_caption(grid_, grid_.empty() || screen_layout().figures.shown, target);
+  return heatmap_caption(*points_, map_, map_.empty() || screen_layout().figures.shown, target);
 }
 
-std::optional<HeatmapGrid::Place> HeatmapView::cell_at(const QPointF& position) const {
-  if (grid_.empty()) return {};
-  return screen_layout().cell_at(grid_, position);
+std::optional<TileMap::Place> HeatmapView::cell_at(const QPointF& position) const {
+  if (map_.empty()) return {};
+  return screen_layout().cell_at(map_, position);
 }
 
-QRectF HeatmapView::cell_rect(HeatmapGrid::Place place) const {
-  return screen_layout().cell(grid_, place);
+QRectF HeatmapView::cell_rect(TileMap::Place place) const {
+  return screen_layout().cell(map_, place);
 }
 
-HoverContent HeatmapView::describe_cell(HeatmapGrid::Place place) const {
-  return describe_heatmap_cell(grid_, place);
+HoverContent HeatmapView::describe_cell(TileMap::Place place) const {
+  return describe_heatmap_cell(*points_, map_, place);
 }
 
 void HeatmapView::hover_at(const QPointF& position) {
@@ -123,7 +129,7 @@ void HeatmapView::paintEvent(QPaintEvent*) {
   {
     QPainter painter(this);
     painter.drawPixmap(0, 0, cache_);
-    if (selected_ && !grid_.empty()) {
+    if (selected_ && !map_.empty()) {
       const PlotColors colors = plot_colors(palette());
       // Around the cell's own outline, which says what the cell is.
       const QRectF cell = cell_rect(*selected_).adjusted(-2, -2, 2, 2);
@@ -162,14 +168,14 @@ void HeatmapView::leaveEvent(QEvent*) {
   overlay_->clear();
 }
 
-HeatmapGrid::Place HeatmapView::landmark() const {
-  if (!grid_.best.empty()) return grid_.best.front();
-  return grid_.fastest.empty() ? HeatmapGrid::Place{} : grid_.fastest.front();
+TileMap::Place HeatmapView::landmark() const {
+  if (!map_.best.empty()) return map_.best.front();
+  return map_.fastest.empty() ? TileMap::Place{} : map_.fastest.front();
 }
 
 void HeatmapView::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
-  if (event->reason() == Qt::TabFocusReason && !selected_ && !grid_.empty()) select(landmark());
+  if (event->reason() == Qt::TabFocusReason && !selected_ && !map_.empty()) select(landmark());
   update();
 }
 
@@ -179,8 +185,8 @@ void HeatmapView::focusOutEvent(QFocusEvent* event) {
 }
 
 void HeatmapView::keyPressEvent(QKeyEvent* event) {
-  if (grid_.empty()) return QWidget::keyPressEvent(event);
-  HeatmapGrid::Place place = selected_.value_or(landmark());
+  if (map_.empty()) return QWidget::keyPressEvent(event);
+  TileMap::Place place = selected_.value_or(landmark());
   if (selected_) {
     switch (event->key()) {
       case Qt::Key_Left:
@@ -202,8 +208,8 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
         return QWidget::keyPressEvent(event);
     }
   }
-  place.row = std::clamp(place.row, 0, static_cast<int>(grid_.y.size()) - 1);
-  place.column = std::clamp(place.column, 0, static_cast<int>(grid_.x.size()) - 1);
+  place.row = std::clamp(place.row, 0, static_cast<int>(map_.y.size()) - 1);
+  place.column = std::clamp(place.column, 0, static_cast<int>(map_.x.size()) - 1);
   select(place);
 }
 
@@ -213,10 +219,9 @@ void HeatmapView::changeEvent(QEvent* event) {
 }
 
 PlotPicture picture_of(const HeatmapView& view) {
-  return {.title = view.title().what + QStringLiteral(" · ") + view.title().of,
-          .draw = [&view](QCPPainter& painter, const QRect& area, double pixel) {
-            view.render_grid(painter, area, pixel);
-          }};
+  return {
+      .title = view.title().what + QStringLiteral(" · ") + view.title().of,
+      .draw = [&view](QCPPainter& painter, const QRect& area, double pixel) { view.render_map(painter, area, pixel); }};
 }
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draws a HeatmapGrid: a cell a tile, its value by colour and, where there is room, in figures. Hover reads a cell out,
+// Draws a TileMap: a cell a tile, its value by colour and, where there is room, in figures. Hover reads a cell out,
 // a click or the arrow keys select one.
 #pragma once
 
@@ -18,25 +18,28 @@ class HeatmapView : public QWidget {
  public:
   explicit HeatmapView(QWidget* parent = nullptr);
 
-  void set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors);
-  void select(std::optional<HeatmapGrid::Place> place);
-  [[nodiscard]] std::optional<HeatmapGrid::Place> selected() const { return selected_; }
-  [[nodiscard]] const HeatmapGrid& grid() const { return grid_; }
+  void set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors);
+  void select(std::optional<TileMap::Place> place);
+  [[nodiscard]] std::optional<TileMap::Place> selected() const { return selected_; }
+  [[nodiscard]] const TileMap& map() const { return map_; }
+  [[nodiscard]] const PointSet& points() const { return *points_; }
+  /// Pre: the cell has a disposition.
+  [[nodiscard]] ShownPoint point_at(TileMap::Place place) const { return (*points_)[map_.at(place).row]; }
   [[nodiscard]] const HeatmapTitle& title() const { return title_; }
-  /// Where a look at the grid begins: its best tile, else its fastest.
-  [[nodiscard]] HeatmapGrid::Place landmark() const;
+  /// Where a look at the map begins: its best tile, else its fastest.
+  [[nodiscard]] TileMap::Place landmark() const;
 
   /// As PlotPicture draws it, without selection and hover.
-  void render_grid(QPainter& painter, const QRectF& area, double pixel = 1) const;
+  void render_map(QPainter& painter, const QRectF& area, double pixel = 1) const;
   /// The size of a picture that the map fills, up to `most`: a map of few tiles makes a small one.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
-  [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const QPointF& position) const;
+  [[nodiscard]] std::optional<TileMap::Place> cell_at(const QPointF& position) const;
   /// Where a cell stands on the widget.
-  [[nodiscard]] QRectF cell_rect(HeatmapGrid::Place place) const;
+  [[nodiscard]] QRectF cell_rect(TileMap::Place place) const;
   /// The legend below the cells.
   [[nodiscard]] QString caption(PlotTarget target = PlotTarget::screen) const;
   /// The read-out of a cell, as hovering shows it.
-  [[nodiscard]] HoverContent describe_cell(HeatmapGrid::Place place) const;
+  [[nodiscard]] HoverContent describe_cell(TileMap::Place place) const;
   void hover_at(const QPointF& position);
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 260}; }
@@ -63,11 +66,12 @@ class HeatmapView : public QWidget {
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
 
-  HeatmapGrid grid_;
+  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();  ///< what the map's rows refer to
+  TileMap map_;
   HeatmapTitle title_;
   bool log_colors_ = false;
   UnitScale unit_;
-  std::optional<HeatmapGrid::Place> selected_;
+  std::optional<TileMap::Place> selected_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;
 };

@@ -8,8 +8,8 @@
 
 #include "profiler/tilemap/plot_list.h"
 #include "ui/pages/curves/io_plot.h"
-#include "ui/plots/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
@@ -58,8 +58,7 @@ class PictureWriter {
   /// Gives the view what it draws.
   PlotPicture set(const analysis::Plot& plot) {
     if (plot.kind == analysis::PlotKind::maps) {
-      const HeatmapGrid grid = build_heatmap(points_, plot.filter, plot.metric);
-      map_.set_grid(grid, heatmap_title(grid), true);
+      map_.set_map(points_, analysis::build_tile_map(points_->table(), plot.filter.rows(), plot.metric), true);
       return picture_of(map_);
     }
     CurveRequest request;

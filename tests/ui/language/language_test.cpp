@@ -294,19 +294,20 @@ TEST_F(LanguageTest, MapsSpeakIt) {
   Texts texts;
   for (const Metric& metric : metrics_table()) {
     if (!metric.on_heatmap) continue;
-    const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(fixtures::tile_sweep()), metric.key);
+    const auto points = fixtures::set_of(fixtures::shown(fixtures::tile_sweep()));
+    const TileMap map = fixtures::heatmap_of(*points, metric.key);
     HeatmapView view;
     view.resize(900, 700);
-    view.set_grid(grid, {}, true);
+    view.set_map(points, map, true);
     for (const PlotTarget target : {PlotTarget::screen, PlotTarget::file}) {
       texts.add_all(view.caption(target).split(QStringLiteral(" · ")), "caption");
     }
-    for (int row = 0; row < static_cast<int>(grid.cells.size()); ++row) {
-      for (int column = 0; column < static_cast<int>(grid.cells.front().size()); ++column) {
-        const HeatmapCell& cell = grid.at({row, column});
+    for (int row = 0; row < static_cast<int>(map.cells.size()); ++row) {
+      for (int column = 0; column < static_cast<int>(map.cells.front().size()); ++column) {
+        const TileCell& cell = map.at({row, column});
         QStringList reasons;
         if (cell.disposition && *cell.disposition != Disposition::ok) {
-          reasons << qtext(grid.points->table().reason(cell.row));
+          reasons << qtext(points->table().reason(cell.row));
         }
         texts.add(view.describe_cell({row, column}), reasons, "read-out of a cell");
       }
@@ -369,8 +370,8 @@ TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
   CurveRequest request;
   request.algorithms = {"fa2"};
   const ShownValues curves = values_of(fixtures::curves_of(fixtures::shown(fixtures::memory_wall()), request));
-  const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(fixtures::tile_sweep()), metric_key::time_median_ns);
-  const ShownValues maps = values_of(grid);
+  const auto points = fixtures::set_of(fixtures::shown(fixtures::tile_sweep()));
+  const ShownValues maps = values_of(*points, fixtures::heatmap_of(*points, metric_key::time_median_ns));
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(file), QString());
   window.show_page(QStringLiteral("table"));

@@ -375,9 +375,9 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   window.show_page(QStringLiteral("tiles"));
   auto& tiles = page_of<TileHeatmapPage>(window);
   tiles.set_axes(QStringLiteral("n"), QStringLiteral("br"));
-  ASSERT_TRUE(tiles.has_grid());
+  ASSERT_TRUE(tiles.has_map());
   ASSERT_TRUE(tiles.heatmap()->selected());
-  EXPECT_EQ(tiles.heatmap()->grid().source(*tiles.heatmap()->selected()).id, chosen.id);
+  EXPECT_EQ(tiles.heatmap()->point_at(*tiles.heatmap()->selected()).id, chosen.id);
 
   window.show_page(QStringLiteral("io"));
   auto& curves = page_of<IoCurvePage>(window);
@@ -395,7 +395,7 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   EXPECT_EQ(compare.table()->currentIndex().row(), row_of("1024", "128"));
   window.show_page(QStringLiteral("tiles"));
   ASSERT_TRUE(tiles.heatmap()->selected());
-  EXPECT_EQ(tiles.heatmap()->grid().source(*tiles.heatmap()->selected()).spec.problem.n_k, 1024);
+  EXPECT_EQ(tiles.heatmap()->point_at(*tiles.heatmap()->selected()).spec.problem.n_k, 1024);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/pages/curves/io_plot.h"
 #include "ui/panels/details_panel.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 
 namespace attnscope::ui {
 namespace {

@@ -17,7 +17,7 @@
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/heatmap_drawing.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -52,7 +52,7 @@ class HeatmapPageTest : public WindowTest {
     settle();
   }
   /// The colour of a cell, beside its figure.
-  [[nodiscard]] QColor color_of(HeatmapGrid::Place place) const {
+  [[nodiscard]] QColor color_of(TileMap::Place place) const {
     const QImage image = page.heatmap()->grab().toImage();
     return image.pixelColor(page.heatmap()->cell_rect(place).topLeft().toPoint() + QPoint(9, 5));
   }
@@ -66,17 +66,17 @@ TEST_F(HeatmapPageTest, AnyTwoAxesAndTheRestAreChoices) {
   ASSERT_EQ(workspace.open_now(file), QString());
   page.set_axes("algorithm", "n");
   page.set_metric(metric_key::l2_sm_bytes);
-  const HeatmapGrid& grid = page.heatmap()->grid();
-  ASSERT_EQ(grid.y.size(), 3U);
-  EXPECT_EQ(grid.y.values[2].text, "fa2");
-  ASSERT_EQ(grid.x.size(), 7U) << "N 256 ... 16384";
+  const TileMap& map = page.heatmap()->map();
+  ASSERT_EQ(map.y.size(), 3U);
+  EXPECT_EQ(map.y.values[2].text, "fa2");
+  ASSERT_EQ(map.x.size(), 7U) << "N 256 ... 16384";
   for (int row = 0; row < 3; ++row) {
     for (int column = 0; column < 7; ++column) {
-      const HeatmapCell& cell = grid.at({row, column});
+      const TileCell& cell = map.at({row, column});
       ASSERT_TRUE(cell.disposition);
-      const PointRecord record = fixtures::record_of(grid.source({row, column}));
-      EXPECT_EQ(record.spec.algorithm, grid.y.values[static_cast<std::size_t>(row)].text);
-      EXPECT_EQ(record.spec.problem.n_k, grid.x.values[static_cast<std::size_t>(column)].order);
+      const PointRecord record = fixtures::record_of(page.heatmap()->point_at({row, column}));
+      EXPECT_EQ(record.spec.algorithm, map.y.values[static_cast<std::size_t>(row)].text);
+      EXPECT_EQ(record.spec.problem.n_k, map.x.values[static_cast<std::size_t>(column)].order);
       if (cell.value) {
         EXPECT_DOUBLE_EQ(*cell.value, evaluate(metric_key::l2_sm_bytes, record)->value);
       }
@@ -87,12 +87,12 @@ TEST_F(HeatmapPageTest, AnyTwoAxesAndTheRestAreChoices) {
   EXPECT_TRUE(page.options("N").isEmpty());
   EXPECT_TRUE(page.options("Algorithm").isEmpty());
   EXPECT_EQ(page.heatmap()->describe_cell({2, 1}).title, "Algorithm FA2 × N 512");
-  EXPECT_TRUE(grid.best.empty()) << "fewer bytes of a shorter problem are no better ones";
+  EXPECT_TRUE(map.best.empty()) << "fewer bytes of a shorter problem are no better ones";
   page.set_axes("br", "bc");
-  EXPECT_EQ(page.heatmap()->grid().y.axis.key(), "br");
-  EXPECT_GE(page.heatmap()->grid().y.size(), 12U);
+  EXPECT_EQ(page.heatmap()->map().y.axis.key(), "br");
+  EXPECT_GE(page.heatmap()->map().y.size(), 12U);
   page.set_axes("br", "tile");
-  EXPECT_EQ(page.heatmap()->grid().x.axis.key(), "bc") << "two axes of one field are none";
+  EXPECT_EQ(page.heatmap()->map().x.axis.key(), "bc") << "two axes of one field are none";
 }
 
 TEST_F(HeatmapPageTest, WhatStandsOnAnAxisIsNotSaidOfAll) {
@@ -106,8 +106,8 @@ TEST_F(HeatmapPageTest, WhatStandsOnAnAxisIsNotSaidOfAll) {
   }
   open({{"custom", records, false}});
   page.set_axes("warps", "n");
-  ASSERT_TRUE(page.has_grid());
-  EXPECT_EQ(page.heatmap()->grid().y.values.size(), 2U);
+  ASSERT_TRUE(page.has_map());
+  EXPECT_EQ(page.heatmap()->map().y.values.size(), 2U);
   EXPECT_FALSE(page.heatmap()->title().of.contains("warps")) << page.heatmap()->title().of.toStdString();
   EXPECT_FALSE(page.heatmap()->title().of.contains("N 1024")) << page.heatmap()->title().of.toStdString();
 }
@@ -120,11 +120,11 @@ TEST_F(HeatmapPageTest, ChoicesAreSavedAndComeBack) {
   TileHeatmapPage other(workspace);
   other.restore(page.state());
   EXPECT_EQ(other.state(), page.state());
-  EXPECT_EQ(other.heatmap()->grid().x.axis.key(), "br");
-  EXPECT_EQ(other.heatmap()->grid().shown.as, analysis::Comparison::share_of_best);
-  EXPECT_EQ(other.heatmap()->grid().metric, metric_key::tflops);
+  EXPECT_EQ(other.heatmap()->map().x.axis.key(), "br");
+  EXPECT_EQ(other.heatmap()->map().shown.as, analysis::Comparison::share_of_best);
+  EXPECT_EQ(other.heatmap()->map().metric, metric_key::tflops);
   other.restore({{"rows", "nobody's"}, {"as", 7}});
-  EXPECT_EQ(other.heatmap()->grid().x.axis.key(), "br") << "what is unknown leaves what stands";
+  EXPECT_EQ(other.heatmap()->map().x.axis.key(), "br") << "what is unknown leaves what stands";
 }
 
 TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
@@ -141,11 +141,11 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   page.set_metric(metric_key::l2_sm_bytes);
   ASSERT_EQ(page.comparison().options().size(), 3U) << "value, best and model";
   page.set_comparison("model");
-  const HeatmapGrid& grid = page.heatmap()->grid();
-  ASSERT_EQ(grid.shown.as, analysis::Comparison::over_model);
-  EXPECT_DOUBLE_EQ(*grid.at({0, 0}).value, 0.5);
-  EXPECT_DOUBLE_EQ(*grid.at({3, 3}).value, 2);
-  EXPECT_DOUBLE_EQ(*grid.at({1, 1}).value, 1);
+  const TileMap& map = page.heatmap()->map();
+  ASSERT_EQ(map.shown.as, analysis::Comparison::over_model);
+  EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 0.5);
+  EXPECT_DOUBLE_EQ(*map.at({3, 3}).value, 2);
+  EXPECT_DOUBLE_EQ(*map.at({1, 1}).value, 1);
   EXPECT_EQ(color_of({1, 1}), blue_to_orange(0.5)) << "alike is white";
   EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the bytes are better: blue";
   EXPECT_EQ(color_of({3, 3}), blue_to_orange(1));
@@ -153,8 +153,8 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_TRUE(page.heatmap()->title().what.contains("÷ model")) << page.heatmap()->title().what.toStdString();
   const HoverContent read = page.heatmap()->describe_cell({0, 0});
   EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
-  EXPECT_EQ(read.rows[1].value, qtext(Bytes(*grid.at({0, 0}).own)));
-  EXPECT_EQ(read.rows[2].value, qtext(Bytes(*grid.at({0, 0}).over)));
+  EXPECT_EQ(read.rows[1].value, qtext(Bytes(*map.at({0, 0}).own)));
+  EXPECT_EQ(read.rows[2].value, qtext(Bytes(*map.at({0, 0}).over)));
 }
 
 TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
@@ -163,7 +163,7 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   records[4].kernels[0].samples_ns = {1.029e6};
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
-  EXPECT_EQ(page.heatmap()->grid().plateau.size(), 3U);
+  EXPECT_EQ(page.heatmap()->map().plateau.size(), 3U);
   EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3% of the best (3 in all)"))
       << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3% of the best shown."));

@@ -44,13 +44,13 @@ TEST_F(HiddenPages, WaitUntilTheyAreTurnedTo) {
   auto& curves = as_it_is<IoCurvePage>();
   EXPECT_FALSE(as_it_is<PointsPage>().outdated()) << "it is the one that is seen";
   EXPECT_TRUE(map.outdated());
-  EXPECT_FALSE(map.has_grid()) << "nothing was drawn that nobody sees";
+  EXPECT_FALSE(map.has_map()) << "nothing was drawn that nobody sees";
   EXPECT_TRUE(curves.outdated());
   EXPECT_TRUE(curves.curves().empty());
 
   window.show_page(QStringLiteral("tiles"));
   EXPECT_FALSE(map.outdated());
-  EXPECT_TRUE(map.has_grid());
+  EXPECT_TRUE(map.has_map());
   EXPECT_TRUE(curves.curves().empty()) << "turning to one page costs no other";
   window.show_page(QStringLiteral("io"));
   EXPECT_FALSE(curves.curves().empty());
@@ -82,12 +82,12 @@ TEST_F(HiddenPages, EveryPageIsRightOnceItIsShown) {
   }
   EXPECT_EQ(as_it_is<LawPage>().words().isEmpty(), as_it_is<LawPage>().has_plot());
   EXPECT_TRUE(as_it_is<RooflinePage>().has_plot());
-  EXPECT_TRUE(as_it_is<TileHeatmapPage>().has_grid());
+  EXPECT_TRUE(as_it_is<TileHeatmapPage>().has_map());
   // Closing the file is a change as well, also for a window that is not on the screen.
   window.hide();
   window.workspace().close(window.workspace().files().front());
   window.show_page(QStringLiteral("tiles"));
-  EXPECT_FALSE(as_it_is<TileHeatmapPage>().has_grid());
+  EXPECT_FALSE(as_it_is<TileHeatmapPage>().has_map());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -23,15 +23,15 @@ TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
   ASSERT_EQ(workspace.open_now(file), QString());
   QApplication::processEvents();
   HeatmapView* view = page.heatmap();
-  view->select(HeatmapGrid::Place{0, 0});
+  view->select(TileMap::Place{0, 0});
   QTest::keyClick(view, Qt::Key_Up);
   QTest::keyClick(view, Qt::Key_Right);
-  EXPECT_EQ(view->selected(), (HeatmapGrid::Place{1, 1}));
+  EXPECT_EQ(view->selected(), (TileMap::Place{1, 1}));
   QTest::keyClick(view, Qt::Key_Down);
   QTest::keyClick(view, Qt::Key_Down);
-  EXPECT_EQ(view->selected(), (HeatmapGrid::Place{0, 1})) << "stops at the edge";
+  EXPECT_EQ(view->selected(), (TileMap::Place{0, 1})) << "stops at the edge";
   QTest::keyClick(view, Qt::Key_Home);
-  EXPECT_EQ(view->selected(), view->grid().fastest.front());
+  EXPECT_EQ(view->selected(), view->map().fastest.front());
 }
 
 TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
@@ -44,10 +44,10 @@ TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
   TileHeatmapPage page(workspace);
   ASSERT_EQ(workspace.open_now(file), QString());
   ASSERT_EQ(workspace.open_now(other), QString());
-  ASSERT_TRUE(page.has_grid());
+  ASSERT_TRUE(page.has_map());
   int cells = 0;
-  for (const auto& row : page.heatmap()->grid().cells) {
-    for (const HeatmapCell& cell : row) {
+  for (const auto& row : page.heatmap()->map().cells) {
+    for (const TileCell& cell : row) {
       if (!cell.value) continue;
       ++cells;
       EXPECT_EQ(cell.provenance, Provenance::measured);
@@ -79,21 +79,21 @@ TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
   TileHeatmapPage page(workspace);
   page.resize(900, 700);
   ASSERT_EQ(workspace.open_now(two), QString());
-  const HeatmapGrid& grid = page.heatmap()->grid();
-  ASSERT_FALSE(grid.empty());
+  const TileMap& map = page.heatmap()->map();
+  ASSERT_FALSE(map.empty());
   EXPECT_TRUE(page.heatmap()->caption().contains("run: tiles (2); hidden, with the same tiles: tiles"))
       << page.heatmap()->caption().toStdString();
-  for (const HeatmapGrid::Place place : {HeatmapGrid::Place{0, 0}, HeatmapGrid::Place{1, 1}}) {
+  for (const TileMap::Place place : {TileMap::Place{0, 0}, TileMap::Place{1, 1}}) {
     // The time is the newer run's, and the TFLOP/s beside it are of that very time.
-    const PointRecord source = fixtures::record_of(grid.source(place));
+    const PointRecord source = fixtures::record_of(page.heatmap()->point_at(place));
     const double time = evaluate(metric_key::time_median_ns, source)->value;
-    EXPECT_DOUBLE_EQ(*grid.at(place).value, time);
+    EXPECT_DOUBLE_EQ(*map.at(place).value, time);
     const HoverContent read = page.heatmap()->describe_cell(place);
     ASSERT_GE(read.rows.size(), 2U);
     EXPECT_EQ(read.rows[0].value, format_metric(*evaluate(metric_key::time_median_ns, source)));
     EXPECT_EQ(read.rows[1].value, format_metric(*evaluate(metric_key::tflops, source)));
   }
-  EXPECT_DOUBLE_EQ(*grid.at({0, 0}).value, 1.5 * summarize(records[0].kernels[0].samples_ns)->median);
+  EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 1.5 * summarize(records[0].kernels[0].samples_ns)->median);
 }
 
 TEST_F(WindowTest, AnInfeasibleCellSaysWhy) {
@@ -108,7 +108,7 @@ TEST_F(WindowTest, AnInfeasibleCellSaysWhy) {
   Workspace workspace;
   TileHeatmapPage page(workspace);
   ASSERT_EQ(workspace.open_now(small), QString());
-  ASSERT_TRUE(page.has_grid());
+  ASSERT_TRUE(page.has_map());
   const HoverContent content = page.heatmap()->describe_cell({1, 1});
   ASSERT_FALSE(content.notes.isEmpty());
   EXPECT_TRUE(content.notes[0].contains("300 KiB"));
@@ -126,13 +126,13 @@ TEST_F(WindowTest, ALargerGridElsewhereLeavesTheMapThatIsLookedAt) {
   TileHeatmapPage page(workspace);
   ASSERT_EQ(workspace.open_now(small), QString());
   const QString before = page.heatmap()->title().of;
-  ASSERT_EQ(page.heatmap()->grid().collected, 4);
+  ASSERT_EQ(page.heatmap()->map().collected, 4);
   ASSERT_EQ(workspace.open_now(file), QString());
   EXPECT_EQ(page.heatmap()->title().of, before);
-  EXPECT_EQ(page.heatmap()->grid().collected, 4);
+  EXPECT_EQ(page.heatmap()->map().collected, 4);
   EXPECT_TRUE(page.options(QStringLiteral("Algorithm")).contains("fa2")) << "the others can be chosen";
   workspace.close(small);
-  EXPECT_GT(page.heatmap()->grid().collected, 4) << "what is gone cannot be looked at";
+  EXPECT_GT(page.heatmap()->map().collected, 4) << "what is gone cannot be looked at";
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace attnscope::ui {
 namespace {
 
-HeatmapGrid grid_of(Better better, double low, double high, analysis::Comparison as = analysis::Comparison::none) {
-  HeatmapGrid grid;
-  grid.better = better;
-  grid.shown.as = as;
-  grid.minimum = low;
-  grid.maximum = high;
-  return grid;
+TileMap map_of(Better better, double low, double high, analysis::Comparison as = analysis::Comparison::none) {
+  TileMap map;
+  map.better = better;
+  map.shown.as = as;
+  map.minimum = low;
+  map.maximum = high;
+  return map;
 }
 
 TEST(HeatmapScale, BrightIsTheBetterEnd) {
@@ -34,7 +34,7 @@ TEST(HeatmapScale, BrightIsTheBetterEnd) {
         Case{Better::neither, false, 26, 0.25}, Case{Better::neither, false, 101, 1},
         Case{Better::more, true, std::sqrt(101), 0.5}, Case{Better::less, true, std::sqrt(101), 0.5},
         Case{Better::more, false, 0.5, 0}, Case{Better::more, false, 200, 1}}) {
-    const HeatmapColors colors(grid_of(at.better, 1, 101), at.log);
+    const HeatmapColors colors(map_of(at.better, 1, 101), at.log);
     EXPECT_EQ(colors.at(at.value), viridis(at.brightness)) << at.value << " " << static_cast<int>(at.better);
   }
 }
@@ -42,7 +42,7 @@ TEST(HeatmapScale, BrightIsTheBetterEnd) {
 TEST(HeatmapScale, RatiosAreBlueWhereTheyAreBetter) {
   for (const auto& [better, blue] :
        {std::pair{Better::less, 0.5}, std::pair{Better::more, 2.0}, std::pair{Better::neither, 0.5}}) {
-    const HeatmapColors colors(grid_of(better, 0.5, 2, analysis::Comparison::over_model), false);
+    const HeatmapColors colors(map_of(better, 0.5, 2, analysis::Comparison::over_model), false);
     ASSERT_TRUE(colors.diverging());
     EXPECT_EQ(colors.at(blue), blue_to_orange(0));
     EXPECT_EQ(colors.at(1 / blue), blue_to_orange(1));
@@ -55,7 +55,7 @@ TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
   for (const double far : {4.0, 0.25}) {
     const double near = far > 1 ? 1.2 : 0.8;
     const HeatmapColors colors(
-        grid_of(Better::less, std::min(near, far), std::max(near, far), analysis::Comparison::over_model), false);
+        map_of(Better::less, std::min(near, far), std::max(near, far), analysis::Comparison::over_model), false);
     EXPECT_EQ(colors.at(far), blue_to_orange(far > 1 ? 1 : 0));
     EXPECT_EQ(colors.at(std::sqrt(far)), blue_to_orange(far > 1 ? 0.75 : 0.25));
     EXPECT_NEAR(far > 1 ? colors.low() : colors.high(), 1, 0.021);
@@ -64,15 +64,15 @@ TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
 
 TEST(HeatmapScale, AShareAndItsValueAreInverse) {
   for (const bool log : {false, true}) {
-    const HeatmapColors colors(grid_of(Better::more, 2, 50), log);
+    const HeatmapColors colors(map_of(Better::more, 2, 50), log);
     EXPECT_EQ(colors.logarithmic(), log);
     for (const double share : {0.0, 0.25, 0.5, 1.0}) EXPECT_NEAR(colors.share_of(colors.value_at(share)), share, 1e-12);
     EXPECT_EQ(colors.share_of(1), 0);
     EXPECT_EQ(colors.share_of(51), 1);
     EXPECT_FALSE(colors.one());
   }
-  EXPECT_FALSE(HeatmapColors(grid_of(Better::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
-  const HeatmapColors one(grid_of(Better::less, 3, 3), false);
+  EXPECT_FALSE(HeatmapColors(map_of(Better::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
+  const HeatmapColors one(map_of(Better::less, 3, 3), false);
   EXPECT_TRUE(one.one());
   EXPECT_EQ(one.at(3), viridis(0.5));
 }

@@ -219,9 +219,9 @@ TEST_F(ManyPoints, ShowWhatAsManyAtOnceWould) {
 TEST_F(ManyPoints, ReachThePagesThatAreTurnedTo) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
   EXPECT_FALSE(map.settled());
-  EXPECT_FALSE(map.has_grid());
+  EXPECT_FALSE(map.has_map());
   map.settle();
-  EXPECT_TRUE(map.has_grid());
+  EXPECT_TRUE(map.has_map());
   auto& roofline = shown<RooflinePage>(QStringLiteral("roofline"));
   roofline.settle();
   EXPECT_TRUE(roofline.has_plot());

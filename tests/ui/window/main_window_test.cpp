@@ -56,7 +56,7 @@ TEST_F(WindowTest, ShowsAFileOnEveryPage) {
   EXPECT_TRUE(page_of<IoCurvePage>(window).curves().empty());
   ASSERT_EQ(window.workspace().open_now(file), QString());
   EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
-  EXPECT_TRUE(page_of<TileHeatmapPage>(window).has_grid());
+  EXPECT_TRUE(page_of<TileHeatmapPage>(window).has_map());
   window.show_page(QStringLiteral("table"));
   QApplication::processEvents();
   EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(),
@@ -133,11 +133,11 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
     ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
     EXPECT_EQ(io.curves().table().disposition(io.curves().failed[0].row), Disposition::out_of_memory);
   }
-  ASSERT_TRUE(tiles.has_grid());
+  ASSERT_TRUE(tiles.has_map());
   EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2", "fa3"}));
-  EXPECT_GE(tiles.heatmap()->grid().y.size(), 12U);
-  EXPECT_GE(tiles.heatmap()->grid().x.size(), 12U);
-  EXPECT_FALSE(tiles.heatmap()->grid().fastest.empty());
+  EXPECT_GE(tiles.heatmap()->map().y.size(), 12U);
+  EXPECT_GE(tiles.heatmap()->map().x.size(), 12U);
+  EXPECT_FALSE(tiles.heatmap()->map().fastest.empty());
 }
 
 TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
@@ -447,7 +447,7 @@ TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
   // The choices hold for points that come later.
   ASSERT_EQ(other.workspace().open_now(file), QString());
   EXPECT_EQ(page_of<IoCurvePage>(other).curves().ordinate, Ordinate::time);
-  EXPECT_EQ(page_of<TileHeatmapPage>(other).heatmap()->grid().metric, metric_key::l2_sm_bytes);
+  EXPECT_EQ(page_of<TileHeatmapPage>(other).heatmap()->map().metric, metric_key::l2_sm_bytes);
   EXPECT_TRUE(page_of<TileHeatmapPage>(other).file_stem().startsWith("tiles-fa1-"));
 }
 

@@ -360,11 +360,10 @@ TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
       60'000));
   show->click();
   ASSERT_TRUE(map.isVisible());
-  ASSERT_TRUE(map.has_grid());
-  const HeatmapGrid& grid = map.heatmap()->grid();
-  const std::vector<Row> rows = grid.shown_rows();
+  ASSERT_TRUE(map.has_map());
+  const std::vector<Row> rows = map.heatmap()->map().rows();
   EXPECT_EQ(rows.size(), measurer.points().size());
-  for (const Row row : rows) EXPECT_EQ(grid.points->run_of(row)->file, explored);
+  for (const Row row : rows) EXPECT_EQ(map.heatmap()->points().run_of(row)->file, explored);
 }
 
 }  // namespace

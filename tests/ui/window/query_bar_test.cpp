@@ -84,9 +84,9 @@ TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
     EXPECT_LE(curves.table().n_k(row), 4096);
   }
   EXPECT_EQ(drawn, std::set<std::string>{"fa2"});
-  const HeatmapGrid& grid = page_of<TileHeatmapPage>(window).heatmap()->grid();
-  ASSERT_FALSE(grid.empty());
-  for (const Row row : grid.shown_rows()) EXPECT_EQ(grid.points->table().algorithm(row), "fa2");
+  const HeatmapView& view = *page_of<TileHeatmapPage>(window).heatmap();
+  ASSERT_FALSE(view.map().empty());
+  for (const Row row : view.map().rows()) EXPECT_EQ(view.points().table().algorithm(row), "fa2");
   window.show_page(QStringLiteral("table"));
   settle();
   EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(), static_cast<int>(left->size()));

@@ -48,7 +48,7 @@ TEST_F(ReachTest, PlotsSayWhatIsSelectedInThem) {
   window.show_page(QStringLiteral("tiles"));
   settle();
   auto& map = *page_of<TileHeatmapPage>(window).heatmap();
-  ASSERT_FALSE(map.grid().empty());
+  ASSERT_FALSE(map.map().empty());
   map.select(map.landmark());
   EXPECT_EQ(map.accessibleDescription(), words_of(map.describe_cell(map.landmark())));
   EXPECT_FALSE(map.accessibleDescription().isEmpty());

@@ -20,7 +20,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/problem_page.h"
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -89,9 +89,9 @@ void TileHeatmapPage::add_chips() {
 }
 
 bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
-  if (!has_grid()) return false;
-  const std::optional<Row> row = view_->grid().points->row_of(point);
-  const std::optional<HeatmapGrid::Place> place = row ? view_->grid().place_of(*row) : std::nullopt;
+  if (!has_map()) return false;
+  const std::optional<Row> row = view_->points().row_of(point);
+  const std::optional<TileMap::Place> place = row ? view_->map().place_of(*row) : std::nullopt;
   if (!place) return false;
   // A cell that was chosen meanwhile, and has no point, stays chosen.
   if (moves || !view_->selected()) view_->select(place);
@@ -137,7 +137,7 @@ PlotPicture TileHeatmapPage::picture() const {
 }
 
 ShownValues TileHeatmapPage::values() const {
-  return values_of(view_->grid());
+  return values_of(view_->points(), view_->map());
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
@@ -146,7 +146,7 @@ std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
 }
 
 void TileHeatmapPage::pose() {
-  if (has_grid()) heatmap()->select(heatmap()->landmark());
+  if (has_map()) heatmap()->select(heatmap()->landmark());
 }
 
 EmptyWords TileHeatmapPage::why_none() const {
@@ -245,21 +245,21 @@ void TileHeatmapPage::show_map() {
   offer_axes();
   offer_metrics();
   offer_comparisons();
-  const HeatmapGrid grid = build_heatmap(points(), filter(), request());
-  if (grid.empty()) {
-    view_->set_grid({}, {}, false);
+  const TileMap map = analysis::build_map(points()->table(), filter().rows(), request());
+  if (map.empty()) {
+    view_->set_map(points(), {}, false);
     return show_words(why_none());
   }
-  view_->set_grid(grid, heatmap_title(grid), log_->isChecked());
-  show_content(simulated_parts(*points(), grid.shown_rows()));
+  view_->set_map(points(), map, log_->isChecked());
+  show_content(simulated_parts(*points(), map.rows()));
   renew_mark();
 }
 
 void TileHeatmapPage::fill_menu(QMenu& menu) {
-  if (!view_->selected() || !has_grid()) return;
-  const HeatmapGrid::Place place = *view_->selected();
-  const HeatmapGrid& grid = view_->grid();
-  const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
+  if (!view_->selected() || !has_map()) return;
+  const TileMap::Place place = *view_->selected();
+  const TileMap& map = view_->map();
+  const bool ours = analysis::point_of(view_->points().table(), map, place).has_value();
   const auto add = [&](const QString& text, CellAction action, bool enabled) {
     QAction* entry = menu.addAction(text);
     entry->setEnabled(enabled);
@@ -268,21 +268,21 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
   add(qtext(say::tile_map::menu_explore{}), CellAction::explore, ours);
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu.addSeparator();
-  add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());
+  add(qtext(say::tile_map::menu_value{}), CellAction::value, map.at(place).value.has_value());
   // Of a cell that was collected the window offers it.
-  if (!grid.at(place).disposition) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  if (!map.at(place).disposition) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
 }
 
-void TileHeatmapPage::do_with(HeatmapGrid::Place place, CellAction action) {
-  const HeatmapGrid& grid = view_->grid();
+void TileHeatmapPage::do_with(TileMap::Place place, CellAction action) {
+  const TileMap& map = view_->map();
   if (action == CellAction::value) {
-    if (grid.at(place).value) QGuiApplication::clipboard()->setText(value_words(grid, *grid.at(place).value));
+    if (map.at(place).value) QGuiApplication::clipboard()->setText(value_words(map, *map.at(place).value));
     return;
   }
-  const auto point = analysis::point_of(grid.points->table(), grid, place);
+  const auto point = analysis::point_of(view_->points().table(), map, place);
   if (!point) return;
-  const QString gpu = QString::fromStdString(grid.points->table().run(grid.shown_rows().front()).device_name);
+  const QString gpu = QString::fromStdString(view_->points().table().run(map.rows().front()).device_name);
   switch (action) {
     case CellAction::explore:
       emit explore_wanted(*point, gpu);

@@ -20,7 +20,7 @@ class TileHeatmapPage : public ProblemPage {
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* view() override { return heatmap(); }
-  [[nodiscard]] bool has_plot() const override { return has_grid(); }
+  [[nodiscard]] bool has_plot() const override { return has_map(); }
   /// Over the tile, where the axes that are chosen lead nowhere.
   /// Turns to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none of its
   /// kind, or a filter hides it.
@@ -35,7 +35,7 @@ class TileHeatmapPage : public ProblemPage {
 
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   /// False when no tile sweep is shown and the page holds words only.
-  [[nodiscard]] bool has_grid() const { return !heatmap()->grid().empty(); }
+  [[nodiscard]] bool has_map() const { return !heatmap()->map().empty(); }
   /// By key of the metrics table.
   void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
   /// By keys of PointAxis.
@@ -44,7 +44,7 @@ class TileHeatmapPage : public ProblemPage {
   void set_comparison(const QString& word) { as_.choose(word); }
   /// What can be done with a cell, as its menu has it.
   enum class CellAction { explore, pin, collect_command, launch_command, value };
-  void do_with(HeatmapGrid::Place place, CellAction action);
+  void do_with(TileMap::Place place, CellAction action);
   [[nodiscard]] const IdChoice& comparison() const { return as_; }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/plots/heatmap_grid.h"
+#include "ui/plots/heatmap_words.h"
 
 #include <algorithm>
 #include <array>
@@ -17,35 +17,11 @@
 
 namespace attnscope::ui {
 
-QString HeatmapGrid::best_words() const {
-  if (metric == metric_key::time_median_ns && !shown.around_one()) return qtext(say::tile_map::fastest{});
-  const std::string what = within_sentence(label).toStdString();
-  return better == Better::more ? qtext(say::tile_map::highest{.metric = what})
-                                : qtext(say::tile_map::lowest{.metric = what});
-}
-
-std::optional<HeatmapGrid::Place> HeatmapGrid::place_of(Row point) const {
-  for (std::size_t row = 0; row < cells.size(); ++row) {
-    const auto found = std::ranges::find_if(
-        cells[row], [&](const HeatmapCell& cell) { return cell.disposition && cell.row == point; });
-    if (found == cells[row].end()) continue;
-    return Place{static_cast<int>(row), static_cast<int>(found - cells[row].begin())};
-  }
-  return std::nullopt;
-}
-
-std::vector<RunPtr> HeatmapGrid::sources() const {
-  return empty() ? std::vector<RunPtr>() : points->runs_of(shown_rows());
-}
-
-std::vector<Row> HeatmapGrid::shown_rows() const {
-  std::vector<Row> rows;
-  for (const auto& line : cells) {
-    for (const HeatmapCell& cell : line) {
-      if (cell.disposition) rows.push_back(cell.row);
-    }
-  }
-  return rows;
+QString best_words(const TileMap& map) {
+  if (map.metric == metric_key::time_median_ns && !map.shown.around_one()) return qtext(say::tile_map::fastest{});
+  const std::string what = within_sentence(heatmap_label(map)).toStdString();
+  return map.better == Better::more ? qtext(say::tile_map::highest{.metric = what})
+                                    : qtext(say::tile_map::lowest{.metric = what});
 }
 
 QString comparison_words(analysis::Comparison as) {
@@ -60,32 +36,19 @@ QString comparison_words(analysis::Comparison as) {
   return {};
 }
 
-HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
-                          const analysis::MapRequest& request) {
-  HeatmapGrid grid;
-  static_cast<analysis::TileMap&>(grid) = analysis::build_map(points->table(), filter.rows(), request);
-  if (find_metric(grid.metric) != nullptr) grid.label = metric_label(grid.metric);
-  if (const QString over = comparison_words(grid.shown.as); !over.isEmpty()) {
-    grid.label = QStringLiteral("%1 %2").arg(grid.label, over);
-    grid.over_words = grid.shown.as == analysis::Comparison::over_model ? qtext(say::tile_map::model{})
-                                                                        : qtext(say::tile_map::best_shown{});
-  }
-  grid.points = std::move(points);
-  return grid;
-}
-
-HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
-                          std::string_view metric) {
-  return build_heatmap(std::move(points), filter, {.shown = {.metric = std::string(metric)}});
+QString heatmap_label(const TileMap& map) {
+  const QString label = find_metric(map.metric) == nullptr ? QString() : metric_label(map.metric);
+  const QString over = comparison_words(map.shown.as);
+  return over.isEmpty() ? label : QStringLiteral("%1 %2").arg(label, over);
 }
 
 namespace {
 
 /// What the values are, the most frequent first where they are of several kinds.
-QString origin_words(const HeatmapGrid& grid) {
+QString origin_words(const TileMap& map) {
   std::map<Provenance, int> cells;
-  for (const auto& row : grid.cells) {
-    for (const HeatmapCell& cell : row) {
+  for (const auto& row : map.cells) {
+    for (const TileCell& cell : row) {
       if (cell.value) ++cells[cell.provenance];
     }
   }
@@ -102,9 +65,9 @@ QString origin_words(const HeatmapGrid& grid) {
 }
 
 /// "139 MB"; "138.2 MB – 139.4 MB" where the ends do not read alike.
-QString range_words(const HeatmapGrid& grid) {
-  const QString low = value_words(grid, *grid.minimum);
-  const QString high = value_words(grid, *grid.maximum);
+QString range_words(const TileMap& map) {
+  const QString low = value_words(map, *map.minimum);
+  const QString high = value_words(map, *map.maximum);
   return low == high ? low : low + QStringLiteral(" – ") + high;
 }
 
@@ -112,32 +75,32 @@ QString text_at(const analysis::MapAxis& axis, int place) {
   return value_words(*axis.axis.facet, axis.values[static_cast<std::size_t>(place)]);
 }
 
-QString extents(const HeatmapGrid& grid, HeatmapGrid::Place place) {
+QString extents(const TileMap& map, TileMap::Place place) {
   return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
-      .arg(text_at(grid.y, place.row), text_at(grid.x, place.column));
+      .arg(text_at(map.y, place.row), text_at(map.x, place.column));
 }
 
 /// The runs whose cells are shown, and those that newer ones hide.
-QString run_words(const HeatmapGrid& grid) {
-  if (grid.hidden.empty()) return {};
+QString run_words(const PointSet& points, const TileMap& map) {
+  if (map.hidden.empty()) return {};
   const auto title = [&](analysis::RunIndex run) {
-    const RunInfo& info = grid.points->run(run);
+    const RunInfo& info = points.run(run);
     return info.title.isEmpty() ? run_title(info.summary) : info.title;
   };
   QStringList shown;
-  for (const analysis::RunIndex run : grid.shown_runs) shown << title(run);
+  for (const analysis::RunIndex run : map.shown_runs) shown << title(run);
   QStringList hidden;
-  for (const analysis::HiddenRun& run : grid.hidden) hidden << title(run.run);
+  for (const analysis::HiddenRun& run : map.hidden) hidden << title(run.run);
   return qtext(say::tile_map::hidden_runs{.runs = shown.join(QStringLiteral(", ")).toStdString(),
                                           .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
 }
 
 /// The first of several tiles, and how many stand beside it.
-QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Place>& places) {
-  QString tile = extents(grid, places.front());
+QString alike_words(const TileMap& map, const std::vector<TileMap::Place>& places) {
+  QString tile = extents(map, places.front());
   if (places.size() < 2) return tile;
-  const HeatmapCell& first = grid.at(places.front());
-  const bool equal = std::ranges::all_of(places, [&](auto place) { return grid.at(place).value == first.value; });
+  const TileCell& first = map.at(places.front());
+  const bool equal = std::ranges::all_of(places, [&](auto place) { return map.at(place).value == first.value; });
   if (equal) return qtext(say::tile_map::tiles_alike{.tile = tile.toStdString(), .tiles = places.size()});
   return qtext(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
 }
@@ -147,14 +110,14 @@ HoverRow row_of(const QString& label, const MetricValue& value) {
       {}, SampleMark::none, QStringLiteral("%1 · %2").arg(label, to_qstring(value.provenance)), format_metric(value)};
 }
 
-bool on_axes(const HeatmapGrid& grid, std::string_view name) {
-  return grid.x.axis.speaks_for(name) || grid.y.axis.speaks_for(name);
+bool on_axes(const TileMap& map, std::string_view name) {
+  return map.x.axis.speaks_for(name) || map.y.axis.speaks_for(name);
 }
 
 /// A point without what stands on an axis, and, where each place has its own tile, without the knobs that its tile had.
-PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
-  if (!on_axes(grid, "br") && !on_axes(grid, "bc")) spec.knobs = {};
-  for (const analysis::MapAxis* axis : {&grid.x, &grid.y}) {
+PointSpec in_common(const TileMap& map, PointSpec spec) {
+  if (!on_axes(map, "br") && !on_axes(map, "bc")) spec.knobs = {};
+  for (const analysis::MapAxis* axis : {&map.x, &map.y}) {
     for (const std::string& name : axis->axis.names) {
       const attnscope::Field* field = attnscope::find_field(name);
       if (field == nullptr) {
@@ -168,13 +131,13 @@ PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
 }
 
 /// Which end of the colours is the good one; empty where neither is.
-QString good_end(const HeatmapGrid& grid) {
-  if (!grid.minimum || grid.flat) return {};
-  if (grid.shown.around_one()) {
-    if (grid.better == Better::neither) return qtext(say::tile_map::white_is_alike{});
+QString good_end(const TileMap& map) {
+  if (!map.minimum || map.flat) return {};
+  if (map.shown.around_one()) {
+    if (map.better == Better::neither) return qtext(say::tile_map::white_is_alike{});
     return qtext(say::tile_map::blue_is_better{});
   }
-  return grid.better == Better::neither ? QString() : qtext(say::tile_map::bright_is_better{});
+  return map.better == Better::neither ? QString() : qtext(say::tile_map::bright_is_better{});
 }
 
 }  // namespace
@@ -185,18 +148,18 @@ QString axis_title(const analysis::MapAxis& axis) {
   return qtext(axis.axis.facet->label);
 }
 
-QString place_title(const HeatmapGrid& grid, HeatmapGrid::Place place) {
+QString place_title(const TileMap& map, TileMap::Place place) {
   return QStringLiteral("%1 %2 × %3 %4")
-      .arg(qtext(grid.y.axis.facet->label), text_at(grid.y, place.row), qtext(grid.x.axis.facet->label),
-           text_at(grid.x, place.column));
+      .arg(qtext(map.y.axis.facet->label), text_at(map.y, place.row), qtext(map.x.axis.facet->label),
+           text_at(map.x, place.column));
 }
 
-QString value_words(const HeatmapGrid& grid, double value) {
-  if (grid.shown.as == analysis::Comparison::none) {
-    return format_metric({grid.metric, value, grid.unit, Provenance::measured});
+QString value_words(const TileMap& map, double value) {
+  if (map.shown.as == analysis::Comparison::none) {
+    return format_metric({map.metric, value, map.unit, Provenance::measured});
   }
-  if (grid.shown.around_one()) return format_number(value, 4) + QStringLiteral(" ×");
-  return format_value(value, grid.unit);
+  if (map.shown.around_one()) return format_number(value, 4) + QStringLiteral(" ×");
+  return format_value(value, map.unit);
 }
 
 QString short_word(Disposition disposition) {
@@ -222,24 +185,25 @@ QString short_word(Disposition disposition) {
   return {};
 }
 
-HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
-  const ShownPoint any = (*grid.points)[grid.shown_rows().front()];
+HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
+  const ShownPoint any = points[map.rows().front()];
   const PointSpec& spec = any.spec;
-  const QString unit = to_qstring(unit_scale(grid.maximum.value_or(1), grid.unit).suffix);
-  const QString provenance = origin_words(grid);
+  const QString unit = to_qstring(unit_scale(map.maximum.value_or(1), map.unit).suffix);
+  const QString provenance = origin_words(map);
   // What stands on an axis is said there.
-  const auto on_axis = [&](std::string_view name) { return on_axes(grid, name); };
+  const auto on_axis = [&](std::string_view name) { return on_axes(map, name); };
   const bool of_devices =
-      grid.x.axis.key() == analysis::device_facet_key || grid.y.axis.key() == analysis::device_facet_key;
+      map.x.axis.key() == analysis::device_facet_key || map.y.axis.key() == analysis::device_facet_key;
   QStringList words;
   if (!on_axis("algorithm")) words << short_title(spec.algorithm);
-  words << (unit.isEmpty() || unit == grid.label ? grid.label : QStringLiteral("%1 [%2]").arg(grid.label, unit));
+  words << (unit.isEmpty() || unit == heatmap_label(map) ? heatmap_label(map)
+                                                         : QStringLiteral("%1 [%2]").arg(heatmap_label(map), unit));
   if (!provenance.isEmpty()) words << provenance;
   QStringList problem;
   if (!on_axis("br") && !on_axis("bc")) problem << qtext(say::tile_map::fastest_tiles{});
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
-  PointSpec common = in_common(grid, spec);
+  PointSpec common = in_common(map, spec);
   if (!on_axis("pass")) problem << to_qstring(to_string(spec.problem.pass));
   common.problem.pass = Pass::fwd;  // it is said, or stands on an axis
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
@@ -251,105 +215,106 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   return {words.join(dot), problem.join(dot)};
 }
 
-QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget target) {
+QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures_shown, PlotTarget target) {
   const bool screen = target == PlotTarget::screen;
   QStringList parts;
-  const auto cells = static_cast<int>(grid.y.size() * grid.x.size());
-  const bool of_tiles = on_axes(grid, "br") || on_axes(grid, "bc");
-  parts << (of_tiles ? qtext(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected})
-                     : qtext(say::tile_map::places_ran{.ran = grid.ok, .places = grid.collected}));
-  if (grid.collected < cells) parts << qtext(say::tile_map::blank{.tiles = cells - grid.collected});
+  const auto cells = static_cast<int>(map.y.size() * map.x.size());
+  const bool of_tiles = on_axes(map, "br") || on_axes(map, "bc");
+  parts << (of_tiles ? qtext(say::tile_map::tiles_ran{.ran = map.ok, .tiles = map.collected})
+                     : qtext(say::tile_map::places_ran{.ran = map.ok, .places = map.collected}));
+  if (map.collected < cells) parts << qtext(say::tile_map::blank{.tiles = cells - map.collected});
   const auto any = [&](const auto& is_so) {
-    return std::ranges::any_of(grid.cells, [&](const auto& row) { return std::ranges::any_of(row, is_so); });
+    return std::ranges::any_of(map.cells, [&](const auto& row) { return std::ranges::any_of(row, is_so); });
   };
   const auto any_of_origin = [&](Provenance origin) {
-    return any([&](const HeatmapCell& cell) { return cell.value && cell.provenance == origin; });
+    return any([&](const TileCell& cell) { return cell.value && cell.provenance == origin; });
   };
   if (any_of_origin(Provenance::simulated)) parts << qtext(say::tile_map::simulated{});
   if (any_of_origin(Provenance::extrapolated)) parts << qtext(say::tile_map::extrapolated{});
   if (any_of_origin(Provenance::imported)) parts << qtext(say::tile_map::imported{});
-  if (any([](const HeatmapCell& cell) { return cell.value && cell.throttled; })) {
+  if (any([](const TileCell& cell) { return cell.value && cell.throttled; })) {
     parts << qtext(say::tile_map::throttled{});
   }
-  if (any([](const HeatmapCell& cell) { return cell.disposition == Disposition::infeasible; })) {
+  if (any([](const TileCell& cell) { return cell.disposition == Disposition::infeasible; })) {
     parts << (screen ? qtext(say::tile_map::infeasible_on_screen{}) : qtext(say::tile_map::infeasible{}));
   }
   if (!figures_shown) {
     parts << (screen ? qtext(say::tile_map::no_room_on_screen{}) : qtext(say::tile_map::no_room{}));
   }
   std::ptrdiff_t again = 0;
-  for (const auto& row : grid.cells) again += std::ranges::count_if(row, &HeatmapCell::again);
+  for (const auto& row : map.cells) again += std::ranges::count_if(row, &TileCell::again);
   if (again > 0) parts << qtext(say::tile_map::measured_again{.tiles = again});
-  if (grid.flat && grid.spread) {
-    parts << qtext(say::tile_map::flat{.values = range_words(grid).toStdString(),
-                                       .spread = value_words(grid, *grid.spread).toStdString()});
+  if (map.flat && map.spread) {
+    parts << qtext(say::tile_map::flat{.values = range_words(map).toStdString(),
+                                       .spread = value_words(map, *map.spread).toStdString()});
   }
-  if (const QString good = good_end(grid); !good.isEmpty()) parts << good;
-  if (!grid.best.empty())
-    parts << qtext(say::tile_map::outlined{.what = grid.best_words().toStdString(),
-                                           .tiles = alike_words(grid, grid.best).toStdString()});
-  if (grid.plateau.size() > 1) {
+  if (const QString good = good_end(map); !good.isEmpty()) parts << good;
+  if (!map.best.empty())
+    parts << qtext(say::tile_map::outlined{.what = best_words(map).toStdString(),
+                                           .tiles = alike_words(map, map.best).toStdString()});
+  if (map.plateau.size() > 1) {
     parts << qtext(
-        say::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = grid.plateau.size()});
+        say::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
   }
-  if (!grid.fastest.empty() && grid.fastest != grid.best) {
-    parts << qtext(say::tile_map::dashed{.tiles = alike_words(grid, grid.fastest).toStdString()});
+  if (!map.fastest.empty() && map.fastest != map.best) {
+    parts << qtext(say::tile_map::dashed{.tiles = alike_words(map, map.fastest).toStdString()});
   }
-  if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
+  if (const QString runs = run_words(points, map); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
   return text;
 }
 
-HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place place) {
-  const HeatmapCell& cell = grid.at(place);
+HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, TileMap::Place place) {
+  const TileCell& cell = map.at(place);
   HoverContent content;
-  content.title = place_title(grid, place);
+  content.title = place_title(map, place);
   if (!cell.disposition) {
     content.notes << qtext(say::tile_map::not_collected{});
     return content;
   }
-  const analysis::PointTable& table = grid.points->table();
+  const analysis::PointTable& table = points.table();
   if (cell.value) {
     content.rows.push_back({{},
                             SampleMark::none,
-                            QStringLiteral("%1 · %2").arg(grid.label, to_qstring(cell.provenance)),
-                            value_words(grid, *cell.value)});
+                            QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
+                            value_words(map, *cell.value)});
   }
-  const Metric* metric = find_metric(grid.metric);
+  const Metric* metric = find_metric(map.metric);
   if (cell.own && metric != nullptr) {
     const std::string unit(metric->unit);
-    content.rows.push_back(row_of(metric_label(grid.metric),
-                                  {grid.metric, *cell.own, unit, table.values(grid.metric).provenance(cell.row)}));
+    content.rows.push_back(
+        row_of(metric_label(map.metric), {map.metric, *cell.own, unit, table.values(map.metric).provenance(cell.row)}));
     content.rows.push_back({{},
                             SampleMark::none,
-                            QString(grid.over_words),
-                            format_metric({grid.metric, *cell.over, unit, Provenance::derived})});
+                            map.shown.as == analysis::Comparison::over_model ? qtext(say::tile_map::model{})
+                                                                             : qtext(say::tile_map::best_shown{}),
+                            format_metric({map.metric, *cell.over, unit, Provenance::derived})});
   }
   for (const std::string_view key :
        {metric_key::time_median_ns, metric_key::tflops, metric_key::achieved_occupancy_pct}) {
-    if (key == grid.metric) continue;
+    if (key == map.metric) continue;
     const analysis::ValueColumn& column = table.values(key);
     if (!column.has(cell.row)) continue;
     const std::string unit(find_metric(key)->unit);
     content.rows.push_back(
         row_of(metric_label(key), {std::string(key), column.value(cell.row), unit, column.provenance(cell.row)}));
   }
-  const auto role = [&](const std::vector<HeatmapGrid::Place>& places, const QString& what) {
+  const auto role = [&](const std::vector<TileMap::Place>& places, const QString& what) {
     const auto found = std::ranges::find(places, place);
     if (found == places.end()) return;
-    const bool first = found == places.begin() || cell.value == grid.at(places.front()).value;
+    const bool first = found == places.begin() || cell.value == map.at(places.front()).value;
     content.notes << (first ? qtext(say::tile_map::of_tiles_shown{.what = what.toStdString()})
                             : qtext(say::tile_map::within_interval{.what = what.toStdString()}));
   };
-  role(grid.best, grid.best_words());
-  if (std::ranges::find(grid.plateau, place) != grid.plateau.end() &&
-      std::ranges::find(grid.best, place) == grid.best.end()) {
+  role(map.best, best_words(map));
+  if (std::ranges::find(map.plateau, place) != map.plateau.end() &&
+      std::ranges::find(map.best, place) == map.best.end()) {
     content.notes << qtext(say::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
   }
-  if (grid.fastest != grid.best) role(grid.fastest, qtext(say::tile_map::fastest{}));
+  if (map.fastest != map.best) role(map.fastest, qtext(say::tile_map::fastest{}));
   if (cell.again)
-    content.notes << qtext(say::tile_map::cell_again{.run = grid.points->run_of(cell.row)->title.toStdString()});
-  if (!on_axes(grid, "br") && !on_axes(grid, "bc")) {
+    content.notes << qtext(say::tile_map::cell_again{.run = points.run_of(cell.row)->title.toStdString()});
+  if (!on_axes(map, "br") && !on_axes(map, "bc")) {
     content.notes << qtext(say::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
   }
   if (cell.repeats > 1) content.notes << qtext(say::tile_map::median_of{.measurements = cell.repeats});
@@ -363,7 +328,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   return content;
 }
 
-ShownValues values_of(const HeatmapGrid& map) {
+ShownValues values_of(const PointSet& points, const TileMap& map) {
   ShownValues values;
   if (map.empty()) return values;
   QString key = to_qstring(map.metric);
@@ -375,15 +340,15 @@ ShownValues values_of(const HeatmapGrid& map) {
                  QStringLiteral("result"),
                  QStringLiteral("run"),
                  QStringLiteral("map")};
-  const HeatmapTitle title = heatmap_title(map);
+  const HeatmapTitle title = heatmap_title(points, map);
   for (std::size_t row = 0; row < map.y.size(); ++row) {
     for (std::size_t column = 0; column < map.x.size(); ++column) {
-      const HeatmapCell& cell = map.at({static_cast<int>(row), static_cast<int>(column)});
+      const TileCell& cell = map.at({static_cast<int>(row), static_cast<int>(column)});
       if (!cell.disposition) continue;
       values.lines.push_back({to_qstring(map.y.values[row].text), to_qstring(map.x.values[column].text),
                               cell.value ? plain_number(*cell.value) : QString(),
                               to_qstring(to_string(cell.provenance)), to_qstring(to_string(*cell.disposition)),
-                              map.points->run_of(cell.row)->title, title.what + QStringLiteral(" · ") + title.of});
+                              points.run_of(cell.row)->title, title.what + QStringLiteral(" · ") + title.of});
     }
   }
   return values;
