@@ -65,7 +65,6 @@ struct CommandOutput {
 CommandOutput run_to_end(const std::vector<std::string>& words) {
   auto link = worker::start_child(words);
   if (!link) throw failure(ExitCode::error, fmt::format("cannot start {}: {}", words.front(), link.error()));
-  (*link)->end_input();
   CommandOutput output;
   for (std::string line;;) {
     const auto got = (*link)->receive(line, std::chrono::seconds(1));
