@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "messages/paper_notes.h"
@@ -136,6 +137,14 @@ Cell cell_of(std::optional<double> value) {
   return {.text = *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value), .number = value};
 }
 
+/// "fp16 and bf16"; `join` makes one message of two.
+template <class Join>
+Message joined(const std::set<std::string>& words, Join join) {
+  Message all;
+  for (const std::string& word : words) all = all.empty() ? Message::verbatim(word) : join(all, word);
+  return all;
+}
+
 }  // namespace
 
 PaperTable build_paper_table(const PointTable& table, std::span<const Row> rows) {
@@ -179,13 +188,25 @@ Table fig2_table(const PointTable& points, const PaperTable& compared, bool titl
 std::vector<Message> fig2_notes(const PointTable& points, const PaperTable& compared) {
   const std::vector<const PaperRow*> rows = rows_of(compared);
   if (rows.empty()) return {};
+  std::set<std::string> dtypes;
+  std::set<std::string> caches;
+  for (const PaperRow* row : rows) {
+    dtypes.emplace(attnscope::to_string(points.problem(row->row).dtype));
+    caches.emplace(attnscope::to_string(points.spec(row->row).cache));
+  }
   const Run& run = points.run(rows.front()->row);
+  const Message all_dtypes = joined(dtypes, [](const Message& first, const std::string& next) -> Message {
+    return say::paper_notes::both{.first = first, .next = next};
+  });
+  const Message all_caches = joined(caches, [](const Message& first, const std::string& next) -> Message {
+    return say::paper_notes::either{.first = first, .next = next};
+  });
   return {say::paper_notes::products{},
           say::paper_notes::standard{},
           say::paper_notes::flash{},
           say::paper_notes::dram{.mib = fmt::format("{:.0f}", static_cast<double>(run.limits.l2_bytes) / (1 << 20))},
           say::paper_notes::passes{},
-          say::paper_notes::time{.gpu = run.device_name},
+          say::paper_notes::time{.gpu = run.device_name, .dtypes = all_dtypes, .caches = all_caches},
           say::paper_notes::memory{}};
 }
 

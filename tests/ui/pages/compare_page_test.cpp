@@ -208,7 +208,7 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
         lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
   }
   open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
-  EXPECT_TRUE(page.summary().startsWith("model is slower than real by 40%")) << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().startsWith("model against real: 0 FASTER, 6 SLOWER")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nDiffers: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
 }

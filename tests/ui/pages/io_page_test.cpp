@@ -235,31 +235,6 @@ TEST_F(IoPageTest, ACrossSaysWhatHappened) {
   EXPECT_EQ(fixtures::record_of(selected[0][0].value<ShownPoint>()).disposition, Disposition::out_of_memory);
 }
 
-TEST_F(IoPageTest, WhereSomeTilesRunTheLegendSaysHowManyDoNot) {
-  std::vector<PointRecord> sweep = fixtures::tile_sweep();
-  std::erase_if(sweep, [](const PointRecord& record) {
-    return record.spec.algorithm != "fa2" || record.disposition == Disposition::timeout ||
-           record.disposition == Disposition::incorrect;
-  });
-  int refused = 0;
-  for (PointRecord& record : sweep) {
-    if (record.spec.tile.br * record.spec.tile.bc < 192 * 192) continue;
-    record = attnscope::fixtures::failed_point(record.spec, Disposition::infeasible, "too much memory");
-    ++refused;
-  }
-  const QString tiles = folder.filePath("sweep.attnscope");
-  fixtures::write_file(tiles, {{"tiles", sweep, false}});
-  ASSERT_NO_FATAL_FAILURE(show({tiles}));
-  page.set_axis("br");
-  page.set_group("bc");
-  page.set_metric("time_median_ns");
-  settle();
-  QStringList legend;
-  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
-  const QString words = QStringLiteral("FA2 · %1 of %2 could not run:\ninfeasible").arg(refused).arg(std::ssize(sweep));
-  EXPECT_TRUE(legend.contains(words)) << legend.join('\n').toStdString();
-}
-
 TEST_F(IoPageTest, ThrottledPointsAreMarked) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) {
@@ -453,21 +428,14 @@ TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
     request.algorithms = {"fa1", "fa2"};
     const CurveSet set = fixtures::curves_of(points, request);
     std::set<std::pair<QRgb, SampleMark>> looks;
-    std::set<QRgb> simulated;
     std::size_t drawn = 0;
     for (const Curve& curve : set.curves) {
       if (curve.kind != CurveKind::measured) continue;
       ++drawn;
-      const QRgb color = curve_color(curve, colors).rgb();
-      looks.emplace(color, mark_of(curve));
-      if (curve.provenance == Provenance::simulated) simulated.insert(color);
+      looks.emplace(curve_color(curve, colors).rgb(), mark_of(curve));
     }
     EXPECT_EQ(drawn, 4U * static_cast<std::size_t>(runs));
     EXPECT_EQ(looks.size(), drawn);
-    for (const Curve& curve : set.curves) {
-      if (curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated) continue;
-      EXPECT_FALSE(simulated.contains(curve_color(curve, colors).rgb())) << curve.label;
-    }
   }
 }
 

@@ -187,7 +187,7 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
-  EXPECT_TRUE(page.file_stem().startsWith("law-growth-sm_l2-")) << page.file_stem().toStdString();
+  EXPECT_TRUE(page.file_stem().startsWith("law-sm_l2-")) << page.file_stem().toStdString();
   for (const char* ending : {".png", ".svg", ".pdf"}) {
     const QString path = folder.filePath(page.file_stem() + QLatin1String(ending));
     EXPECT_EQ(save_picture(path, {1000, 600}, page.picture()), QString());
