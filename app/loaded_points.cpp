@@ -49,6 +49,7 @@ std::vector<std::int64_t> LoadedPoints::ids() const {
 
 LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter, bool keep_points) {
   std::vector<RunSource> sources;
+  sources.reserve(files.size());
   for (const std::string& file : files) sources.push_back({file});
   ExitCode code = ExitCode::ok;
   const LoadRequest request{.opened = [](const RunStore& store) { know_kernels_of(store); },

@@ -15,7 +15,6 @@
 namespace attnscope {
 namespace {
 
-using analysis::Row;
 using analysis::RunIndex;
 
 class RunLoader {
@@ -69,10 +68,10 @@ class RunLoader {
     // A point stands where its first copy was read.
     for (std::size_t first = 0, end = 0; first < copies_.size(); first = end) {
       const Copy& copy = copies_[first];
-      std::vector<Row> rows;
+      std::vector<analysis::Row> rows;
       // As many at once as are of one run: each call costs as much as a file has kernels.
       for (; end < copies_.size() && copies_[end].piece == copy.piece && copies_[end].run == copy.run; ++end) {
-        const Row row = copies_[end].row;
+        const analysis::Row row = copies_[end].row;
         rows.push_back(row);
         Piece& piece = pieces_[copy.piece];
         loaded_.facts.push_back(std::move(piece.facts[row]));
@@ -95,7 +94,7 @@ class RunLoader {
   };
   struct Copy {
     std::size_t piece = 0;
-    Row row = 0;
+    analysis::Row row = 0;
     RunIndex run = 0;
     std::size_t rounds = 0;
     bool replaced = false;  ///< one with fewer rounds that was read before
@@ -118,7 +117,7 @@ class RunLoader {
                                  .statement = point.record.statement});
           if (request_.keep_points) piece.points.push_back(std::move(point));
         });
-    for (Row row = 0; row < piece.columns.size(); ++row) {
+    for (analysis::Row row = 0; row < piece.columns.size(); ++row) {
       const RunIndex run = piece.runs[row];
       Copy copy{pieces_.size(), row, run, piece.rounds[row], false};
       const auto [place, first] = place_of_.try_emplace({run, piece.columns.place(row)}, copies_.size());
@@ -184,7 +183,7 @@ LoadedRuns load_runs(const std::vector<RunSource>& sources, const LoadRequest& r
   return std::move(loader).finish();
 }
 
-void LoadedRuns::keep(std::span<const Row> rows) {
+void LoadedRuns::keep(std::span<const analysis::Row> rows) {
   analysis::SomeRows some = analysis::some_rows(table, rows);
   std::map<RunIndex, RunIndex> now;
   LoadedRuns left;
@@ -193,7 +192,7 @@ void LoadedRuns::keep(std::span<const Row> rows) {
     left.runs.push_back(std::move(runs[run]));
     left.files.push_back(std::move(files[run]));
   }
-  for (const Row row : rows) {
+  for (const analysis::Row row : rows) {
     left.facts.push_back(std::move(facts[row]));
     if (!points.empty()) left.points.push_back(std::move(points[row]));
   }

@@ -236,7 +236,7 @@ Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
 
 /// What is compared: also a series that another program's times were recorded as, which only the points know.
 std::string side_of(FrontReader& front, std::string_view key, const Registry& registry) {
-  const std::string side = front.text(key);
+  std::string side = front.text(key);
   if (!side.starts_with(imported_series)) {
     (void)front.algorithm(key);
   } else if (!is_name(series(side)) || registry.find(series(side)) != nullptr) {

@@ -204,14 +204,14 @@ class DocumentParser {
   std::string text_of_line(std::string_view sign) {
     const std::size_t begin = at_;
     if (line().starts_with("- [")) return {};
-    const std::string text(trimmed(paragraph()).substr(sign.size()));
+    std::string text(trimmed(paragraph()).substr(sign.size()));
     look_at(text, begin);
     return text;
   }
 
   Choice choice() {
     const std::size_t begin = at_;
-    const std::string text(trimmed(paragraph()));
+    std::string text(trimmed(paragraph()));
     const bool right = text.starts_with("- [x] ");
     const std::size_t because = text.find(" :: ");
     if ((!right && !text.starts_with("- [ ] ")) || because == std::string::npos) {

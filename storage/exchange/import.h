@@ -80,8 +80,8 @@ struct ImportRequest {
 /// heads_q (or heads), heads_kv, n_q and n_k (or N), d, dropout, page, deterministic, br, bc, ..., kernel, device,
 /// disposition, reason, round (of rows that are one point's rounds), and as numbers time_ns, keys of the metrics table,
 /// or Nsight Compute's names, all in base units, but for a column of csv that names another ("time_ms", "time [us]").
-/// csv's separator is the comma, the semicolon or the tab, as its header has it. Needed are algorithm, the lengths, the heads, d and one number. csv with a column `metric` is what
-/// export_long_csv() writes: a value a row, in any order.
+/// csv's separator is the comma, the semicolon or the tab, as its header has it. Needed are algorithm, the lengths, the
+/// heads, d and one number. csv with a column `metric` is what export_long_csv() writes: a value a row, in any order.
 ///
 /// ncu: what `ncu --csv` prints, the raw page or the page of details, the program's own output around it included. Its
 /// launches are one point: a sequence of them that repeats as a whole k times is k samples; what stands in it more than

@@ -17,8 +17,8 @@ class PlotTablePage : public ProblemPage {
 
  protected:
   /// Of more rows than there is room for, the table scrolls; it has at least `fewest_rows`.
-  PlotTablePage(Workspace& workspace, NewFilter new_filter, int fewest_rows, QWidget* parent)
-      : ProblemPage(workspace, std::move(new_filter), parent), fewest_rows_(fewest_rows) {}
+  PlotTablePage(Workspace& workspace, const NewFilter& new_filter, int fewest_rows, QWidget* parent)
+      : ProblemPage(workspace, new_filter, parent), fewest_rows_(fewest_rows) {}
 
   /// `below`: what stands below both, in sight where the table is scrolled to; null: nothing.
   void set_plot_and_table(QWidget* plot, QAbstractItemModel& model, const QString& name, int spacing,

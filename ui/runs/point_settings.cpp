@@ -25,7 +25,7 @@ const std::string& kept(const std::string& name) {
 
 /// "bwd", but "dropout 0.1": what a word alone would not say.
 QString unusual(const Field& field, const QString& text) {
-  const QString label = within_sentence(qtext(field.label()));
+  QString label = within_sentence(qtext(field.label()));
   if (field.type == FieldType::flag) return label;
   if (field.in_title != nullptr) return qtext(field.in_title(text.toStdString()));
   return QStringLiteral("%1 %2").arg(label, text);
