@@ -147,11 +147,15 @@ class Loader {
     const char* end = word.rest.data() + word.rest.size();
     const auto [at, error] = std::from_chars(word.rest.data(), end, number);
     const bool one_run = !word.rest.empty() && error == std::errc() && at == end;
-    std::set<RunIndex> runs;
+    bool found = false;
     for (const auto& [place, run] : loaded_.places) {
-      if (place.first == file && (!one_run || place.second == number)) runs.insert(run);
+      found = found || (place.first == file && place.second == number);
     }
-    if (one_run && runs.empty())
+    std::set<Row> held;
+    for (const auto& [place, rows] : loaded_.rows_held) {
+      if (place.first == file && (!one_run || place.second == number)) held.insert(rows.begin(), rows.end());
+    }
+    if (one_run && !found)
       throw CommandError(ExitCode::error, "{} has no run {}; `attnscope info` lists its runs", word.file, word.rest);
     std::vector<Row> rows = loaded_.table.rows();
     if (!one_run && !word.rest.empty()) {
@@ -159,7 +163,7 @@ class Loader {
       if (!query) throw CommandError(ExitCode::usage, "'{}': {}", word.text, query.error());
       rows = query->rows(loaded_.table);
     }
-    std::erase_if(rows, [&](Row row) { return !runs.contains(loaded_.table.run_index(row)); });
+    std::erase_if(rows, [&](Row row) { return !held.contains(row); });
     return rows;
   }
   [[nodiscard]] std::vector<Row> rows_of(const Words& words) const {

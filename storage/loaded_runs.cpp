@@ -88,6 +88,7 @@ class RunLoader {
   struct Piece {
     analysis::PointColumns columns;
     std::vector<RunIndex> runs;
+    std::vector<std::int64_t> numbers;  ///< of the runs in their file
     std::vector<std::size_t> rounds;
     std::vector<report::PointFacts> facts;
     std::vector<StoredPoint> points;
@@ -111,6 +112,7 @@ class RunLoader {
           if (run == wanted.end()) return;  // of a run that began since
           piece.columns.add(point.record, point.index, point.id);
           piece.runs.push_back(by_uid_.at(run->second.uid));
+          piece.numbers.push_back(point.run_id);
           piece.rounds.push_back(point.record.rounds.size());
           piece.facts.push_back({.max_abs_error = point.record.max_abs_error,
                                  .error_bound = point.record.error_bound,
@@ -121,6 +123,7 @@ class RunLoader {
       const RunIndex run = piece.runs[row];
       Copy copy{pieces_.size(), row, run, piece.rounds[row], false};
       const auto [place, first] = place_of_.try_emplace({run, piece.columns.place(row)}, copies_.size());
+      loaded_.rows_held[{source.file, piece.numbers[row]}].push_back(static_cast<analysis::Row>(place->second));
       if (first) {
         copies_.push_back(copy);
       } else if (Copy& earlier = copies_[place->second]; copy.rounds > earlier.rounds) {
@@ -198,6 +201,7 @@ void LoadedRuns::keep(std::span<const analysis::Row> rows) {
   }
   std::erase_if(places, [&](const auto& place) { return !now.contains(place.second); });
   for (auto& [place, run] : places) run = now[run];
+  rows_held.clear();
   table = std::move(some.table);
   runs = std::move(left.runs);
   files = std::move(left.files);

@@ -40,6 +40,8 @@ struct LoadedRuns {
   std::vector<StoredPoint> points;        ///< by row, where they were asked for
   /// By file, as it was given, and the run's number in it.
   std::map<std::pair<std::filesystem::path, std::int64_t>, analysis::RunIndex> places;
+  /// Rows of the points that a file holds, also those that stand as the copy of another file; none after keep().
+  std::map<std::pair<std::filesystem::path, std::int64_t>, std::vector<analysis::Row>> rows_held;
   std::vector<StoredCeilings> ceilings;  ///< of all files, each once
   std::size_t fuller_copies = 0;         ///< points that stand as a later copy, which has more rounds
   std::size_t unverified_runs = 0;       ///< copies without a checksum
