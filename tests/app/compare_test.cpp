@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,6 +96,20 @@ TEST_F(Compare, what_no_longer_runs_has_not_passed) {
                     HasSubstr(" (other)\"><error message=\"crashed: boom\"/>")));
   const Outcome none = compared({before_.string() + ":N:512", "--with", after + ":N:512", "--fail-on-regression", "5"});
   EXPECT_EQ(none.exit_code, 5);
+}
+
+TEST_F(Compare, a_partial_copy_stands_for_its_own_points_alone) {
+  const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4800\n");
+  const fs::path both = folder_ / "both.attnscope";
+  ASSERT_EQ(run(folder_, {"merge", before_, after, "-o", both}).exit_code, 0);
+  const fs::path part = folder_ / "part.attnscope";
+  fs::copy_file(before_, part);
+  SQLite::Database(part.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM points WHERE n_q = 1024");
+  // The merged file has its runs in any order; the other one is the part's own.
+  Outcome outcome = compared({part, "--with", both.string() + ":1"});
+  if (outcome.exit_code != 5) outcome = compared({part, "--with", both.string() + ":2"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 1 not compared"));
 }
 
 TEST_F(Compare, json_and_csv_hold_the_values) {
