@@ -21,7 +21,7 @@ struct ComparedSides {
   std::string base_name;
   std::string other_name;
   std::vector<analysis::RunConditions> conditions;  ///< by run
-  std::vector<std::string> files;                   ///< by run: of its fullest copy, as it was named
+  std::vector<std::string> files;                   ///< by run: the file of its fullest copy, as named
   bool halves = false;           ///< of runs of two sides (storage/compared_runs.h), which no alignment has to find
   std::size_t looks = 1;         ///< the most that a run of either side went on by
   ExitCode code = ExitCode::ok;  ///< `partial` where reading skipped rows

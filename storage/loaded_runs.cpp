@@ -69,7 +69,7 @@ class RunLoader {
     for (std::size_t first = 0, end = 0; first < copies_.size(); first = end) {
       const Copy& copy = copies_[first];
       std::vector<analysis::Row> rows;
-      // As many at once as are of one run: each call costs as much as a file has kernels.
+      // Adds consecutive points of one run together: a call costs time per kernel of the file.
       for (; end < copies_.size() && copies_[end].piece == copy.piece && copies_[end].run == copy.run; ++end) {
         const analysis::Row row = copies_[end].row;
         rows.push_back(row);
@@ -84,11 +84,11 @@ class RunLoader {
   }
 
  private:
-  /// What was read of one file.
+  /// Points read from one file.
   struct Piece {
     analysis::PointColumns columns;
     std::vector<RunIndex> runs;
-    std::vector<std::int64_t> numbers;  ///< of the runs in their file
+    std::vector<std::int64_t> numbers;  ///< run numbers in the file
     std::vector<std::size_t> rounds;
     std::vector<report::PointFacts> facts;
     std::vector<StoredPoint> points;
@@ -104,12 +104,12 @@ class RunLoader {
   void read_points(const RunSource& source, const RunStore& store, const std::vector<std::int64_t>& ids,
                    const std::map<std::int64_t, RunSummary>& wanted) {
     Piece piece;
-    // Reading may begin anew where somebody writes meanwhile.
+    // Reading restarts if the file changes meanwhile.
     store.each_point(
         ids, 0, [&] { piece = Piece(); },
         [&](StoredPoint&& point) {
           const auto run = wanted.find(point.run_id);
-          if (run == wanted.end()) return;  // of a run that began since
+          if (run == wanted.end()) return;  // the run began after the list was read
           piece.columns.add(point.record, point.index, point.id);
           piece.runs.push_back(by_uid_.at(run->second.uid));
           piece.numbers.push_back(point.run_id);
@@ -148,7 +148,7 @@ class RunLoader {
   std::vector<Copy> copies_;                                            ///< by row of the table
   std::map<std::pair<RunIndex, std::uint32_t>, std::size_t> place_of_;  ///< by the place in the run
   std::vector<StoredNoise> noise_;
-  std::set<std::string> sets_;  ///< of ceilings, by uid
+  std::set<std::string> sets_;  ///< UIDs of ceilings
 };
 
 report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& file) {

@@ -26,7 +26,7 @@ struct RunSource {
 struct LoadRequest {
   std::function<void(const RunStore&)> opened = {};  ///< before its points are read
   std::function<void(const RunStore&)> read = {};    ///< for what reading skipped
-  std::vector<StoredNoise> noise = {};               ///< beside that of the files
+  std::vector<StoredNoise> noise = {};               ///< in addition to that of the files
   bool files_in_titles = false;                      ///< runs are called by their file, too, where there are several
   bool keep_points = false;                          ///< as LoadedRuns::points
 };
@@ -58,7 +58,7 @@ struct LoadedRuns {
 [[nodiscard]] report::Input report_input(LoadedRuns, const std::string& version, const std::string& filter = {},
                                          std::size_t all = 0);
 
-/// Where measurements are, which no report replaces.
+/// True if `output` holds measurements; a report must not replace it.
 [[nodiscard]] bool holds_measurements(const std::filesystem::path& output, const std::vector<RunSource>&);
 
 }  // namespace attnscope

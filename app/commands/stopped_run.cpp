@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 std::optional<RunSummary> newest_of_plan(const std::vector<RunSummary>& runs, const HashOfPlan& hash_of_plan) {
-  std::map<std::string, std::optional<std::string>> hashes;  // by device, since planning is slow
+  std::map<std::string, std::optional<std::string>> hashes;  // cached by device: planning is slow
   for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
     const RunSummary& run = *newest;
     if (run.provenance == Provenance::imported || !is_of_whole_plan(run)) continue;

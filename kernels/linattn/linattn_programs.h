@@ -75,7 +75,7 @@ struct HeadSums {
 };
 [[nodiscard]] HeadSums sums_of(const ChunkGrid&);
 
-/// Of the launch "states".
+/// Tile program of the launch "states".
 [[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);
 [[nodiscard]] KernelWork states_work(const ChunkGrid&);

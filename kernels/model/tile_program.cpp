@@ -76,7 +76,7 @@ Traffic sum_of(std::span<const OperandTraffic> operands) {
 bool PairFinder::step(bool queries, bool keys) {
   ++step_;
   if (!queries && !keys) return false;
-  // What came after the latest load of the other one passed by: its next tiles meet another.
+  // Tiles loaded after the other operand have passed: the next ones meet another tile.
   if (!queries && keys_ >= 0 && queries_ > keys_) queries_ = -1;
   if (!keys && queries_ >= 0 && keys_ > queries_) keys_ = -1;
   if (queries) queries_ = step_;

@@ -133,12 +133,12 @@ class TileProgram {
 /// operands the one that is loaded first stays, while tiles of the other one pass by.
 class PairFinder {
  public:
-  /// What a step loads. True if the block then has both.
+  /// Takes the loads of the next step. Returns true if the block then has queries and keys.
   bool step(bool queries, bool keys);
 
  private:
   int step_ = 0;
-  int queries_ = -1;  ///< step of the latest load; -1: none at hand
+  int queries_ = -1;  ///< step of the latest load; -1: none
   int keys_ = -1;
 };
 

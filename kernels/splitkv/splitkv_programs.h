@@ -81,7 +81,7 @@ class SplitGrid {
 /// Blocks of the combine.
 [[nodiscard]] std::int64_t combine_blocks(const SplitGrid&);
 
-/// Of the launch "partial".
+/// Tile program of the launch "partial".
 [[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const TileShape&);
 [[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
 

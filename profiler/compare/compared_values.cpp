@@ -11,7 +11,7 @@ bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
-/// Of a ratio to the model.
+/// Provenance of a ratio to the model.
 Provenance of_ratio(Provenance own) {
   return own == Provenance::measured ? Provenance::derived : own;
 }

@@ -159,7 +159,7 @@ DataOf data_of(const Claim& claim, const Evidence& evidence, const Verdict& verd
     const Run& run = evidence.points.run(row);
     add(of.gpus, run.device_name);
     const std::string& algorithm = evidence.points.algorithm(row);
-    // What is exported here and imported again is of an algorithm that is known here.
+    // Points that were exported here and imported again have a known algorithm.
     const bool others = run.provenance == Provenance::imported && evidence.registry.find(algorithm) == nullptr;
     add(others ? of.others : of.own, short_title(evidence.points.algorithms(), algorithm));
   }

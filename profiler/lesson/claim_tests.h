@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of claims.cpp are made of.
+// Parts of the tests in claims.cpp.
 #pragma once
 
 #include <functional>

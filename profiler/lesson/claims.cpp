@@ -203,7 +203,7 @@ Verdict operations(const Claim& claim, const Evidence& evidence) {
   return held_to(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
 }
 
-/// What one algorithm keeps beside Q, K, V and O, over what another does.
+/// Bytes that one algorithm keeps besides Q, K, V and O, divided by those of another.
 Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
   std::vector<double> kept;
   for (const std::string& name : {claim.from, claim.to}) {
@@ -229,7 +229,7 @@ Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
   return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
 }
 
-/// Of what nobody here has measured.
+/// Verdict of a claim without data.
 Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
   return untestable("elsewhere", claim.missing);
 }
@@ -333,7 +333,7 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
                                 std::vector<TextProblem>& problems) {
   FrontReader front(document, registry);
   Claim claim{.id = document.file.substr(7, document.file.size() - 10)};
-  // What a language says otherwise stands for the key itself.
+  // A text of a language replaces the key without one.
   const auto said = [&](std::string_view key) {
     std::string own;
     for (const std::string& each : languages) {

@@ -35,7 +35,7 @@ class FrontReader {
 
   /// `allowed`: what it takes.
   void refuse(std::string_view key, const Message& allowed);
-  /// Of the file as a whole.
+  /// Reports a problem of the whole file.
   void lacks(std::string_view what);
   /// All problems, by line. Pre: every key has been asked for.
   [[nodiscard]] std::vector<TextProblem> finish();
@@ -53,7 +53,7 @@ class FrontReader {
 /// Of slugs, and the names of questions and claims, which are addresses and keys of answers: letters, digits and
 /// hyphens, 60 at most, a letter or digit first.
 [[nodiscard]] bool is_name(std::string_view);
-/// What is_name() asks for.
+/// Rule of is_name(), for messages.
 [[nodiscard]] Message no_name(std::string_view);
 
 /// Shortened to what a line has room for.

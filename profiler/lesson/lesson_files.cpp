@@ -43,7 +43,7 @@ void make_folder(const fs::path& folder) {
   }
 }
 
-/// What lies below a folder, links aside: texts are handed on between people.
+/// Files below a folder. Links are skipped: texts come from other people.
 class TextFolder {
  public:
   explicit TextFolder(const fs::path& root)

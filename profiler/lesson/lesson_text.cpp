@@ -235,7 +235,7 @@ class DocumentParser {
   std::vector<TextProblem> problems_;
 };
 
-/// What is no plain text becomes some: HTML, and what links and images say.
+/// Turns HTML, links and images into plain text.
 void make_plain(cmark_node* root) {
   const std::unique_ptr<cmark_iter, decltype(&cmark_iter_free)> walk(cmark_iter_new(root), cmark_iter_free);
   std::vector<cmark_node*> gone;

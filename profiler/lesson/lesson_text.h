@@ -92,7 +92,7 @@ struct KnownNames {
   std::function<bool(std::string_view)> term;
 };
 [[nodiscard]] ParsedDocument parse_document(std::string file, std::string_view text, const KnownNames&);
-/// What is wrong with a Markdown text whose first line is `line`.
+/// Problems of a Markdown text whose first line is `line`.
 [[nodiscard]] std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
                                                    const KnownNames&);
 /// The names of its {{values}}.
@@ -104,7 +104,7 @@ struct MarkHtml {
   std::function<std::string(std::string_view term, std::string_view said)> term;
 };
 [[nodiscard]] std::string markdown_html(std::string_view text, const MarkHtml&);
-/// Of one paragraph, without its element.
+/// HTML of one paragraph, without its element.
 [[nodiscard]] std::string line_html(std::string_view text, const MarkHtml&);
 
 }  // namespace attnscope::analysis::lesson

@@ -140,7 +140,7 @@ void TilePlayer::add_tallies() {
       tally.dram_read_bytes += each.dram_read_bytes;
       tally.dram_write_bytes += each.dram_write_bytes;
     }
-    // As counters have a launch: what it left dirty in L2 is written back before the next one.
+    // As counted: dirty lines are written back to DRAM before the next launch.
     const bool last = index + 1 == frames_.size() || frames_[index + 1].launch != frame.launch;
     if (last) tally.dram_write_bytes += std::llround(simulated_[frame.launch].dram_flush_bytes);
     frame.so_far = tally;

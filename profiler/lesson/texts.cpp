@@ -87,7 +87,7 @@ class Loader {
   void read(const Source& source, TextPlace place) {
     auto [document, problems] = parse_document(source.path, source.text, known_);
     const bool whole = problems.empty();
-    // Of a file that is all wrong the first of its problems are enough.
+    // The first problems of a broken file suffice.
     constexpr std::size_t most = 20;
     if (problems.size() > most) {
       wrong(source.path, 0, make_message("{} problems, of which the first are named", problems.size()));

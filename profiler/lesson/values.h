@@ -13,7 +13,7 @@
 
 namespace attnscope::analysis::lesson {
 
-/// What a step's front matter sets, or the seed of an export.
+/// Values set by a step's front matter or by the seed of an export.
 struct Setting {
   std::int64_t n = 8192;
   std::int64_t d = 64;
@@ -48,7 +48,7 @@ struct ValueName {
   std::string_view name;
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
 };
-/// nullptr for one that there is not.
+/// Returns nullptr if there is none.
 [[nodiscard]] const ValueName* find_value(std::string_view name);
 
 /// In which order a question shows its choices: another one with another seed, so that no letter is right more often.

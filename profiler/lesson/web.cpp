@@ -82,7 +82,7 @@ std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& 
   return frames;
 }
 
-/// P beside what the backward pass keeps in its place.
+/// P and the values that the backward pass keeps instead.
 std::vector<Sized> backward_squares(const Setting& setting) {
   const Ledger one = ledger_of(setting.one_head());
   const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };

@@ -43,7 +43,7 @@ CurveKey key_of(RunIndex run, PointSpec spec) {
   return {run, identity_text(spec)};
 }
 
-/// By algorithm and N the row of the fastest tile.
+/// Row of the fastest tile, by algorithm and N.
 using Fastest = std::map<std::pair<std::size_t, std::int64_t>, Row>;
 
 std::map<CurveKey, Fastest> fastest_of(const Evidence& evidence, std::span<const Algorithm* const> algorithms,

@@ -132,7 +132,7 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
       });
 }
 
-/// A field, or a knob, by itself, or several fields as one.
+/// Axis of a field, a knob, or several fields shown as one.
 PointAxis axis_of(const attnscope::Field& field) {
   Facet facet{.key = std::string(field.name),
               .label = field.label(),
@@ -239,7 +239,7 @@ std::span<const attnscope::Field> field_groups() {
             .stem = "n",
             .order =
                 [](const PointSpec& spec) {
-                  // Of as many queries as keys exactly N, which plots have on an axis.
+                  // n_q equal to n_k is N, which plots have on an axis.
                   const auto [n_q, n_k] = std::pair(spec.problem.n_q, spec.problem.n_k);
                   return static_cast<double>(n_k) + (n_q == n_k ? 0 : static_cast<double>(n_q) * 1e-9);
                 },

@@ -50,7 +50,7 @@ class Coded {
   /// Stays where it is while the column grows.
   [[nodiscard]] const T& operator[](std::size_t row) const { return values_[codes_[row]]; }
   [[nodiscard]] std::uint32_t code(std::size_t row) const { return codes_[row]; }
-  /// By code.
+  /// Values by code.
   [[nodiscard]] const std::deque<T>& values() const { return values_; }
 
  private:

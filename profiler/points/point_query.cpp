@@ -347,7 +347,7 @@ bool has_metric(const PointTable& table, std::string_view metric) {
   return false;
 }
 
-/// What occurs in the table, numbers ascending, then words by the alphabet; of a metric nothing.
+/// Values in the table: numbers ascending, then words in alphabetical order. Empty for a metric.
 std::vector<std::string> values_in(const QueryField& field, const PointTable& table) {
   const QueryColumn column = field.of(table);
   if (!column.key) return {};

@@ -103,7 +103,7 @@ std::string without_folder(const std::string& word) {
 std::string command_of(const std::vector<std::string>& argv) {
   std::string line;
   for (std::size_t k = 0; k < argv.size(); ++k) {
-    // Where the program and its files lay on that machine says nothing to another.
+    // Paths of the recording machine mean nothing elsewhere.
     const std::string word = k == 0 ? file_alone(argv[k], 0) : without_folder(argv[k]);
     if (k > 0) line += ' ';
     line += shell_quoted(word);
@@ -144,7 +144,7 @@ Table run_table(const Context& context) {
   });
   add_fact("nvrtc", say::report::fact_nvrtc{}, &RunFacts::nvrtc);
   add_fact("system", say::report::fact_system{}, &RunFacts::system);
-  // What is simulated or imported was not sampled here and held no clocks, whatever the run's options say.
+  // Simulated and imported points have neither samples nor clocks, whatever the run's options say.
   add("sampling", say::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
     if (!measured(run) || facts.max_samples == 0) return std::string();
     return text(say::report::sampling{
@@ -173,7 +173,7 @@ Table run_table(const Context& context) {
     return of.judged > 0 ? text(say::report::oracle{.points = of.judged, .share = number_text(of.worst_error)})
                          : text(say::report::not_judged{});
   });
-  // So that two runs are seen to be of the same kernels.
+  // Shows whether two runs used the same kernels.
   add("digest", say::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {
     if (of.digests.size() < 2) return joined(of.digests);
     return text(

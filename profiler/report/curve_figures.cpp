@@ -36,7 +36,7 @@ std::string read_out(const std::string& series, const CurvePoint& point, std::st
   return words;
 }
 
-/// What a picture's lines are, of those kinds alone that it has.
+/// Legend of the line kinds that a figure has.
 std::string key_of(const LineChart& chart) {
   std::set<Provenance> kinds;
   bool spread = false;
@@ -56,7 +56,7 @@ std::string key_of(const LineChart& chart) {
   return key;
 }
 
-/// Nothing where no point has a value: theory alone is no picture of these points.
+/// Appends nothing if no point has a value.
 void add_figure(const Context& context, PlotKind kind, const std::string& id, std::vector<Figure>& figures) {
   const Plot* plot = context.plot(kind);
   if (plot == nullptr) return;

@@ -67,7 +67,7 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-/// So many points are listed in the open.
+/// Longer lists of points are collapsed.
 constexpr std::size_t few_points = 20;
 
 /// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number, which a space

@@ -16,7 +16,7 @@
 
 namespace attnscope::report {
 
-/// A candidate against the baseline. What was measured, simulated and imported are candidates of their own.
+/// A candidate against the baseline. Measured, simulated and imported points are separate candidates.
 struct Compared {
   analysis::ComparisonView view;   ///< of that candidate alone
   std::vector<std::size_t> order;  ///< of the pairs: SLOWER, FASTER, UNDECIDED, SAME, the largest change first
@@ -25,7 +25,7 @@ struct Compared {
 };
 [[nodiscard]] std::vector<Compared> compare_with_baseline(const Input&, const Request&);
 
-/// What parts are made of; plots are listed once.
+/// Input of all parts; plots are listed once.
 struct Context {
   const Input& input;
   std::vector<analysis::Plot> plots;
@@ -80,7 +80,7 @@ struct DeviceRoofs {
 /// "FA2 · H200": algorithm, label and what else tells a series apart.
 [[nodiscard]] std::string series_text(const Context&, const analysis::SeriesName&);
 [[nodiscard]] Paragraph plain(const Message&);
-/// Of a group of paragraphs.
+/// Paragraph that titles the following ones.
 [[nodiscard]] Paragraph heading(const Message&);
 /// "a, b".
 [[nodiscard]] std::string joined(const std::set<std::string>&);

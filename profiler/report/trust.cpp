@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What numbers are held against: ceilings that were measured, and the simulator's published error.
+// Checks of a report's numbers: measured ceilings, and the published error of the simulator.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -32,14 +32,14 @@ const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits)
   return found;
 }
 
-/// What was measured of the device, else of another of its name; empty without either.
+/// Ceilings measured on the device, else on another of its name; empty if there are none.
 KnownRoofs roofs_known(const Context& context, RunIndex index) {
   const analysis::Run& run = context.table().runs()[index];
   const std::vector<CeilingFacts>& sets = context.input.ceilings;
   const CeilingFacts* set = nullptr;
   bool same_device = false;
   if (run.provenance == Provenance::simulated) {
-    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    // Simulated devices use the datasheet unless the run used measured ceilings.
     const std::string& from = context.input.runs[index].rates_from;
     set = newest_set(sets, [&](const CeilingFacts& each) {
       return !each.device_id.empty() && from.find(each.device_id) != std::string::npos;
@@ -106,7 +106,7 @@ void tell_errors(const Context& context, std::vector<Block>& blocks) {
   // Of several names of one GPU with a table of errors, by that table's; algorithms as judged_as() returns them.
   std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
   for (const Row row : context.table().rows()) {
-    // What did not run has no values that could be off.
+    // Failed points have no values to check.
     if (!is_simulated(context.table().points().origin(row)) || !analysis::has_values(context.table().disposition(row)))
       continue;
     const std::string& gpu = context.table().run(row).device_name;

@@ -21,7 +21,7 @@ struct MarkdownFiles {
   };
   std::vector<File> beside;
 };
-/// The text refers to the files beside it as FOLDER/NAME; FOLDER is a name.
+/// The text names the files beside it FOLDER/NAME.
 [[nodiscard]] MarkdownFiles to_markdown(const Document&, std::string_view folder);
 
 /// For a line or a table's cell of Markdown: nothing in it is markup, a link, HTML or the end of the cell.

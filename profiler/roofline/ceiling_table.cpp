@@ -90,7 +90,7 @@ Table ceiling_data(std::span<const CeilingsOf> sets) {
 
 namespace {
 
-/// What the ceilings of the tensor cores are of. 8 bits are widened for mma.sync.
+/// Operand types of the tensor ceilings. mma.sync widens 8-bit operands.
 constexpr std::array tensor_ceilings{
     std::pair{ceiling_key::mma_fp16, DType::fp16}, std::pair{ceiling_key::mma_bf16, DType::bf16},
     std::pair{ceiling_key::wgmma_fp16, DType::fp16}, std::pair{ceiling_key::wgmma_bf16, DType::bf16},

@@ -291,7 +291,7 @@ class TileMapBuilder {
         map_.maximum = std::max(map_.maximum.value_or(-never), *each.value);
       }
     }
-    if (!map_.minimum) map_.flat = false;  // nothing is left to be alike
+    if (!map_.minimum) map_.flat = false;  // no cell has a value
     if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
   }
 

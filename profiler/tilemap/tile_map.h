@@ -111,7 +111,7 @@ struct TileMap {
   std::vector<HiddenRun> hidden;     ///< the newest first
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
-  /// Of the points in the cells.
+  /// Rows of the points in the cells.
   [[nodiscard]] std::vector<Row> rows() const;
   /// The cell that shows this point.
   [[nodiscard]] std::optional<Place> place_of(Row point) const;

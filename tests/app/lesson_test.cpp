@@ -399,7 +399,7 @@ struct OnlineSoftmax {
   }
 };
 
-/// Of every example, block size, rescaling and fault.
+/// For every example, block size, rescaling and fault.
 void expect_softmax_as_played(const nlohmann::json& shown) {
   constexpr double digits_shown = 1e-4;
   std::size_t at = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the pages share that show one problem at a time: a filter over the visible points.
+// Base of the pages that show one problem at a time: a filter over the visible points.
 #pragma once
 
 #include <QStackedLayout>

@@ -33,7 +33,7 @@ inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterSt
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);
 [[nodiscard]] QString throttled_words();
 [[nodiscard]] QString extrapolated_words();
-/// What the curve is, whosever: "DRAM · measured".
+/// Kind of curve without its owner: "DRAM · measured".
 [[nodiscard]] QString style_words(const Curve& curve);
 /// Legends and notes are a little smaller than the axes.
 [[nodiscard]] QFont small_font(QFont font);

@@ -50,7 +50,7 @@ class HeatmapColors {
   double reach_ = 0;  ///< of a diverging scale: the logarithm that has the full colour
 };
 
-/// Lives no longer than the points and the map.
+/// The points and the map must outlive it.
 struct HeatmapDrawing {
   const PointSet& points;
   const TileMap& map;

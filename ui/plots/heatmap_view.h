@@ -26,7 +26,7 @@ class HeatmapView : public QWidget {
   /// Pre: the cell has a disposition.
   [[nodiscard]] ShownPoint point_at(TileMap::Place place) const { return (*points_)[map_.at(place).row]; }
   [[nodiscard]] const HeatmapTitle& title() const { return title_; }
-  /// Where a look at the map begins: its best tile, else its fastest.
+  /// Initially selected cell: the best tile, else the fastest.
   [[nodiscard]] TileMap::Place landmark() const;
 
   /// As PlotPicture draws it, without selection and hover.

@@ -44,7 +44,7 @@ QString heatmap_label(const TileMap& map) {
 
 namespace {
 
-/// What the values are, the most frequent first where they are of several kinds.
+/// Provenances of the values, the most frequent first.
 QString origin_words(const TileMap& map) {
   std::map<Provenance, int> cells;
   for (const auto& row : map.cells) {
@@ -190,7 +190,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   const PointSpec& spec = any.spec;
   const QString unit = to_qstring(unit_scale(map.maximum.value_or(1), map.unit).suffix);
   const QString provenance = origin_words(map);
-  // What stands on an axis is said there.
+  // Fields on an axis are labeled there.
   const auto on_axis = [&](std::string_view name) { return on_axes(map, name); };
   const bool of_devices =
       map.x.axis.key() == analysis::device_facet_key || map.y.axis.key() == analysis::device_facet_key;

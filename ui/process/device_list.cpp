@@ -90,7 +90,7 @@ void DeviceList::remember_remote() {
 void DeviceList::take_found() {
   std::optional<ListedDevice> device = listed_device(plan_, argument_);
   if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
-  // Not one that was removed meanwhile.
+  // It may have been removed meanwhile.
   if (device && (!is_remote_device(argument_) || remote().contains(argument_))) add(*std::move(device));
   probe_next();
 }

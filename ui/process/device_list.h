@@ -51,7 +51,7 @@ class DeviceList : public QObject {
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
   [[nodiscard]] std::size_t gpus_here() const;
-  /// By its argument, of all_gpus the first; null when there is none.
+  /// Device with that argument (all_gpus: the first); null if there is none.
   [[nodiscard]] const ListedDevice* find(const QString& argument) const;
   /// What a plan for it has to fit: the GPU's limits, those of a usual one where it is not in the table.
   [[nodiscard]] const DeviceLimits& limits_of(const QString& argument) const;

@@ -61,7 +61,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     if (field_->text().trimmed() != workspace_.query()) field_->setText(workspace_.query());
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] {
-    // What was wrong may be right with other points: their files have knobs of their own.
+    // A wrong word may be right for other points: their files may have other knobs.
     if (!note_->text().isEmpty()) apply();
     show_state();
   });

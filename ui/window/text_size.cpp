@@ -18,7 +18,7 @@ void TextSize::add_actions(QMenu& menu) {
     QAction* action = text->addAction(words, this, [this, factor] { set_scale(scale_ * factor); });
     action->setShortcuts(keys);
   };
-  // Where plus needs Shift, the key without it counts as well.
+  // Layouts with plus on Shift: accept the key without Shift, too.
   add(qtext(say::window::text_larger{}), {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
   add(qtext(say::window::text_smaller{}), {QKeySequence::ZoomOut}, 1 / step);
   add(qtext(say::window::text_own{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);

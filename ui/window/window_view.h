@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a window shows, as one JSON document (ui/window/session.h keeps it).
+// The state of a window as one JSON document (saved by ui/window/session.h).
 #pragma once
 
 #include <QJsonObject>

@@ -253,7 +253,7 @@ TEST(ReportTrust, SimulatedPointsComeWithThePublishedErrors) {
               1U)
         << algorithm;
   }
-  // What did not run has none.
+  // Failed points have none.
   fixtures::Points failed;
   failed.add({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::infeasible, "too much")},
              fixtures::run(Provenance::simulated, "played"));

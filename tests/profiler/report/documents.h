@@ -19,7 +19,7 @@ namespace attnscope::report::documents {
 [[nodiscard]] std::vector<std::string> sentences(const Document& document);
 /// Those whose id begins so.
 [[nodiscard]] std::vector<Figure> figures(const Document& document, std::string_view id);
-/// Of the appendix; empty when there is none.
+/// Text of the appendix; empty if there is none.
 [[nodiscard]] Table table(const Document& document, std::string_view key);
 /// Cells of the column of that key.
 [[nodiscard]] std::vector<std::string> column(const Table& table, std::string_view key);

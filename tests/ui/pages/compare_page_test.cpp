@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sides held to a baseline on their page: what the table says, and what the plot draws.
+// The Compare page: its table and its plot.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -223,7 +223,7 @@ TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
       << page.said().copies().toStdString();
 }
 
-/// What is drawn as marks in a row of the plot, and as bars of intervals.
+/// Ratios drawn as marks, and as interval bars, in a row of the plot.
 std::set<double> marks_in(const RatioPlot& plot, double row) {
   std::set<double> ratios;
   for (int i = 0; i < plot.graphCount(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a window showed is there again from its session, whatever ended it.
+// A session restores the window, however the program ended.
 #include <gtest/gtest.h>
 
 #include <QAction>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sides held to a baseline: what else differs, then the verdicts as a table, or their ratios as a plot.
+// Candidates against a baseline: other differences, then the verdicts as a table or the ratios as a plot.
 #pragma once
 
 #include <QDoubleSpinBox>
@@ -49,7 +49,7 @@ class ComparePage : public Page {
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
   [[nodiscard]] const ResultModel& model() const { return *model_; }
   [[nodiscard]] const ShownComparison& shown() const { return *shown_; }
-  /// What stands in place of the content; empty while that is there.
+  /// Text shown instead of the content; empty while there is content.
   [[nodiscard]] QString words() const;
   /// What stands above: the answer, then the verdicts counted, then the rest, a line each.
   [[nodiscard]] QString summary() const { return words_->summary(); }

@@ -24,7 +24,7 @@ class RatioPlot : public MarkedPlot {
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
 
  private:
-  /// By row of the plot, the lines of the comparison in it.
+  /// Lines of the comparison, by row of the plot.
   [[nodiscard]] std::vector<std::vector<std::size_t>> find_groups();
   void set_up_axes();
   void draw_group(std::size_t group, const std::vector<std::size_t>& lines);

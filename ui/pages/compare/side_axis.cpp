@@ -100,7 +100,7 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
   return sides;
 }
 
-/// What partners have in common.
+/// Fields that partners share.
 std::vector<analysis::FacetPtr> facets_beside(const SideAxis& sides) {
   const std::vector<analysis::PointAxis> known = analysis::point_axes();
   const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());

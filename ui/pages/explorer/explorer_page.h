@@ -164,7 +164,7 @@ class ExplorerPage : public Page {
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
-  // What takes longer than a frame: block masks.
+  // Models that take longer than a frame: block masks.
   Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
   Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
 };

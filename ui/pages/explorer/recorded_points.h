@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What open files have of the configuration that is explored, as it was measured on such a GPU.
+// Points of open files with the explored configuration, measured on such a GPU.
 #pragma once
 
 #include <memory>

@@ -93,7 +93,7 @@ bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
   const std::optional<Row> row = view_->points().row_of(point);
   const std::optional<TileMap::Place> place = row ? view_->map().place_of(*row) : std::nullopt;
   if (!place) return false;
-  // A cell that was chosen meanwhile, and has no point, stays chosen.
+  // A selected cell without a point stays selected.
   if (moves || !view_->selected()) view_->select(place);
   return view_->selected() == place;
 }

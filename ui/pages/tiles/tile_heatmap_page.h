@@ -59,7 +59,7 @@ class TileHeatmapPage : public ProblemPage {
   void take_axes();
   [[nodiscard]] bool over_tiles() const;
   void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
-  /// Of what is visible and chosen by now; ends in show_map().
+  /// Rebuilds the map from the visible points and the choices; ends in show_map().
   void refresh();
   void show_map();
   [[nodiscard]] EmptyWords why_none() const;
