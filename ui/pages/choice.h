@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is chosen on a page. A choice knows what it offers, its editor, and by which word it is saved; the state of a
-// page is its choices.
+// User choices of a page: each has options, an editor and a saved id. The state of a page is its choices.
 #pragma once
 
 #include <QAction>
@@ -21,35 +20,36 @@ namespace attnscope::ui {
 
 struct Option {
   QString text;
-  QString id;          ///< what it is known by, and saved
-  QString full = {};   ///< where `text` is shortened, or more is to be said of it
-  QString group = {};  ///< the submenu that it stands in
+  QString id;          ///< Saved; identifies the option.
+  QString full = {};   ///< Full text if `text` is shortened; shown as a tooltip.
+  QString group = {};  ///< Title of the submenu that contains the option; empty: none.
   bool operator==(const Option&) const = default;
 };
 
-/// By an id. One that is not offered now is kept until it is.
+/// A choice of one option by its id. Keeps an id that is currently not offered until it is offered again.
 class IdChoice {
  public:
-  /// `changed`: what follows from another choice, by hand or by choose(). `can_be`: which ids there may ever be; where
-  /// it is empty, all.
+  /// `changed` is called after each change, by the user or by choose(). `can_be` returns whether an id is valid; empty:
+  /// every id is.
   explicit IdChoice(std::function<void()> changed, QString first = {}, std::function<bool(const QString&)> can_be = {});
 
   [[nodiscard]] const QString& id() const { return id_; }
   [[nodiscard]] std::string key() const { return id_.toStdString(); }
   [[nodiscard]] bool empty() const { return id_.isEmpty(); }
-  /// Does nothing for an id that cannot be.
+  /// Ignores an invalid id.
   void choose(const QString& id);
-  /// The same, and nothing follows from it.
+  /// As choose(), without calling `changed`.
   void set_id(const QString& id);
 
-  /// What there is to choose now. Where the id is none of it, the one at `otherwise` is shown as chosen; -1: none.
+  /// Sets the options that are offered now. If the chosen id is not among them, the option at index `otherwise` is
+  /// shown; -1: none.
   void offer(std::vector<Option> options, int otherwise = 0);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
-  /// The one that is shown as chosen, which another id may have been chosen for; null where none is.
+  /// The option that is shown; differs from the chosen id if that is not offered. Null: none.
   [[nodiscard]] const Option* shown() const;
-  /// Its place; -1 where there is none.
+  /// Index of the shown option; -1: none.
   [[nodiscard]] int place() const;
-  /// What shows the options from now on, and chooses by `picked`, else by choose().
+  /// Connects the editor that shows the options. A pick calls `picked`, or choose() if `picked` is empty.
   template <class Editor>
   Editor* edit_with(Editor* editor, std::function<void(const QString&)> picked = {}) {
     show_ = [editor](const std::vector<Option>& options, int place) { editor->show_options(options, place); };
@@ -70,7 +70,7 @@ class IdChoice {
   std::function<void(const std::vector<Option>&, int)> show_;
 };
 
-/// Of a few values that are always offered, each with its option; the first one is chosen at first.
+/// A choice among fixed values, each with its option. Default: the first.
 template <class T>
 class Choice : public IdChoice {
  public:
@@ -99,15 +99,15 @@ class Choice : public IdChoice {
   std::vector<Value> values_;
 };
 
-/// All that is chosen on a page, each under its key. Unknown and missing entries, and what cannot be, leave things as
-/// they are; nothing follows from what is restored.
+/// All choices of a page, by key. restore() ignores unknown keys, missing keys and invalid values, and calls no
+/// `changed`.
 class Choices {
  public:
   void keep(const char* key, IdChoice& choice);
   void keep(const char* key, QString& word);
   void keep(const char* key, QAction& toggle);
   void keep(const char* key, QDoubleSpinBox& number);
-  /// What has a state() of its own and a restore().
+  /// Keeps an object that has state() and restore().
   template <class Group>
   void keep_all_of(const char* key, Group& group) {
     keep([key, &group](QJsonObject& state) { state[QLatin1String(key)] = group.state(); },
@@ -124,12 +124,12 @@ class Choices {
   std::vector<std::pair<Save, Restore>> kept_;
 };
 
-/// What of a plot is shown or not: switches by name, as entries of a menu.
+/// Switches for parts of a plot, as checkable menu entries.
 class Toggles : public QObject {
  public:
   using QObject::QObject;
 
-  /// `name` is what it is saved by. Lives as long as these.
+  /// `name` is the key in the saved state. The action is owned by this object.
   QAction* add(const QString& name, const QString& text, const QString& help, bool on);
   [[nodiscard]] const QList<QAction*>& all() const { return all_; }
   [[nodiscard]] QJsonObject state() const;

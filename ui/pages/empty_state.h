@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Words in place of an empty page.
+// Text that a page shows if it has no content.
 #pragma once
 
 #include <QLabel>
@@ -13,34 +13,34 @@ namespace attnscope::ui {
 
 struct EmptyWords {
   QString title;
-  QString text;                  ///< rich text
-  std::string_view sample = {};  ///< a recorded one that has what is missing (profiler/files/recorded_samples.h)
+  QString text;  ///< Rich text.
+  /// Name of a recorded sample with suitable data (profiler/files/recorded_samples.h); empty: none.
+  std::string_view sample = {};
 };
 
-/// Why no point is shown, and what to do: the filter hides all, nothing is open, a file is being read, a sweep has not
-/// come to its first point, no run is ticked, all that a run has is damaged.
+/// Returns why no point is visible and what to do: all filtered out, no file open, file loading, sweep without points
+/// yet, no run selected, all points damaged.
 [[nodiscard]] EmptyWords why_no_points(const Workspace& workspace);
-/// Whether some ticked run is still being collected.
+/// Returns whether a selected run is still being collected.
 [[nodiscard]] bool ticked_run_is_running(const Workspace& workspace);
 
 class EmptyState : public QLabel {
   Q_OBJECT
  public:
-  /// `workspace`: where what would stand there comes from. A link opens the recorded sample that the words name, and
-  /// another clears the filter, which is said where it hides some. Null: nothing can be done here.
+  /// Links in the text open the recorded sample or clear the filter of `workspace`. Null: no links.
   explicit EmptyState(QWidget* parent = nullptr, Workspace* workspace = nullptr);
   void set_words(const EmptyWords& words);
-  /// A word that is too long for the page is cut: it does not widen the window.
+  /// A long word is cut and does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
-  /// It stands in the middle of what room there is.
+  /// The text is centered vertically.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
  private:
   Workspace* workspace_;
 };
 
-/// Why nothing can be drawn of points none of which ran: how they ended, and a reason of each such end. Nothing where
-/// one did, or there are none.
+/// Returns the outcomes and one reason for each if no point of the table ran. Null if a point ran or the table is
+/// empty.
 [[nodiscard]] std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table);
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One line below simulated points: the errors that were published of their GPUs.
+// One line below simulated points with the published prediction errors for their GPUs.
 #pragma once
 
 #include <set>
@@ -12,18 +12,18 @@
 
 namespace attnscope::ui {
 
-/// What simulated points are of.
+/// Group of simulated points with one published error.
 struct SimulatedPart {
   std::string algorithm;  ///< analysis::judged_as()
   Pass pass = Pass::fwd;
   std::string gpu;      ///< "NVIDIA H200"
-  std::string l2_from;  ///< the GPU whose L2 was played where that one's was never measured; else empty
+  std::string l2_from;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.
 
   bool operator<(const SimulatedPart& other) const {
     return std::tie(algorithm, pass, gpu, l2_from) < std::tie(other.algorithm, other.pass, other.gpu, other.l2_from);
   }
 };
-/// Of these rows, those whose run was simulated.
+/// Returns the groups of the simulated rows among `rows`.
 [[nodiscard]] std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const Row> rows);
 
 /// Shows "FA2 DRAM ±0.4% (p95 1.4%), time ±5% (p95 17%)"; hidden without parts.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page shows as one row of chips: what leads it, a ProblemFilter, choices of the page's own. The rest, and what
-// the row has no room for, stands in one menu at its end. Which chips there are, and how wide, depends on the points
-// and the room, and never on a choice: nothing moves when one is made.
+// A row of chips above a page: lead chips, the facets of a ProblemFilter, then the page's own choices. Chips that do
+// not fit move into a menu at the end. Layout depends on points and width only, so a choice never moves a chip.
 #pragma once
 
 #include <QJsonObject>
@@ -24,35 +23,34 @@ class FacetBar : public QWidget {
  public:
   explicit FacetBar(ProblemFilter& filter, QWidget* parent = nullptr);
 
-  /// Of each facet, in their order, the values that some rows have: what the widths of the chips follow from.
+  /// Values of each facet among the candidate rows; they determine the chip widths.
   using Texts = std::vector<QStringList>;
-  /// In any thread.
+  /// Thread-safe.
   [[nodiscard]] static Texts texts_of(const ProblemFilter& filter, const analysis::PointTable& table,
                                       const std::vector<Row>& rows);
-  /// Shows the filter's present state, among the rows that have these values.
+  /// Shows the state of the filter. `texts`: values among the candidate rows.
   void refresh(const Texts& texts);
-  /// Chooses the problem of a row, facet by facet.
+  /// Chooses the problem of a row.
   void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
-  /// As the filter has its facets.
+  /// In the order of the filter's facets.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
-  /// Before those of the filter; becomes the bar's own.
+  /// Adds a chip before those of the filter; takes ownership.
   void add_lead(FacetChip* chip);
-  /// After them, for a choice of the page's own. `picked`: what a pick calls for, if not choose().
+  /// Adds a chip for a choice of the page, after those of the filter.
   FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help);
-  /// The same as a submenu of the plot's options.
+  /// Adds the choice as a submenu of the plot options.
   FacetChip* add_option(IdChoice& choice, const QString& label, const QString& help);
-  /// What of the plot is shown or not, the first entries of its options.
+  /// Switches for parts of the plot; first entries of the options menu.
   [[nodiscard]] Toggles& toggles() { return *toggles_; }
-  /// The button of that menu. Chips that have no room become submenus of it, those of the filter first, from its last
-  /// facet on.
+  /// Button of the options menu. Chips that do not fit become its submenus, starting with the filter's last facet.
   [[nodiscard]] FacetChip* more() const { return more_; }
-  /// The choices made by hand, by the facets' keys.
+  /// Choices that the user made, by facet key.
   [[nodiscard]] QJsonObject state() const;
-  /// The filter then wants an update().
+  /// The caller has to update the filter afterwards.
   void restore(const QJsonObject& state);
 
  signals:
-  /// The user chose; the filter has been told, and wants an update().
+  /// The user made a choice; the filter has it but is not updated yet.
   void chosen();
 
  protected:
@@ -60,9 +58,9 @@ class FacetBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Those that it has none of yet, after the others of the filter.
+  /// Adds chips for new facets, after the other chips of the filter.
   void add_chips_of_filter();
-  /// Not at once: a chip may be on its way to be shown, and what is hidden meanwhile would be both.
+  /// Deferred: folding during a show event would leave a chip both hidden and shown.
   void fold_soon();
   void fold();
   void fill_more();
@@ -73,21 +71,21 @@ class FacetBar : public QWidget {
   FlowLayout* flow_;
   std::vector<FacetChip*> leads_;
   std::vector<FacetChip*> chips_;
-  std::vector<FacetChip*> own_;      ///< the page's
-  std::vector<FacetChip*> options_;  ///< never in the row
+  std::vector<FacetChip*> own_;      ///< Of the page's own choices.
+  std::vector<FacetChip*> options_;  ///< Always in the menu.
   Toggles* toggles_;
   FacetChip* more_;
 };
 
-/// Points, those rows of them that a page can show, and what the filter makes of them: made in any thread, then shown.
+/// Points, the rows that a page can show, and the filter applied to them. Can be built in any thread.
 struct Narrowed {
   std::shared_ptr<const PointSet> points;
   std::shared_ptr<const std::vector<Row>> candidates;
-  std::shared_ptr<const FacetBar::Texts> texts;  ///< null: not known of them
+  std::shared_ptr<const FacetBar::Texts> texts;  ///< Null: unknown.
   ProblemFilter filter;
-  QString query;  ///< which the points fit
+  QString query;  ///< Query that selects `points`.
 
-  /// Of other points, or by another filter. `points` have to be those of the query, or some of them.
+  /// Applies the filter. `points` have to match the query.
   void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
 };
 

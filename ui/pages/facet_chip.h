@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One choice as a button with a menu: what is chosen, muted, then its value ("d 128"). Its width is that of the widest
-// value that it ever shows, so that nothing around it moves when another one is chosen.
+// A choice as a button with a menu: muted label, then value ("d 128"). Its width fits the widest possible value, so a
+// choice never moves other controls.
 #pragma once
 
 #include <QMenu>
@@ -18,41 +18,41 @@ class FacetChip : public QToolButton {
  public:
   FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr)
       : FacetChip(label, help, new QMenu, parent) {}
-  /// `menu` becomes the chip's own.
+  /// Takes ownership of `menu`.
   FacetChip(const QString& label, const QString& help, QMenu* menu, QWidget* parent);
 
-  /// Longer values are shortened: in pixels.
+  /// Maximum width in pixels; longer values are elided.
   void set_widest(int pixels);
-  /// Only the value is painted; the label is what the chip is called all the same.
+  /// Paints the value only; the accessible name keeps the label.
   void hide_label();
-  /// All that it may show, whatever is chosen elsewhere: the width follows from these alone.
+  /// All values that may ever be shown; they determine the width.
   void set_texts(const QStringList& texts);
-  /// What is offered now; `current` is its place, -1: none. With one option there is nothing to choose.
+  /// Sets the options; `current` is the index of the chosen one, -1: none. Disabled with a single option.
   void offer(std::vector<Option> options, int current);
-  /// The same, and these are all that it may show.
+  /// As offer(); the options are also all values that may be shown.
   void show_options(const std::vector<Option>& options, int current);
-  /// In place of a value that was chosen of options.
+  /// Shown instead of a chosen option.
   void show_words(const QString& words);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] QString label() const { return label_; }
-  /// Its choices stand elsewhere, in a menu that has more of the kind: it is not seen, whatever setVisible() says.
+  /// Folded: its choices are in another menu, and the chip stays hidden whatever setVisible() requests.
   void set_folded(bool folded);
   [[nodiscard]] bool folded() const { return folded_; }
-  /// What setVisible() was told last.
+  /// Last argument of setVisible().
   [[nodiscard]] bool wanted() const { return wanted_; }
   void setVisible(bool visible) override;
-  /// What is shown as chosen; empty when nothing is.
+  /// The value shown; empty: none.
   [[nodiscard]] QString value() const;
 
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
  signals:
-  /// By hand.
+  /// Emitted for user actions only.
   void picked(const QString& id);
 
  protected:
-  /// When the menu opens: while one of its entries is being chosen, they stay.
+  /// Called when the menu opens; options do not change while it is open.
   virtual void fill_menu();
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -70,16 +70,16 @@ class FacetChip : public QToolButton {
   bool label_shown_ = true;
   bool wanted_ = true;
   bool folded_ = false;
-  int widest_ = 150;  ///< a list may hold one very long value
+  int widest_ = 150;  ///< A list may contain one very long value.
   QString help_;
-  mutable QSize size_;  ///< asked for at every layout of the page; invalid: not measured
+  mutable QSize size_;  ///< Cached size hint; invalid: not measured.
   QStringList texts_;
   std::vector<Option> options_;
   int current_ = -1;
   QString words_;
 };
 
-/// Several that are shown or not as one chip ("FA1, FA2, FA3"), with a switch for each in its menu.
+/// Several switches as one chip ("FA1, FA2, FA3"), each a checkable menu entry.
 class SetChip : public FacetChip {
   Q_OBJECT
  public:
@@ -88,7 +88,7 @@ class SetChip : public FacetChip {
     QString id;
     QString help;
     bool on = true;
-    bool offered = true;  ///< false: there is nothing of it to show
+    bool offered = true;  ///< false: disabled, no data.
     bool operator==(const Item&) const = default;
   };
   SetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
@@ -97,7 +97,7 @@ class SetChip : public FacetChip {
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
 
  signals:
-  /// By hand. `alone`: that one and no other.
+  /// Emitted for user actions only. `alone_wanted`: switch all others off.
   void switched(const QString& id, bool on);
   void alone_wanted(const QString& id);
 

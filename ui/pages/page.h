@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A page of the window, which knows it by this alone. page_list.cpp lists them.
+// Base class of the window's pages; page_list.cpp lists them.
 #pragma once
 
 #include <QJsonObject>
@@ -33,144 +33,141 @@ class Page : public QWidget {
  public:
   explicit Page(QWidget* parent = nullptr);
 
-  /// What has the focus when the page is turned to.
+  /// Widget that gets the focus when the page is shown.
   [[nodiscard]] virtual QWidget* view() = 0;
 
-  /// Whether the page shows a plot now.
+  /// Returns whether the page shows a plot now.
   [[nodiscard]] virtual bool has_plot() const { return false; }
-  /// The page's choices as a file name without its ending: "io-d128-causal-1x16".
+  /// File name without extension, from the page's choices: "io-d128-causal-1x16".
   [[nodiscard]] virtual QString file_stem() const { return {}; }
-  /// Of that plot. Pre: has_plot().
+  /// Picture of the plot. Pre: has_plot().
   [[nodiscard]] virtual PlotPicture picture() const { return {}; }
-  /// Whether values() has any.
+  /// Returns whether values() is not empty.
   [[nodiscard]] virtual bool has_values() const { return seen_table() != nullptr; }
-  /// What the page shows and no more; of a page without an own say its first table that can be seen.
+  /// Values that the page shows; default: those of its first visible table.
   [[nodiscard]] virtual ShownValues values() const;
 
-  /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
-  /// entries leave things as they are.
+  /// Choices of the user. restore() also works before points are loaded, and ignores unknown or missing keys.
   [[nodiscard]] QJsonObject state() const { return choices_.state(); }
   void restore(const QJsonObject& state);
 
-  /// `words`: how far the window is that measures a GPU itself, or how it ended; empty: nothing of it is to be said.
-  /// `busy`: something is measured, and nothing else can begin.
+  /// `words`: progress or result of a measurement of ceilings; empty: none. `busy`: a measurement is running, no other
+  /// can start.
   virtual void show_progress(const QString& /*words*/, bool /*busy*/) {}
 
-  /// Keys and what they do, for the help.
+  /// Keys and their actions, for the help.
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
-  /// Makes the page show what a picture of the window should: a selection, where it has one.
+  /// Prepares the page for a screenshot, e.g. selects a point.
   virtual void pose() {}
 
-  /// Shows what there is by now, where the page stayed behind.
+  /// Refreshes the page if it is outdated.
   void catch_up();
-  /// Whether it stands behind another page, and what it would show has changed since.
+  /// Returns whether the page is hidden and its data changed since the last refresh.
   [[nodiscard]] bool outdated() const { return outdated_; }
   void setVisible(bool visible) override;
-  /// What stands over what the page shows while that is not what was asked for; empty where it is.
+  /// Text over outdated content: computing, or failed. Empty if the content is up to date.
   [[nodiscard]] QString late_words() const;
-  /// Whether it shows what was last chosen and is visible: of many points that is worked out aside, and the page shows
-  /// what it did until then.
+  /// Returns whether the page shows the last choices and all visible points. With many points the update runs in a
+  /// background thread.
   [[nodiscard]] bool settled() const;
-  /// Waits until it does: for pictures and files.
+  /// Waits until the page is up to date; for pictures and files.
   void settle();
-  /// A page takes the height that the window gives it. Else every change of a text would have the window ask all pages,
-  /// also those behind, how high they would like to be at several widths.
+  /// Pages take the height that the window gives them. Otherwise each text change would query all pages, hidden ones
+  /// included, for their height at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
-  /// Marks the point that was selected last, on whichever page: at once where the page can be seen, else when it is
-  /// turned to. Says nothing of it (point_selected()).
+  /// Marks the point that was selected last on any page; a hidden page marks it when shown. Does not emit
+  /// point_selected().
   void mark(const ShownPoint& point);
   [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
-  /// Whether the page shows it.
+  /// Returns whether the marked point is visible on the page.
   [[nodiscard]] bool shows_marked() const { return mark_shown_; }
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
-  /// The point that was selected last is shown now that what was worked out aside is there: shows_marked().
+  /// The marked point is shown now, after a background update.
   void mark_found();
-  /// That point is to be explored, or pinned where one explores.
+  /// The user wants this point in the explorer, chosen or pinned.
   void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
-  /// That point, by its id in `file`, is to be shown among others over the tile.
+  /// The user wants this point, by its id in `file`, in a tile map.
   void map_wanted(const QString& file, qint64 point);
-  /// A menu is about to open over the page: the window adds what it offers of every page.
+  /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
-  /// It shows what was asked for.
+  /// The page is up to date.
   void answered();
-  /// A GPU itself is to be measured; what is being measured is to be stopped.
+  /// The user wants to measure a GPU's ceilings, or to stop the measurement.
   void device_work_wanted(const attnscope::ui::DeviceWork& work);
   void stop_wanted();
 
  protected:
-  /// What a menu over the page offers of what is selected there.
+  /// Adds entries for the selection to the context menu.
   virtual void fill_menu(QMenu& /*menu*/) {}
   void contextMenuEvent(QContextMenuEvent* event) override;
-  /// Every choice of the page belongs in here.
+  /// Choices to save and restore; every choice of the page has to be added.
   [[nodiscard]] Choices& choices() { return choices_; }
-  /// Shows what is chosen after restore(), whose choices may all be others.
+  /// Shows all choices after restore().
   virtual void show_choices() {}
-  /// Shows what is visible by now; through fall_behind() and catch_up() alone.
+  /// Rebuilds the page from the visible points. Called by fall_behind() and catch_up() only.
   virtual void show_anew() {}
-  /// Marks a point in what the page shows now; false: it does not show it. `moves`: the page may move what it shows to
-  /// have it in sight. What is selected meanwhile is not told.
+  /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
+  /// Selection changes meanwhile emit no signal.
   virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
-  /// Whether what the page shows may stay until what was asked for is there: a picture of other points, but not words
-  /// that say why there is none.
+  /// Returns whether the old content may stay visible until the update is done: yes for a picture, no for an
+  /// explanation of an empty page.
   [[nodiscard]] virtual bool may_stay() const { return true; }
-  /// Once the page shows something else by itself.
+  /// Marks the point again after the content changed.
   void renew_mark();
-  /// The user has selected a point on this page.
+  /// Emits point_selected() for a point that the user selected on this page.
   void tell_selected(const attnscope::ui::ShownPoint& point);
-  /// What the page shows is another: it looks anew, at once where it can be seen. Behind another page it waits until it
-  /// is turned to, so that a change costs what is seen of it, however many pages there are.
+  /// Marks the page as outdated. A visible page refreshes at once, a hidden one when shown.
   void fall_behind();
-  /// From now on whenever what is visible changes.
+  /// Refreshes the page whenever the visible points change.
   void keep_up_with(Workspace& workspace);
 
-  /// What the page shows is worked out by that: a word over what is shown says that it takes a while, and what it
-  /// throws aside. For what the page has as long as it lives.
+  /// Shows an overlay while `work` takes long, and its error if it fails. `work` has to live as long as the page.
   void watch(LiveWork& work);
-  /// Nobody says that it takes a while, but pictures and files wait for it.
+  /// No overlay for `work`, but settle() waits for it.
   void wait_for(LiveWork& work) { waited_for_.push_back(&work); }
-  /// Whether what was asked for is on its way.
+  /// Returns whether an update is pending.
   [[nodiscard]] bool waiting() const;
-  /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
+  /// Shows the overlay if the update is pending or failed; hides it otherwise.
   void say_late();
 
  private:
-  /// Whether it can be seen, or stands in no window that could hide it.
+  /// Returns whether the page is visible or has no window that could hide it.
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
-  /// What is asked for takes a while: after some patience a word over what is shown says so.
+  /// Starts the delay before the overlay is shown.
   void begin_late();
   void take_answer();
   [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &LiveWork::busy); }
-  /// With rows; null where there is none.
+  /// First visible table with rows; null: none.
   [[nodiscard]] const PlainTable* seen_table() const;
-  /// What waits until the page shows what was asked last.
+  /// Marks the point once the content is up to date.
   void mark_what_is_shown();
   void place_late();
 
   Choices choices_;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
-  bool mark_behind_ = false;  ///< marked_ is to be shown when the page is turned to
-  bool mark_stale_ = false;   ///< it was shown in what the page showed before
+  bool mark_behind_ = false;  ///< marked_ has to be shown when the page is shown.
+  bool mark_stale_ = false;   ///< The content changed since the mark was shown.
   bool mark_shown_ = false;
   bool marking_ = false;
-  Workspace* workspace_ = nullptr;  ///< that it keeps up with
+  Workspace* workspace_ = nullptr;  ///< Source of the visible points.
   std::vector<LiveWork*> watched_;
   std::vector<LiveWork*> waited_for_;
-  QTimer late_;  ///< how long nobody is told that he waits
+  QTimer late_;  ///< Delay before the overlay is shown.
   QLabel* late_words_ = nullptr;
-  QString failure_;  ///< of what was asked last; empty: none
+  QString failure_;  ///< Error of the last update; empty: none.
 };
 
-/// Under which key a page's state has its zoom.
+/// Key of the zoom in a page's state.
 inline QString zoom_key() {
   return QStringLiteral("zoom");
 }
-/// Keeps where the plot is zoomed to with what is chosen on the page.
+/// Saves and restores the zoom of the plot with the page's choices.
 void keep_zoom(Choices& choices, LegendPlot& plot);
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which pages the window has.
+// List of the window's pages.
 #pragma once
 
 #include <QIcon>
@@ -11,12 +11,12 @@
 namespace attnscope::ui {
 
 struct PageKind {
-  std::string_view id;  ///< on the command line, in settings and in icons' names
-  Message (*title)();   ///< on its tab and in the menu
+  std::string_view id;  ///< For the command line, settings and icon names.
+  Message (*title)();   ///< For the tab and the menu.
   Page* (*make)(Workspace& workspace, QWidget* parent);
 };
 
-/// In the order of their tabs. A page is one line of this list.
+/// Pages in tab order, one per line of the list.
 [[nodiscard]] std::span<const PageKind> page_kinds();
 [[nodiscard]] QIcon icon_of(const PageKind& kind);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plot with its table below.
+// Base class of pages with a plot and a table below it.
 #pragma once
 
 #include "ui/pages/problem_page.h"
@@ -16,14 +16,14 @@ class PlotTablePage : public ProblemPage {
   [[nodiscard]] PlainTable* table() const { return table_; }
 
  protected:
-  /// Of more rows than there is room for, the table scrolls; it has at least `fewest_rows`.
+  /// The table shows at least `fewest_rows` rows, and scrolls if it has more than fit.
   PlotTablePage(Workspace& workspace, const NewFilter& new_filter, int fewest_rows, QWidget* parent)
       : ProblemPage(workspace, new_filter, parent), fewest_rows_(fewest_rows) {}
 
-  /// `below`: what stands below both, in sight where the table is scrolled to; null: nothing.
+  /// `below`: widget below both; does not scroll. Null: none.
   void set_plot_and_table(QWidget* plot, QAbstractItemModel& model, const QString& name, int spacing,
                           QWidget* below = nullptr);
-  /// In pixels of the page.
+  /// Maximum height of the table in pixels.
   [[nodiscard]] virtual int room_for_table() const = 0;
   void fit_table();
   void resizeEvent(QResizeEvent* event) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Base of the pages that show one problem at a time: a filter over the visible points.
+// Base class of pages that show one problem at a time: a filter over the visible points.
 #pragma once
 
 #include <QStackedLayout>
@@ -25,50 +25,50 @@ namespace attnscope::ui {
 class ProblemPage : public Page {
   Q_OBJECT
  public:
-  /// Turns to a problem of the run, unless one is shown; false: the page can show none of its points.
+  /// Chooses a problem of the run unless one of its points is shown. Returns false if the page can show none of them.
   bool turn_to_run(const QString& file, std::int64_t run);
-  /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
+  /// Options of a field, by its label or key ("d", "Pass", "mask"); they depend on the choices before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
   [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() != empty_; }
-  /// What stands in place of the content; empty while that is there.
+  /// Text shown instead of the content; empty while the content is shown.
   [[nodiscard]] QString words() const;
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
 
  protected:
-  /// What the page shows, with `below` and the errors of what is simulated below it; at the end of the page's layout.
+  /// Adds the content, with `below` and the error note under it, at the end of the page's layout.
   void set_content(QWidget* content, QWidget* below = nullptr);
-  /// Shows it, with the errors of those parts.
+  /// Shows the content and the errors of these simulated parts.
   void show_content(const std::set<SimulatedPart>& parts);
-  /// Shows words in its place.
+  /// Shows a text instead of the content.
   virtual void show_words(const EmptyWords& words);
   using NewFilter = std::function<ProblemFilter()>;
-  /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
+  /// `new_filter` creates a filter without choices. The page's layout is a column that begins with the facets.
   ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWidget* parent);
 
   [[nodiscard]] bool may_stay() const override { return has_plot(); }
-  /// Turns to the problem of the first such point, of the axes that are chosen, unless one is shown.
+  /// Chooses the problem of the first point that matches, on the current axes, unless such a point is shown.
   bool turn_to_problem_of(const std::function<bool(const ShownPoint&)>& wanted);
-  /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
+  /// Shows the problem that the filter has chosen. Called after each change of the choice.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
-  /// The same of other points.
+  /// As show_problem(), after the points changed.
   virtual void show_points() { show_problem(); }
-  /// Those rows of what is visible that the page can show. Called in any thread.
+  /// Returns the visible rows that the page can show. Called in any thread.
   using Find = std::function<std::vector<Row>(const analysis::PointTable&)>;
-  /// From now on shows what is visible: has the rows found that the page can show and the filter narrow them, then
-  /// calls `show`; of many points aside, and what was asked before is forgotten. `of`: what `find` goes by besides the
-  /// points; of the same points and the same of that the rows are known, and `find` is not called.
+  /// Finds the rows that the page can show, applies the filter, then calls `show`; in a background thread for many
+  /// points. A new call replaces a pending one. `of` identifies `find`: with equal points and equal `of` the rows are
+  /// reused.
   void look_through(const std::string& of, Find find, std::function<void()> show);
-  /// Nothing that was looked for is wanted any more: it would undo what was chosen since.
+  /// Drops a pending search; its result would undo later choices.
   void stop_looking() { look_.drop(); }
   [[nodiscard]] bool looks() const { return look_.busy(); }
-  /// What is shown now, to go on from: its filter has what was chosen, for the points that fit the query now.
+  /// State to filter from: the current choices, with the points that match the query.
   [[nodiscard]] Narrowed narrowed(const QString& query) const;
   void take(Narrowed now);
-  /// What the filter took by itself holds no longer; what was chosen by hand does. Wants a look_through().
+  /// Drops the automatic choices of the filter and keeps those of the user. Call look_through() afterwards.
   void forget_taken() { filter_.forget_taken(); }
-  /// ProblemFilter's, of the page's own.
+  /// See ProblemFilter::narrow_by().
   void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
     filter_.narrow_by(facets, std::move(spread));
   }
@@ -83,12 +83,12 @@ class ProblemPage : public Page {
 
   Workspace& workspace_;
   ProblemFilter filter_;
-  std::optional<ProblemFilter> unfiltered_;  ///< what was taken when no query left points out
-  QString taken_of_;                         ///< the query that what is shown fits
-  std::shared_ptr<const PointSet> points_;   ///< all that were visible; the filter's rows are of the problem shown
+  std::optional<ProblemFilter> unfiltered_;  ///< Choices made when no query was set.
+  QString taken_of_;                         ///< Query of the points that are shown.
+  std::shared_ptr<const PointSet> points_;   ///< All visible points; the filter's rows are those of the shown problem.
   std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
-  std::string found_of_;                          ///< what they were found by
-  std::shared_ptr<const FacetBar::Texts> texts_;  ///< theirs; null: of no points yet
+  std::string found_of_;                          ///< `of` of the search that found the candidates.
+  std::shared_ptr<const FacetBar::Texts> texts_;  ///< Facet values of the candidates; null: not computed yet.
   FacetBar* facets_;
   QStackedLayout* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
@@ -98,17 +98,17 @@ class ProblemPage : public Page {
     Narrowed before;
   };
   static Narrowed look(const Look& asked, const Outdated& outdated);
-  std::string looks_for_;        ///< `of` of what was asked last
-  std::function<void()> found_;  ///< shows it
+  std::string looks_for_;        ///< `of` of the last search.
+  std::function<void()> found_;  ///< Shows the result of the last search.
   Live<Look, Narrowed> look_;
 };
 
-/// The layouts of maps as they are offered and saved: by the keys of their axes, rows first.
+/// Map layouts as offered and saved: keys of the axes, rows first.
 [[nodiscard]] inline QString label_of(const analysis::PointAxis& axis) {
   return qtext(axis.facet->label);
 }
 
-/// Whether they speak for a field in common: both cannot be axes of one picture.
+/// Returns whether two axes cover a common field; then they cannot be axes of one map.
 [[nodiscard]] inline bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
   return a.key() == b.key() ||
          std::ranges::any_of(a.names, [&](const std::string& name) { return b.speaks_for(name); });
