@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By what points of two sides of a comparison are partners: fields, knobs and the device.
+// Alignment of two sides of a comparison: the fields, knobs and device by which points are matched.
 #pragma once
 
 #include <span>
@@ -12,25 +12,25 @@
 
 namespace attnscope::analysis {
 
-/// By what points of two sides are partners.
+/// The keys by which points of both sides are matched.
 struct Alignment {
-  std::vector<std::string> fields;  ///< of the table of fields
+  std::vector<std::string> fields;  ///< names of point fields
   std::vector<std::string> knobs;
   bool all_knobs = false;
-  bool device = false;  ///< by name
+  bool device = false;  ///< by device name
 
-  /// "problem, tile, knobs, device" and what else it is made of.
+  /// Returns the alignment as keywords: "problem", "tile", "knobs", "device", and names of single fields and knobs.
   [[nodiscard]] std::vector<std::string> words() const;
 };
 
-/// `words`: names of fields and knobs, "N", "problem" (every field but algorithm and tile), "tile", "knobs", "device".
-/// Where none of them is of the problem, all of the problem is meant. Empty: the problem, and of algorithm, tile, knobs
-/// and device whatever both sides have a value of in common. The error names the word that is none.
+/// Parses an alignment. `words`: names of fields and knobs, or "N", "problem" (all fields except algorithm and tile),
+/// "tile", "knobs", "device". All problem fields are used if none is named. If `words` is empty: the problem, and each
+/// of algorithm, tile, knobs and device for which both sides share a value. The error names the unknown keyword.
 [[nodiscard]] Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable&,
                                                       std::span<const Row> base, std::span<const Row> other);
 
-/// What sides have in common that are two halves of something: every field and knob, and the device, that has the same
-/// values on both.
+/// Returns the alignment of two halves of one set of points: the fields, knobs and device that take the same set of
+/// values on both sides.
 [[nodiscard]] Alignment alignment_of_halves(const PointTable&, std::span<const Row> base, std::span<const Row> other);
 
 }  // namespace attnscope::analysis

@@ -6,17 +6,17 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Whether a counter's value came of a GPU, whoever ran it: only there two counts differ.
+/// Returns whether the counter was read on a GPU; only such counts vary between runs.
 bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
-/// Provenance of a ratio to the model.
+/// Returns the provenance of a ratio to the model.
 Provenance of_ratio(Provenance own) {
   return own == Provenance::measured ? Provenance::derived : own;
 }
 
-/// Metrics that are ratios themselves, and are 1 where two counts of the same bytes agree.
+/// Returns whether the metric itself is a ratio of bytes that is 1 if both agree.
 bool is_ratio(std::string_view metric) {
   return metric == metric_key::l2_sm_over_model || metric == metric_key::dram_over_compulsory;
 }
@@ -84,7 +84,7 @@ std::optional<Compared> ComparedValues::at(Row row) {
   std::optional<Compared> own = plain(row);
   if (!own || shown_.as != Comparison::over_model) return own;
   const std::optional<double> model = modelled_.at(row, shown_.metric);
-  // A ratio needs two amounts; a write-back may come out as nothing, or less.
+  // Write-back bytes may be zero or negative, so the ratio may be undefined.
   if (!model || own->value <= 0 || *model <= 0) return std::nullopt;
   return Compared{.value = own->value / *model,
                   .low = own->low / *model,

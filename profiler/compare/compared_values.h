@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric of points as it is, or over theory.
+// A metric's value per point, absolute or relative to the model.
 #pragma once
 
 #include <optional>
@@ -12,48 +12,50 @@
 
 namespace attnscope::analysis {
 
-/// `share_of_best`: percent of the best value shown beside it, 100 for the best, whichever end is the better one.
+/// `share_of_best`: percent of the best value shown, 100 for the best. The direction depends on the metric.
 enum class Comparison { none, share_of_best, over_model };
-/// "value", "best", "model": what saved choices have.
+/// Returns "value", "best" or "model", as stored in saved settings.
 [[nodiscard]] std::string_view to_string(Comparison);
 
-/// What is shown of points.
+/// A metric and the way its values are compared.
 struct Quantified {
   std::string metric;  ///< key of the metrics table
   Comparison as = Comparison::none;
 
-  /// Whether values are ratios, of which 1 says that both are alike.
+  /// Returns whether values are ratios for which 1 means equal.
   [[nodiscard]] bool around_one() const;
   bool operator==(const Quantified&) const = default;
 };
 
-/// Whether a point's end leaves it values: points without counters still have times, registers and the model.
+/// Returns whether points with this disposition have values. Points without counters still have times, registers and
+/// model values.
 [[nodiscard]] bool has_values(Disposition);
 
 struct Compared {
   double value = 0;
   double low = 0;   ///< how far its samples scatter, lowest and highest quartile, or a counter counted once; the value
   double high = 0;  ///< itself where it does neither
-  Provenance provenance = Provenance::measured;  ///< of the value; of a ratio derived, or what either part is beside
-  std::optional<double> over = std::nullopt;     ///< what it was divided by, in the metric's unit
+  /// of the value; `derived` for a ratio of a measured value to the model
+  Provenance provenance = Provenance::measured;
+  std::optional<double> over = std::nullopt;  ///< divisor in the metric's unit, if any
 };
 
-/// Of the points of one table, which has to outlive it. A share of the best is the metric's own value here: who shows
-/// the values together knows which is the best.
+/// Compared values of one table, which must outlive this object. For `share_of_best` it returns the metric itself,
+/// because the caller knows which values are shown.
 class ComparedValues {
  public:
   ComparedValues(const PointTable&, Quantified);
 
   [[nodiscard]] const Quantified& shown() const { return shown_; }
-  /// Nothing where the point has no value, or nothing to be compared with.
+  /// Returns nullopt if the point or the model has no value.
   [[nodiscard]] std::optional<Compared> at(Row row);
-  /// The metric itself.
+  /// Returns the metric without comparison.
   [[nodiscard]] std::optional<Compared> plain(Row row) const;
 
  private:
   const PointTable& table_;
   Quantified shown_;
-  const Metric* metric_;  ///< none of a counter that the table of metrics does not have
+  const Metric* metric_;  ///< null if the metrics table lacks this counter
   const ValueColumn& values_;
   const ValueColumn& times_;
   const ValueColumn& first_quartiles_;

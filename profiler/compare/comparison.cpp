@@ -24,7 +24,6 @@ namespace {
 constexpr std::array<std::string_view, compared_level_count> level_keys{
     metric_key::dram_bytes, metric_key::dram_settled_bytes, metric_key::l2_sm_bytes};
 
-/// What decides who is a partner of whom.
 std::vector<RowKey> partner_keys(const PointTable& table, const Alignment& alignment) {
   std::vector<RowKey> keys;
   keys.reserve(alignment.fields.size() + alignment.knobs.size() + 2);
@@ -35,13 +34,13 @@ std::vector<RowKey> partner_keys(const PointTable& table, const Alignment& align
   return keys;
 }
 
-/// When in its round each point was measured, as far as its run says.
+/// Position of each point in the shuffled order of its round, if its run recorded the shuffle.
 class Moments {
  public:
   explicit Moments(const PointTable& table) : table_(table) {}
 
   std::optional<double> of(Row row, int round) {
-    constexpr std::size_t most_points = 1'000'000;  // a file may say anything
+    constexpr std::size_t most_points = 1'000'000;  // limits memory for malformed files
     constexpr std::size_t most_places = 50'000'000;
     const Run& run = table_.run(row);
     const std::size_t place = run.first_place + table_.points().place(row);
@@ -63,36 +62,36 @@ class Moments {
 
  private:
   const PointTable& table_;
-  std::map<std::pair<RunIndex, int>, std::vector<std::uint32_t>> places_;  ///< by run and round: of each point
+  std::map<std::pair<RunIndex, int>, std::vector<std::uint32_t>> places_;  ///< by run and round: position of each point
   std::size_t kept_ = 0;
 };
 
-/// One round of a row.
+/// One round of a point.
 struct RoundAt {
-  /// Run (the first of those that were measured in turns), which of its rows at this key, round.
+  /// First run of the interleaved session, index among this run's rows with the same key, round.
   std::tuple<RunIndex, std::size_t, int> place;
   double ns = 0;
-  double hz = 0;                                ///< 0: not known
-  std::optional<double> moment = std::nullopt;  ///< how far in its round
+  double hz = 0;                                ///< 0 if unknown
+  std::optional<double> moment = std::nullopt;  ///< fraction of the round
 };
 
-/// Of what is imported, also where its samples did not come along.
+/// Imported rows count even without samples.
 bool has_time(const PointTable& table, const ValueColumn& times, Row row) {
   return has_values(table.disposition(row)) && times.at(row).value_or(0) > 0;
 }
 
-/// What is looked at of every pair, found once.
+/// Columns and caches shared by all pairs.
 struct Looked {
   explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
-  /// What is published of a simulated row's GPU.
+  /// Returns the published simulator errors for the row's GPU.
   [[nodiscard]] const PublishedErrors& errors(Row row) {
     const PublishedErrors*& known = errors_[table.run_index(row)];
     if (known == nullptr) known = &published_errors(table.run(row).device_name);
     return *known;
   }
-  /// The run whose rounds a row's are.
+  /// Returns the run whose rounds the row belongs to; interleaved runs share the first one.
   [[nodiscard]] RunIndex session(Row row) const {
     const std::uint64_t turns = table.run(row).turns;
     if (turns == 0) return table.run_index(row);
@@ -107,7 +106,7 @@ struct Looked {
   std::map<RunIndex, const PublishedErrors*> errors_;
 };
 
-/// A row of one round, which most are.
+/// Fast path for rows with a single round.
 std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
   const double ns = looked.times.at(row).value_or(0);
   if (!(ns > 0)) return std::nullopt;
@@ -126,7 +125,7 @@ std::optional<double> median_over(const std::vector<double>& values) {
 std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
   const PointTable& table = looked.table;
   std::vector<RoundAt> rounds;
-  std::map<RunIndex, std::vector<RoundAt>> again;  // of imports: nobody says that what stands twice are two rounds
+  std::map<RunIndex, std::vector<RoundAt>> again;  // duplicates in imports are not known to be separate rounds
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row row = rows[i];
     const RunIndex run = table.run_index(row);
@@ -170,14 +169,14 @@ void push(RoundsOfSide& side, const RoundAt& round) {
   side.recordings.push_back(std::get<0>(round.place));
   side.rounds.push_back(static_cast<std::uint32_t>(std::max(0, std::get<2>(round.place))));
   if (round.hz > 0) side.cycles.push_back(round.ns * round.hz / 1e9);
-  // Each round of each recording has a number of its own.
+  // Number rounds uniquely across recordings.
   constexpr double most_rounds_of_a_run = 1 << 20;
   if (!round.moment) return;
   const double first = most_rounds_of_a_run * static_cast<double>(std::get<0>(round.place));
   side.moments.push_back(first + std::get<2>(round.place) + *round.moment);
 }
 
-/// What recordings of such a point differ by, where that is known of all of a side's.
+/// Sets the calibrated variance between recordings if all runs of the side have one.
 void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_clock, RoundsOfSide& side) {
   if (std::ranges::any_of(rows, [&](Row row) { return table.run(row).noise == nullptr; })) return;
   std::map<std::uint32_t, std::size_t> rounds;
@@ -192,7 +191,7 @@ void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_c
   }
 }
 
-/// Clocks count where every round of both sides has one.
+/// Keeps cycles only if every round of both sides has a clock.
 void settle_cycles(ComparedRow& row) {
   if (row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size()) return;
   row.base.cycles.clear();
@@ -212,7 +211,7 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
     push(row.other, *partner);
     ++in_one;
   }
-  // Rounds of other recordings beside a few common ones are worth more than these.
+  // Prefer all rounds of separate recordings to a few common rounds.
   row.paired = in_one > 0 && (in_one >= fewest_rounds || (in_one == base.size() && in_one == other.size()));
   if (!row.paired) {
     row = {};
@@ -225,7 +224,7 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   if (base_computed && other_computed) {
     const Row first = pair.base.front();
     const Row second = pair.other.front();
-    // One simulator with one GPU's rates is off by the same in both.
+    // One simulator with one GPU's rates has the same error on both sides.
     const bool one_simulation =
         looked.session(first) == looked.session(second) ||
         (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
@@ -254,7 +253,7 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   return row;
 }
 
-/// How many of them there are.
+/// Returns the number of distinct recordings.
 std::size_t different(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
   if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
   recordings.insert(recordings.end(), more.begin(), more.end());
@@ -284,14 +283,13 @@ void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& 
     const ValueColumn& column = *looked.levels.at(level);
     pair.levels.at(level) = {.base = median_of_rows(column, pair.base), .other = median_of_rows(column, pair.other)};
   }
-  // What a cold simulated launch leaves dirty is among its written bytes, of a GPU's it is not: of the two the settled
-  // bytes are to be held against one another.
+  // Cold-L2 simulation counts dirty lines as written DRAM bytes, GPU counters do not. Compare only settled bytes then.
   const bool settles = is_computed(table, pair.base) != is_computed(table, pair.other);
   if (settles && table.spec(pair.base.front()).cache == CacheState::cold) pair.levels.front() = {};
 }
 
-/// Whether they are one point, measured again: of one origin (a simulation is no further round of a measurement) and of
-/// the same kernel sources, as far as these are known. What is computed has no rounds, so it gives the same time.
+/// Returns whether the rows are repeated measurements of one point: equal spec, device, origin and, if known, kernel
+/// sources. Computed rows must also have equal times.
 bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   if (rows.size() == 1) return true;
   const Row first = rows.front();
@@ -306,7 +304,7 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   });
 }
 
-/// Points of one side that did not run: each with those that are the same and ended alike.
+/// Groups failed rows of one side by spec, disposition and reason.
 std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Row> rows) {
   std::vector<std::vector<Row>> ends;
   for (const Row row : rows) {
@@ -323,7 +321,7 @@ std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Ro
   return ends;
 }
 
-/// What a key's rows are: a pair, or left out.
+/// Adds the rows of one key to `result`, as a pair or as excluded rows.
 void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
               ComparisonResult& result) {
   using Why = LeftOut::Why;

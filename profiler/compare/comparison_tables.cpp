@@ -20,7 +20,7 @@ using Line = ComparisonLine;
 using Number = std::optional<double>;
 using PairNumber = std::function<Number(const ComparedPair&)>;
 
-/// How the candidate's point differs from the baseline's, as axes.
+/// Returns the axes in which the candidate's point differs from the baseline's.
 std::string difference_of(const PointTable& points, const ComparedPair& pair) {
   const Row base = pair.base.front();
   const Row other = pair.other.front();
@@ -35,7 +35,7 @@ std::string with_remark(const std::string& what, const Message& remark) {
   return text(say::compare::with_remark{.what = what, .remark = remark});
 }
 
-/// A time, with "simulated" or "throttled" where that sets it apart from a GPU's at its own clocks.
+/// Returns the time with its provenance unless measured, and "throttled" if it was.
 std::string time_text(const PointTable& points, double ns, const std::vector<Row>& rows) {
   std::vector<std::string> remarks;
   const Provenance origin = points.points().origin(rows.front());
@@ -47,7 +47,7 @@ std::string time_text(const PointTable& points, double ns, const std::vector<Row
   return remarks.empty() ? time : with_remark(time, Message::verbatim(fmt::format("{}", fmt::join(remarks, ", "))));
 }
 
-/// Columns for people.
+/// Columns of the table shown to users.
 class PeopleColumns {
  public:
   PeopleColumns(const ComparisonView& view, std::vector<Line> lines) : table_(std::move(lines)) {
@@ -86,7 +86,8 @@ class PeopleColumns {
   Table take() && { return std::move(table_).take(); }
 
  private:
-  /// `rows`: of the point that the number is of. A number that no pair has makes no column where `optional`.
+  /// Adds a numeric column. `rows`: the point that a cell links to. `optional`: omits the column if no pair has a
+  /// value.
   void add_number(Column column, const PairNumber& number, std::function<std::string(const ComparedPair&)> words,
                   std::vector<Row> ComparedPair::*rows = nullptr, bool optional = false) {
     const auto of_line = [number](const Line& line) { return line.pair == nullptr ? Number() : number(*line.pair); };
@@ -177,7 +178,7 @@ class PeopleColumns {
   TableOf<Line> table_;
 };
 
-/// Columns for programs: values of pairs, empty for what is not compared, and the other way.
+/// Columns of exported data. Cells of pairs are empty for excluded rows and vice versa.
 struct ProgramColumns {
   TableOf<Line> table;
 
@@ -267,7 +268,7 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
   return std::move(table).take();
 }
 
-/// Changes that an answer states, by their keys.
+/// Change columns of an answer with their keys.
 constexpr std::array answer_changes{std::pair("slower_by", &ComparisonAnswer::slower_by),
                                     std::pair("faster_by", &ComparisonAnswer::faster_by),
                                     std::pair("detectable", &ComparisonAnswer::detectable),
@@ -276,7 +277,7 @@ constexpr std::array answer_changes{std::pair("slower_by", &ComparisonAnswer::sl
 }  // namespace
 
 double verdict_order(const RowVerdict& row) {
-  const double change = std::atan(std::log(row.time.ratio)) / std::numbers::pi;  // within half of 0
+  const double change = std::atan(std::log(row.time.ratio)) / std::numbers::pi;  // within (-0.5, 0.5)
   switch (row.verdict) {
     case Verdict::slower:
       return -change;

@@ -18,12 +18,12 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Both sides are computed: they have no spread, and no interval.
+/// True if both sides are computed.
 bool has_no_spread(const ComparedPair& pair) {
   return pair.verdict.time.interval.low >= pair.verdict.time.interval.high;
 }
 
-/// Whether this program measured both sides, and can do so again.
+/// Returns whether Attnscope measured both sides and can do so again.
 bool can_measure(const PointTable& table, const ComparedPair& pair) {
   return std::ranges::all_of(std::array{pair.base.front(), pair.other.front()}, [&](Row row) {
     return table.points().origin(row) == Provenance::measured &&
@@ -31,7 +31,7 @@ bool can_measure(const PointTable& table, const ComparedPair& pair) {
   });
 }
 
-/// Whether one process can measure both in the same rounds.
+/// Returns whether one process can measure both sides in the same rounds.
 bool can_interleave(const PointTable& table, const ComparedPair& pair) {
   if (pair.paired) return true;
   const Row base = pair.base.front();
@@ -60,7 +60,7 @@ Message undecided_reason(Undecided undecided) {
   return say::compare::spread{};
 }
 
-/// Samples of a point in one round, as it was measured.
+/// Returns the recorded number of samples per round.
 std::size_t samples_per_round(const PointTable& table, Row row) {
   const std::optional<KernelOfRow> sum = table.points().sum(row);
   const std::size_t rounds = table.points().rounds(row);
@@ -75,8 +75,8 @@ struct JudgedPair {
 RatioInterval mean_of(std::span<const JudgedPair> judged) {
   double sum = 0;
   bool assumed = false;
-  std::map<const ComparisonResult*, double> squares;  // by result, of the half-widths of points in the same rounds
-  double half = 0;                                    // of the others
+  std::map<const ComparisonResult*, double> squares;  // by result: squared half-widths of paired points
+  double half = 0;                                    // sum of the other half-widths
   for (const auto& [pair, result] : judged) {
     const RatioInterval& time = pair->verdict.time;
     const double width = std::log(time.interval.high / time.interval.low) / 2;
@@ -109,8 +109,8 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> 
     }
     ++answer.verdicts.at(static_cast<std::size_t>(row.verdict));
     if (row.detectable > 0) detectable.push_back(row.detectable);
-    // A computed value has no error of its own, and the model's is not in it; a change within the margin is in the
-    // verdict already.
+    // Skip computed values, whose interval lacks the model's error, and changes within the margin, which the verdict
+    // covers.
     if (has_no_spread(*pair) || row.sure <= result->margin) continue;
     if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.sure);
     if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.sure);
@@ -165,12 +165,12 @@ std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
   return words;
 }
 
-/// What the spreads of the pairs are made of, a sentence each.
+/// Returns one sentence per source of interval width.
 std::vector<Message> spreads_of(const ComparisonView& view) {
   std::map<SpreadFloor, std::size_t> rows;
   std::size_t exact = 0;
-  std::size_t paired = 0;    // of those without a floor
-  std::size_t by_tiles = 0;  // of those of a model
+  std::size_t paired = 0;    // of SpreadFloor::none
+  std::size_t by_tiles = 0;  // of SpreadFloor::of_model
   std::size_t steadied = 0;
   std::size_t one_clock = 0;
   std::size_t shifted = 0;
@@ -225,7 +225,7 @@ std::vector<Message> spreads_of(const ComparisonView& view) {
   return words;
 }
 
-/// Everything that follows from the sides.
+/// Fills all members that follow from the sides.
 ComparisonView summarized(ComparisonView view) {
   view.counts = {};
   view.left_out = 0;

@@ -19,7 +19,7 @@ namespace {
 
 using ComparedRows = std::array<std::vector<Row>, 2>;
 
-/// What has no partner enters no ratio; without any pair all rows stand for their side.
+/// Returns the rows of all pairs, or all rows of both sides if there are no pairs.
 ComparedRows compared_rows(const ComparisonRequest& request, const ComparisonResult& result) {
   if (result.pairs.empty()) return {request.base, request.other};
   ComparedRows sides;
@@ -30,10 +30,10 @@ ComparedRows compared_rows(const ComparisonRequest& request, const ComparisonRes
   return sides;
 }
 
-/// Clocks that differ by less are one.
+/// Relative clock difference below which clocks count as equal.
 constexpr double one_clock = 0.01;
 
-/// The SM clocks held in the rounds of both sides, where their medians are not the same.
+/// Adds the SM clocks of both sides if their medians differ.
 void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonResult& result) {
   std::array<std::optional<SampleSummary>, 2> clocks;
   std::array<Message, 2> words;
@@ -50,7 +50,7 @@ void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonRe
     const std::string high = fmt::format("{:.0f}", *most);
     words.at(side) = *most - *least > one_clock * *least ? Message(say::difference::megahertz{.low = low, .high = high})
                                                          : Message::verbatim(low + " MHz");
-    // Sorting many that are one and the same takes long.
+    // Avoids sorting many equal values.
     clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);
   }
   if (!clocks[0] || !clocks[1]) return;
@@ -58,7 +58,7 @@ void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonRe
   result.differences.push_back({.name = say::difference::sm_clock{}, .base = {words[0]}, .other = {words[1]}});
 }
 
-/// Of one name what each side was made under, by its English text.
+/// Values of one condition on each side, keyed by English text.
 struct Condition {
   Message name;
   std::array<std::map<std::string, Message>, 2> sides;
@@ -78,14 +78,14 @@ std::vector<Message> values_of(const std::map<std::string, Message>& side) {
   return values;
 }
 
-/// "NVIDIA H200", with the GPU's own name where sides have GPUs of one kind that are not the same.
+/// Returns "NVIDIA H200", with the GPU's ID if the runs used several GPUs of this model.
 std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
   const Run& of_run = table.runs()[run];
   if (!apart || of_run.device_id.empty()) return of_run.device_name;
   return fmt::format("{} ({})", of_run.device_name, of_run.device_id);
 }
 
-/// How many of the pairs ran with throttled clocks on either side, where any did.
+/// Adds the share of throttled pairs per side, if any.
 void add_throttling(const PointTable& table, ComparisonResult& result) {
   std::array<std::size_t, 2> throttled{};
   for (const ComparedPair& pair : result.pairs) {
@@ -121,7 +121,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
                          cache.key(row) == cache.key(*before) &&
                          table.points().origin(row) == table.points().origin(*before);
       before = row;
-      if (again) continue;  // most rows
+      if (again) continue;  // fast path for most rows
       runs.at(side).insert(table.run_index(row));
       add(conditions, at_start, side, Message::verbatim(attnscope::to_string(cache.value(row))));
       add(conditions, values, side, title(table.points().origin(row)));

@@ -14,7 +14,7 @@ bool of_the_tile(std::string_view name) {
   return field != nullptr && field->role == FieldRole::tile;
 }
 
-/// Each has a curve of its own, and the tile is chosen by itself.
+/// These facets have separate curves or are chosen automatically (tile).
 bool of_a_curve(std::string_view key) {
   return key == field_name::algorithm || key == device_facet_key || key == tile_facet()->key;
 }

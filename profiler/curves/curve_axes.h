@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What curves can be drawn over and grouped by, and what then narrows their points.
+// Axes and groups of curves, and the facets that select the points of one plot.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace attnscope::analysis {
 
-/// What narrows points to those of one plot: every field that neither the axis nor the group speaks for, but the
-/// algorithm and the device, which are curves of their own. Knobs only where the axis, or the group, is a knob or a
-/// side of the tile; else a tile stands for its algorithm with all that it was told.
+/// Returns the facets that must be fixed to get the points of one plot: all fields except axis, group, algorithm and
+/// device (which have separate curves). Knobs are included only if axis or group is a knob or a tile dimension;
+/// otherwise one tile with its knobs is chosen per algorithm.
 [[nodiscard]] std::vector<FacetPtr> facets_beside_curves(const PointAxis& axis, const FacetPtr& group,
                                                          const Algorithms& = Algorithms::known());
-/// What facets_beside_curves() may give, each once.
+/// Returns the union of all results of facets_beside_curves().
 [[nodiscard]] std::vector<FacetPtr> all_curve_facets(const Algorithms& = Algorithms::known());
-/// Axes that have two values or more among these rows.
+/// Returns the axes with two or more values among these rows.
 [[nodiscard]] std::vector<PointAxis> varying_curve_axes(const PointTable&, std::span<const Row> rows);
 
-/// The axis that a facet is, with the fields that it stands for.
+/// Returns the axis of a facet, with the fields that it covers.
 [[nodiscard]] PointAxis axis_of_facet(const FacetPtr&, const Algorithms&);
-/// Whether it gives a side of the tile.
+/// Returns whether the axis sets a tile dimension.
 [[nodiscard]] bool gives_tile(const PointAxis&);
 
 }  // namespace attnscope::analysis

@@ -44,7 +44,7 @@ std::optional<Reading> read_value(const PointTable& table, Row row, Quantity qua
   if (!value || *value <= 0) return {};
   const Provenance origin = values_of(table, quantity).provenance(row);
   if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
-    // A wrong result's traffic would be drawn beside right ones: it is kept in the table, not on the curve.
+    // Do not plot the traffic of incorrect results; the table still lists it.
     if (disposition != Disposition::ok) return {};
     Reading counted{*value, *value, *value, origin};
     if (table.points().rounds(row) > 1) {
@@ -55,7 +55,7 @@ std::optional<Reading> read_value(const PointTable& table, Row row, Quantity qua
     }
     return counted;
   }
-  // Without counters there is still a time.
+  // Times do not need counters.
   if (disposition != Disposition::ok && disposition != Disposition::no_counters) return {};
   const auto time = table.values(metric_key::time_median_ns).at(row);
   if (!time || *time <= 0) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of a point on a curve over N, and whether two of them differ.
+// Values of points on a curve over N.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace attnscope::analysis {
 
-/// A value and how far its samples scatter.
+/// A value with the range of its samples.
 struct Reading {
   double value = 0;
   double low = 0;
   double high = 0;
   Provenance provenance = Provenance::measured;
 };
-/// Nothing of a point whose end leaves it none, and of what is not above 0.
+/// Returns nullopt if the point has no value or the value is not positive.
 [[nodiscard]] std::optional<Reading> read_value(const PointTable&, Row, Quantity);
 
-/// Whether the second of two points, which both have a row, is better by more than they scatter: bytes by the spread of
-/// two counts of one launch, time and rate by a comparison's verdict that it is faster (verdicts.h).
+/// Returns whether `better` is significantly better than `worse`; both points have a row. Bytes: by more than the count
+/// spread. Time and rate: verdict FASTER (verdicts.h).
 [[nodiscard]] bool told_apart(const PointTable&, const CurvePoint& worse, const CurvePoint& better, Quantity);
 
 }  // namespace attnscope::analysis

@@ -22,9 +22,9 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Devices that an algorithm's colour has shades for.
+/// Devices that can share an algorithm's color in different shades.
 constexpr std::size_t most_of_shades = 3;
-/// Older runs that an algorithm's colour has shades and marks for.
+/// Older runs that can share an algorithm's color in different shades and markers.
 constexpr int oldest_of_shades = 3;
 
 std::string algorithm_words(std::string_view name) {
@@ -32,7 +32,7 @@ std::string algorithm_words(std::string_view name) {
   return short_title(known, name);
 }
 
-/// " · memory-wall (2)", where runs have to be told apart.
+/// Returns " · memory-wall (2)", or an empty string if the runs need no distinction.
 std::string of_run(const SeriesName& name) {
   return name.runs.empty() ? std::string() : " · " + name.runs;
 }
@@ -71,7 +71,7 @@ std::string curve_label(const Curve& curve) {
   return {};
 }
 
-/// Colors are those of devices, where an algorithm's has too few shades.
+/// Assigns one color per device if there are more devices than shades.
 void give_device_hues(std::vector<Curve>& curves) {
   for (Curve& curve : curves) {
     if (curve.name.device.empty()) continue;
@@ -80,11 +80,11 @@ void give_device_hues(std::vector<Curve>& curves) {
   }
 }
 
-/// Grouped curves are told apart by their colour: each algorithm's groups follow one another.
+/// Assigns one color per group, with the groups of an algorithm in sequence.
 std::size_t give_group_hues(std::vector<Curve>& curves) {
-  std::map<std::pair<std::string, int>, int> hue_of;  // by owner and age, in the order of the curves
+  std::map<std::pair<std::string, int>, int> hue_of;  // by owner and age, in curve order
   for (Curve& curve : curves) {
-    if (curve.name.algorithm.empty()) continue;  // the problem's own
+    if (curve.name.algorithm.empty()) continue;  // curve of the problem, without algorithm
     curve.paler = false;
     curve.hue_words = owner_words(curve.name) + of_run(curve.name);
     curve.hue = hue_of.try_emplace({curve.hue_words, curve.name.age}, static_cast<int>(hue_of.size())).first->second;
@@ -92,12 +92,12 @@ std::size_t give_group_hues(std::vector<Curve>& curves) {
   return hue_of.size();
 }
 
-/// What is compared in one plot has one colour only where its marks differ.
+/// Assigns different markers to curves that share a color.
 void give_looks(std::vector<Curve>& curves, int colors) {
   std::map<std::tuple<std::string, int, int, Provenance>, std::vector<std::string>> sides_of;
   for (Curve& curve : curves) {
     if (curve.kind != CurveKind::measured) continue;
-    const bool own_color = curve.hue >= 0;  // of a device, which its algorithms share
+    const bool own_color = curve.hue >= 0;  // a device's color, shared by its algorithms
     std::vector<std::string>& sides = sides_of[{own_color ? std::string() : curve.name.algorithm, curve.hue,
                                                 curve.shade % static_cast<int>(most_of_shades), curve.provenance}];
     const std::string side = fmt::format("{}{}{}", owner_words(curve.name), of_run(curve.name), curve.name.age);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What curves are called, and how those of one picture are told apart: their colours, shades and marks.
+// Labels, colors, shades and markers of curves.
 #pragma once
 
 #include <set>
@@ -10,24 +10,24 @@
 
 namespace attnscope::analysis {
 
-/// Gives every curve its label and look. `colors`: of devices or owners, after which they repeat.
+/// Sets every curve's label and look. `colors`: number of device or owner colors before they repeat.
 void name_curves(CurveSet&, int colors);
 
-/// "FA2 (torch 2.8) on H200": whose curve it is, as far as that has to be said.
+/// Returns the owner of a curve, with label and device where needed: "FA2 (torch 2.8) on H200".
 [[nodiscard]] std::string owner_words(const SeriesName&);
-/// "DRAM", "time", "Achieved occupancy": what a curve shows.
+/// Returns the title of the plotted quantity: "DRAM", "time", "Achieved occupancy".
 [[nodiscard]] std::string quantity_words(const Curve&);
 [[nodiscard]] std::string quantity_words(Quantity);
-/// The first line of the curve's label, with what its point is instead of what most are: "FA2 · DRAM · simulated,
+/// Returns the first line of the curve's label, with the provenance of this point: "FA2 · DRAM · simulated,
 /// extrapolated".
 [[nodiscard]] std::string label_of(const Curve&, const CurvePoint&);
-/// "N 4096", "Br 64", "Mask causal": a place of the abscissa.
+/// Returns axis and value: "N 4096", "Br 64", "Mask causal".
 [[nodiscard]] std::string place_words(const CurveSet&, double n);
-/// The value there of an axis whose values are words (CurveSet::places).
+/// Returns the value at position n of an axis without numbers (CurveSet::places).
 [[nodiscard]] std::string word_at(const CurveSet&, double n);
-/// "128 × 64, warps 4": a tile with its knobs.
+/// Returns tile and knobs: "128 × 64, warps 4".
 [[nodiscard]] std::string tile_words(const Config&);
-/// "warps 4", "causal".
+/// Returns "warps 4" or "causal".
 [[nodiscard]] std::string knob_words(std::string_view name, const KnobValue&);
 
 }  // namespace attnscope::analysis

@@ -30,14 +30,14 @@ std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, 
   const int steps = static_cast<int>(std::ceil(octaves * theory_points_per_octave));
   for (int i = 1; i < steps; ++i) {
     const double n = static_cast<double>(first) * std::exp2(octaves * i / steps);
-    // Multiples of 64 fill the tiles of most shapes: the curve shows the law, not the ragged edges between points.
+    // Multiples of 64 fill most tile shapes, so the curve shows the law without ragged-tile effects.
     const auto rounded = static_cast<std::int64_t>(std::round(n / 64) * 64);
     if (rounded > first && rounded < last) lengths.insert(rounded);
   }
   return {lengths.begin(), lengths.end()};
 }
 
-/// The tile that most N have; of equal ones the smallest.
+/// Returns the tile that is used at most N; the one with the lowest code in a tie.
 Config common_tile(const PointTable& table, const RowsByPlace& at) {
   std::map<std::uint32_t, int> votes;
   for (const auto& [n, rows] : at) ++votes[table.tile_code(rows.front())];
@@ -45,21 +45,21 @@ Config common_tile(const PointTable& table, const RowsByPlace& at) {
   return table.tile(most->first);
 }
 
-/// One algorithm on one device by one kind of measurement, of one group: what becomes one series, or one a run.
+/// Rows of one algorithm, device, provenance and group: one series, or one per run.
 struct Family {
   std::string algorithm;
   Provenance provenance = Provenance::measured;
-  std::string label;  ///< of an imported one: what its runs were imported under
+  std::string label;  ///< label of an imported run
   std::string group;
   std::vector<Row> rows;
 };
 
-/// A series of a family: runs that have no place in common.
+/// Series of a family, from runs without common positions.
 struct Strand {
   SeriesName name;
   Provenance provenance = Provenance::measured;
   RowsByPlace at;
-  RunIndex run = 0;  ///< the newest of them: the device's limits
+  RunIndex run = 0;  ///< newest run; its device limits apply
 
   [[nodiscard]] bool measured() const { return provenance == Provenance::measured; }
 };
@@ -85,8 +85,6 @@ class CurveBuilder {
   [[nodiscard]] bool bytes() const { return request_.ordinate == Ordinate::bytes; }
   [[nodiscard]] const DeviceLimits& limits_of(const Strand& strand) const { return table_.runs()[strand.run].limits; }
 
-  // Any axis.
-
   void prepare_axis() {
     set_.metric = request_.metric;
     set_.axis = request_.axis;
@@ -94,14 +92,14 @@ class CurveBuilder {
     values_.emplace(table_, Quantified{.metric = request_.metric});
     selection_.rule = request_.tile.rule;
     if (request_.group) group_ = axis_of_facet(request_.group, table_.algorithms());
-    // A memory has as many tiles as problems have d: at each place its fastest stands for it.
+    // A memory size has one tile per d: use the fastest at each position.
     const bool given = gives_tile(*request_.axis) || (request_.group && gives_tile(group_));
     if (given) selection_.rule = TileSelection::Rule::fastest;
     placing_ = {[this](Row row) { return *place_of(row); },
                 [this](Row row) { return values_->plain(row).has_value(); }};
   }
 
-  /// Where a row stands along the axis; nothing where it does not say.
+  /// Returns the row's position on the axis; nullopt if unknown.
   [[nodiscard]] std::optional<double> place_of(Row row) const {
     if (column_ == nullptr) return static_cast<double>(table_.n_k(row));
     const std::uint32_t code = column_->codes[row];
@@ -110,7 +108,7 @@ class CurveBuilder {
     return number > 0 ? std::optional(number) : std::nullopt;
   }
 
-  /// "128 × 64", "Bc 32", "causal"; empty where the point's source did not say its tile.
+  /// Returns "128 × 64", "Bc 32" or "causal"; empty if the point's tile is unknown.
   [[nodiscard]] std::string group_words(const FacetValue& value, Row row) const {
     if (gives_tile(group_) && !tile_stated(table_.tile_of(row).tile)) return {};
     return group_.number ? fmt::format("{} {}", text(group_.facet->label), value.text) : value.text;
@@ -123,7 +121,7 @@ class CurveBuilder {
     return std::move(set_);
   }
 
-  /// The metric's values, and theory's beside them.
+  /// Adds the curve of the metric and its model.
   void add_over_axis(const Strand& strand) {
     Curve curve;
     curve.name = strand.name;
@@ -149,14 +147,14 @@ class CurveBuilder {
       curve.points.push_back(*point);
     }
     if (curve.points.empty()) return;
-    // A rate is computed of a measured time: it is what its points are.
+    // Rates of measured times are derived, like their points.
     if (curve.provenance == Provenance::measured) curve.provenance = curve.points.front().provenance;
     const bool with_model = request_.model && model.name.age == 0 && !model.points.empty();
     set_.curves.push_back(std::move(curve));
     if (with_model) set_.curves.push_back(std::move(model));
   }
 
-  /// One mark an algorithm, place and ending: a column of marks for all groups says no more.
+  /// Adds one marker per algorithm, position and disposition, for all groups together.
   void note_failure(const std::string& algorithm, double place, Row row) {
     const Disposition ended = table_.disposition(row);
     if (ended == Disposition::ok || ended == Disposition::cancelled) return;
@@ -165,8 +163,6 @@ class CurveBuilder {
     });
     if (!known) set_.failed.push_back({algorithm, place, row});
   }
-
-  // Families and their series.
 
   std::vector<Family> families_of(std::span<const Row> rows) {
     using Key =
@@ -180,7 +176,7 @@ class CurveBuilder {
       const std::string& algorithm = table_.algorithm(row);
       if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
       if (!request_.algorithms.contains(algorithm) || !place_of(row)) continue;
-      // Two programs' or two versions' numbers of one name are not repeats of one another.
+      // Values of different programs or versions are not repeats of each other.
       const std::string_view label = run.provenance == Provenance::imported ? std::string_view(run.label) : "";
       if (!label.empty()) labels_[algorithm].insert(run.label);
       const std::uint32_t code = group != nullptr ? group->codes[row] : 0;
@@ -200,7 +196,7 @@ class CurveBuilder {
     return ordered;
   }
 
-  /// Whether the row is of the problem that the first one is of: square points and those of few queries are two.
+  /// Returns whether the row belongs to the problem of the first row. Fixed-query points are a different problem.
   bool joins_problem(Row row) {
     const std::int64_t n_k = table_.n_k(row);
     const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
@@ -214,7 +210,7 @@ class CurveBuilder {
     last_ = *lengths_measured_.rbegin();
     problem_ = at_length(*problem_, last_);
     set_.queries = fixed_queries(*problem_);
-    // Lengths given one by one fit the N that they were given for.
+    // Explicit length lists are valid only for the N that they were given for.
     lengths_ = problem_->mask.lengths == Mask::Lengths::list
                    ? std::vector<std::int64_t>(lengths_measured_.begin(), lengths_measured_.end())
                    : theory_lengths(*lengths_measured_.begin(), last_, lengths_measured_);
@@ -230,7 +226,7 @@ class CurveBuilder {
     [[nodiscard]] bool is_curve() const { return at.size() > 1; }
   };
 
-  /// The family's runs, those that are curves first, then the newest.
+  /// Returns the family's runs: runs with two or more positions first, then the newest.
   std::vector<Candidate> runs_of(const Family& family) {
     std::map<RunIndex, std::vector<Row>> of_run;
     for (const Row row : family.rows) of_run[table_.run_index(row)].push_back(row);
@@ -246,7 +242,7 @@ class CurveBuilder {
     });
     const bool curve_leads = !candidates.empty() && candidates.front().is_curve();
     if (request_.axis || request_.tile.rule != TileSelection::Rule::widest || !curve_leads) return candidates;
-    // The tile that stands for a map at one N would be a lone point beside the curve in every plot.
+    // Drop the tile of a map measured at one N; it would be a single point next to the curve.
     std::vector<Candidate> kept;
     for (Candidate& candidate : candidates) {
       const bool map = !candidate.is_curve() && candidate.tiles >= fewest_tiles_of_a_map;
@@ -256,7 +252,7 @@ class CurveBuilder {
     return kept;
   }
 
-  /// The family's series, the leading one first.
+  /// Returns the family's series, the leading one first.
   std::vector<Strand> strands_of(const Family& family) {
     std::vector<Candidate> candidates = runs_of(family);
     std::vector<std::vector<std::int64_t>> places(candidates.size());
@@ -297,14 +293,14 @@ class CurveBuilder {
       return;
     }
     const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
-    std::set<double> taken;  // N that a newer series has
+    std::set<double> taken;  // N of newer series
     for (const Strand& strand : strands) {
       if (bytes() && request_.dram) add_measured(strand, Quantity::dram);
       if (bytes() && request_.sm_l2) add_measured(strand, Quantity::sm_l2);
       if (request_.ordinate == Ordinate::time) add_measured(strand, Quantity::time);
       if (request_.ordinate == Ordinate::rate) add_measured(strand, Quantity::rate);
       add_failed(strand, taken);
-      // What is not ours has no theory.
+      // Imported algorithms have no model.
       if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
       for (const auto& [n, rows] : strand.at) taken.insert(n);
     }
@@ -314,7 +310,7 @@ class CurveBuilder {
     Curve curve;
     curve.name = strand.name;
     curve.quantity = quantity;
-    // A rate is computed from a measured time and a counted number of operations.
+    // rate = nominal FLOPs / measured time
     curve.provenance = quantity == Quantity::rate && strand.measured() ? Provenance::derived : strand.provenance;
     for (const auto& [n, rows] : strand.at) {
       if (const auto point = point_of(n, rows, quantity)) curve.points.push_back(*point);
@@ -322,7 +318,7 @@ class CurveBuilder {
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
   }
 
-  /// Of the readings of one place the middle one, with the range of all.
+  /// Returns the median reading of one position, with the range of all readings.
   template <class Read>
   std::optional<CurvePoint> middle_of(double place, const std::vector<Row>& rows, const Read& read) const {
     std::vector<std::pair<Reading, Row>> readings;
@@ -364,7 +360,7 @@ class CurveBuilder {
         return table_.disposition(row) == Disposition::ok || (!bytes() && read_value(table_, row, Quantity::time));
       });
       const Row last = rows.back();
-      // A cancelled point says nothing of the kernel.
+      // Cancelled points did not fail.
       if (any_ok || table_.disposition(last) == Disposition::cancelled) continue;
       const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
         return other.algorithm == strand.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
@@ -374,7 +370,7 @@ class CurveBuilder {
     }
   }
 
-  /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
+  /// Adds tile-dependent curves: closed-form model and L2 boundary.
   void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
     const Config tile = common_tile(table_, strand.at);
     const DeviceLimits& limits = limits_of(strand);
@@ -413,7 +409,7 @@ class CurveBuilder {
     Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
       return static_cast<double>(algorithm.model(at_length(*problem_, n), tile, limits).traffic().total());
     });
-    // What runs for the tile may differ from one architecture to the next; mostly it does not.
+    // Device limits can change the launch, so compare the values.
     const bool known = std::ranges::any_of(models_, [&](const Model& other) {
       const Curve& drawn = set_.curves[other.place];
       return drawn.name.algorithm == name.algorithm && other.tile == tile && same_values(drawn, curve);
@@ -428,7 +424,7 @@ class CurveBuilder {
         a.points, b.points, [](const CurvePoint& x, const CurvePoint& y) { return x.n == y.n && x.value == y.value; });
   }
 
-  /// Two models of one algorithm differ in their tile or their device: then they say which is which.
+  /// Adds tile or device to the names of models that differ in it.
   void name_models() {
     for (const Model& model : models_) {
       Curve& curve = set_.curves[model.place];
@@ -440,7 +436,7 @@ class CurveBuilder {
     }
   }
 
-  /// A device that was measured and simulated has one line, not two on top of each other.
+  /// Adds one boundary per device, even if it was both measured and simulated.
   void add_boundary(const Strand& strand, const std::optional<L2Boundary>& at) {
     if (!at) return;
     const bool known = std::ranges::any_of(set_.boundaries, [&](const Boundary& other) {
@@ -461,18 +457,18 @@ class CurveBuilder {
   ModelledValues modelled_;
   Placing placing_;
   CurveSet set_;
-  const CodeColumn* column_ = nullptr;  ///< of the axis; null: N
+  const CodeColumn* column_ = nullptr;  ///< values of the axis facet; null for N
   PointAxis group_;
-  std::optional<ComparedValues> values_;     ///< of the axis' metric
+  std::optional<ComparedValues> values_;     ///< of the metric over an axis
   TileSelection selection_;                  ///< with an axis
-  std::optional<AttentionProblem> problem_;  ///< at its longest N
+  std::optional<AttentionProblem> problem_;  ///< at the longest N
   std::int64_t last_ = 0;
   bool name_devices_ = false;
-  std::map<std::string, std::set<std::string>> labels_;  ///< of an algorithm's imported runs
+  std::map<std::string, std::set<std::string>> labels_;  ///< labels of imported runs by algorithm
   std::set<std::int64_t> lengths_measured_;
   std::vector<std::int64_t> lengths_;
   struct Model {
-    std::size_t place = 0;  ///< in set_.curves
+    std::size_t place = 0;  ///< index in set_.curves
     Config tile;
     std::string limits;
     std::string device;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves of points: of one problem over N, with what theory says of its bytes, times and rates; or of any metric over
-// any axis.
+// Curves of bytes, time and rate over N with their models, or of any metric over any axis.
 #pragma once
 
 #include <cstdint>
@@ -20,83 +19,83 @@
 
 namespace attnscope::analysis {
 
-/// What a curve shows: two levels of bytes, nanoseconds, TFLOP/s, or any metric (Curve::metric).
+/// Plotted quantity: bytes at two levels, nanoseconds, TFLOP/s, or any metric (Curve::metric).
 enum class Quantity { dram, sm_l2, time, rate, metric };
-/// Its line of the metrics table; of any metric none.
+/// Returns the key of the metrics table; empty for Quantity::metric.
 [[nodiscard]] std::string_view metric_of(Quantity);
 
-/// `measured`: points of a run, whatever their provenance (`derived`: the rates of measured ones).
+/// `measured`: points of a run of any provenance (`derived` for rates of measured points).
 enum class CurveKind { measured, model, compulsory };
 
 struct CurveRequest {
-  std::optional<PointAxis> axis = std::nullopt;  ///< of the abscissa; empty: N, of one problem
-  std::string metric = {};                       ///< with an axis: key of the metrics table
-  FacetPtr group = nullptr;                      ///< with an axis: a curve for each of its values; null: none
-  std::set<std::string> algorithms = {};         ///< by name
-  Ordinate ordinate = Ordinate::bytes;           ///< over N
-  /// With an axis only the rule: where neither axis nor group gives the tile, the one that covers the most of the axis,
-  /// or at each place its fastest.
+  std::optional<PointAxis> axis = std::nullopt;  ///< x axis; default: N, for one problem
+  std::string metric = {};                       ///< with an axis only: key of the metrics table
+  FacetPtr group = nullptr;                      ///< with an axis only: one curve per value of this facet
+  std::set<std::string> algorithms = {};         ///< names
+  Ordinate ordinate = Ordinate::bytes;           ///< over N only
+  /// With an axis only the rule is used: if neither axis nor group sets the tile, choose the tile with most points on
+  /// the axis, or the fastest at each position.
   TileSelection tile = {};
-  bool model = true;  ///< with an axis: beside each curve, where theory has the metric
-  // Over N.
+  bool model = true;  ///< with an axis: also draw the modeled metric, if any
+  // Options for curves over N.
   bool dram = true;
   bool sm_l2 = true;
   bool compulsory = true;
   bool l2_boundary = true;
-  bool residuals = false;  ///< CurvePoint::over_theory is wanted
+  bool residuals = false;  ///< sets CurvePoint::over_theory
 };
 
 struct CurvePoint {
   double n = 0;
   double value = 0;
-  double low = 0;  ///< time and rate: the lowest and highest quartile of the samples; with repeats, over all of them
+  double low = 0;  ///< quartiles of the samples for time and rate; with repeats, the range over all of them
   double high = 0;
-  int repeats = 1;         ///< points of one run and one configuration; the one with the median value stands for them
-  bool throttled = false;  ///< the GPU slowed its clocks while it was measured
-  Provenance provenance = Provenance::modelled;  ///< of this value: of a simulated curve some may be extrapolated
-  std::optional<Row> row = std::nullopt;         ///< empty on drawn theory
-  bool settled = false;                          ///< of DRAM bytes: with what was written back after the kernel's end
-  /// Over what theory says of that very point: of SM<->L2 bytes its closed form; of others, where it was asked for, an
-  /// estimate or a predicted time.
+  int repeats = 1;                               ///< points of one run and configuration; the median one is plotted
+  bool throttled = false;                        ///< the GPU lowered its clock during the measurement
+  Provenance provenance = Provenance::modelled;  ///< of this value; a simulated curve may have extrapolated points
+  std::optional<Row> row = std::nullopt;         ///< empty for model curves
+  bool settled = false;                          ///< DRAM bytes include write-back bytes
+  /// Value over the modeled value of this point: for SM↔L2 bytes the closed form, otherwise (only if `residuals` is
+  /// set) an estimate or predicted time.
   std::optional<double> over_theory = std::nullopt;
 };
 
-/// What a curve is called by. All but the algorithm is empty where it tells nothing apart.
+/// Name of a series. Parts other than the algorithm are empty if they are the same for all series.
 struct SeriesName {
-  std::string algorithm;    ///< empty for what belongs to the problem alone
-  std::string label = {};   ///< what an imported one was imported under
+  std::string algorithm;    ///< empty for curves of the problem itself
+  std::string label = {};   ///< label of an imported run
   std::string device = {};  ///< "H200"
-  std::string runs = {};    ///< titles of its runs
-  /// 0 leads. Other runs of the same points have series of their own, the newest first.
+  std::string runs = {};    ///< titles of the runs
+  /// 0 for the leading run. Runs that repeat its points form separate series, newest first.
   int age = 0;
-  std::string group = {};  ///< of curves that are grouped by a facet: its value
+  std::string group = {};  ///< value of the grouping facet
 
   bool operator==(const SeriesName&) const = default;
 };
 
 inline constexpr int of_algorithm = -1;
 
-/// How a curve is told from the others of its picture: name_curves().
+/// Label, color and marker of a curve, set by name_curves().
 struct CurveLook {
   std::string label = {};      ///< "FA2 · DRAM · measured"
-  int shade = 0;               ///< the place of its device among those shown: devices share an algorithm's colour
-  int hue = of_algorithm;      ///< the place of its device or owner, where colours are theirs
-  std::string hue_words = {};  ///< whose the hue is
-  bool paler = false;          ///< of an older run, which has no colour of its own
-  int look = 0;                ///< its place among those of one colour and origin: each has marks of its own
+  int shade = 0;               ///< index of the device among those shown; devices share an algorithm's color
+  int hue = of_algorithm;      ///< index of the device or owner that has this color, or of_algorithm
+  std::string hue_words = {};  ///< title of the color's owner
+  bool paler = false;          ///< older run drawn in a lighter color
+  int look = 0;                ///< index among curves of one color and provenance, for the marker
 };
 
 struct Curve : CurveLook {
   SeriesName name;
   CurveKind kind = CurveKind::measured;
   Quantity quantity = Quantity::sm_l2;
-  std::string metric = {};  ///< of Quantity::metric: its key
+  std::string metric = {};  ///< metric key, for Quantity::metric
   Provenance provenance = Provenance::measured;
-  std::optional<Config> tile = std::nullopt;  ///< of a model, where another of the algorithm has another tile
+  std::optional<Config> tile = std::nullopt;  ///< of a model curve, if the algorithm's model curves differ in tile
   std::vector<CurvePoint> points = {};
 };
 
-/// A point that gave no value.
+/// A point without a value.
 struct FailedPoint {
   std::string algorithm;
   double n = 0;
@@ -105,32 +104,32 @@ struct FailedPoint {
 
 struct Boundary {
   std::string algorithm;
-  std::string device;  ///< empty while one device is shown
+  std::string device;  ///< empty if only one device is shown
   L2Boundary at;
 };
 
 struct CurveSet {
   Ordinate ordinate = Ordinate::bytes;
-  std::optional<std::int64_t> queries;  ///< n_q, where it is fixed and n is n_k; empty: n is N, of queries and keys
+  std::optional<std::int64_t> queries;  ///< n_q if it is fixed and n is n_k; empty if n is N (queries and keys)
   std::vector<Curve> curves;
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
-  std::string metric = {};                       ///< with an axis: what all curves show
-  std::optional<PointAxis> axis = std::nullopt;  ///< what CurvePoint::n is a number or a place of; empty: N
-  std::vector<std::string> places = {};          ///< of an axis of words: by place, from 1 on
-  std::size_t hues = 0;                          ///< of devices or owners, where colours are theirs
+  std::string metric = {};                       ///< with an axis: the plotted metric
+  std::optional<PointAxis> axis = std::nullopt;  ///< x axis of CurvePoint::n (number or position); empty for N
+  std::vector<std::string> places = {};          ///< values of an axis without numbers; positions start at 1
+  std::size_t hues = 0;                          ///< number of device or owner colors; 0 if algorithms have colors
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
-/// The key of what a curve shows.
+/// Returns the metric key of a curve.
 [[nodiscard]] std::string_view metric_of(const Curve&);
 
-/// `rows` are of one problem (curve_facets()), or of one plot of the axis (facets_beside_curves()). Values of two runs
-/// are never one mark: runs that have no place in common make one series, others one each; the newest that is a curve,
-/// of two places or more, leads. Theory is drawn over N with bytes alone.
+/// Builds the curves. `rows`: of one problem (curve_facets()), or of one plot of the axis (facets_beside_curves()).
+/// Values of different runs are never merged into one marker: runs without common positions form one series, other runs
+/// separate ones; the newest run with two or more positions leads. Models over N are drawn for bytes only.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
 
-/// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
+/// Returns what happened to a point without a value: "could not run: out-of-memory", "ran, result incorrect".
 [[nodiscard]] Message failure_words(Disposition);
 
 }  // namespace attnscope::analysis

@@ -7,7 +7,7 @@ namespace attnscope::analysis {
 
 std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const AttentionProblem& like, const Config& tile,
                                       const DeviceLimits& limits, const L2Transition& transition) {
-  // Lengths given one by one fit no other N.
+  // Explicit length lists do not scale to other N.
   if (limits.l2_bytes <= 0 || like.mask.lengths == Mask::Lengths::list) return {};
   constexpr double shortest = 16;
   constexpr double longest = 1 << 24;

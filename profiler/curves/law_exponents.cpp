@@ -23,14 +23,14 @@ namespace {
 
 constexpr std::array all_variables{LawVariable::n, LawVariable::d, LawVariable::m};
 
-/// What the points of a family have in common, but for the run.
+/// Returns the facets that are constant within a family, except the run.
 std::vector<FacetPtr> family_facets(const Algorithms& algorithms) {
   std::vector<FacetPtr> facets = map_facets(algorithms);
   std::erase_if(facets, [](const FacetPtr& facet) { return facet->key == "n" || facet->key == "d"; });
   return facets;
 }
 
-/// By the closed form; nothing where it refuses.
+/// Returns bytes by the closed form; nullopt if the configuration is infeasible or has no closed form.
 std::optional<double> model_bytes(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
                                   LawLevel level, bool cycles) {
   const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
@@ -108,7 +108,7 @@ class ExponentBuilder {
   LawReport build(std::span<const Row> rows) {
     const std::vector<std::uint64_t> problems = combined_codes(table_, family_facets(table_.algorithms()));
     using Key = std::tuple<RunIndex, std::size_t, std::uint64_t>;
-    std::map<Key, std::vector<std::pair<Row, std::int64_t>>> sweeps;  // rows and their M
+    std::map<Key, std::vector<std::pair<Row, std::int64_t>>> sweeps;  // rows with their M
     for (const Row row : rows) {
       const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
       if (algorithm == nullptr || table_.disposition(row) != Disposition::ok) continue;
@@ -132,18 +132,18 @@ class ExponentBuilder {
  private:
   using Sweep = std::vector<std::pair<Row, std::int64_t>>;
 
-  /// M of a row's tile, where its algorithm has the law and the rule gives the tile. Asked of every row of a file.
+  /// Returns M of a row's tile if the algorithm has a law and the tile follows the paper's rule. Called for every row.
   [[nodiscard]] std::optional<std::int64_t> memory_of(Row row, const Algorithm& algorithm) const {
     const Facts& facts = algorithm.facts();
     if (!facts.power_law || table_.n_q(row) != table_.n_k(row)) return std::nullopt;
     const TileShape& tile = table_.tile_of(row).tile;
-    // Most tiles are the rule's on neither side: the pass is not asked for.
+    // Cheap test first: most tiles follow the rule on neither side.
     const std::int64_t d = d_.number(row);
     if (!memory_of_tile(tile, d, TileSide::br) && !memory_of_tile(tile, d, TileSide::bc)) return std::nullopt;
     return memory_of_tile(tile, d, facts.traffic_side(table_.problem(row).pass));
   }
 
-  /// Whether at least two of N, d and M vary.
+  /// Returns whether at least two of N, d and M vary.
   [[nodiscard]] bool is_trial(const Sweep& sweep) const {
     std::set<std::int64_t> n;
     std::set<std::int64_t> d;
@@ -170,14 +170,14 @@ class ExponentBuilder {
     family.cycles = algorithm.working_set_bytes(spec.problem, spec.config(), table_.run(first).limits) > 0;
     bool any = false;
     for (const auto& [row, memory] : sweep) any = add_point(family, algorithm, row, memory) || any;
-    if (!any) return;  // nobody counted these bytes
+    if (!any) return;  // no bytes at this level
     std::ranges::sort(family.points, {}, &LawPoint::at);
     summarize_family(family);
     fit(family);
     report_.families.push_back(std::move(family));
   }
 
-  /// Whether the row has a value at the level.
+  /// Adds the row to the family or counts it as skipped. Returns whether the row has a value at this level.
   bool add_point(LawFamily& family, const Algorithm& algorithm, Row row, std::int64_t m) {
     const ValueColumn& values = table_.values(metric_of(family.level));
     if (!values.has(row) || values.value(row) <= 0) return false;
@@ -262,7 +262,7 @@ namespace {
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 
-/// No more digits than an exponent is known to.
+/// Avoids "-0.000".
 std::string exponent_text(double value) {
   const std::string text = fmt::format("{:.3f}", value);
   return text == "-0.000" ? "0.000" : text;
@@ -272,7 +272,7 @@ Cell share_cell(double value) {
   return {.text = text(Share(value)), .number = value};
 }
 
-/// What stands for the exponents that are to be shown; null with a refusal.
+/// Returns the fit; null with a refusal.
 const PowersFit* shown_fit(const LawFamily& family) {
   return family.refusal || !family.fit ? nullptr : &*family.fit;
 }
@@ -287,7 +287,7 @@ std::string note_of(const LawFamily& family) {
   return fmt::format("{}", fmt::join(notes, " "));
 }
 
-/// What a column says of the families, and of the laws and the closed forms where these say something there.
+/// Cells of a column for fits, closed forms and laws.
 struct Says {
   std::function<Cell(const LawFamily&)> found;
   std::function<Cell(const LawFamily&)> closed_form = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power law that an algorithm states (Facts::power_law) held to points: that of Theorem 2 of FlashAttention (arXiv
-// 2205.14135v2) says that bytes grow as N^2 d^2 / M for d <= M <= N d. M is the memory on chip that the paper's rule
-// makes the point's tile of (memory_of_tile()), in elements.
+// Fits the exponents of the power law that an algorithm declares (Facts::power_law). Theorem 2 of FlashAttention (arXiv
+// 2205.14135v2): bytes grow as N^2 d^2 / M for d <= M <= N d, where M is the on-chip memory in elements for which the
+// paper's rule yields the point's tile (memory_of_tile()).
 #pragma once
 
 #include <array>
@@ -21,111 +21,109 @@
 
 namespace attnscope::analysis {
 
-/// Where bytes are counted: between SM and L2, or at DRAM with what is written back after the kernel's end.
+/// Level of the bytes: SM↔L2, or DRAM including write-back bytes.
 enum class LawLevel { sm_l2, dram };
-/// The line of the metrics table.
+/// Returns the key of the metrics table.
 [[nodiscard]] std::string_view metric_of(LawLevel);
-/// "SM<->L2", "DRAM, settled".
+/// Returns "SM<->L2" or "DRAM, settled".
 [[nodiscard]] std::string_view to_string(LawLevel);
 
 struct LawPoint {
   Row row = 0;
-  std::array<double, law_variables> at{};  ///< N, d, M in elements
+  std::array<double, law_variables> at{};  ///< N, d, M (elements)
   double bytes = 0;
-  double law_bytes = 0;  ///< by the law, over all heads, without a constant
-  /// By the closed form. At DRAM: all that passes between SM and L2 where that is cycled through, since only points
-  /// whose working set has left the L2 are here; else each byte once.
+  double law_bytes = 0;  ///< by the law without its constant, for all heads
+  /// Bytes by the closed form. At DRAM: all SM↔L2 bytes if the working set exceeds L2 (smaller points are skipped),
+  /// otherwise each distinct byte once.
   std::optional<double> model_bytes = std::nullopt;
   Provenance provenance = Provenance::measured;
 
   [[nodiscard]] double value(LawVariable variable) const { return at.at(static_cast<std::size_t>(variable)); }
-  /// Bytes over the law's: what collapses onto one band where the law holds.
+  /// Returns measured bytes over the law's bytes; constant over all points if the law holds.
   [[nodiscard]] double ratio() const { return bytes / law_bytes; }
 };
 
-/// Why points have no exponents.
+/// Reason why exponents are not reported.
 enum class ExponentRefusal {
-  too_few,    ///< fewer than `fewest_of_a_law`
-  constant,   ///< one of N, d and M has one value
-  entangled,  ///< they vary together only
-  vague,      ///< an interval reaches further than `vaguest` to either side
-  misses,     ///< some point lies further off than the scatter of the others allows, and than `small_miss`
+  too_few,    ///< fewer than `fewest_of_a_law` points
+  constant,   ///< N, d or M has only one value
+  entangled,  ///< N, d and M are collinear
+  vague,      ///< an interval is wider than ± `vaguest`
+  misses,     ///< the largest residual is an outlier and exceeds `small_miss`
 };
 
-/// Twice as many points as the fit has numbers.
+/// Twice the number of fitted parameters.
 inline constexpr std::size_t fewest_of_a_law = 8;
-/// Exponents closer than this are not told apart: 1 and 2 would both be within.
+/// Widest accepted interval half width. Wider intervals cannot distinguish exponents 1 and 2.
 inline constexpr double vaguest = 0.5;
-/// As much as ragged last tiles, and what every byte is moved once, make where a side has eight tiles.
+/// Expected effect of ragged tiles and compulsory bytes with eight tiles per dimension.
 inline constexpr double small_miss = 0.1;
 
-/// The points of one run, algorithm and problem, but for N, d and M, at one level.
+/// Points of one run, algorithm, problem (except N and d) and level, with varying tile.
 struct LawFamily {
   RunIndex run = 0;
   std::string algorithm;
-  PowerLaw law;           ///< that it states
-  AttentionProblem like;  ///< of its first point
+  PowerLaw law;           ///< declared by the algorithm
+  AttentionProblem like;  ///< problem of the first point
   CacheState cache = CacheState::cold;
-  Knobs knobs;  ///< that were given
+  Knobs knobs;  ///< non-default knobs
   LawLevel level = LawLevel::sm_l2;
-  /// Of what is computed of the points: derived where all were measured, else theirs; extrapolated as soon as one is.
+  /// Derived if all points were measured; extrapolated if any point is; otherwise the points' provenance.
   Provenance provenance = Provenance::derived;
-  std::vector<LawPoint> points;  ///< ascending by N, d, M
-  std::size_t outside = 0;       ///< left out: not d <= M <= N d
-  std::size_t cached = 0;        ///< left out, of DRAM: their working set has not left the L2
-  /// Whether anything that grows with N is cycled through. Where nothing is, the L2 serves what is read again, and DRAM
-  /// sees every byte about once.
+  std::vector<LawPoint> points;  ///< sorted by N, d, M
+  std::size_t outside = 0;       ///< points skipped because d <= M <= N d does not hold
+  std::size_t cached = 0;        ///< DRAM points skipped because their working set fits in L2
+  /// True if the working set grows with N. Otherwise L2 serves rereads, and each byte crosses DRAM about once.
   bool cycles = true;
 
   std::optional<ExponentRefusal> refusal;
-  std::optional<LawVariable> fixed;  ///< with ExponentRefusal::constant
-  std::optional<PowersFit> fit;      ///< exponents in the order of LawVariable; with a refusal it is not to be shown
-  std::optional<PowersFit> closed_form;  ///< of the model's bytes at the very same points, where all have them
+  std::optional<LawVariable> fixed;      ///< with ExponentRefusal::constant
+  std::optional<PowersFit> fit;          ///< exponents in the order of LawVariable; do not show with a refusal
+  std::optional<PowersFit> closed_form;  ///< fit of the modeled bytes at the same points, if all have them
 
   struct Band {
     double low = 0;
     double median = 0;
     double high = 0;
   };
-  /// Of LawPoint::ratio(), dimensionless: elements for each of the law's.
+  /// Range of LawPoint::ratio(), dimensionless.
   Band band;
-  /// The largest bytes over the least.
+  /// Largest over smallest bytes.
   double bytes_range = 0;
 };
 
 struct LawReport {
-  std::vector<LawFamily> families;  ///< in the order of the runs, then of the algorithms; SM<->L2 before DRAM
-  /// Sweeps in which fewer than two of N, d and M vary: curves, and maps, which are no trial of the law.
+  std::vector<LawFamily> families;  ///< by run, then algorithm; SM↔L2 before DRAM
+  /// Sweeps skipped because fewer than two of N, d and M vary (curves and maps).
   std::size_t others = 0;
 };
 
-/// Of points that ended well, of as many queries as keys, with an algorithm that states a law and a tile that the
-/// paper's rule gives; all others are no part of it.
+/// Fits all ok points with equal numbers of queries and keys whose algorithm declares a law and whose tile follows the
+/// paper's rule. Other points are ignored.
 [[nodiscard]] LawReport fit_law_exponents(const PointTable&, std::span<const Row> rows);
 
-/// The exponents that they have of a variable: "2".
+/// Returns the exponents of a variable in the families' laws: "2".
 [[nodiscard]] std::string laws_exponents(std::span<const LawFamily>, LawVariable);
 
-/// "fwd · full · fp16 · batch x heads 1 x 132 · cold": what a family's points have in common.
+/// Returns the common problem of a family: "fwd · full · fp16 · batch x heads 1 x 132 · cold".
 [[nodiscard]] std::string problem_text(const LawFamily&);
-/// Why it has no exponents, one sentence; empty where it has.
+/// Returns the refusal as a sentence; empty if there is none.
 [[nodiscard]] Message refusal_words(const LawFamily&);
 
-// The exponents of N, d and M: those of the laws that are stated, then of each family its own and its closed form's.
-// Points and families have to outlive the tables.
+// Tables of exponents: the declared laws, then each family's fit and its closed form's. They refer to the points and
+// families, which must outlive them.
 
-/// "SM↔L2", "DRAM, settled".
 [[nodiscard]] Message level_title(LawLevel);
 
-/// A row of the table for people.
+/// A row of the displayed table.
 struct LawLine {
   enum class Kind { law, found, closed_form };
   Kind kind = Kind::law;
-  const LawFamily* family = nullptr;  ///< of a law the first that states it
+  const LawFamily* family = nullptr;  ///< for a law, the first family that has it
 };
 [[nodiscard]] std::vector<LawLine> law_lines(std::span<const LawFamily>);
 [[nodiscard]] Table law_table(const PointTable&, std::span<const LawFamily>);
-/// For programs: a row a family, withheld ones among them. `files`: by run.
+/// For export: one row per family, including those with a refusal. `files`: by run.
 [[nodiscard]] Table law_data(const PointTable&, std::span<const LawFamily>, std::span<const std::string> files);
 
 }  // namespace attnscope::analysis

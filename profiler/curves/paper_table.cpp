@@ -15,7 +15,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// The workload of Fig. 2, whatever the pass; its element type is ours to choose.
+/// Returns the workload of Fig. 2 with the pass and dtype of `like`.
 AttentionProblem workload(const AttentionProblem& like) {
   AttentionProblem p{.dtype = like.dtype, .pass = like.pass};
   p.batch = 64;
@@ -35,7 +35,7 @@ struct LeftColumn {
 constexpr std::array left_columns{LeftColumn{PaperColumn::standard, 66.6, 40.3, 41.7},
                                   LeftColumn{PaperColumn::flash, 75.2, 4.4, 7.3}};
 
-/// A point of Fig. 2 middle: forward, against the block size.
+/// A point of Fig. 2 middle: forward, by block size.
 struct Block {
   int bc;
   double hbm_gb;
@@ -43,7 +43,7 @@ struct Block {
 };
 constexpr std::array blocks{Block{64, 6.58, 8.6}, Block{128, 3.36, 4.7}, Block{256, 1.74, 3.3}, Block{512, 0.94, 3.2}};
 
-/// A number, and where it comes from.
+/// A value with its provenance.
 struct Ours {
   std::optional<double> value;
   std::optional<Provenance> provenance;
@@ -131,13 +131,13 @@ std::vector<const PaperRow*> rows_of(const PaperTable& compared) {
   return all;
 }
 
-/// With the paper's digits.
+/// Formats with as many digits as the paper.
 Cell cell_of(std::optional<double> value) {
   if (!value) return {};
   return {.text = *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value), .number = value};
 }
 
-/// "fp16 and bf16"; `join` makes one message of two.
+/// Joins texts with `join`: "fp16 and bf16".
 template <class Join>
 Message joined(const std::set<std::string>& words, Join join) {
   Message all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2) beside points of the same workload.
+// Compares points with Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2).
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace attnscope::analysis {
 
 /// One quantity of one point.
 struct PaperRow {
-  std::string_view figure;  ///< "2 left": forward and backward; "2 middle": forward, against the block size
+  std::string_view figure;  ///< "2 left": forward and backward; "2 middle": forward by block size
   Row row = 0;
   std::string_view quantity;  ///< "products", "DRAM", "SM<->L2", "time", "device memory"
   std::string_view unit;      ///< "GFLOP", "GB", "ms", "MB"
   std::optional<double> ours;
-  std::optional<Provenance> provenance;  ///< with ours
+  std::optional<Provenance> provenance;  ///< of `ours`
   std::optional<double> paper;           ///< on an A100
 
-  /// Ours over the paper's.
+  /// Returns ours / paper.
   [[nodiscard]] std::optional<double> ratio() const {
     return ours && paper ? std::optional(*ours / *paper) : std::nullopt;
   }
@@ -31,17 +31,17 @@ struct PaperRow {
 struct PaperTable {
   std::vector<PaperRow> left;
   std::vector<PaperRow> middle;
-  std::vector<Row> left_out;  ///< of another workload, or of what the figures do not show
+  std::vector<Row> left_out;  ///< points with another workload or not part of the figures
 };
 
-/// Products are what the kernels issue, recomputation included (modelled); device memory is measured where the
-/// collector did, else the buffers of the plan (modelled).
+/// "products" are executed FLOPs including recomputation (modeled). "device memory" is measured if available, otherwise
+/// computed from the buffers (modeled).
 [[nodiscard]] PaperTable build_paper_table(const PointTable&, std::span<const Row> rows);
 
-/// Fig. 2 left, then Fig. 2 middle, with the titles of algorithms and provenances, or the words that programs read.
-/// Points and rows have to outlive it.
+/// Returns the rows of Fig. 2 left, then middle. `titles`: display titles instead of keys. Points and rows must outlive
+/// the table.
 [[nodiscard]] Table fig2_table(const PointTable&, const PaperTable&, bool titles);
-/// Why ours differ from the paper's, a sentence each; none where nothing was compared.
+/// Returns notes on why our values differ from the paper's; empty if there are no rows.
 [[nodiscard]] std::vector<Message> fig2_notes(const PointTable&, const PaperTable&);
 
 }  // namespace attnscope::analysis

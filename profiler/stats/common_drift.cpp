@@ -9,13 +9,13 @@
 namespace attnscope::analysis {
 namespace {
 
-/// A round with fewer values has no neighbours to speak of.
+/// Rounds with fewer values have too few neighbors for a running mean.
 constexpr std::size_t fewest_values = 160;
 constexpr std::size_t fewest_neighbours = 24;
 constexpr std::size_t most_neighbours = 80;
-/// The course is looked at so often within the width of a neighbourhood.
+/// Knots per neighborhood width.
 constexpr std::size_t looks_a_width = 8;
-/// By then means and course no longer change by what they are known to.
+/// Backfitting iterations; further ones change the result by less than its uncertainty.
 constexpr int turns = 4;
 
 struct Knot {
@@ -23,7 +23,7 @@ struct Knot {
   double course = 0;
 };
 
-/// How many neighbours a round of so many values has.
+/// Returns the number of neighbors averaged in a round of this many values.
 std::size_t width_of(std::size_t values) {
   return std::clamp(values / 50, fewest_neighbours, most_neighbours);
 }
@@ -34,11 +34,10 @@ double middle_of(std::vector<double> values) {
   return *middle;
 }
 
-/// What each value of a round lies above its series' mean, and no more to either side than what does not happen by
-/// chance.
+/// Returns each value's deviation from its series' mean, clipped to three robust standard deviations (scaled MAD).
 std::vector<double> above_means(std::span<const TimedValue> values, std::span<const std::size_t> round,
                                 const std::vector<double>& means) {
-  constexpr double deviations_of_a_median = 1.4826;  // of a normal distribution
+  constexpr double deviations_of_a_median = 1.4826;  // MAD to standard deviation of a normal distribution
   constexpr double farthest = 3;
   std::vector<double> above;
   above.reserve(round.size());
@@ -67,8 +66,8 @@ std::vector<Knot> knots_of(std::span<const TimedValue> values, std::span<const s
   return knots;
 }
 
-/// Between the knots on a straight line, beyond them level; without what a value itself has put there, which would take
-/// from its own scatter.
+/// Interpolates linearly between knots, constant beyond the outer ones. Removes each value's own contribution to its
+/// knot so that its own noise is not subtracted.
 void follow(const std::vector<Knot>& knots, std::span<const TimedValue> values, std::span<const std::size_t> round,
             const std::vector<double>& above, std::vector<double>& course) {
   const double own = 1 / static_cast<double>(width_of(round.size()));

@@ -12,10 +12,10 @@ namespace attnscope {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Columns whose part apart from the others is smaller than this share tell nothing of their own.
+/// Relative QR pivot below which a column counts as linearly dependent.
 constexpr double dependent = 1e-9;
 
-// Logarithms; empty when a value has none.
+// Returns the logarithms, or an empty vector if a value is not positive and finite.
 std::vector<double> logs(std::span<const double> values) {
   std::vector<double> result;
   result.reserve(values.size());
@@ -32,7 +32,7 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Half the width of a 95% interval.
+// Returns half the width of a 95% interval.
 double half_width(double standard_error, std::size_t degrees_of_freedom) {
   if (degrees_of_freedom == 0) return infinity;
   const boost::math::students_t distribution(static_cast<double>(degrees_of_freedom));
@@ -57,7 +57,7 @@ std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std:
   const std::size_t terms = x.size() + 1;
   if (v.empty() || n < terms) return std::nullopt;
 
-  // Columns about their means: far from 1, where the constant is said, they would all but be multiples of its column.
+  // Center the columns: far from 1, uncentered ones are nearly multiples of the constant column.
   const auto rows = static_cast<Eigen::Index>(n);
   const auto variables = static_cast<Eigen::Index>(x.size());
   Eigen::MatrixXd a(rows, variables);
@@ -97,12 +97,12 @@ std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std:
     if (std::abs(fit.residuals.back()) > fit.worst()) fit.worst_point = static_cast<std::size_t>(i);
   }
   if (freedom < 2) return fit;
-  // Bonferroni's bound of the largest of n.
+  // Bonferroni limit for the largest of n.
   const boost::math::students_t distribution(static_cast<double>(freedom - 1));
   fit.errors_limit = boost::math::quantile(boost::math::complement(distribution, 0.025 / static_cast<double>(n)));
   for (Eigen::Index i = 0; i < rows; ++i) {
     const double left = 1 - 1 / static_cast<double>(n) - (a.row(i) * covariance * a.row(i).transpose())(0);
-    if (left <= 0) continue;  // the fit goes through it whatever it is
+    if (left <= 0) continue;  // leverage 1: the fit passes through this point by construction
     const double others = std::max(0.0, off.squaredNorm() - off(i) * off(i) / left) / static_cast<double>(freedom - 1);
     const double errors = others > 0 ? std::abs(off(i)) / std::sqrt(others * left) : off(i) == 0 ? 0 : infinity;
     fit.worst_errors = std::max(fit.worst_errors, errors);

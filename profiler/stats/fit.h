@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits of traffic against N. In all of them each point's relative error weighs the same; intervals are Student's t at
-// 95%.
+// Power-law fits of traffic and time. Least squares of logarithms, so relative errors of all points weigh the same; 95%
+// intervals from Student's t.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,24 @@ struct Interval {
 
 /// y = coefficient * product over k of x_k^exponent_k, by least squares of the logarithms.
 struct PowersFit {
-  std::vector<double> exponents;    ///< one a variable
-  std::vector<Interval> intervals;  ///< 95%; the whole line of reals without a degree of freedom
+  std::vector<double> exponents;    ///< one per variable
+  std::vector<Interval> intervals;  ///< 95%; infinite with zero degrees of freedom
   double coefficient = 0;
-  Interval coefficient_interval;  ///< 95%
-  std::vector<double> residuals;  ///< y over the fit, less 1: one a point
-  std::size_t worst_point = 0;    ///< with the largest of them in magnitude
-  /// The largest residual in standard errors of what the other points say there, and what, of so many points that
-  /// scatter alike, it stays below 19 times of 20. 0 where fewer than two degrees of freedom leave nothing to say.
+  Interval coefficient_interval;
+  std::vector<double> residuals;  ///< y / fit - 1 per point
+  std::size_t worst_point = 0;    ///< index of the residual of largest magnitude
+  /// Largest externally studentized residual, and its 95% limit (Bonferroni over all points). Both 0 with fewer than
+  /// two degrees of freedom.
   double worst_errors = 0;
   double errors_limit = 0;
 
-  /// The largest magnitude of a residual.
+  /// Returns the largest residual in magnitude.
   [[nodiscard]] double worst() const;
-  /// The fit's y where the variables have these values.
+  /// Returns the fitted y at these values of the variables.
   [[nodiscard]] double at(std::span<const double> x) const;
 };
-/// `x`: a column a variable, each as long as y. Empty for fewer points than numbers to be found, when any value is not
-/// positive and finite, and where the variables do not vary independently.
+/// Fits y to one column per variable, each as long as y. Returns nullopt if there are fewer points than coefficients,
+/// if a value is not positive and finite, or if the variables are collinear.
 [[nodiscard]] std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std::span<const double> y);
 
 }  // namespace attnscope

@@ -11,23 +11,23 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Slopes of the points that were looked at: -0.7 in the mean, 0.35 their standard deviation.
+/// Prior of the slope: mean and standard deviation over the points measured.
 constexpr double usual_slope = -0.7;
 constexpr double spread_of_slopes = 0.35;
-/// Standard errors by which clocks differ in one of a thousand rows where nothing is.
+/// z-score exceeded by chance in one of 1,000 rows.
 constexpr double hardly_by_chance = 3.3;
-/// The same in one of twenty.
+/// z-score exceeded by chance in one of 20 rows.
 constexpr double seldom_by_chance = 2;
-/// Of a log time, by a slope that is not known better: far inside any margin.
+/// Maximum error of a log time due to the slope's uncertainty; well below any margin.
 constexpr double most_unknown = 0.002;
-/// Rounds agree no better than a clock tells.
+/// Floor of the residual variance: clock resolution.
 constexpr double least_residual = 1e-7;
 
 double log_ghz(const RoundsOfSide& side, std::size_t round) {
   return std::log(side.cycles[round] / side.ns[round]);
 }
 
-/// Sums of squares and products about the mean of each recording of a side.
+/// Sums of squares and products about the mean of each recording.
 struct Scatter {
   double clocks = 0;
   double times = 0;
@@ -78,7 +78,7 @@ std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides) 
     rounds += count;
   }
   if (!(rounds > 0)) return std::nullopt;
-  // Normal slope, normal rounds: the mean of what is known of the slope after both (ridge regression).
+  // Ridge regression: posterior mean of the slope under a normal prior.
   double left = scatter.times;
   if (scatter.clocks > 0) left -= scatter.both * scatter.both / scatter.clocks;
   const double variance = std::max(left / std::max(scatter.freedom - 1, 1.0), least_residual);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of one point at one SM clock. Most of what rounds of a point differ by is the clock that they ran at: on an
-// H100, 77 points in 16 recordings of ten rounds, log time follows log clock along a line of the point's own (slope -1
-// where the SMs bound it, 0 where DRAM does), in five of six points correlated by 0.9 or more, and what is left
-// scatters a fifth as much. A clock is the round's own: cycles of an SM over time, between a stamp before its first
-// sample and one behind its last.
+// Normalizes the times of one point to one SM clock. Rounds of a point differ mostly by clock: on an H100 (77 points,
+// 16 recordings of ten rounds) log time is linear in log clock with a slope per point (-1 if SM-bound, 0 if
+// DRAM-bound), with a correlation of 0.9 or more in five of six points; the residual spread is a fifth. The clock of a
+// round is SM cycles over time, from before its first sample to after its last.
 #pragma once
 
 #include <optional>
@@ -14,22 +13,22 @@
 namespace attnscope::analysis {
 
 struct ClockLine {
-  double slope = 0;        ///< of log time over log clock; -1 to 0: a faster clock makes no kernel slower
-  double slope_error = 0;  ///< its standard deviation
-  double log_ghz = 0;      ///< the clock that times are brought to: the mean of all rounds
+  double slope = 0;        ///< d(log time) / d(log clock), clamped to [-1, 0]
+  double slope_error = 0;  ///< standard error
+  double log_ghz = 0;      ///< reference clock: mean of all rounds
 };
 
-/// By the rounds' deviations from the mean of their own side and recording, so that no change between those is in it.
-/// A clock that hardly moves tells no slope: it is drawn towards what other points have. Nothing where a round has no
-/// clock.
+/// Fits the slope to deviations of rounds from the mean of their side and recording, so that changes between sides do
+/// not affect it. Ridge regression towards the slope typical of other points if the clock hardly varies. Returns
+/// nullopt if a round has no clock.
 [[nodiscard]] std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides);
-/// The times as they would be at the line's clock. Pre: clock_line() of this side was known.
+/// Returns the side's times normalized to the line's clock. Pre: clock_line() returned a value for this side.
 [[nodiscard]] std::vector<double> times_at(const ClockLine&, const RoundsOfSide&);
 
-/// Brings both sides' times to one clock, where all rounds have one and the slope is known well enough for as far as
-/// the sides' clocks lie apart. What the clocks themselves move the time by, where that is more than their scatter, is
-/// kept beside them; in the same rounds it is the kernel's doing, and times stay as they are. Pre: both sides are one
-/// point.
+/// Normalizes both sides' times to one clock if all rounds have a clock and the slope is known well enough for the
+/// clock difference between the sides. Stores the time change that the clock difference explains in `clock_shift`.
+/// Paired rounds with different clocks are left unchanged: there the kernel causes the difference. Pre: both sides are
+/// the same point.
 void hold_clock(ComparedRow&);
 
 }  // namespace attnscope::analysis

@@ -19,11 +19,11 @@
 namespace attnscope::analysis {
 namespace {
 
-/// No clock tells more than a ten-thousandth from one round to the next: rounds that agree by rounding scatter so much.
+/// Floor of the log variance: clocks resolve about 1e-4, so rounds may agree only by rounding.
 constexpr double least_variance = 1e-8;
-/// From so many rows on it can be told what they have in common.
+/// Rows from which effects common to all rows can be estimated.
 constexpr std::size_t rows_in_common = 8;
-/// A common course is real where most rows scatter less than this share of their variance without it.
+/// Common drift is removed if it reduces the variance of most rows to this share or less.
 constexpr double less_scatter = 0.9;
 
 std::vector<double> logs_of(const std::vector<double>& values) {
@@ -43,10 +43,10 @@ double median_of(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-/// So many values stand for all where there are more: pairs of them all would not fit in memory.
+/// Maximum number of values for pairwise means; memory grows with the square.
 constexpr std::size_t most_to_pair = 2000;
 
-/// Of many values as many that lie evenly in their order.
+/// Thins many values to `most_to_pair` evenly spaced quantiles.
 std::vector<double> thinned(std::vector<double> values) {
   if (values.size() <= most_to_pair) return values;
   std::ranges::sort(values);
@@ -64,7 +64,7 @@ void stand_in_for_spread(RatioEstimate& estimate) {
   estimate.floor = SpreadFloor::of_percent;
 }
 
-/// Rows of one kind, and where their estimates belong.
+/// Row indices.
 using Places = std::vector<std::size_t>;
 
 double variance_about(const std::vector<double>& values, double mean) {
@@ -73,7 +73,7 @@ double variance_about(const std::vector<double>& values, double mean) {
   return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
 }
 
-/// Log ratios of the rounds of each of these rows.
+/// Log ratios per round, for each row.
 using Ratios = std::vector<std::vector<double>>;
 
 Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, SideValues values) {
@@ -87,7 +87,7 @@ Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, SideVa
   return ratios;
 }
 
-/// The rows for which it is known when each of their values was measured.
+/// Returns the rows (as indices into `places`) that have moments.
 Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
   Places timed;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -97,7 +97,7 @@ Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
   return timed;
 }
 
-/// Takes off what all rows went through alike, where that is real. Which rows it was taken off, of `places`.
+/// Subtracts common drift if most rows scatter less without it. Returns the affected rows as indices into `places`.
 Places steady(std::span<const ComparedRow> rows, const Places& places, SideValues values, Ratios& ratios) {
   Places timed = timed_rows(rows, places);
   std::vector<TimedValue> all;
@@ -154,22 +154,22 @@ void estimate_paired(std::span<const ComparedRow> rows, const Places& places, Si
   }
 }
 
-/// Of rows not paired: a value a unit, which is a round, or a recording where there are enough of them.
+/// Unpaired rows: one value per unit. A unit is a round, or a recording if there are enough recordings.
 struct Unit {
-  std::tuple<bool, std::uint32_t, std::size_t> id;  ///< other side, recording, round of it
-  std::size_t group = 0;                            ///< of units that differ by chance alone
+  std::tuple<bool, std::uint32_t, std::size_t> id;  ///< candidate side?, recording, round
+  std::size_t group = 0;                            ///< units in one group differ only by chance
   double value = 0;
 };
 
 struct RowOfUnits {
   std::vector<Unit> units;
   std::size_t groups = 0;
-  double share = 0;  ///< 1 / recordings of base + 1 / recordings of other
+  double share = 0;  ///< 1 / base recordings + 1 / candidate recordings
   double freedom = 0;
-  FoundVariance between;  ///< of the means of a side's recordings
+  FoundVariance between;  ///< between the means of one side's recordings
 };
 
-/// The values of a recording, with the rounds that they are of.
+/// Log values of one recording with their round indices.
 struct OfRecording {
   std::vector<double> logs;
   std::vector<std::size_t> rounds;
@@ -186,8 +186,8 @@ std::map<std::uint32_t, OfRecording> by_recording(const RoundsOfSide& side, Side
   return recordings;
 }
 
-/// The median difference of two recordings' rounds, and the median of those: a recording counts once, however many
-/// rounds it has, as it does in the mean.
+/// Returns the median over recording pairs of the median difference of their rounds, so each recording has the same
+/// weight regardless of its number of rounds.
 double centre_of(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other) {
   std::vector<double> centres;
   centres.reserve(base.size() * other.size());
@@ -244,7 +244,7 @@ RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recording
   return result;
 }
 
-/// Each unit's value less the mean of its group.
+/// Returns each unit's value minus its group's mean.
 std::vector<double> residuals_of(const RowOfUnits& row) {
   std::vector<double> sums(row.groups);
   std::vector<double> counts(row.groups);
@@ -259,7 +259,7 @@ std::vector<double> residuals_of(const RowOfUnits& row) {
 
 using Effects = std::map<std::tuple<bool, std::uint32_t, std::size_t>, double>;
 
-/// What each unit does to all rows alike. Empty for few rows.
+/// Returns the effect of each unit that all rows share: the median residual. Empty for too few rows.
 Effects effects_of(const std::vector<RowOfUnits>& rows) {
   if (rows.size() < rows_in_common) return {};
   std::map<std::tuple<bool, std::uint32_t, std::size_t>, std::vector<double>> residuals;
@@ -275,8 +275,8 @@ Effects effects_of(const std::vector<RowOfUnits>& rows) {
   return effects;
 }
 
-/// What one recording of any H100 does to a point, where nothing was calibrated: the rounds of a lucky recording may
-/// agree better. Of the 77 points of `quick` in 29 recordings on three boards, at one clock.
+/// Variance between recordings on any H100, used without calibration because the rounds of one recording may agree
+/// better than recordings do. From the 77 points of `quick` in 29 recordings on three boards, with clock normalization.
 double assumed_variance(double ns) {
   constexpr double of_long_points = 0.0015;
   constexpr double of_short_points = 0.008;
@@ -285,8 +285,8 @@ double assumed_variance(double ns) {
   return deviation * deviation;
 }
 
-/// How much the units' common effects scatter, with what degrees of freedom. The rounds of a recording hang together
-/// (a clock that stepped down stays there), so together they count as one.
+/// Returns the variance of the common effects and its degrees of freedom. Rounds of one recording are correlated (after
+/// a clock step, for example) and count as one degree of freedom.
 FoundVariance variance_of(const Effects& effects, bool of_recordings) {
   std::map<std::pair<bool, std::uint32_t>, std::pair<double, double>> groups;  // squares, units
   for (const auto& [id, effect] : effects) {
@@ -305,7 +305,7 @@ FoundVariance variance_of(const Effects& effects, bool of_recordings) {
   return common;
 }
 
-/// Of each row, without what its units have in common with others'.
+/// Returns each row's variance without the common effects.
 std::vector<FoundVariance> own_variances(const std::vector<RowOfUnits>& rows, const Effects& effects) {
   std::vector<FoundVariance> found;
   found.reserve(rows.size());
@@ -333,7 +333,7 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Sid
   const std::vector<FoundVariance> variances = moderated(found, least_variance);
   std::vector<FoundVariance> of_a_round = variances;
   if (of_recordings) {
-    // Few recordings may agree by chance; they do not agree better than their rounds do.
+    // Few recordings may agree by chance; their variance is at least that of their rounds.
     std::vector<RowOfUnits> of_rounds;
     of_rounds.reserve(places.size());
     RatioEstimate unused;
@@ -347,7 +347,7 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Sid
     RatioEstimate& estimate = estimates[places[i]];
     if (!(found[i].freedom > 0)) {
       stand_in_for_spread(estimate);
-      // Recordings of a side that disagree by more than the floor allows tell more than it.
+      // If recordings of one side differ by more than the floor, use their spread instead.
       const FoundVariance& between = of_units[i].between;
       const double seen = std::sqrt(between.variance * of_units[i].share);
       if (between.freedom > 0 && seen > estimate.error) {
@@ -370,7 +370,7 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Sid
   }
 }
 
-/// Log of where a side's recordings put the point: their mean, and its variance.
+/// Returns the log of the side's time (mean of its recordings' places) and its variance.
 std::pair<double, FoundVariance> place_of_side(const RoundsOfSide& side, SideValues values) {
   double sum = 0;
   const auto recordings = by_recording(side, values);
@@ -379,19 +379,19 @@ std::pair<double, FoundVariance> place_of_side(const RoundsOfSide& side, SideVal
   return {sum / count, {.variance = side.place.variance / count, .freedom = side.place.freedom}};
 }
 
-/// What a recording does to the point is known from others of one build.
+/// Uses the variance from repeated recordings of one build.
 void estimate_calibrated(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
   const auto [base, of_base] = place_of_side(row.base, values);
   const auto [other, of_other] = place_of_side(row.other, values);
   estimate.mean = estimate.centre = other - base;
   estimate.error = std::sqrt(of_base.variance + of_other.variance);
-  // The same recordings told of both sides: what they do not know of one, they do not know of the other.
+  // Both variances come from the same recordings, so their degrees of freedom do not add up.
   estimate.freedom = std::min(of_base.freedom, of_other.freedom);
   estimate.apart = std::sqrt(row.base.place.variance + row.other.place.variance);
   estimate.floor = SpreadFloor::calibrated;
 }
 
-/// One side is computed: what that may be off by is all that there is of a spread.
+/// For a computed side the model error is the only spread.
 void estimate_computed(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
   estimate.mean = estimate.centre = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
   estimate.error = std::log1p(row.model_error) / boost::math::quantile(standard_normal, 0.975);
@@ -424,7 +424,7 @@ std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideV
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ComparedRow& row = rows[i];
     if ((row.base.*values).empty() || (row.other.*values).empty()) continue;
-    which[i] = times || row.model_error <= 0;  // a computed clock confirms nothing
+    which[i] = times || row.model_error <= 0;  // a computed clock cannot confirm a time
     if (row.model_error > 0) {
       estimate_computed(row, values, estimates[i]);
     } else if (row.exact) {

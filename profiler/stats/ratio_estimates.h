@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rounds of two sides tell of the log ratio of each row.
+// Estimates each row's log ratio and its error from the rounds of both sides.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,28 @@
 
 namespace attnscope::analysis {
 
-/// From so many recordings on, of both sides together, they tell how much recordings differ.
+/// Recordings (both sides together) from which the spread between recordings can be estimated.
 inline constexpr std::size_t enough_recordings = 4;
 
-/// What is known of a log ratio.
+/// Estimate of a log ratio.
 struct RatioEstimate {
-  double centre = 0;  ///< Hodges and Lehmann's
+  double centre = 0;  ///< Hodges-Lehmann estimate
   double mean = 0;
-  double error = 0;  ///< standard error of the mean; 0: exact
+  double error = 0;  ///< standard error of the mean; 0 if exact
   double freedom = 0;
-  double spread = 0;  ///< of one round's log ratio, both sides in one round
-  double apart = 0;   ///< of one recording's log ratio, as far as a round tells
+  double spread = 0;  ///< standard deviation of a paired round's log ratio
+  double apart = 0;   ///< standard deviation of the log ratio of one recording per side
   SpreadFloor floor = SpreadFloor::none;
   bool steadied = false;
 };
 
-/// What is looked at of a side.
+/// The values to compare: times or cycles.
 using SideValues = std::vector<double> RoundsOfSide::*;
 
-/// How many recordings both sides have together.
+/// Returns the number of recordings of both sides together.
 [[nodiscard]] std::size_t recordings_of(const ComparedRow& row);
 
-/// Of the rows that have these values; `which` says of which.
+/// Returns one estimate per row. Sets `which[i]` if row i has these values.
 [[nodiscard]] std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideValues values,
                                                       std::vector<bool>& which);
 

@@ -12,9 +12,9 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Recordings do not agree better than a clock tells.
+/// Floor of the log variance: clock resolution.
 constexpr double closest_agreement = 1e-8;
-/// From so many points on their times tell a slope.
+/// Points required to fit a slope.
 constexpr std::size_t points_for_a_slope = 8;
 
 double average(const std::vector<double>& values) {
@@ -39,10 +39,10 @@ double place_of_medians(const std::vector<double>& medians) {
 
 namespace {
 
-/// A point's rounds in each recording that has it.
+/// A point's rounds in each recording that contains it.
 using Recorded = std::vector<const RoundsOfSide*>;
 
-/// Of the logarithms of places: geometric mean, variance.
+/// Returns the geometric mean of the recordings' times and the variance of their logarithms.
 std::pair<double, double> spread_of_places(const std::vector<std::vector<double>>& medians) {
   std::vector<double> places(medians.size());
   std::ranges::transform(medians, places.begin(), place_of_medians);
@@ -108,7 +108,7 @@ NoiseModel::Line::Line(const RecordingNoise& noise, double PointNoise::*variance
   const auto scaled = [&](double by) {
     for (std::size_t i = 0; i < found.size(); ++i) found[i].variance *= std::pow(at(std::exp(times[i])), by);
   };
-  scaled(-1);  // over the line
+  scaled(-1);  // divide by the line
   prior_ = fit_variance_prior(found, 0);
   found = moderated(found, 0);
   scaled(1);
@@ -130,7 +130,7 @@ NoiseModel::NoiseModel(const RecordingNoise& noise)
 
 FoundVariance NoiseModel::of(std::string_view point, double ns, std::size_t rounds, bool one_clock) const {
   FoundVariance found = one_clock ? at_one_clock_.of(point, ns) : FoundVariance();
-  if (!(found.freedom > 0)) found = as_timed_.of(point, ns);  // of recordings without clocks: wider than need be
+  if (!(found.freedom > 0)) found = as_timed_.of(point, ns);  // estimated without clock normalization: conservative
   if (rounds < rounds_)
     found.variance *= static_cast<double>(rounds_) / static_cast<double>(std::max<std::size_t>(rounds, 1));
   return found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording does to a point beyond what its rounds tell: where a process's memory lies, what the GPU's clock and
-// heat are that minute. Two recordings of one build differ by it. It is found from repeated recordings of one build,
-// each its own process (`attnscope doctor --noise`), and stands for the spread of recordings made one after the other.
+// Variation of a point's time between recordings of one build that the rounds of a single recording do not show: memory
+// placement, GPU clock and temperature. Estimated from repeated recordings, each in its own process (`attnscope doctor
+// --noise`).
 #pragma once
 
 #include <cstddef>
@@ -16,40 +16,39 @@
 
 namespace attnscope::analysis {
 
-/// Where a recording puts a point: the mean of the faster half of its rounds, in logarithms, which rounds at the power
-/// cap do not move as they move the median. `logs`: of the rounds' medians. Pre: not empty.
+/// Returns the time of a point in one recording: the mean of the faster half of the rounds' log times. Rounds throttled
+/// at the power cap shift the median but not this mean. `logs`: log medians of the rounds. Pre: not empty.
 [[nodiscard]] double place_of(std::vector<double> logs);
 
-/// The same of the medians themselves.
+/// Same as place_of(), from the medians themselves.
 [[nodiscard]] double place_of_medians(const std::vector<double>& medians);
 
 struct PointNoise {
-  double ns = 0;            ///< geometric mean of the recordings' places
-  double variance = 0;      ///< of the logarithm of a recording's place
-  double at_one_clock = 0;  ///< the same of times at one clock (one_clock.h); 0 where clocks are not known
-  double freedom = 0;       ///< recordings less one
+  double ns = 0;            ///< geometric mean over the recordings, as place_of()
+  double variance = 0;      ///< variance of the log time of one recording
+  double at_one_clock = 0;  ///< same with clock normalization (one_clock.h); 0 if clocks are unknown
+  double freedom = 0;       ///< recordings minus one
 };
 
 struct RecordingNoise {
   std::size_t recordings = 0;
-  std::size_t rounds = 0;                                 ///< of each recording
-  std::map<std::string, PointNoise, std::less<>> points;  ///< by identity_text()
+  std::size_t rounds = 0;                                 ///< per recording; the minimum if they differ
+  std::map<std::string, PointNoise, std::less<>> points;  ///< key: identity_text()
 };
 
-/// A point's rounds in one recording, by identity_text().
+/// A point's rounds in one recording, keyed by identity_text().
 using RecordedRounds = std::map<std::string, RoundsOfSide, std::less<>>;
-/// Of points that several recordings have. Pre: two or more recordings.
+/// Estimates the noise of all points that several recordings have. Pre: two or more recordings.
 [[nodiscard]] RecordingNoise noise_of(std::span<const RecordedRounds> recordings);
 
-/// The variance that a point's recordings have, with what all points tell of it: log variance follows a line in log
-/// time, and each point's own is moderated towards it (variance_prior.h). A point that was not calibrated has what the
-/// line says.
+/// Variance between recordings of a point. Log variance is linear in log time over all points, and each point's
+/// variance is moderated towards that line (variance_prior.h). Points without calibration get the line's value.
 class NoiseModel {
  public:
   explicit NoiseModel(const RecordingNoise&);
 
-  /// Of the logarithm of one recording's place; `rounds`: of that recording. Fewer than were calibrated tell less, in
-  /// proportion; more are not taken to tell more. No degree of freedom where nothing is known.
+  /// Returns the variance of the log time of one recording with this many rounds. Scaled up in proportion for fewer
+  /// rounds than calibrated, never scaled down. Zero degrees of freedom if unknown.
   [[nodiscard]] FoundVariance of(std::string_view point, double ns, std::size_t rounds, bool one_clock) const;
 
  private:
@@ -63,7 +62,7 @@ class NoiseModel {
 
     double level_ = 0;  ///< log variance at 1 ns
     double slope_ = 0;
-    VariancePrior prior_;  ///< of variances over the line's
+    VariancePrior prior_;  ///< of the ratio of a point's variance to the line
     std::map<std::string, FoundVariance, std::less<>> points_;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Student's t and the normal distribution, as verdicts ask for them.
+// Student's t and normal distributions in double precision.
 #pragma once
 
 #include <boost/math/distributions/normal.hpp>
@@ -7,10 +7,10 @@
 
 namespace attnscope::analysis {
 
-/// From so many degrees of freedom on Student's t is the normal distribution.
+/// Degrees of freedom above which Student's t is treated as normal.
 inline constexpr double as_good_as_normal = 1e6;
 
-/// Doubles are precise enough: boost would otherwise compute in long double, several times as long.
+/// Avoids boost's promotion to long double, which is several times slower.
 using InDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using Students = boost::math::students_t_distribution<double, InDoubles>;
 inline const boost::math::normal_distribution<double, InDoubles> standard_normal;

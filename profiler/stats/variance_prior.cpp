@@ -16,15 +16,15 @@ namespace attnscope::analysis {
 namespace {
 
 constexpr double no_end = std::numeric_limits<double>::infinity();
-/// Beyond so many degrees of freedom a distribution of variances is a single variance.
+/// Degrees of freedom above which the prior is treated as a single variance.
 constexpr double as_good_as_no_end = 1e6;
 
-/// What the logarithm of a sample variance is on the average above that of the variance itself.
+/// Returns E[log s^2] - log sigma^2 of a sample variance.
 double bias_of_log(double freedom) {
   return boost::math::digamma(freedom / 2) - std::log(freedom / 2);
 }
 
-/// The x whose trigamma is y; Newton's method on 1 / trigamma, which is convex and nearly linear.
+/// Returns x with trigamma(x) = y. Newton's method on 1 / trigamma, which is convex and nearly linear.
 double inverse_trigamma(double y) {
   double x = 0.5 + 1 / y;
   for (int turn = 0; turn < 50; ++turn) {
@@ -36,7 +36,7 @@ double inverse_trigamma(double y) {
   return x;
 }
 
-/// The ratio to the prior's variance that one of `rows` exceeds less than once in 20 such tables.
+/// Returns the ratio to the prior variance that any of `rows` rows exceeds with 5% probability.
 double largest_ratio(double freedom, const VariancePrior& prior, double rows) {
   const double tail = 0.05 / rows;
   if (prior.freedom < as_good_as_no_end) {
@@ -51,7 +51,7 @@ VariancePrior fit_variance_prior(std::span<const FoundVariance> found, double le
   double rows = 0;
   double sum = 0;
   double squares = 0;
-  double sampling = 0;  // what the logarithms scatter by chance
+  double sampling = 0;  // sampling variance of the logarithms
   for (const FoundVariance& row : found) {
     if (!(row.freedom > 0)) continue;
     const double log = std::log(std::max(row.variance, least)) - bias_of_log(row.freedom);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variances of many rows, each known badly, that lend one another strength: Smyth, Stat. Appl. Genet. Mol. Biol. 3
-// (2004) 3, section 6.2. The rows' own variances are drawn from an inverse chi-squared distribution, whose scale and
-// degrees of freedom follow from mean and variance of the logarithms of what was found.
+// Empirical Bayes moderation of the variances of many rows: Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004) 3, section
+// 6.2. Row variances follow a scaled inverse chi-squared distribution whose scale and degrees of freedom are estimated
+// from mean and variance of the log sample variances.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace attnscope::analysis {
 
-/// A sample variance and its degrees of freedom, which after moderation need not be whole.
+/// A sample variance with its degrees of freedom, which may be fractional after moderation.
 struct FoundVariance {
   double variance = 0;
   double freedom = 0;
@@ -17,14 +17,13 @@ struct FoundVariance {
 
 struct VariancePrior {
   double variance = 0;
-  double freedom = 0;  ///< infinite: all rows scatter alike; 0: there is nothing to go by
+  double freedom = 0;  ///< infinite: all rows have the same variance; 0: unknown
 };
-/// Rows without a degree of freedom are left out. `least` stands for variances below it.
+/// Ignores rows without degrees of freedom. Variances below `least` are raised to it.
 [[nodiscard]] VariancePrior fit_variance_prior(std::span<const FoundVariance> found, double least);
 
-/// Each row's variance between its own and the prior's, by their degrees of freedom, of which together it has no more
-/// than all rows found. A row that scatters more than the prior allows for (less than once in 20 such tables) keeps
-/// what it found.
+/// Returns each row's variance, averaged with the prior's by degrees of freedom (at most the sum over all rows). A row
+/// whose variance is an outlier under the prior (5% level over all rows) keeps its sample variance.
 [[nodiscard]] std::vector<FoundVariance> moderated(std::span<const FoundVariance> found, double least);
 
 }  // namespace attnscope::analysis

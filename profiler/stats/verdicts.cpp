@@ -13,12 +13,12 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Probabilities above this leave a row out of the correction (Zhao, Small and Su's tau).
+/// p-values above this are dropped from the correction (tau in Zhao, Small and Su).
 constexpr double left_out_above = 0.5;
-/// How often a suggested number of rounds has to decide.
+/// Power of suggested numbers of rounds and recordings.
 constexpr double wanted_power = 0.9;
 
-/// That a mean so far above `bound` comes by chance where the truth is `bound`.
+/// Returns the probability that an estimate exceeds `value` by chance if the true value is `bound`.
 double chance_above(const RatioEstimate& estimate, double value, double bound) {
   if (estimate.error <= 0) return value > bound ? 0 : 1;
   const double t = (value - bound) / estimate.error;
@@ -28,7 +28,7 @@ double chance_above(const RatioEstimate& estimate, double value, double bound) {
   return boost::math::cdf(boost::math::complement(standard_normal, t));
 }
 
-/// What all but `level` of a distribution lie within; kept by degrees of freedom, which most rows share.
+/// Two-sided quantiles, cached by degrees of freedom, which most rows share.
 class Quantiles {
  public:
   explicit Quantiles(double level) : tail_(level / 2) {}
@@ -55,10 +55,10 @@ RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
 
 struct Corrected {
   std::vector<bool> found;  ///< by row
-  double next = 0;          ///< what the probability of one more has to be at most
+  double next = 0;          ///< largest p-value at which one more row would be found
 };
 
-/// Benjamini and Hochberg over the rows for which `asked` holds, those that say nothing left out.
+/// Benjamini-Hochberg over the rows in `asked`, without those above `left_out_above`.
 Corrected correct(const std::vector<double>& chances, const std::vector<bool>& asked, double level) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chances.size(); ++i) {
@@ -76,14 +76,13 @@ Corrected correct(const std::vector<double>& chances, const std::vector<bool>& a
   return result;
 }
 
-/// That a mean comes out above t of its standard errors, where it truly is so many of them; Student's t, not central
-/// (Abramowitz and Stegun 26.7.10).
+/// Returns P(T > t) of noncentral Student's t with noncentrality `truth` (Abramowitz and Stegun 26.7.10).
 double chance_beyond(double t, double truth, double freedom) {
   const double z = (t * (1 - 1 / (4 * freedom)) - truth) / std::sqrt(1 + t * t / (2 * freedom));
   return boost::math::cdf(boost::math::complement(standard_normal, z));
 }
 
-/// What all but such a tail of Student's t lies below; kept, for all rows ask for the same few hundred.
+/// One-sided quantiles of Student's t, cached: all rows use the same few hundred.
 class Tails {
  public:
   double of(double freedom, double tail) {
@@ -96,12 +95,12 @@ class Tails {
   std::map<std::pair<double, double>, double> known_;
 };
 
-/// How often a row by itself is decided whose log ratio is known with such an error, if it is what it seems.
+/// Returns the power for a single row with this standard error, assuming that the estimated ratio is true.
 double power_of(double ratio, double margin, double error, double freedom, double level, Tails& tails) {
-  // Alone, a row's own part of the level is what the correction leaves of it.
+  // For one row, the correction halves the level.
   const double chance = left_out_above * level;
   const double beyond = std::abs(ratio) - margin;
-  if (beyond > 0) {  // either tail speaks for a change
+  if (beyond > 0) {  // two-sided
     const double t = tails.of(freedom, chance / 2);
     return chance_beyond(t, beyond / error, freedom);
   }
@@ -110,7 +109,7 @@ double power_of(double ratio, double margin, double error, double freedom, doubl
   return chance_beyond(t, -beyond / error, freedom) + chance_beyond(t, far, freedom) - 1;
 }
 
-/// The least of such numbers that is enough; nothing where the most is not.
+/// Returns the smallest number in [least, most] for which `enough` holds; nullopt if it does not hold for `most`.
 template <class Enough>
 std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Enough enough) {
   if (!enough(most)) return std::nullopt;
@@ -129,7 +128,7 @@ std::optional<std::size_t> rounds_that_decide(const RatioEstimate& estimate, con
                                               Tails& tails) {
   if (!(estimate.spread > 0)) return usual_rounds;
   return least_enough(fewest_rounds, most_rounds, [&](std::size_t rounds) {
-    // The turns that are suggested have looks of their own, however often these rounds were looked at.
+    // The suggested measurement pays for its own interim analyses only, not for those already done.
     const double level = options.level / static_cast<double>(looks_of_turns(rounds));
     const auto count = static_cast<double>(rounds);
     return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1, level,
@@ -150,7 +149,7 @@ std::optional<std::size_t> recordings_that_decide(const RatioEstimate& estimate,
   });
 }
 
-/// The least change that is found as often as a suggested number of rounds decides.
+/// Returns the minimum detectable change at the power of suggested rounds.
 double detectable_change(const RatioEstimate& estimate, double margin, double level, Tails& tails) {
   if (!(estimate.error > 0)) return 0;
   const double freedom = std::min(estimate.freedom, as_good_as_normal);
@@ -173,7 +172,7 @@ void check(const ComparedRow& row) {
   if (row.paired && row.base.ns.size() != row.other.ns.size()) throw std::invalid_argument("pairs of unequal length");
 }
 
-/// That the cycles did not change in the direction of the time.
+/// Returns the p-value of "cycles did not change in the direction of the time".
 double chance_of_sign(const RatioEstimate& time, const RatioEstimate& cycles) {
   return chance_above(cycles, time.mean < 0 ? -cycles.mean : cycles.mean, 0);
 }
@@ -266,7 +265,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   }
   std::vector<double> confirmed = change;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].one_clock) clocked[i] = false;  // a time at one clock is its cycles
+    if (rows[i].one_clock) clocked[i] = false;  // normalized times are proportional to cycles
     if (clocked[i]) confirmed[i] = std::max(change[i], chance_of_sign(times[i], cycles[i]));
   }
   const auto looks = static_cast<double>(options.looks);

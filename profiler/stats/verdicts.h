@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether one thing is faster than another, of times that scatter. The unit is a round: the median of what was sampled
-// of a point in one pass over all points, for what drifts between rounds is more than what scatters within one.
+// Decides whether a candidate is faster than a baseline from noisy times. The unit is a round: the median of a point's
+// samples in one pass over all points, because drift between rounds exceeds the scatter within one.
 //
-// Where both sides were measured in the same rounds, in shuffled order (paired), a row's values are the logarithms of
-// the ratio other / base, one a round. The centre is that of Hodges and Lehmann (1963); the interval is Student's t of
-// the mean, with the row's variance moderated by those of all rows (variance_prior.h).
+// Paired rows (both sides measured in the same rounds, in shuffled order): the values are log(other / base) per round.
+// The estimate is the Hodges-Lehmann estimator (1963); the interval is Student's t of the mean, with the row's variance
+// moderated by those of all rows (variance_prior.h). If the moment of each sample is known, drift common to all rows
+// (common_drift.h) is subtracted, provided that it reduces the variance of at least half of the rows by 10%. Times and
+// cycles are tested for it separately.
 //
-// Where it is known when in its round each value was measured, what all rows go through alike (common_drift.h) is
-// taken off first, if at least half of the rows scatter less by a tenth without it: it is real, then, and shuffling has
-// made it scatter that says nothing of a row. Times and cycles are asked apart.
+// Unpaired rows (separate recordings): recordings differ by more than their rounds scatter. With four or more
+// recordings, the unit is a recording's mean; with fewer, the spread between rounds is used as the spread between
+// recordings. Effects common to all rows of a round or recording are estimated separately and not moderated, with one
+// degree of freedom per recording if rounds are the unit, because a clock step persists. The spread between recordings
+// is never less than between rounds. Below `fewest_rounds` the spread is unknown and a floor of 5% is used. If repeated
+// recordings of one build were calibrated (recording_noise.h), their variance is the spread, and a side's time is the
+// mean of the faster half of its rounds, which excludes rounds throttled at the power cap. For a computed side the
+// model's error is the spread.
 //
-// Recordings made one after the other differ by more than their rounds scatter. Of four or more of them (two degrees of
-// freedom between recordings of one side) a recording's mean is the unit; of fewer, the spread of a single round stands
-// for what recordings differ by, however many rounds they have. What all rows of a round or recording have in common is
-// estimated apart, with the few degrees of freedom that it has, and not moderated: one a recording where rounds are the
-// unit, for a clock that stepped down stays there. It never scatters less between recordings than between rounds. Below
-// `fewest_rounds` the spread is not known: a floor of 5% stands for it. Where repeated recordings of one build told
-// what a recording does to a point (recording_noise.h), that is the spread, and a side is where its recordings put the
-// point: the mean of the faster half of the rounds, for the slow ones at the power cap say nothing of the kernel. Where
-// a side was computed, what such a ratio is known to be off by stands for it.
+// If both sides are the same point in different builds or recordings, their times are normalized to one clock first
+// (one_clock.h), because rounds differ mostly by clock. The verdict is then reported only if the ratio without
+// normalization agrees: within the margin for SAME, beyond it in the same direction for a change.
 //
-// Of one point, in builds or at times that differ, both sides' times are brought to one clock first (one_clock.h): its
-// clock is what its rounds mostly differ by. A verdict then stands where the ratio as timed says the same: for SAME it
-// lies inside the margin, for a change beyond it on that side.
-//
-// FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known and not held, one that the
-// cycles changed in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995)
-// over all rows, of which those above 0.5 are left out and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat.
-// Assoc. 114 (2019) 1291: rows that lie well inside the margin do not cost those outside it their verdict). SAME: two
-// one-sided tests against the margin (Schuirmann 1987), corrected in the same way. All else is UNDECIDED, with a
+// FASTER and SLOWER: a test of |log ratio| <= log(1 + margin) and, if clocks are known but not normalized, one that the
+// cycles changed in the same direction. The larger p-value enters Benjamini and Hochberg (1995) over all rows; rows
+// with p > 0.5 are dropped and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat. Assoc. 114 (2019) 1291), so
+// that rows well inside the margin do not reduce the power for the others. SAME: two one-sided tests against the margin
+// (Schuirmann 1987), corrected in the same way. All other rows are UNDECIDED, with a reason.
 // reason.
 #pragma once
 
@@ -45,65 +42,64 @@
 namespace attnscope::analysis {
 
 enum class Verdict { faster, slower, same, ambiguous };
-/// "FASTER", "SLOWER", "SAME", "UNDECIDED".
+/// Returns "FASTER", "SLOWER", "SAME" or "UNDECIDED".
 [[nodiscard]] std::string_view to_string(Verdict);
 
-/// Why a row is ambiguous.
+/// Reason why a row is UNDECIDED.
 enum class Undecided {
-  decided,     ///< it is not
-  few_rounds,  ///< fewer than `fewest_rounds`, and within the floor that stands for their spread
-  apart,       ///< recordings made one after the other: more rounds of them would not tell
-  spread,      ///< the rounds scatter too much for their number
-  clocks,    ///< the time changed, the cycles did not, or the other way; or one clock says another thing than as timed
-  computed,  ///< one side was computed, and may be as far off as the other seems
-  noise,     ///< calibrated recordings differ too much for their number
+  decided,     ///< the row has a verdict
+  few_rounds,  ///< fewer than `fewest_rounds`, and within the assumed floor of their spread
+  apart,       ///< separate recordings: more rounds would not decide
+  spread,      ///< too few rounds for their spread
+  clocks,      ///< times changed but cycles did not or vice versa, or clock normalization changes the verdict
+  computed,    ///< the ratio is within the error of a computed side
+  noise,       ///< too few recordings for their calibrated spread
 };
 [[nodiscard]] std::string_view to_string(Undecided);
 
-/// What stands below a row's spread.
+/// Source of a lower bound on a row's spread.
 enum class SpreadFloor {
-  none,        ///< measured in the same rounds, or enough recordings to know what they differ by
-  of_rounds,   ///< recordings differ by no less than a single round does, nor than is assumed of any two
+  none,        ///< measured in the same rounds, or enough recordings to estimate their spread
+  of_rounds,   ///< spread of rounds, and at least the assumed spread between recordings
   of_percent,  ///< too few rounds: 5%
-  of_model,    ///< one side was computed: what that is off by
-  calibrated,  ///< what repeated recordings of one build differ by
+  of_model,    ///< error of the model that computed one side
+  calibrated,  ///< spread between repeated recordings of one build
 };
 [[nodiscard]] std::string_view to_string(SpreadFloor);
 
-/// One side of a row: a value a round, in the order of rounds.
+/// One side of a row: one value per round, in order.
 struct RoundsOfSide {
   std::vector<double> ns;
-  std::vector<double> cycles;             ///< as many, or none where a clock is not known
-  std::vector<std::uint32_t> recordings;  ///< as many where not paired: which recording it is of
-  /// As many, or none, where not paired: the round of its recording, by which rows know what they have in common; else
-  /// the n-th value is taken to be of the n-th round.
+  std::vector<double> cycles;             ///< per round; empty if the clock is unknown
+  std::vector<std::uint32_t> recordings;  ///< per round, unpaired rows only: index of the recording
+  /// Per round or empty, unpaired rows only: round index within its recording, used for effects common to all rows. If
+  /// empty, value n belongs to round n.
   std::vector<std::uint32_t> rounds = {};
-  /// As many, or none, where paired: when it was, as common_drift.h has it.
+  /// Per round or empty, paired rows only: moment of the sample, see common_drift.h.
   std::vector<double> moments = {};
-  /// Not paired: the variance of the logarithm of where one recording puts the point; without a degree of freedom it is
-  /// not known.
+  /// Unpaired rows only: variance of a recording's log time (recording_noise.h). Zero degrees of freedom if unknown.
   FoundVariance place = {};
 };
 
 struct ComparedRow {
   RoundsOfSide base;
   RoundsOfSide other;
-  /// Whether base.ns[k] and other.ns[k] are of one round of one recording, which shuffles its points.
+  /// True if base.ns[k] and other.ns[k] come from the same round of one recording with shuffled points.
   bool paired = false;
-  /// Both sides are one computation: they have no spread, and the verdict is that of the margin.
+  /// Both sides are computed the same way: no spread, and the verdict follows from the margin alone.
   bool exact = false;
-  bool one_clock = false;  ///< both sides' `ns` are as at one clock (one_clock.h)
-  /// Of these: log of what the sides' clocks move the time by, other over base, and `ns` leaves out.
+  bool one_clock = false;  ///< both sides' `ns` are normalized to one clock (one_clock.h)
+  /// Log time ratio other / base that the clock difference explains, removed from `ns` by normalization.
   double clock_shift = 0;
-  bool clocks_differ = false;  ///< by more than they scatter
-  /// A side is computed: what 95 of 100 such ratios are off by at most, relative; 0 where it is not so.
+  bool clocks_differ = false;  ///< by more than chance
+  /// Relative error bound (95%) of a ratio with one computed side; 0 if no side is computed.
   double model_error = 0;
 };
 
 struct RatioInterval {
   double ratio = 1;   ///< other / base
-  Interval interval;  ///< 95% unless the options say another, of this row alone
-  /// Nothing that was measured says how wide it is: too few rounds, and `unknown_spread_floor` stands for their spread.
+  Interval interval;  ///< 95% by default, for this row alone
+  /// True if the width is assumed (`unknown_spread_floor`) because there are too few rounds.
   bool assumed = false;
 };
 
@@ -113,62 +109,61 @@ struct RowVerdict {
   Verdict verdict = Verdict::ambiguous;
   Undecided undecided = Undecided::decided;
   SpreadFloor floor = SpreadFloor::none;
-  std::size_t rounds = 0;  ///< of the side that has fewer
-  bool steadied = false;   ///< what all rows went through alike was taken off its times
-  bool one_clock = false;  ///< the ratio is of times at one clock
-  double clock_shift = 0;  ///< ComparedRow's, and so is the next
+  std::size_t rounds = 0;  ///< of the side with fewer
+  bool steadied = false;   ///< common drift was subtracted
+  bool one_clock = false;  ///< times are normalized to one clock
+  double clock_shift = 0;  ///< as in ComparedRow
   bool clocks_differ = false;
-  double spread = 0;    ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
-  double p_change = 1;  ///< that it lies inside the margin, uncorrected
-  double p_same = 1;    ///< that it lies outside
-  /// The least change in the verdict's direction that holds at the interval's level for all rows together (Bonferroni):
-  /// 0.05 is 5%; below 0 where none does.
+  double spread = 0;    ///< moderated standard deviation of a round's log ratio; 0 if unknown
+  double p_change = 1;  ///< p-value of "the ratio is inside the margin", uncorrected
+  double p_same = 1;    ///< p-value of "the ratio is outside the margin", uncorrected
+  /// Smallest change in the direction of the estimate at the interval's level for all rows together (Bonferroni); 0.05
+  /// is 5%. Negative if none.
   double sure = 0;
-  double detectable = 0;  ///< relative change that is found 9 times of 10 in such a row by itself; 0 where exact
-  /// Of an ambiguous row: the most rounds of `attnscope ab`, which measures both sides in each and nothing else, by
-  /// which it is decided 9 times of 10 if ratio and spread are what they seem. Nothing where that takes more than
-  /// `most_rounds`: the change lies at the margin. `usual_rounds` where nothing is known of the spread.
+  double detectable = 0;  ///< minimum detectable change of this row alone at 90% power, relative; 0 if exact
+  /// Rounds of `attnscope ab` (both sides interleaved) that decide an UNDECIDED row with 90% power if ratio and spread
+  /// are as estimated. nullopt above `most_rounds`: the change is close to the margin. `usual_rounds` if the spread is
+  /// unknown.
   std::optional<std::size_t> rounds_needed = std::nullopt;
-  /// Where the sides cannot be measured in the same rounds: so many recordings of either, if they differ by
-  /// what a round scatters.
+  /// Recordings per side that decide the row if the sides cannot be interleaved.
   std::optional<std::size_t> recordings_needed = std::nullopt;
 };
 
-/// The margin unless one is given: of sides in the same rounds, and of recordings made one after the other, of which
-/// six rounds tell a change of 3% from none in three of four rows.
+/// Default margins of paired and unpaired rows. For unpaired rows of six rounds, a 3% change is distinguished from none
+/// in three of four rows.
 inline constexpr double usual_margin_paired = 0.01;
 inline constexpr double usual_margin_apart = 0.015;
 
 struct VerdictOptions {
   double margin = usual_margin_paired;  ///< relative; 0 < margin < 1
-  double level = 0.05;                  ///< share of wrong ones among verdicts
-  /// How often an interval may miss.
+  double level = 0.05;                  ///< false discovery rate of verdicts
+  /// Miss probability of an interval.
   double interval_level = 0.05;
-  std::size_t looks = 1;  ///< between which both are divided: of_each_look(). > 0
+  std::size_t looks = 1;  ///< number of interim analyses that share `level` and `interval_level`; > 0
 };
 
-/// Rounds that go on until a verdict stands are looked at several times, and each look is a chance to be wrong. So
-/// there are few looks, 5, 10, 20, ... rounds and the last, and each gets its part of the level and of the interval's
-/// (Bonferroni): false verdicts and intervals that miss are together no more than of one look.
+/// Returns the rounds at which a sequential measurement is analyzed: 5, 10, 20, ... and `most`. Each interim analysis
+/// gets an equal share of both levels (Bonferroni), so that the overall error rates hold.
 [[nodiscard]] std::vector<std::size_t> rounds_to_look_at(std::size_t most);
-/// Options of each of so many looks. Pre: looks > 0.
+/// Returns options for each of `looks` interim analyses. Pre: looks > 0.
 [[nodiscard]] VerdictOptions of_each_look(VerdictOptions options, std::size_t looks);
-/// What `attnscope ab` does of at most so many rounds: the looks, and one more at which its time is over.
+/// Returns the number of analyses of `attnscope ab` for at most this many rounds: the interim ones and one at the time
+/// limit.
 [[nodiscard]] std::size_t looks_of_turns(std::size_t most);
 
 inline constexpr std::size_t fewest_rounds = 3;
-/// What is suggested where nothing is known of the spread.
+/// Suggested if the spread is unknown.
 inline constexpr std::size_t usual_rounds = 10;
 inline constexpr std::size_t most_rounds = 1000;
 inline constexpr std::size_t most_recordings = 50;
-/// Half of the interval of what has fewer than `fewest_rounds`.
+/// Half width of the interval with fewer than `fewest_rounds`.
 inline constexpr double unknown_spread_floor = 0.05;
 
-/// One verdict a row, in their order. Throws std::invalid_argument for a row without a value on either side, of
-/// lengths that do not fit, and of values that are not positive and finite.
+/// Returns one verdict per row. Throws std::invalid_argument for a row with an empty side, mismatched lengths, or
+/// values that are not positive and finite.
 [[nodiscard]] std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options = {});
 
-/// The median of all means of two values, each with itself among them. Pre: not empty.
+/// Returns the median of all pairwise means, each value with itself included. Pre: not empty.
 [[nodiscard]] double hodges_lehmann(std::span<const double> values);
 
 }  // namespace attnscope::analysis

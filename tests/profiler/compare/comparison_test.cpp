@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 using Why = LeftOut::Why;
 
-/// A point whose every sample took so long.
+/// Returns a point with this time in every sample.
 PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
   PointRecord record;
   record.spec = std::move(spec);
@@ -43,14 +43,14 @@ PointRecord fa1(double ns, std::int64_t n = 512) {
   return timed(fixtures::spec("fa1", n), ns);
 }
 
-/// A simulated point of that time.
+/// Returns a simulated point with this time.
 PointRecord simulated(PointSpec spec, double ns) {
   PointRecord record = timed(std::move(spec), ns);
   record.provenance = Provenance::simulated;
   return record;
 }
 
-/// A point of several rounds, each with its own time and clock.
+/// Returns a point with one round per time, all at this clock.
 PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, double hz) {
   PointRecord record;
   for (std::size_t k = 0; k < times.size(); ++k) {
@@ -81,7 +81,7 @@ ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, st
 struct Compared {
   PointTable table;
   ComparisonResult result;
-  /// Of the one pair.
+  /// The only pair.
   [[nodiscard]] const ComparedPair& pair() const { return result.pairs.at(0); }
   [[nodiscard]] const RowVerdict& verdict() const { return pair().verdict; }
 };
@@ -93,14 +93,14 @@ Compared compared(const fixtures::Points& points, const std::vector<Row>& base =
   return {std::move(table), std::move(result)};
 }
 
-/// Of a run each.
+/// Returns points with one run per list.
 fixtures::Points runs_of(const std::vector<std::vector<PointRecord>>& runs) {
   fixtures::Points points;
   for (const std::vector<PointRecord>& run : runs) points.add(run);
   return points;
 }
 
-// A cold simulation writes back what the launch left dirty; a GPU's counters have that apart.
+// Cold-L2 simulation counts dirty lines as DRAM bytes, GPU counters do not.
 TEST(Comparison, UnsettledBytesAreNotComparedWithSettledOnes) {
   for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
     PointSpec spec = fixtures::spec("fa2", 1024);
@@ -130,9 +130,9 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_FALSE(slower.levels[1].ratio());
   EXPECT_EQ(result.pairs[1].verdict.undecided, Undecided::few_rounds);
   EXPECT_EQ(regressions(result, 0.29).size(), 1U);
-  EXPECT_TRUE(regressions(result, 0.31).empty());  // it is 1.3
+  EXPECT_TRUE(regressions(result, 0.31).empty());  // the ratio is 1.3
   EXPECT_EQ(regressions(result, 0.2, true).size(), 1U);
-  EXPECT_TRUE(regressions(result, 0.25, true).empty());  // 1.3 / 1.05 is the near end, of this row alone
+  EXPECT_TRUE(regressions(result, 0.25, true).empty());  // the lower bound is 1.3 / 1.05
   ComparisonRequest wide = request_for(table, {0, 1}, {2, 3});
   wide.margin = 0.25;
   EXPECT_TRUE(regressions(compare(table, wide), 0.01).empty()) << "not SLOWER at that margin";
@@ -156,7 +156,7 @@ TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
   EXPECT_GT(disagree.verdict().time.interval.high, 1.5);
 }
 
-// Two recordings of a GPU whose noise is known: decided by it, at the margin of recordings made apart.
+// Two recordings on a GPU with calibrated noise.
 TEST(Comparison, RecordingsAreJudgedByTheNoiseThatIsKnownOfThem) {
   const PointSpec spec = fixtures::spec("fa1", 512);
   const auto noise = std::make_shared<const NoiseModel>(RecordingNoise{
@@ -191,13 +191,13 @@ TEST(Comparison, RoundsOfOneRunArePairedAndEachLookHasItsPart) {
   EXPECT_EQ(pair.verdict.rounds, 5U);
   EXPECT_DOUBLE_EQ(pair.base_ns, 100.2);
   EXPECT_EQ(pair.verdict.floor, SpreadFloor::none);
-  // As verdicts_test.cpp has it of these rounds, by SciPy.
+  // Expected values from SciPy; same rounds as in verdicts_test.cpp.
   EXPECT_NEAR(pair.verdict.time.interval.low, 1.0218428423364996, 1e-9);
   EXPECT_NEAR(pair.verdict.time.interval.high, 1.0360428706431042, 1e-9);
   ASSERT_TRUE(pair.verdict.cycles);
   EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
   EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
-  // Rounds that were looked at several times while they went on had several chances to look decided.
+  // Interim analyses widen the interval.
   ComparisonRequest request = request_for(table, {0}, {1});
   request.margin = 0.02;
   const RowVerdict once = compare(table, request).pairs.at(0).verdict;
@@ -210,7 +210,7 @@ TEST(Comparison, RoundsOfOneRunArePairedAndEachLookHasItsPart) {
   EXPECT_EQ(often.verdict, Verdict::ambiguous);
 }
 
-// Fewer than three common rounds are worth less than all of both sides.
+// Fewer than three common rounds are paired only if there are no other rounds.
 TEST(Comparison, FewCommonRoundsArePairedOnlyWhereTheyAreAll) {
   for (const auto& [base, other, paired] :
        {std::tuple(2, 2, true), std::tuple(2, 3, false), std::tuple(3, 2, false), std::tuple(3, 4, true)}) {
@@ -229,8 +229,8 @@ TEST(Comparison, ClocksCountWhereEveryRoundHasOne) {
   EXPECT_FALSE(compared(points, {1}, {0}).verdict().cycles);
 }
 
-/// Two algorithms at 100 lengths in five rounds, each round in its own order; in the midst of each the clock steps down
-/// by 3%. The second algorithm is slower by 4%.
+/// Two algorithms at 100 lengths in five shuffled rounds; the clock drops by 3% in the middle of each round. The second
+/// algorithm is slower by 4%.
 fixtures::Points stepping(std::uint64_t seed_in_file) {
   const SweepRounds rounds{.count = 5, .seed = 77};
   constexpr std::size_t lengths = 100;
@@ -267,7 +267,7 @@ TEST(Comparison, TheOrderInEachRoundTellsWhatAllPointsWentThrough) {
     EXPECT_NEAR(pair.verdict.time.ratio, 1.04, 0.01);
   }
   EXPECT_GE(result.count(Verdict::slower), 95U);
-  // In another order than they were measured in, points have nothing in common with their neighbours.
+  // With the wrong seed the recorded order is wrong, so neighbors have nothing in common.
   const ComparisonResult disordered = compared(stepping(78), base, other).result;
   EXPECT_FALSE(disordered.pairs.front().verdict.steadied);
   EXPECT_LT(disordered.count(Verdict::slower), result.count(Verdict::slower));
@@ -280,7 +280,7 @@ TEST(Comparison, PartnersAreByWhatBothSidesShare) {
   const auto [table, result] = compared(points, {0, 1}, {2, 3});
   EXPECT_THAT(request_for(table, {0, 1}, {2, 3}).alignment.words(), ElementsAre("problem", "tile", "knobs", "device"));
   ASSERT_EQ(result.pairs.size(), 2U);
-  EXPECT_TRUE(result.pairs[0].paired);  // one recording
+  EXPECT_TRUE(result.pairs[0].paired);  // same recording
   EXPECT_THAT(result.pairs[0].base, ElementsAre(0U));
   EXPECT_THAT(result.pairs[0].other, ElementsAre(2U));
   EXPECT_THAT(result.pairs[1].other, ElementsAre(3U));
@@ -296,7 +296,7 @@ TEST(Comparison, HalvesAreAlignedByWhatTheyShare) {
   PointSpec brain = fixtures::spec("fa1", 512);
   brain.problem.dtype = brain.problem.dtype == DType::fp16 ? DType::bf16 : DType::fp16;
   const auto [table, result] = compared(runs_of({{fa1(100), timed(brain, 200)}}));
-  EXPECT_TRUE(result.pairs.empty());  // another problem
+  EXPECT_TRUE(result.pairs.empty());  // different problems
   ComparisonRequest request = request_for(table, {0}, {1});
   request.alignment = alignment_of_halves(table, request.base, request.other);
   EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
@@ -319,7 +319,7 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
   struct Left {
     Why why;
     bool of_other;
-    Row row;  ///< the first
+    Row row;  ///< first row
     const char* words;
   };
   struct Case {
@@ -331,7 +331,7 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
   };
   const PointRecord other_sim = fixtures::ok_point(fixtures::spec("fa1", 1024), true);
   for (const Case& each :
-       std::vector<Case>{// No partner, and a partner that failed.
+       std::vector<Case>{// Unmatched points, and a match that failed.
                          {{{fa1(1000), fa1(1000, 1024), fa1(1000, 2048)},
                            {fa1(1000), failed(1024, Disposition::timeout, too_long), fa1(1000, 4096)}},
                           {0, 1, 2},
@@ -340,13 +340,13 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
                           {{Why::failed, true, 4, "timeout: too long"},
                            {Why::no_partner, false, 2, "the baseline alone has this point"},
                            {Why::no_partner, true, 5, "the baseline has no such point"}}},
-                         // A recording in which a point failed is listed beside the pair.
+                         // A failed recording is listed in addition to the pair.
                          {{{fa1(1000)}, {fa1(1000)}, {failed(512, Disposition::crashed, "gone")}},
                           {0},
                           {1, 2},
                           1,
                           {{Why::failed, true, 2, "crashed: gone"}}},
-                         // A run that both sides have is the baseline's alone.
+                         // A run on both sides counts for the baseline only.
                          {{{failed(512, Disposition::crashed, "it fell")},
                            {failed(1024, Disposition::crashed, "it fell")},
                            {fa1(1000, 2048)}},
@@ -356,7 +356,7 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
                           {{Why::no_partner, false, 0, "the same point of one run stands on both sides"},
                            {Why::no_partner, false, 1, "the baseline alone has this point"},
                            {Why::no_partner, true, 2, "the baseline has no such point"}}},
-                         // A simulation is no further round of a measurement.
+                         // A simulation is not a repeat of a measurement.
                          {{{fa1(1000, 1024)}, {fa1(1000, 1024)}, {other_sim}},
                           {0},
                           {1, 2},
@@ -414,7 +414,7 @@ double time_error_of(std::string_view algorithm, std::string_view gpu = "NVIDIA 
   return published_time_error(published_errors(gpu), algorithm, Pass::fwd);
 }
 
-/// The interval reaches that far from the ratio, as a factor, to either side.
+/// Expects an interval of this relative half width.
 void expect_error(const RatioInterval& time, double error) {
   EXPECT_NEAR(time.interval.high / time.ratio, 1 + error, 1e-9);
   EXPECT_NEAR(time.ratio / time.interval.low, 1 + error, 1e-9);
@@ -505,7 +505,7 @@ TEST(Comparison, CircumstancesThatDifferComeByName) {
   after.kernels.front().launch->digest = "abd";
   fixtures::Points points;
   points.add({before, fa1(1000, 1024)});
-  points.add({after, fa1(1000, 1024)}, other);  // of the second pair no source is known
+  points.add({after, fa1(1000, 1024)}, other);  // no kernel sources for the second pair
   const PointTable table = points.table();
   ComparisonRequest request = request_for(table, {0, 1}, {2, 3}, {"N"});
   const Message driver = say::difference::driver{};

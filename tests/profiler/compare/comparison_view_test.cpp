@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of a comparison: answers, sentences and tables.
+// Answers, sentences and tables of ComparisonView.
 #include "profiler/compare/comparison_view.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ struct Judged {
   SpreadFloor floor = SpreadFloor::none;
 };
 
-/// A table with a point for each, and the view of as many sides, each of which compares every point with itself.
+/// A table with one point per verdict, and a view of several sides that each compare every point with itself.
 struct Case {
   explicit Case(const std::vector<Judged>& judged, std::size_t sides = 1) {
     std::vector<PointRecord> records(judged.size());
@@ -71,7 +71,7 @@ TEST(ComparisonView, NineOfTenRowsSettleTheNumber) {
   EXPECT_EQ(of_ten.rows, 9U);
 }
 
-/// Recordings of one build, each of which moves each of 60 points by its own half percent.
+/// Simulates recordings of one build with an offset of 0.5% per point and recording, for 60 points.
 std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   std::vector<ComparedRow> rows(60);
@@ -88,7 +88,7 @@ std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& 
   return rows;
 }
 
-// What is promised of a whole table is what happens: so many recordings decide nine of ten of these rows.
+// The suggested number of recordings decides 90% of the rows.
 TEST(ComparisonView, WhatSettlesATableDoes) {
   std::mt19937_64 random(17);
   std::vector<std::size_t> needed;
@@ -145,13 +145,13 @@ TEST(ComparisonView, SeparateRecordingsMayMoveAllPointsAlike) {
   EXPECT_NEAR(Case(rounds).mean().interval.high, 1.009853, 1e-6);
   const std::vector<Judged> apart(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04, .paired = false});
   EXPECT_NEAR(Case(apart).mean().interval.high, 1.04, 1e-12);
-  // 5% that stand for a spread nobody knows.
+  // Assumed spread of 5%.
   const std::vector<Judged> few(16, {.low = 1 / 1.05, .high = 1.05, .floor = SpreadFloor::of_percent});
   EXPECT_NEAR(Case(few).mean().interval.high, 1.05, 1e-12);
   EXPECT_NEAR(Case(rounds, 2).mean().interval.high, 1.009853, 1e-6) << "two sides share the baseline's rounds";
 }
 
-// 77 points that all are slower by 5%: what is said of the one that lost most holds in 95 of 100 tables.
+// All 77 points are slower by 5%: the reported minimum change holds in 95% of tables.
 TEST(ComparisonView, TheLeastChangeHoldsForAllPointsTogether) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise(0, 0.01);
@@ -173,7 +173,7 @@ TEST(ComparisonView, TheLeastChangeHoldsForAllPointsTogether) {
   EXPECT_LE(wrong, 0.06 * trials);
 }
 
-// Rounds that scatter by 2%, some points slower: the interval of the mean covers it as often as it says.
+// The interval of the mean has its nominal coverage if rounds scatter by 2% and some points are slower.
 TEST(ComparisonView, TheMeanLiesWhereItsIntervalSays) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 0.02);
@@ -231,7 +231,7 @@ std::vector<std::string> texts_of(const Table& table, std::string_view key) {
   return all;
 }
 
-/// A point whose every sample took so long.
+/// Returns a point with this time in every sample.
 PointRecord timed_at(std::int64_t n, double ns) {
   PointRecord record;
   record.spec = fixtures::spec("fa2", n);
@@ -239,7 +239,7 @@ PointRecord timed_at(std::int64_t n, double ns) {
   return record;
 }
 
-/// The first run against each other one; the table has to outlive the view.
+/// Compares the first run with each other run. The table must outlive the view.
 ComparisonView view_of_runs(const PointTable& points) {
   std::vector<std::vector<Row>> runs(points.runs().size());
   for (const Row row : points.rows()) runs[points.run_index(row)].push_back(row);

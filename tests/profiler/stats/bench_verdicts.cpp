@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth of verdicts on simulated rounds: the table "Verdicts" of measurements.md. `bench_verdicts [TRIALS]`: of
-// each coverage, 1,000 unless told otherwise.
+// Error rates of verdicts on simulated rounds; prints the table "Verdicts" of measurements.md. Usage: `bench_verdicts
+// [TRIALS]`, trials for coverage (default: 1,000).
 #include <fmt/format.h>
 
 #include <array>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t things = 400;
 
-/// Things of very different times, once in each of six rounds at some moment of it; `course` comes on top.
+/// Simulates series of different times, one sample per round in six rounds, with `course` added.
 template <class Course>
 std::vector<TimedValue> measured(Course course, double scatter = 0.005) {
   std::mt19937_64 random(5);
@@ -29,7 +29,7 @@ std::vector<TimedValue> measured(Course course, double scatter = 0.005) {
   return values;
 }
 
-/// The course found, less its mean and the truth's.
+/// Returns the largest difference between estimated and true course, both centered.
 double largest_error(const std::vector<TimedValue>& values, const std::vector<double>& found, auto course,
                      auto counts) {
   double mean = 0;
@@ -48,7 +48,7 @@ TEST(CommonDrift, AStepIsFoundWhereItIs) {
   const std::vector<TimedValue> values = measured(step);
   const std::vector<double> found = common_drift(values, things);
   ASSERT_EQ(found.size(), values.size());
-  // A neighbourhood's width away from it.
+  // Exclude one neighborhood width around the step.
   EXPECT_LT(largest_error(values, found, step, [](double at) { return std::abs(at - 2.5) > 0.06; }), 0.005);
 }
 
@@ -75,7 +75,7 @@ TEST(CommonDrift, AFewThingsFarToEitherSideDoNotBendIt) {
 
 TEST(CommonDrift, FewNeighboursTellNothing) {
   std::vector<TimedValue> values = measured([](double) { return 0.0; });
-  values.resize(6 * 100);  // 100 things
+  values.resize(6 * 100);  // 100 series
   EXPECT_TRUE(common_drift(values, things).empty());
   EXPECT_TRUE(common_drift({}, 0).empty());
 }

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-/// A column a variable.
+/// One column per variable.
 using Columns = std::vector<std::vector<double>>;
 
 TEST(PowersFit, OfOneVariableItIsThePowerLaw) {

@@ -11,7 +11,8 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Rounds of a kernel that takes `ns` at 1.8 GHz, of which `bound` follows the clock, at clocks about `ghz`.
+/// Simulates rounds of a kernel that takes `ns` at 1.8 GHz, of which the share `bound` scales with the clock, at clocks
+/// around `ghz`.
 RoundsOfSide side(std::mt19937_64& random, double ns, double bound, double ghz, double wanders,
                   std::uint32_t recording) {
   std::normal_distribution<double> normal;
@@ -40,7 +41,7 @@ double scatter(const RoundsOfSide& rounds) {
   return std::sqrt(squares / static_cast<double>(rounds.ns.size() - 1));
 }
 
-// Whatever part of a kernel follows the clock, its rounds scatter by what is its own, and a change is what it is.
+// The residual scatter does not depend on the kernel's clock-bound share, and a true change keeps its size.
 TEST(OneClock, WhatTheClockDoesIsTakenOff) {
   std::mt19937_64 random(3);
   for (const double bound : {0.0, 0.3, 0.8, 1.0}) {
@@ -58,7 +59,7 @@ TEST(OneClock, WhatTheClockDoesIsTakenOff) {
   }
 }
 
-// A recording at the power cap: the kernel is what it was, and what the clock moved is told.
+// A recording at the power cap: the ratio is 1 and the clock's effect is reported in clock_shift.
 TEST(OneClock, AClockThatDiffersBetweenSidesIsTold) {
   std::mt19937_64 random(5);
   ComparedRow row{.base = side(random, 1e5, 0.9, 1.9, 0.01, 0), .other = side(random, 1e5, 0.9, 1.8, 0.01, 1)};
@@ -70,7 +71,7 @@ TEST(OneClock, AClockThatDiffersBetweenSidesIsTold) {
   EXPECT_TRUE(row.clocks_differ);
 }
 
-// Clocks that are held tell no slope: what two of them do to a time is not known, and times stay as they are.
+// Locked clocks give no slope, so the effect of different clocks is unknown and times are not normalized.
 TEST(OneClock, HeldClocksThatDifferMoveNothing) {
   std::mt19937_64 random(9);
   ComparedRow row{.base = side(random, 1e5, 0, 1.98, 1e-6, 0), .other = side(random, 1e5, 0, 1.6, 1e-6, 1)};
@@ -80,7 +81,7 @@ TEST(OneClock, HeldClocksThatDifferMoveNothing) {
   EXPECT_EQ(row.other.ns, before);
 }
 
-// In the same rounds a clock that is lower is what the other build does.
+// In interleaved rounds, a lower clock is caused by the candidate's build.
 TEST(OneClock, AClockThatABuildLowersIsPartOfItsTime) {
   std::mt19937_64 random(11);
   ComparedRow row{.base = side(random, 1e5, 0.9, 1.9, 0.01, 0), .other = side(random, 1e5, 0.9, 1.8, 0.01, 0)};
@@ -101,7 +102,7 @@ TEST(OneClock, WithoutClocksTimesStayAsTheyAre) {
   EXPECT_FALSE(clock_line(std::array<const RoundsOfSide*, 1>{&row.base}));
 }
 
-// One round a side has no slope of its own.
+// One round per side gives no slope.
 TEST(OneClock, OneRoundStaysAsItWasTimed) {
   ComparedRow row;
   row.base = {.ns = {1000}, .cycles = {2000}, .recordings = {0}};

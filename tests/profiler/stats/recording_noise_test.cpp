@@ -43,7 +43,7 @@ TEST(RecordingNoise, OfTwoRecordingsItIsHalfTheSquareOfWhatTheyDiffer) {
   EXPECT_EQ(noise.points.at("b").variance, 0);
 }
 
-/// Variances that fall with the time, and as many points on either side of the line.
+/// Variance inversely proportional to time, with points above and below the line.
 RecordingNoise falling_noise() {
   RecordingNoise noise{.recordings = 6, .rounds = 10, .points = {}};
   for (int k = 0; k < 20; ++k) {
@@ -60,7 +60,7 @@ TEST(RecordingNoise, APointIsMovedTowardsWhatPointsOfItsTimeHave) {
   EXPECT_GT(noisy.variance, 1e-3);
   EXPECT_GT(noisy.freedom, 5) << "the others tell of it, too";
   EXPECT_GT(model.of("1", 1e4, 10, false).variance, 0.5e-3);
-  // Sixteen times as long, a sixteenth of the variance.
+  // 16 times the time, 1/16 of the variance.
   const double short_ones = model.of("unknown", 1e4, 10, false).variance;
   EXPECT_NEAR(short_ones / model.of("unknown", 16e4, 10, false).variance, 16, 0.5);
 }
@@ -76,8 +76,9 @@ TEST(RecordingNoise, OfNothingNothingIsKnown) {
   EXPECT_EQ(NoiseModel(RecordingNoise()).of("a", 100, 10, false).freedom, 0);
 }
 
-/// Recordings of one build, each of which moves a point by its own share, and rounds of which some are at the power
-/// cap. `clock`: by what share the clock of each round wanders, which a kernel follows by 0.6 to 1; 0: none is known.
+/// Simulates recordings of one build with an offset per point and recording; some rounds are throttled at the power
+/// cap. `clock`: standard deviation of the rounds' log clock, which a kernel follows by a factor of 0.6 to 1; 0: no
+/// clocks.
 std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, double first_by = 1, double clock = 0) {
   std::normal_distribution<double> normal;
   std::vector<RecordedRounds> recordings(count);
@@ -102,15 +103,14 @@ std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, do
   return recordings;
 }
 
-/// Two recordings of one build, judged with the others' noise: how often a row is called changed, and what change would
-/// be found.
+/// Verdicts on pairs of recordings of one build, judged with the noise of the other recordings.
 struct HeldOutNoise {
   std::size_t rows = 0;
-  std::size_t changed = 0;  ///< FASTER or SLOWER, though nothing was
+  std::size_t changed = 0;  ///< FASTER or SLOWER, all incorrect
   std::size_t same = 0;
-  double detectable = 0;  ///< median over rows of the relative change that is found 9 times of 10
+  double detectable = 0;  ///< median minimum detectable change over rows
 };
-/// Each pair of recordings in turn, judged at this margin with the noise of all others. Pre: four or more.
+/// Judges each pair of recordings at this margin with the noise of all others. Pre: four or more recordings.
 HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin) {
   HeldOutNoise result;
   std::vector<double> detectable;
@@ -151,7 +151,7 @@ HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin)
   return result;
 }
 
-// Identical builds are called changed less than once in a thousand rows, and mostly the same.
+// False verdicts for identical builds are below 0.1%, and most rows are SAME.
 TEST(RecordingNoise, RecordingsOfOneBuildAreTheSame) {
   std::mt19937_64 random(7);
   HeldOutNoise all;
@@ -168,7 +168,7 @@ TEST(RecordingNoise, RecordingsOfOneBuildAreTheSame) {
   EXPECT_GE(all.same, all.rows * 8 / 10);
 }
 
-// One recording has every tenth point slower by 5%: those rows are found, in each pair that it is in.
+// One recording has every tenth point slower by 5%; those rows are found in each pair that contains it.
 TEST(RecordingNoise, AChangeIsFound) {
   std::mt19937_64 random(11);
   const HeldOutNoise held = held_out(drawn(8, random, 1.05), usual_margin_apart);
@@ -177,7 +177,7 @@ TEST(RecordingNoise, AChangeIsFound) {
   EXPECT_LE(held.changed, planted + 3);
 }
 
-// Clocks that wander by 1.8% would leave most rows open; known, they do not.
+// Clock variation of 1.8% would leave most rows UNDECIDED without clock normalization.
 TEST(RecordingNoise, AClockThatIsKnownIsNoNoise) {
   std::mt19937_64 random(13);
   std::vector<RecordedRounds> recordings = drawn(8, random, 1.03, 0.018);

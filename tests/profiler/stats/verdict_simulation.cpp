@@ -21,7 +21,7 @@ double normal(Random& random) {
   return std::normal_distribution<double>()(random);
 }
 
-/// What all rows share at each moment of a recording, as the logarithm of a time.
+/// Log time common to all rows at each moment of a recording.
 class Course {
  public:
   Course(const Setting& setting, Random& random) : values_(setting.rounds * steps_a_round + 1) {
@@ -49,7 +49,7 @@ class Course {
     }
   }
 
-  /// `moment` in rounds.
+  /// `moment`: in rounds.
   [[nodiscard]] double at(double moment) const {
     const double place = moment * steps_a_round;
     const std::size_t below = std::min(static_cast<std::size_t>(place), values_.size() - 2);
@@ -62,7 +62,7 @@ class Course {
 };
 
 struct Moments {
-  double log_time = 0;  ///< of the row without noise
+  double log_time = 0;  ///< without noise
   double spread = 0;
 };
 
@@ -149,7 +149,7 @@ void count(const analysis::RowVerdict& verdict, double truth, Tally& tally) {
   ++(right ? tally.found : tally.wrong);
 }
 
-/// The first rounds of a paired row.
+/// Returns a paired row with only its first rounds.
 ComparedRow beginning_of(const ComparedRow& row, std::size_t rounds) {
   ComparedRow begun = row;
   for (RoundsOfSide* side : {&begun.base, &begun.other}) {

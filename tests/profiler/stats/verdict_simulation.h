@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds as a GPU might have taken them, of which the truth is known: what verdicts are held to.
+// Simulated rounds with known true ratios, for testing verdicts.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace attnscope::simulated_rounds {
 
-/// On top of what each round scatters by itself, at the moment at which a side is measured:
-/// `gaussian` nothing; `drift` 3% over a recording and a random walk of 0.5% a round, all rows alike; `steps` about
-/// three jumps of 2% up or down in ten rounds, all rows alike; `heavy_tails` nothing, but the scatter is Student's t
-/// with three degrees of freedom; `power_cap` a clock that wanders some 1.5% about a loss of 2%, as remembered over a
-/// fifth of a round, and is known in steps of 15 MHz, all rows alike.
+/// Noise in addition to the independent scatter of each round. `gaussian`: none. `drift`: 3% over a recording plus a
+/// random walk of 0.5% per round, common to all rows. `steps`: about three jumps of 2% up or down in ten rounds, common
+/// to all rows. `heavy_tails`: none, but the scatter is Student's t with three degrees of freedom. `power_cap`: a clock
+/// that varies by about 1.5% around a loss of 2%, with a correlation time of a fifth of a round, reported in steps of
+/// 15 MHz, common to all rows.
 enum class Noise { gaussian, drift, steps, heavy_tails, power_cap };
 inline constexpr Noise all_noises[] = {Noise::gaussian, Noise::drift, Noise::steps, Noise::heavy_tails,
                                        Noise::power_cap};
@@ -26,15 +26,15 @@ struct Setting {
   Noise noise = Noise::gaussian;
   std::size_t rows = 2000;
   std::size_t rounds = 10;
-  double spread = 0.005;    ///< standard deviation of a round's time, of each side
-  double unlike = 0.25;     ///< rows differ by such a factor of it: the standard deviation of its logarithm
-  std::size_t changed = 0;  ///< so many rows
-  double change = 0;        ///< have other / base = 1 + change
-  /// 0: both sides in the rounds of one recording, in shuffled order. Else so many recordings of base, ...
+  double spread = 0.005;    ///< standard deviation of a round's log time, per side
+  double unlike = 0.25;     ///< standard deviation of log(spread) over rows
+  std::size_t changed = 0;  ///< number of rows with a true change
+  double change = 0;        ///< true other / base of changed rows, minus 1
+  /// Recordings per side; base 0: both sides interleaved in one recording in shuffled order.
   std::size_t base_recordings = 0;
   std::size_t other_recordings = 0;
-  bool moments = true;     ///< of paired rows it is known when in its round each was measured
-  double between = 0.003;  ///< what recordings differ by, all rows alike, and once more each row for itself
+  bool moments = true;     ///< paired rows have moments
+  double between = 0.003;  ///< standard deviation between recordings, of all rows together and again of each row
 };
 
 struct Simulated {
@@ -43,15 +43,15 @@ struct Simulated {
 };
 [[nodiscard]] Simulated simulate(const Setting&, std::uint64_t seed);
 
-/// What verdicts said of rows, over several trials.
+/// Verdict counts over several trials.
 struct Tally {
   std::size_t rows = 0;
-  std::size_t covered = 0;  ///< whose interval holds the truth
+  std::size_t covered = 0;  ///< interval contains the true ratio
   std::size_t same = 0;
   std::size_t undecided = 0;
   std::size_t planted = 0;  ///< rows that changed
-  std::size_t found = 0;    ///< FASTER or SLOWER as it was
-  std::size_t wrong = 0;    ///< FASTER or SLOWER as it was not
+  std::size_t found = 0;    ///< FASTER or SLOWER, correctly
+  std::size_t wrong = 0;    ///< FASTER or SLOWER, incorrectly
 
   [[nodiscard]] double share_covered() const { return static_cast<double>(covered) / static_cast<double>(rows); }
   [[nodiscard]] double share_found() const { return static_cast<double>(found) / static_cast<double>(planted); }
@@ -60,8 +60,8 @@ struct Tally {
 [[nodiscard]] Tally play(const Setting&, std::size_t trials, std::uint64_t seed,
                          const analysis::VerdictOptions& options = {});
 
-/// One row at a time, its rounds looked at until there is a verdict: at 5, 10, 20, ... and `setting.rounds`.
-/// `corrected`: each look with its part of the level. `spent`: the rounds of all trials together.
+/// Simulates one row at a time, analyzed after 5, 10, 20, ... and `setting.rounds` rounds until it has a verdict.
+/// `corrected`: applies the correction for interim analyses. `spent`: returns the rounds of all trials.
 [[nodiscard]] Tally play_until_decided(Setting, std::size_t trials, std::uint64_t seed, bool corrected = true,
                                        std::size_t* spent = nullptr);
 

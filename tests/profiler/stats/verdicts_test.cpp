@@ -49,18 +49,17 @@ RowVerdict judge_one(const ComparedRow& row, const VerdictOptions& options = {})
 const std::vector<double> five_of_base{100, 101, 99, 100.5, 100.2};
 const std::vector<double> five_of_other{103, 104.5, 101, 103.2, 103.5};
 
-// 1, 2, 10: the means 1, 1.5, 2, 5.5, 6, 10.
+// Values 1, 2, 10 have the pairwise means 1, 1.5, 2, 5.5, 6, 10.
 TEST(Verdicts, TheCentreIsTheMedianOfAllMeansOfTwo) {
   EXPECT_DOUBLE_EQ(hodges_lehmann(std::vector<double>{10, 1, 2}), 3.75);
   EXPECT_DOUBLE_EQ(hodges_lehmann(std::vector<double>{7}), 7);
 }
 
-// Figures by SciPy 1.10 (digamma, polygamma, inverse by Newton).
 TEST(Verdicts, ManyRoundsHaveTheCentreOfSomeThatLieEvenly) {
   std::vector<double> values;
   values.reserve(200'001);
   for (int i = 0; i <= 200'000; ++i) values.push_back(i * 1e-5);
-  EXPECT_NEAR(hodges_lehmann(values), 1, 1e-3);  // pairs of them all would take 160 GB
+  EXPECT_NEAR(hodges_lehmann(values), 1, 1e-3);  // all pairs would take 160 GB
 }
 
 TEST(Verdicts, VariancesLendOneAnotherStrength) {
@@ -74,7 +73,7 @@ TEST(Verdicts, VariancesLendOneAnotherStrength) {
   const std::vector<FoundVariance> result = moderated(found, 0);
   EXPECT_NEAR(result[3].variance, 5.156619203693468e-05, 1e-10);
   EXPECT_NEAR(result[3].freedom, 6.720238850237033, 1e-6);
-  // Of rows that scatter alike, no more freedom than all have together.
+  // For equal variances, the degrees of freedom are limited to the sum over all rows.
   EXPECT_DOUBLE_EQ(moderated(std::vector<FoundVariance>(3, {.variance = 1e-5, .freedom = 4}), 0)[0].freedom, 12);
 }
 
@@ -88,7 +87,7 @@ TEST(Verdicts, ARowThatScattersAsNoOtherKeepsItsOwnVariance) {
   EXPECT_GT(result.front().freedom, 100);
 }
 
-// Student's t of five log ratios, by SciPy.
+// Expected values: Student's t of five log ratios, from SciPy.
 TEST(Verdicts, OneRowOfPairedRounds) {
   const RowVerdict row = judge_one(paired_row(five_of_base, five_of_other));
   EXPECT_NEAR(row.time.ratio, 1.029895432045098, 1e-9);
@@ -112,7 +111,7 @@ TEST(Verdicts, RecordingsMadeApartDifferByARoundAtLeast) {
   EXPECT_EQ(row.undecided, Undecided::apart);
 }
 
-// A few rounds far to one side move the mean and not the centre.
+// Outliers move the mean but not the Hodges-Lehmann estimate.
 TEST(Verdicts, ARatioLiesInItsInterval) {
   for (const double far : {1.0, -1.0}) {
     ComparedRow row = paired_row(std::vector<double>(40, 100), std::vector<double>(40, 100));
@@ -136,14 +135,14 @@ TEST(Verdicts, ApartTheMarginIsTheOneThatIsGiven) {
   }
 }
 
-// However well the rounds of two recordings agree, what a process does to a point stays, and more to a short one.
+// The variance between recordings has a floor, higher for short kernels, even if the rounds of two recordings agree.
 TEST(Verdicts, ApartRecordingsAreNotTrustedBelowWhatAnyTwoDifferBy) {
   const auto half_width = [](double ns, bool paired) {
     const std::vector<double> base{ns, ns * 1.00001, ns * 0.99999, ns, ns};
     const RowVerdict row = judge_one(paired ? paired_row(base, base) : apart_row(base, base));
     return std::log(row.time.interval.high);
   };
-  // Student's t of eight degrees of freedom, 97.5%, of the difference of two recordings.
+  // t(0.975) with eight degrees of freedom, for the difference of two recordings.
   EXPECT_NEAR(half_width(1e6, false), 2.306 * std::sqrt(2) * 0.0015, 1e-6);
   EXPECT_NEAR(half_width(5.5e4, false), 2.306 * std::sqrt(2) * 0.002, 1e-6);
   EXPECT_NEAR(half_width(1e3, false), 2.306 * std::sqrt(2) * 0.008, 1e-5);
@@ -272,7 +271,7 @@ TEST(Verdicts, ChangesOf2PercentAreFoundInFewRowsAndInAll) {
   }
 }
 
-// A clock that steps by 2% or wanders by 1.5% between the two sides of a ratio would hide as much of a change.
+// Without correction, clock steps of 2% or drift of 1.5% between the two sides would hide changes of this size.
 TEST(Verdicts, WhatAllRowsGoThroughAlikeHidesNoChange) {
   for (const Noise noise : {Noise::drift, Noise::steps, Noise::power_cap}) {
     Setting setting{.noise = noise, .rows = 1000, .changed = 100, .change = 0.02};
@@ -281,7 +280,7 @@ TEST(Verdicts, WhatAllRowsGoThroughAlikeHidesNoChange) {
     EXPECT_LT(tally.share_wrong(), 0.001) << to_string(noise);
     EXPECT_GE(tally.share_covered(), 0.93) << to_string(noise);
     EXPECT_LE(tally.share_covered(), 0.97) << to_string(noise);
-    setting.moments = false;  // nobody knows what was measured when
+    setting.moments = false;  // unknown measurement order
     EXPECT_LT(play(setting, 4, noise_seed).share_found(), tally.share_found()) << to_string(noise);
     if (noise == Noise::power_cap) {
       EXPECT_LT(play(setting, 4, noise_seed).share_found(), 0.5);
@@ -302,7 +301,7 @@ TEST(Verdicts, WhereNothingIsCommonNothingIsTakenOff) {
   }
 }
 
-/// Ten rounds of one row, whose log ratios have this mean and this standard deviation.
+/// Returns ten rounds of one row whose log ratios have this mean and standard deviation.
 ComparedRow seen_row(double ratio, double spread) {
   ComparedRow row = paired_row({}, {});
   for (int round = 0; round < 10; ++round) {
@@ -312,7 +311,7 @@ ComparedRow seen_row(double ratio, double spread) {
   return row;
 }
 
-// What is named is `attnscope ab` with so many rounds, which looks on its way and pays for each look.
+// The suggested rounds are those of `attnscope ab`, including its interim analyses.
 TEST(Verdicts, TheTurnsThatAreAskedForDecideNineTimesOfTen) {
   struct Case {
     double ratio;
@@ -333,7 +332,7 @@ TEST(Verdicts, TheTurnsThatAreAskedForDecideNineTimesOfTen) {
     const Tally tally = simulated_rounds::play_until_decided(named, trials, noise_seed);
     const bool inside = std::abs(std::log(each.ratio)) < std::log(1.01);
     EXPECT_GE(inside ? tally.same : tally.found, 0.9 * trials) << each.ratio << " after " << named.rounds;
-    // Nor are they many more than it takes.
+    // 60% of the suggested rounds are too few.
     Setting fewer = named;
     fewer.rounds = std::max<std::size_t>(3, named.rounds * 3 / 5);
     const Tally less = simulated_rounds::play_until_decided(fewer, trials, noise_seed);
@@ -342,7 +341,6 @@ TEST(Verdicts, TheTurnsThatAreAskedForDecideNineTimesOfTen) {
   EXPECT_FALSE(judge_one(seen_row(1.0101, 0.02)).rounds_needed) << "at the margin";
 }
 
-// The turns that are asked for pay for their own looks, whatever was looked at before.
 TEST(Verdicts, HowOftenRoundsWereLookedAtAsksForNoMore) {
   for (const double ratio : {1.02, 1.0}) {
     const ComparedRow row = seen_row(ratio, 0.02);
@@ -356,7 +354,7 @@ TEST(Verdicts, HowOftenRoundsWereLookedAtAsksForNoMore) {
   }
 }
 
-// Recordings that differ by what a round scatters.
+// The spread between recordings equals that of a round.
 TEST(Verdicts, TheRecordingsThatAreAskedForDecideNineTimesOfTen) {
   for (const double ratio : {1.04, 1.0}) {
     ComparedRow row = seen_row(ratio, 0.01);
@@ -384,7 +382,7 @@ TEST(Verdicts, TheRecordingsThatAreAskedForDecideNineTimesOfTen) {
   }
 }
 
-// Every row goes through the same steps, one a round; half of the rows lack the second round of the base.
+// All rows have the same step per round; half of the rows lack the second round of the baseline.
 TEST(Verdicts, WhatRowsHaveInCommonIsKnownByTheRound) {
   const std::vector<double> steps{0, 0.02, 0, 0.02, 0, 0.02};
   const auto rows_of = [&](bool lacking, bool numbered) {
@@ -411,7 +409,7 @@ TEST(Verdicts, WhatRowsHaveInCommonIsKnownByTheRound) {
   EXPECT_GT(rows_of(true, false).at(1).spread, 5 * whole) << "by place a step would look like scatter";
 }
 
-// The base's recordings have 3 rounds at 100 and 100 rounds at 110: of both alike, the base stands at 104.9.
+// The baseline's recordings have 3 rounds at 100 and 100 rounds at 110; their unweighted geometric mean is 104.9.
 TEST(Verdicts, ARecordingCountsOnceHoweverManyRoundsItHas) {
   ComparedRow row;
   const auto add = [](RoundsOfSide& side, std::uint32_t recording, int rounds, double ns) {
@@ -427,7 +425,7 @@ TEST(Verdicts, ARecordingCountsOnceHoweverManyRoundsItHas) {
   EXPECT_EQ(judge_one(row).floor, SpreadFloor::of_rounds) << "three recordings are too few";
 }
 
-// Four recordings that agree to the last digit, of rounds that scatter by 3%: turns are rounds.
+// Four identical recordings whose rounds scatter by 3%: the spread stays that of a round.
 TEST(Verdicts, OfRecordingsTheSpreadIsStillARounds) {
   ComparedRow row;
   for (const std::uint32_t recording : {0U, 1U, 2U, 3U}) {
@@ -461,14 +459,14 @@ TEST(Verdicts, LooksDoubleUntilTheLast) {
   EXPECT_EQ(rounds_to_look_at(3), (std::vector<std::size_t>{3}));
 }
 
-// A change of just the margin is neither inside nor outside: whatever is said of it is said too often.
+// A true change equal to the margin: every verdict is wrong.
 TEST(Verdicts, StoppingWhenDecidedIsNoMoreOftenWrong) {
   for (const Noise noise : all_noises) {
     const Setting setting{.noise = noise, .rounds = 80, .spread = 0.01, .changed = 1, .change = 0.01};
     const Tally tally = play_until_decided(setting, 400, noise_seed);
-    EXPECT_LE(tally.found + tally.wrong, 16U) << to_string(noise);  // 2.5% of 400, and two standard deviations
+    EXPECT_LE(tally.found + tally.wrong, 16U) << to_string(noise);  // 2.5% of 400 plus two standard deviations
     EXPECT_LE(tally.same, 16U) << to_string(noise);
-    EXPECT_GE(tally.share_covered(), 0.93) << to_string(noise);  // 95%, less two standard deviations
+    EXPECT_GE(tally.share_covered(), 0.93) << to_string(noise);  // 95% minus two standard deviations
   }
   const Setting changed{.rounds = 80, .spread = 0.01, .changed = 1, .change = 0.05};
   EXPECT_GE(play_until_decided(changed, 100, noise_seed).share_found(), 0.99);
