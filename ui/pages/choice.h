@@ -38,7 +38,7 @@ class IdChoice {
   [[nodiscard]] bool empty() const { return id_.isEmpty(); }
   /// Ignores an invalid id.
   void choose(const QString& id);
-  /// As choose(), without calling `changed`.
+  /// Like choose(), without calling `changed`.
   void set_id(const QString& id);
 
   /// Sets the options that are offered now. If the chosen id is not among them, the option at index `otherwise` is

@@ -32,7 +32,7 @@ class FacetBar : public QWidget {
   void refresh(const Texts& texts);
   /// Chooses the problem of a row.
   void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
-  /// In the order of the filter's facets.
+  /// Chips of the facets, in the order of the filter.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
   /// Adds a chip before those of the filter; takes ownership.
   void add_lead(FacetChip* chip);
@@ -71,7 +71,7 @@ class FacetBar : public QWidget {
   FlowLayout* flow_;
   std::vector<FacetChip*> leads_;
   std::vector<FacetChip*> chips_;
-  std::vector<FacetChip*> own_;      ///< Of the page's own choices.
+  std::vector<FacetChip*> own_;      ///< Chips of the page itself.
   std::vector<FacetChip*> options_;  ///< Always in the menu.
   Toggles* toggles_;
   FacetChip* more_;

@@ -29,7 +29,7 @@ class FacetChip : public QToolButton {
   void set_texts(const QStringList& texts);
   /// Sets the options; `current` is the index of the chosen one, -1: none. Disabled with a single option.
   void offer(std::vector<Option> options, int current);
-  /// As offer(); the options are also all values that may be shown.
+  /// Like offer(); the options are also all values that may be shown.
   void show_options(const std::vector<Option>& options, int current);
   /// Shown instead of a chosen option.
   void show_words(const QString& words);

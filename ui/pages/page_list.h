@@ -11,8 +11,8 @@
 namespace attnscope::ui {
 
 struct PageKind {
-  std::string_view id;  ///< For the command line, settings and icon names.
-  Message (*title)();   ///< For the tab and the menu.
+  std::string_view id;  ///< Used by the command line, settings and icon names.
+  Message (*title)();   ///< Text of the tab and the menu entry.
   Page* (*make)(Workspace& workspace, QWidget* parent);
 };
 

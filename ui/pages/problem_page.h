@@ -52,7 +52,7 @@ class ProblemPage : public Page {
   /// Shows the problem that the filter has chosen. Called after each change of the choice.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
-  /// As show_problem(), after the points changed.
+  /// Like show_problem(), after the points changed.
   virtual void show_points() { show_problem(); }
   /// Returns the visible rows that the page can show. Called in any thread.
   using Find = std::function<std::vector<Row>(const analysis::PointTable&)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where axes have ticks, and what they say.
+// Ticks and tick labels of plot axes.
 #pragma once
 
 #include <qcustomplot.h>
@@ -8,29 +8,29 @@
 
 namespace attnscope::ui {
 
-// Of logarithmic axes: decades, and in short ranges steps between them.
+// Tickers of logarithmic axes: decades, with intermediate steps in short ranges.
 [[nodiscard]] QSharedPointer<QCPAxisTicker> byte_ticker();
 [[nodiscard]] QSharedPointer<QCPAxisTicker> number_ticker();
 /// "10 M"
 [[nodiscard]] QSharedPointer<QCPAxisTicker> element_ticker();
-/// Nanoseconds, as milliseconds without their unit, which the axis title has.
+/// Values are nanoseconds, labels milliseconds without unit (the axis title has it).
 [[nodiscard]] QSharedPointer<QCPAxisTicker> time_ticker();
-/// Powers of two (1k = 1024), and in short ranges steps between them.
+/// Powers of two (1k = 1024), with intermediate steps in short ranges.
 [[nodiscard]] QSharedPointer<QCPAxisTicker> length_ticker();
 
-/// Round values in the unit that is shown: a tick times `factor` is what is read.
+/// Round values in the displayed unit: label = tick value x `factor`.
 [[nodiscard]] QSharedPointer<QCPAxisTicker> round_ticker(double factor, bool logarithmic);
-/// Bytes with their unit, in equal steps.
+/// Bytes with unit, in equal steps.
 [[nodiscard]] QSharedPointer<QCPAxisTicker> linear_byte_ticker();
 
-// Values that read well along a scale: 1, 2 and 5 times a power of ten.
+// Round values along a scale: 1, 2 and 5 times a power of ten.
 
-/// Between `low` and `high`, ascending, `most` at the most; two at least where there are two. On a logarithmic scale of
-/// a decade or more 1, 2 and 5 of each, or powers of ten alone; on all others in equal steps. Pre: low < high, and of a
-/// logarithmic scale low > 0.
+/// Returns ascending ticks between `low` and `high`: at most `most`, at least two if two exist. Logarithmic ranges of a
+/// decade or more use 1, 2, 5 times powers of ten, or powers of ten only; others use equal steps. Pre: low < high; low
+/// > 0 if logarithmic.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high, int most, bool logarithmic);
-/// What stands at them: all with the decimals that one of them needs, but over more than two powers of ten each its
-/// own.
+/// Labels with equal decimals, as many as any tick needs. Ranges of more than two decades use the decimals that each
+/// tick needs.
 [[nodiscard]] QStringList tick_labels(const std::vector<double>& ticks);
 
 }  // namespace attnscope::ui

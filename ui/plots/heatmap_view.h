@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draws a TileMap: a cell a tile, its value by colour and, where there is room, in figures. Hover reads a cell out,
-// a click or the arrow keys select one.
+// Widget that draws a TileMap: one cell per tile, its value as color and, if it fits, as text. Hover shows a read-out;
+// clicks and arrow keys select a cell.
 #pragma once
 
 #include <QPixmap>
@@ -26,19 +26,18 @@ class HeatmapView : public QWidget {
   /// Pre: the cell has a disposition.
   [[nodiscard]] ShownPoint point_at(TileMap::Place place) const { return (*points_)[map_.at(place).row]; }
   [[nodiscard]] const HeatmapTitle& title() const { return title_; }
-  /// Initially selected cell: the best tile, else the fastest.
+  /// Returns the cell selected initially: the best tile, else the fastest.
   [[nodiscard]] TileMap::Place landmark() const;
 
-  /// As PlotPicture draws it, without selection and hover.
+  /// Draws the map for PlotPicture, without selection and hover.
   void render_map(QPainter& painter, const QRectF& area, double pixel = 1) const;
-  /// The size of a picture that the map fills, up to `most`: a map of few tiles makes a small one.
+  /// Returns the size of a picture that the map fills, at most `most`.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
   [[nodiscard]] std::optional<TileMap::Place> cell_at(const QPointF& position) const;
-  /// Where a cell stands on the widget.
+  /// Position of a cell in the widget.
   [[nodiscard]] QRectF cell_rect(TileMap::Place place) const;
-  /// The legend below the cells.
   [[nodiscard]] QString caption(PlotTarget target = PlotTarget::screen) const;
-  /// The read-out of a cell, as hovering shows it.
+  /// Returns the hover read-out of a cell.
   [[nodiscard]] HoverContent describe_cell(TileMap::Place place) const;
   void hover_at(const QPointF& position);
 
@@ -52,7 +51,7 @@ class HeatmapView : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
-  /// With the right button: what a menu is about. The menu is the page's.
+  /// The page shows the context menu.
   void contextMenuEvent(QContextMenuEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -66,7 +65,7 @@ class HeatmapView : public QWidget {
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
 
-  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();  ///< what the map's rows refer to
+  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();  ///< Points of the map's rows.
   TileMap map_;
   HeatmapTitle title_;
   bool log_colors_ = false;
@@ -76,7 +75,7 @@ class HeatmapView : public QWidget {
   QPixmap cache_;
 };
 
-/// The view has to stand as long as it is drawn.
+/// The view has to outlive the picture.
 [[nodiscard]] PlotPicture picture_of(const HeatmapView& view);
 
 }  // namespace attnscope::ui

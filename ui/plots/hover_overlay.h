@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A read-out box that follows the pointer over a plot. A child of its own, so that moving it repaints no curve.
+// Read-out box that follows the pointer over a plot. A child widget, so moving it does not repaint the plot.
 #pragma once
 
 #include <QColor>
@@ -11,19 +11,19 @@
 
 namespace attnscope::ui {
 
-/// How an entry's sample is drawn, in the box as in the plot.
+/// Marker of a read-out row, equal to the marker in the plot.
 enum class SampleMark {
   none,
   disc,
   square,
-  half_disc,  ///< filled below: a measured value, but of throttled clocks
+  half_disc,  ///< Lower half filled: measured at throttled clocks.
   hollow_disc,
   hollow_square,
-  plus_disc,  ///< hollow, with a plus: extrapolated
+  plus_disc,  ///< Hollow, with a plus: extrapolated.
   plus_square,
   diamond,
   triangle,
-  crossed_disc,  ///< hollow, as all that are struck: of a second, third or fourth run of one colour
+  crossed_disc,  ///< Hollow with a stroke, as the markers below: second to fourth run of one color.
   crossed_square,
   barred_disc,
   barred_square,
@@ -42,10 +42,10 @@ struct HoverRow {
 struct HoverContent {
   QString title;
   std::vector<HoverRow> rows;
-  QStringList notes;  ///< wrapped, below the rows
+  QStringList notes;  ///< Word-wrapped, below the rows.
 };
 
-/// All of it in one line: what a screen reader says.
+/// The read-out in one line, for screen readers.
 [[nodiscard]] QString words_of(const HoverContent& content);
 
 class HoverOverlay : public QWidget {
@@ -53,11 +53,11 @@ class HoverOverlay : public QWidget {
  public:
   explicit HoverOverlay(QWidget* plot);
 
-  /// `guide_x`: a vertical line at that x, over the height of `guide_area`.
+  /// `guide_x`: x position of a vertical line across `guide_area`.
   void show_content(HoverContent content, const QPoint& pointer, std::optional<double> guide_x = {},
                     const QRectF& guide_area = {});
   void clear();
-  /// Null while nothing is read out.
+  /// Null: nothing is shown.
   [[nodiscard]] const HoverContent* content() const { return content_ ? &*content_ : nullptr; }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plot of points on one pair of axes, which can be zoomed, with a legend whose entries hide what they stand for.
+// A zoomable plot with a legend whose entries show and hide curves.
 #pragma once
 
 #include <qcustomplot.h>
@@ -14,60 +14,60 @@
 
 namespace attnscope::ui {
 
-// A legend below the axes, in columns: one a group of entries where the groups fit side by side, else as many as fit.
-// Where it would leave the axes too little height it says each style once, in grey, and whose each colour is as far as
-// nothing beside the plot does.
+// Legend below the axes, in columns: one per group if all groups fit, else as many as fit. If it leaves too little
+// height for the axes, a short form is used: one gray entry per style, plus one entry per color that no control above
+// the plot shows.
 
 class PlotLegend {
  public:
-  /// What an entry has in common with those of other colours.
+  /// Line and marker shared by entries of different colors.
   struct Style {
     QString text;
-    QPen pen;  ///< its colour does not matter
+    QPen pen;  ///< Only its style is used, not its color.
     QCPScatterStyle scatter = {};
   };
 
-  /// An entry as it stands in the plot.
+  /// An entry as shown in the plot.
   struct Shown {
     QString text;
-    QStringList curves;  ///< that it stands for, by their labels: they are hidden and shown by it; none of words alone
+    QStringList curves;  ///< Labels of the curves that the entry shows and hides; empty for pure text.
   };
 
   explicit PlotLegend(QCustomPlot& plot) : plot_(plot) {}
 
-  /// Entries appear in this order; those of one group stand together. The plottable stays the plot's. Without a style
-  /// the short legend has the entry as it is. `curve`: the one that it stands for, by its label.
+  /// Adds an entry; entries keep their order, and those of a group are adjacent. The plot keeps ownership of
+  /// `plottable`. Without `style`, the short form shows the entry unchanged. `curve`: label of its curve.
   void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {},
            const QString& curve = {});
-  /// Whose a colour is: the short legend has one entry for all curves of a colour. `known_on_screen`: controls above
-  /// the plot say so too.
+  /// Adds a color for the short form: one entry for all curves of that color. `known_on_screen`: controls above the
+  /// plot show the color, too.
   void add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve);
-  /// Curves that are not drawn. An entry of which nothing is drawn is struck out, in the plot, and left out of a file;
-  /// `words` then stand behind all others, and for all of them.
+  /// Sets the curves that are hidden. An entry without visible curves is struck out on screen and skipped in files;
+  /// `words` then becomes the last entry, which applies to all of them.
   void set_hidden(std::set<QString> curves, const QString& words);
-  /// Null for what is no entry, or stands for no curve.
+  /// Null if `item` is no entry or has no curves.
   [[nodiscard]] const Shown* shown(const QCPAbstractLegendItem* item) const;
   [[nodiscard]] std::vector<Shown> shown() const;
-  /// Forgets the entries; what is laid out stays until the next lay_out() or remove().
+  /// Removes the entries; the layout stays until the next lay_out() or remove().
   void clear() {
     entries_.clear();
     colors_.clear();
   }
-  /// Makes the legend anew as the last row of the plot's layout, for a plot of that size.
+  /// Rebuilds the legend as the last row of the plot's layout, for a plot of that size.
   void lay_out(const QSize& size, PlotTarget target);
-  /// Takes the legend off the plot's layout, which frees its row.
+  /// Removes the legend and its row from the plot's layout.
   void remove();
-  /// Everything that the whole legend says, a line an entry.
+  /// Returns all entries of the long form, one per line.
   [[nodiscard]] QString words() const;
-  /// Whether a position on the plot is on the legend.
+  /// Returns whether a position is on the legend.
   [[nodiscard]] bool contains(const QPoint& position) const;
 
  private:
   struct Entry {
     QString group;
-    QCPAbstractPlottable* plottable = nullptr;  ///< null for what only the short legend has
+    QCPAbstractPlottable* plottable = nullptr;  ///< Null for entries of the short form.
     std::optional<Style> style = {};
-    std::optional<QColor> color = {};  ///< of a style that stands for a colour
+    std::optional<QColor> color = {};  ///< Color of a color entry.
     QStringList curves = {};
 
     [[nodiscard]] bool drawn_as_style(bool short_form) const { return plottable == nullptr || (short_form && style); }
@@ -81,7 +81,7 @@ class PlotLegend {
     bool known_on_screen;
     QStringList curves;
   };
-  /// Where each entry stands.
+  /// Cells of the entries.
   struct Grid {
     struct Cell {
       Entry entry;
@@ -89,17 +89,17 @@ class PlotLegend {
       int column;
     };
     std::vector<Cell> cells;
-    std::vector<int> column_widths;  ///< as shares
+    std::vector<int> column_widths;  ///< Relative widths.
     int height = 0;
   };
   [[nodiscard]] bool is_hidden(const Entry& entry) const;
-  /// The entries of one form, with the words of what is hidden.
+  /// Returns the entries of one form, including the entry for hidden curves.
   [[nodiscard]] std::vector<Entry> entries(bool short_form, PlotTarget target) const;
   [[nodiscard]] std::vector<Entry> short_entries(PlotTarget target) const;
   [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
-  /// The widths of as many columns as fit side by side, filled row by row; one at least.
+  /// Returns the widths of as many columns as fit, filled row by row; at least one.
   [[nodiscard]] std::vector<int> most_columns(const std::vector<Entry>& entries, int available, bool short_form) const;
-  /// Leaves the rows that fit into `room`, at least one; the last place says how many entries are left out.
+  /// Keeps the rows that fit into `room`, at least one; the last cell shows how many entries were dropped.
   void shorten(Grid& grid, int room) const;
   [[nodiscard]] QSize size_of(const QString& text) const;
   QCPLegend* add_box();
@@ -108,7 +108,7 @@ class PlotLegend {
   std::vector<Entry> entries_;
   std::vector<Color> colors_;
   QCPLegend* box_ = nullptr;
-  std::map<const QCPAbstractLegendItem*, Shown> items_;  ///< of box_
+  std::map<const QCPAbstractLegendItem*, Shown> items_;  ///< Items of box_.
   std::set<QString> hidden_;
   QString hidden_words_;
   bool short_ = false;
@@ -117,29 +117,29 @@ class PlotLegend {
 class LegendPlot : public MarkedPlot {
   Q_OBJECT
  public:
-  /// What is hidden, by its name; the legend says how many.
+  /// Names of the hidden curves; the legend shows their number.
   [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
-  /// Hides what an entry of the legend stands for, as a click on it does; shows it where all of that is hidden.
+  /// Hides the curves of a legend entry, as a click does; shows them if all are hidden.
   void toggle(const QStringList& names);
-  /// Hides all others, as Ctrl and a click do; shows all where they are hidden already.
+  /// Hides all other curves, as Ctrl+click does; shows all if the others are already hidden.
   void isolate(const QStringList& names);
   [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
   virtual void reset_view() = 0;
-  /// True once the user has zoomed or dragged, until the view is reset.
+  /// Returns whether the user has zoomed or dragged since the last reset.
   [[nodiscard]] bool user_view() const { return user_view_; }
-  /// Where to: {"x": [low, high], "y": [low, high]}; empty where he has not.
+  /// Zoom as {"x": [low, high], "y": [low, high]}; empty if the user has not zoomed.
   [[nodiscard]] QJsonObject zoom() const;
-  /// Of what is drawn later; an empty one, or what is none, takes the zoom away.
+  /// Zoom to use once the plot is drawn; an empty or invalid one removes the zoom.
   void restore_zoom(const QJsonObject& zoom);
-  /// Goes where restore_zoom() said, now that there is something to see; `more` of it is to come.
+  /// Applies the zoom of restore_zoom(). `more`: data is still loading, so the zoom is kept for later.
   void take_zoom(bool more);
 
  protected:
   explicit LegendPlot(QWidget* parent);
 
-  /// The names of all that can be hidden, whether it is or not.
+  /// Names of all curves that can be hidden, hidden ones included.
   [[nodiscard]] virtual QStringList names() const = 0;
-  /// Begins the legend; what went with other points is not hidden.
+  /// Clears the legend, and un-hides names that no longer exist.
   void draw_contents() override;
   void lay_out(const QSize& size, PlotTarget target) override;
   [[nodiscard]] bool is_hidden(const QString& name) const { return hidden_.contains(name); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names at the right ends of curves, so that no eye has to go to a legend and back. Names of curves that end on one
-// another are one label: "FA2, FA3 · DRAM". An algorithm has its device beside it where it does not end there on all of
-// them: "FA1 on A100 80GB · DRAM". A curve that ends earlier than the others has its name there.
+// Labels at the right ends of curves. Curves with coinciding ends share one label: "FA2, FA3 · DRAM". The device is
+// added if the curves of an algorithm end at different places: "FA1 on A100 80GB · DRAM". A curve that ends earlier is
+// labeled at its end.
 #pragma once
 
 #include <qcustomplot.h>
@@ -17,20 +17,20 @@ class LineLabels {
  public:
   explicit LineLabels(QCustomPlot& plot) : plot_(plot) {}
 
-  /// One name for each owner and quantity of the measured curves that no newer run leads, after the first of them.
-  /// The plot's items must have been cleared since the last call.
+  /// Adds one label per owner and quantity of the measured curves of the newest runs. The plot's items must have been
+  /// cleared since the last call.
   void set(const std::vector<Curve>& curves, const PlotColors& colors);
-  /// Room to the right of the axes that the labels take in a plot of that width; 0: the plot is too narrow for any.
+  /// Width in pixels that the labels need to the right of the axes; 0 if the plot is too narrow.
   [[nodiscard]] int room(int plot_width) const;
-  /// Puts them beside the curves' ends as the axes are now laid out.
+  /// Places the labels at the curve ends, for the current axes.
   void place();
-  /// What stands there, from the top.
+  /// Labels from top to bottom.
   [[nodiscard]] QStringList texts() const;
 
  private:
   struct Owner {
     QString name;    ///< "FA2"
-    QString device;  ///< empty where all are of one
+    QString device;  ///< Empty if all curves have one device.
 
     bool operator==(const Owner&) const = default;
   };
@@ -38,28 +38,28 @@ class LineLabels {
     Owner owner;
     QString quantity;
     QColor color;
-    std::vector<QPointF> points;  ///< N and value, by N
+    std::vector<QPointF> points;  ///< N and value, ascending in N.
   };
   struct Label {
     std::vector<Owner> owners;
     QString quantity;
     QColor color;
-    QPointF end;          ///< pixels
-    double y = 0;         ///< of its middle, once it is placed
-    bool inside = false;  ///< its curve ends before the others do: it stands there
+    QPointF end;          ///< In pixels.
+    double y = 0;         ///< Vertical center, once placed.
+    bool inside = false;  ///< The curve ends early, so the label is inside the axes.
   };
   [[nodiscard]] std::vector<Label> merged(double line) const;
-  /// Whose ends these are: "FA1, FA2 on H200". `brief`: of devices the first word, where no other begins with it.
+  /// "FA1, FA2 on H200". `brief`: a device is its first word if that is unique.
   [[nodiscard]] QString names_of(const Label& label, bool brief) const;
-  /// Within so many pixels: devices become brief, then names give way; the quantity stays.
+  /// Text that fits into `room` pixels: first devices are shortened, then names; the quantity stays.
   [[nodiscard]] QString text_of(const Label& label, const QFontMetrics& metrics, int room) const;
-  /// What names may take at most in that font.
+  /// Maximum width of names in that font.
   [[nodiscard]] static int most_room(const QFontMetrics& metrics);
 
   QCustomPlot& plot_;
   std::vector<End> ends_;
   QColor neutral_;
-  std::vector<QCPItemText*> items_;  ///< the plot's own
+  std::vector<QCPItemText*> items_;  ///< Owned by the plot.
 };
 
 }  // namespace attnscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What plots of points have in common: a title above, a key below, marks that are read out under the pointer, clicked,
-// and ringed where they are selected, and pictures in files, with their source below them.
+// Base class of plots of points: title above, key below, markers with read-out, click and selection ring, and export to
+// files with the source below.
 #pragma once
 
 #include <qcustomplot.h>
@@ -14,50 +14,50 @@
 
 namespace attnscope::ui {
 
-// A plot that is drawn once a frame, however much of it has changed since the last: QCustomPlot draws at every change
-// of its size at once, and every drawing that is asked for, although another came before it, and paints each by itself.
+// A plot that is drawn at most once per frame. QCustomPlot draws at once on each resize and each request, and paints
+// each drawing separately.
 
 class FramePlot : public QCustomPlot {
   Q_OBJECT
  public:
   explicit FramePlot(QWidget* parent = nullptr);
 
-  /// QCustomPlot's, but what is queued is drawn with the next frame, of the size that the plot has by then; where none
-  /// is painted, once the event loop turns.
+  /// Like QCustomPlot::replot(), but a queued drawing happens with the next frame, at the plot's size by then, or on
+  /// return to the event loop if no frame is painted.
   void replot(RefreshPriority priority = rpRefreshHint);
 
  protected:
-  /// Drawn anew with whatever else has changed, before the next frame.
+  /// Redraws with all other pending changes, before the next frame.
   void resizeEvent(QResizeEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  /// Without having it painted: for whoever is painting.
+  /// Draws without scheduling a paint event; for use while painting.
   void draw_due();
 
-  bool due_ = false;     ///< to be drawn before it is painted
-  bool queued_ = false;  ///< to be looked at once the event loop turns
+  bool due_ = false;     ///< Has to be drawn before it is painted.
+  bool queued_ = false;  ///< A check on return to the event loop is queued.
 };
 
 class MarkedPlot;
-/// Of what it draws, which is of these runs. The plot has to stand as long as it is drawn.
+/// Picture of a plot with points of these runs. The plot has to outlive the picture.
 [[nodiscard]] PlotPicture picture_of(MarkedPlot& plot, const std::vector<RunPtr>& runs);
 
-/// Above what is drawn; pictures in files go without it.
+/// Layer above all data; pictures in files do not contain it.
 [[nodiscard]] QString selection_layer();
 
 class MarkedPlot : public FramePlot {
   Q_OBJECT
  public:
   [[nodiscard]] QString title() const { return title_text_; }
-  /// What stands below the axes: what lines, bars and bands are, as far as there are any.
+  /// Text below the axes that explains lines, bars and bands.
   [[nodiscard]] QString key() const { return key_text_; }
-  /// As PlotPicture draws it, without what is selected; `source` stands below: source_note().
+  /// Draws the plot for PlotPicture, without selection. `source` is the last line: source_note().
   void render(QCPPainter& painter, const QRect& area, const QString& source);
 
-  /// Rings a point wherever it is drawn, now and later; whether it is there.
+  /// Draws a ring around a point, also after later redraws. Returns whether the point is drawn now.
   bool select(const ShownPoint& point);
-  /// Shows the read-out of the mark nearest to a position; false when none is near.
+  /// Shows the read-out of the mark nearest to a position. Returns false if none is near.
   virtual bool hover_at(const QPointF& position);
   [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
 
@@ -67,39 +67,39 @@ class MarkedPlot : public FramePlot {
  protected:
   explicit MarkedPlot(QWidget* parent);
 
-  /// A point where it is drawn.
+  /// A point and where it is drawn.
   struct Mark {
     QCPAxisRect* panel = nullptr;
     double x = 0;
     double y = 0;
-    std::size_t series = 0;  ///< places in what the plot draws
+    std::size_t series = 0;  ///< Indices into the plot's own data.
     std::size_t point = 0;
-    std::vector<Row> rows;      ///< what it stands for: a click selects the first
-    bool from_the_top = false;  ///< `y` is a share of the axes' height, of what gave no value
+    std::vector<Row> rows;      ///< Rows of the mark; a click selects the first.
+    bool from_the_top = false;  ///< `y` is a fraction of the axes' height (failed points).
   };
 
-  /// Adds what is to be seen, with `points_`, `marks_`, title and key; nothing of the last time is left.
+  /// Adds graphs, `points_`, `marks_`, title and key to the cleared plot.
   virtual void draw_contents() = 0;
   [[nodiscard]] virtual HoverContent read_out(const Mark& mark) const = 0;
-  /// Cuts words, and lays a legend out, for a plot of that size.
+  /// Elides texts and lays out the legend for a plot of that size.
   virtual void lay_out(const QSize& size, PlotTarget target);
-  /// The same of a plot that becomes that large: one may be too low for some of its parts.
+  /// Like lay_out(), after a resize; plots may drop parts that no longer fit.
   virtual void fit(const QSize& size, PlotTarget target) { lay_out(size, target); }
-  /// After a press and a release at one place.
+  /// Called after a press and a release at one position.
   virtual void click(const QMouseEvent& event);
   void rebuild();
-  /// rebuild(), and what is in sight stays.
+  /// Like rebuild(), keeping the visible axis ranges.
   virtual void redraw();
   void add_mark(QCPGraph& graph, const Mark& mark);
-  /// "quick · H200": where a point comes from.
+  /// Run of a point: "quick · H200".
   [[nodiscard]] QString run_words(Row row) const;
-  /// Below all that stands there.
+  /// Adds the key below everything else.
   void add_key();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   void click_mark(const Mark& mark);
-  /// With the right button: what a menu of the plot is about. The menu is the page's.
+  /// The page shows the context menu.
   void contextMenuEvent(QContextMenuEvent* event) override;
-  /// Left and Right select the next point.
+  /// Left and Right select the neighboring point.
   void keyPressEvent(QKeyEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
@@ -111,8 +111,8 @@ class MarkedPlot : public FramePlot {
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
 
-  std::shared_ptr<const PointSet> points_;  ///< what rows refer to
-  std::vector<Mark> marks_;                 ///< of those at one place the last lies above the others
+  std::shared_ptr<const PointSet> points_;  ///< Points of all rows.
+  std::vector<Mark> marks_;                 ///< The last mark at a position is on top.
   QString title_text_;
   QString key_text_;
   QCPTextElement* title_;
@@ -123,7 +123,7 @@ class MarkedPlot : public FramePlot {
   bool draw_selection();
 
   std::optional<ShownPoint> selected_;
-  std::vector<QCPGraph*> rings_;  ///< around it
+  std::vector<QCPGraph*> rings_;  ///< Around the selected point.
   QPoint pressed_;
 };
 

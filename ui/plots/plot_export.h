@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plot as others take it along: a file of any size, the clipboard.
+// Export of a plot to a file of any size or to the clipboard.
 #pragma once
 
 #include <qcustomplot.h>
@@ -9,23 +9,23 @@
 
 namespace attnscope::ui {
 
-/// What a plot is drawn for.
+/// Medium that a plot is drawn for.
 enum class PlotTarget {
-  screen,  ///< a reader can hover, enlarge, and sees the controls around the plot
-  file     ///< a picture in a file: what it does not say, nothing says
+  screen,  ///< Interactive: hover, zoom, controls around the plot.
+  file     ///< A picture file, which has to be self-contained.
 };
 
 struct PlotPicture {
-  QString title;  ///< what is plotted, and of which problem
-  /// Draws into an area. `pixel`: the extent of the target's pixel.
+  QString title;  ///< Plotted quantity and problem.
+  /// Draws into an area. `pixel`: size of a target pixel.
   std::function<void(QCPPainter&, const QRect& area, double pixel)> draw;
 };
 
 inline constexpr QSize picture_size{1100, 720};
 
 [[nodiscard]] QImage image_of(const PlotPicture& picture, const QSize& size, double scale);
-/// PNG (of twice the pixels), SVG or PDF by the name's ending. As save_file(): the error, empty when the file is
-/// written.
+/// Writes PNG (at twice the resolution), SVG or PDF, by file name extension. Returns the error; empty on success, as
+/// save_file().
 [[nodiscard]] QString save_picture(const QString& file, const QSize& size, const PlotPicture& picture,
                                    Existing existing = Existing::any, double png_scale = 2);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What plots are put together from: how axes look, lines, marks, and what lies across the axes.
+// Parts shared by plots: axes, lines, markers, bands.
 #pragma once
 
 #include <qcustomplot.h>
@@ -16,7 +16,7 @@
 
 namespace attnscope::ui {
 
-/// From the lowest to the highest of some values.
+/// Minimum and maximum of values.
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -26,18 +26,18 @@ struct Extent {
   }
 };
 
-/// Colours and font of an axis and its grid, of whose lines only those of the ticks are drawn.
+/// Sets colors and font of an axis and its grid; grid lines at ticks only.
 void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font);
-/// `strength`: of 1, how opaque it is.
+/// `strength`: opacity, 0 to 1.
 [[nodiscard]] QColor faded(QColor color, double strength);
 [[nodiscard]] QFont bold(QFont font);
-/// Where a point of the axes is on the plot.
+/// Converts axis coordinates to pixels.
 [[nodiscard]] QPointF pixel_of(const QCPAxisRect& panel, const QPointF& point);
 
 QCPGraph* add_line(const QCPAxisRect& panel, const QPen& pen);
-/// Marks without a line.
+/// Adds markers without a line.
 QCPGraph* add_marks(const QCPAxisRect& panel, const QCPScatterStyle& style);
-/// Marks of points, a graph for each way that they look.
+/// Markers of points, one graph per marker type.
 class MarkGraphs {
  public:
   using Style = std::function<QCPScatterStyle(SampleMark)>;
@@ -53,18 +53,16 @@ class MarkGraphs {
   Style style_;
   std::map<SampleMark, QCPGraph*> graphs_;
 };
-/// A point of the axes, and so many pixels beside it, from the left and from the top. `from_the_top`: its y is a share
-/// of the axes' height.
+/// Positions an item at axis coordinates plus an offset in pixels (right, down). `from_the_top`: y is a fraction of the
+/// axes' height.
 void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
                 bool from_the_top = false);
-/// A level line from side to side.
+/// Adds a horizontal line across the axes.
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen);
-/// A band from side to side, below what is drawn.
+/// Adds a horizontal band across the axes, below all data.
 void add_band(QCPAxisRect& panel, double low, double high, const QColor& color);
 
-// Shows that a plot has the keyboard's focus.
-
-/// To be called at the end of a paint event: pictures in files have no focus.
+/// Draws the keyboard focus frame. Call at the end of a paint event; pictures in files have no frame.
 inline void draw_focus_frame(QWidget& widget) {
   if (!widget.hasFocus()) return;
   constexpr double width = 2;

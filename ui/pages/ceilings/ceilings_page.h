@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the devices of the open files are capable of: measured, or by their datasheets.
+// Ceilings of the devices in the open files: measured or from datasheets.
 #pragma once
 
 #include <QComboBox>
@@ -24,14 +24,14 @@ class CeilingsPage : public Page {
 
   void show_progress(const QString& words, bool busy) override;
 
-  /// The newest set of a device, by its UUID, once there is one.
+  /// Chooses the newest set of a device, by its UUID, also before the set is loaded.
   void choose(const QString& uuid);
   [[nodiscard]] QTableView* table() const { return table_; }
-  /// What can be chosen, the newest first.
+  /// Sets to choose from, newest first.
   [[nodiscard]] const std::vector<ShownCeilings>& sets() const { return sets_; }
-  /// What stands above the table of those that were not measured; empty for others.
+  /// Note above ceilings that were not measured; empty for measured ones.
   [[nodiscard]] QString note() const { return note_->isVisibleTo(this) ? note_->text() : QString(); }
-  /// How far a measurement is that runs; empty where none does.
+  /// Progress of the running measurement; empty: none.
   [[nodiscard]] QString progress() const { return progress_->isVisibleTo(this) ? progress_->text() : QString(); }
 
  protected:
@@ -44,7 +44,7 @@ class CeilingsPage : public Page {
 
   Workspace& workspace_;
   std::vector<ShownCeilings> sets_;
-  QString wanted_;  ///< the UUID of the device chosen by hand
+  QString wanted_;  ///< UUID of the device that the user chose.
   QComboBox* choice_ = nullptr;
   QLabel* progress_ = nullptr;
   QLabel* note_ = nullptr;

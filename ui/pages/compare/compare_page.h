@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Candidates against a baseline: other differences, then the verdicts as a table or the ratios as a plot.
+// Compares candidates with a baseline: differences of the setup, then verdicts as a table or ratios as a plot.
 #pragma once
 
 #include <QDoubleSpinBox>
@@ -25,7 +25,6 @@ class ComparePage : public Page {
 
   [[nodiscard]] QWidget* view() override { return views_->currentWidget(); }
   [[nodiscard]] bool has_plot() const override { return words().isEmpty() && views_->currentWidget() == plot_; }
-  /// "compare-plot-run"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
   [[nodiscard]] bool has_values() const override { return words().isEmpty(); }
@@ -36,14 +35,14 @@ class ComparePage : public Page {
   using View = CompareAs;
   void set_view(View view) { view_.choose(view); }
   [[nodiscard]] View shown_view() const { return view_.value(); }
-  /// By their keys and names, as saved choices have them; what there is none of leaves the page to choose.
+  /// Chooses by the keys and names of the saved state; an unknown one leaves the choice to the page.
   void compare_by(const QString& key) { by_.choose(key); }
   void set_baseline(const QString& side) { base_.choose(side); }
-  /// One of the other sides; empty: all of them.
+  /// One candidate; empty: all.
   void set_other(const QString& side) { other_.choose(side); }
   void set_margin(double percent) { margin_->setValue(percent); }
 
-  /// What is shown; null until a first comparison is there.
+  /// The shown comparison; null before the first.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
   [[nodiscard]] PlainTable* table() const { return table_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
@@ -51,7 +50,7 @@ class ComparePage : public Page {
   [[nodiscard]] const ShownComparison& shown() const { return *shown_; }
   /// Text shown instead of the content; empty while there is content.
   [[nodiscard]] QString words() const;
-  /// What stands above: the answer, then the verdicts counted, then the rest, a line each.
+  /// Text above the content: answer, then number of verdicts, then differences, one per line.
   [[nodiscard]] QString summary() const { return words_->summary(); }
   [[nodiscard]] const ComparedWords& said() const { return *words_; }
   [[nodiscard]] QString method() const { return words_->method(); }
@@ -70,11 +69,11 @@ class ComparePage : public Page {
   void keep_choices();
   void add_content();
   void add_keys();
-  /// Asks for what is chosen, of the points that are visible now.
+  /// Requests the comparison of the visible points with the current choices.
   void refresh();
   struct SidesAsk {
     std::shared_ptr<const PointSet> points;
-    std::vector<SideAxis> axes;  ///< theirs, where they are known
+    std::vector<SideAxis> axes;  ///< Axes known for `points`; empty: find them.
     QString by;
     QString base;
   };
@@ -84,18 +83,17 @@ class ComparePage : public Page {
     std::size_t axis = 0;
     std::uint32_t baseline = 0;
   };
-  /// What there is to choose of the points, and what of that the keys and names choose; in any thread.
+  /// Returns the axes of the points, with the axis and baseline that the keys choose; thread-safe.
   [[nodiscard]] static Sides sides_of(const SidesAsk& asked, const Outdated& outdated);
   void offer_sides();
-  /// Shows what is chosen of the points that are visible: compared aside, and where it is, what is shown of many
-  /// points found aside.
+  /// Shows the chosen comparison; for many points it is computed in a background thread.
   void ask();
-  /// The same, where anything was asked before.
+  /// Updates the shown comparison; does nothing before the first request.
   void show_comparison();
-  /// Nothing is compared, or shown of it, any more.
+  /// Drops the pending comparison and the shown one.
   void drop();
   void show_found(ComparedView found);
-  /// In place of the content.
+  /// Shows a text instead of the content.
   void show_words(const EmptyWords& words);
   void say_failed(const QString& reason);
   void offer_others();
@@ -103,17 +101,17 @@ class ComparePage : public Page {
   [[nodiscard]] std::size_t line_of(int row) const { return static_cast<std::size_t>(model_->line_of(row)); }
   void select_of(int row, bool of_other);
   [[nodiscard]] const SideAxis* axis() const;
-  /// The rows of the model that are selected, the current one first.
+  /// Selected row of the model, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;
 
   Workspace& workspace_;
-  IdChoice by_;  ///< of each of these: empty where the page chooses
+  IdChoice by_;  ///< This and the next two are empty if the page chooses.
   IdChoice base_;
-  IdChoice other_;  ///< empty: all of them
+  IdChoice other_;  ///< Empty: all candidates.
   Choice<View> view_;
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
-  QString compared_by_;  ///< what the names of the sides are of
+  QString compared_by_;  ///< Axis that `base_` and `other_` belong to.
   FacetChip* by_chip_ = nullptr;
   FacetChip* base_chip_ = nullptr;
   FacetChip* other_chip_ = nullptr;
@@ -131,8 +129,8 @@ class ComparePage : public Page {
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
-  std::shared_ptr<const ComparisonSet> set_;      ///< what is shown
-  std::shared_ptr<const ShownComparison> shown_;  ///< the table's
+  std::shared_ptr<const ComparisonSet> set_;      ///< Shown comparison.
+  std::shared_ptr<const ShownComparison> shown_;  ///< Shown in the table.
   std::vector<std::vector<TextSample>> longest_;
   Live<SidesAsk, Sides> sides_;
   Live<ComparedAsk, ComparedView> found_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a comparison says above its table: the answer, and what else is known of it, which a low page folds away.
+// Text above the comparison: the answer, and details that are folded if the page is low.
 #pragma once
 
 #include <QLabel>
@@ -11,7 +11,7 @@
 
 namespace attnscope::ui {
 
-/// The files that are not compared, for all that is ticked of them is in another one; empty for none.
+/// Names the files that are skipped because another open file contains all their selected points; empty: none.
 [[nodiscard]] QString copies_in_words(const std::vector<LoadedRun>& runs);
 
 class ComparedWords : public QWidget {
@@ -20,11 +20,11 @@ class ComparedWords : public QWidget {
   explicit ComparedWords(QWidget* parent);
 
   void say(const ComparedView& found, const QString& copies);
-  /// Folds, or shows, what is beside the answer for a page of that height, unless somebody chose.
+  /// Folds or shows the details depending on the page's height, unless the user did.
   void fit(int height);
   [[nodiscard]] bool folded() const { return summary_->isHidden(); }
   [[nodiscard]] QString copies() const { return copies_->text(); }
-  /// The answer, and what is known of it.
+  /// Answer and details.
   [[nodiscard]] QString summary() const { return answer_->text() + QLatin1Char('\n') + summary_->text(); }
   [[nodiscard]] QString method() const { return method_->text(); }
 

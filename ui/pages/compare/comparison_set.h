@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points of some sides, each compared with those of one of them, the baseline, and what the page shows of it: found of
-// what is chosen, in any thread.
+// Points of a baseline compared with those of candidates, and what the page shows of it. Computed in any thread.
 #pragma once
 
 #include <QString>
@@ -21,32 +20,32 @@ namespace attnscope::ui {
 struct ComparisonAsk {
   std::shared_ptr<const PointSet> points;
   SideAxis axis;
-  std::uint32_t base = 0;                       ///< a code of the axis
-  std::optional<double> margin = std::nullopt;  ///< none: the usual, by how the sides were recorded
+  std::uint32_t base = 0;                       ///< A code of the axis.
+  std::optional<double> margin = std::nullopt;  ///< Null: default margin for the way the sides were recorded.
 };
 
 struct ComparisonSet {
   ComparisonAsk asked;
-  /// In the axis' order: every side but the baseline that has a point of it, or where none has, every one.
+  /// Candidates in the order of the axis: those that share a point with the baseline; all if none does.
   analysis::ComparisonView view;
 
-  /// What rows refer to.
+  /// Points of all rows.
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return asked.points; }
   [[nodiscard]] const analysis::PointTable& table() const { return asked.points->table(); }
   [[nodiscard]] const SideAxis& axis() const { return asked.axis; }
   [[nodiscard]] QString base_name() const { return asked.axis.values[asked.base]; }
   [[nodiscard]] QString name_of(std::size_t side) const { return QString::fromStdString(view.sides[side]->name); }
-  /// Of that name; nothing: all of them.
+  /// Returns the candidate of that name; null: all candidates.
   [[nodiscard]] std::optional<std::size_t> side_named(const QString& name) const;
 };
-/// May take long: to be called in any thread. Null once it is cancelled.
+/// Takes long; thread-safe. Returns null if cancelled.
 [[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
                                                                  const Outdated& cancelled = {});
 
-/// A comparison's table, with a column for each setting that sets points apart.
+/// Table of a comparison, with a column for each setting in which its points differ.
 class ShownComparison {
  public:
-  /// `side`: the one that is shown; nothing: all of them.
+  /// `side`: the candidate to show; null: all.
   ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side);
   ShownComparison(const ShownComparison&) = delete;
   ShownComparison& operator=(const ShownComparison&) = delete;
@@ -55,46 +54,46 @@ class ShownComparison {
   [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
   [[nodiscard]] const analysis::ComparisonView& view() const { return view_; }
   [[nodiscard]] const analysis::Table& table() const { return table_; }
-  /// Place in view().sides.
+  /// Index in view().sides.
   [[nodiscard]] std::size_t side_of(std::size_t line) const { return lines_[line].side; }
-  /// Null of what is not compared.
+  /// Null for points that have no partner.
   [[nodiscard]] const analysis::ComparedPair* pair(std::size_t line) const { return lines_[line].pair; }
-  /// The point of the baseline, or of the other side, in a line.
+  /// Point of a line: of the candidate if `of_other`, else of the baseline.
   [[nodiscard]] std::optional<ShownPoint> point(std::size_t line, bool of_other) const;
-  /// The first line that has this point.
+  /// Returns the first line with this point.
   [[nodiscard]] std::optional<std::size_t> line_of(Row point) const;
-  /// What all lines were set to, which has no column: "d 128 · full · bf16".
+  /// Settings common to all lines: "d 128 · full · bf16".
   [[nodiscard]] const QString& common() const { return common_; }
 
  private:
   [[nodiscard]] bool varies(const Field& setting) const;
-  /// Whether it is in the names of the sides.
+  /// Returns whether the setting is part of the side names.
   [[nodiscard]] bool makes_sides(const Field& setting) const;
   void find_settings();
   void make_table();
 
   std::shared_ptr<const ComparisonSet> set_;
   std::optional<std::size_t> side_;
-  analysis::ComparisonView view_;  ///< of the sides that are shown
+  analysis::ComparisonView view_;  ///< Restricted to the shown sides.
   std::vector<analysis::ComparisonLine> lines_;
-  std::vector<Row> rows_;               ///< by line: a point of the problem that it is of
-  std::vector<std::uint32_t> line_of_;  ///< by row of the points, from 1; 0: in none
-  std::vector<const Field*> varying_;   ///< settings that set lines apart
+  std::vector<Row> rows_;               ///< One point per line, for its problem.
+  std::vector<std::uint32_t> line_of_;  ///< Line + 1 by row of the points; 0: none.
+  std::vector<const Field*> varying_;   ///< Settings in which the lines differ.
   QString common_;
   analysis::Table table_;
 };
 
-/// Of a ratio: derived, or that of a part that is not measured.
+/// Provenance of a ratio: derived if both sides are measured, else that of the side that is not.
 [[nodiscard]] Provenance provenance_of(const analysis::PointTable& table, const analysis::ComparedPair& pair);
 
 enum class CompareAs { table, plot };
 
-/// All that is chosen.
+/// All choices of the page.
 struct ComparedAsk {
   ComparisonAsk sides;
-  std::shared_ptr<const ComparisonSet> known;    ///< these sides, compared; null: that is to be done
-  std::shared_ptr<const ShownComparison> table;  ///< that is shown; may be null
-  QString other;                                 ///< the one other side that is shown; empty: all
+  std::shared_ptr<const ComparisonSet> known;    ///< The comparison if already computed; else null.
+  std::shared_ptr<const ShownComparison> table;  ///< Currently shown table; may be null.
+  QString other;                                 ///< Name of the only candidate shown; empty: all.
   QString sorted_by;
   Qt::SortOrder order = Qt::AscendingOrder;
 };
@@ -103,11 +102,11 @@ struct ComparedView {
   ComparedAsk asked;
   std::shared_ptr<const ComparisonSet> set;
   std::shared_ptr<const ShownComparison> table = {};
-  std::vector<Row> rows = {};  ///< of the table, in their order
+  std::vector<Row> rows = {};  ///< Rows of the table in sort order.
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
   std::set<SimulatedPart> simulated = {};
-  QString summary = {};  ///< evidence and differences, a line each
+  QString summary = {};  ///< Evidence and differences, one per line.
 };
 [[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated);
 

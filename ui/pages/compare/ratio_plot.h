@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ratios of all points of a comparison, a row per algorithm and head dimension: the band is the margin, and what is
-// FASTER or SLOWER has its 95% interval as a bar.
+// Ratios of all compared points, one row per algorithm and head dimension. The band is the margin; FASTER and SLOWER
+// points have their 95% interval as a bar.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class RatioPlot : public MarkedPlot {
   explicit RatioPlot(QWidget* parent = nullptr);
 
   void set_comparison(std::shared_ptr<const ShownComparison> shown);
-  /// The rows from top to bottom: "FA2 d 64"; of several candidates each with its name.
+  /// Row labels from top to bottom: "FA2 d 64"; with the candidate's name if there are several.
   [[nodiscard]] const QStringList& groups() const { return groups_; }
 
  protected:
@@ -24,7 +24,7 @@ class RatioPlot : public MarkedPlot {
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
 
  private:
-  /// Lines of the comparison, by row of the plot.
+  /// Returns the lines of the comparison for each row of the plot.
   [[nodiscard]] std::vector<std::vector<std::size_t>> find_groups();
   void set_up_axes();
   void draw_group(std::size_t group, const std::vector<std::size_t>& lines);

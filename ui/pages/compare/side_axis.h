@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// By what points fall into sides: their runs, what these were made with, or a field or knob of the points.
+// Axis that divides points into sides: the run, a property of the run, or a field or knob of the points.
 #pragma once
 
 #include <QString>
@@ -17,19 +17,20 @@ namespace attnscope::ui {
 struct SideAxis {
   QString key;  ///< "run", "driver", "device", "algorithm"
   QString label;
-  std::vector<std::string> names;    ///< of the fields, or of the knob; none of a property of runs
-  std::vector<std::uint32_t> codes;  ///< by row: its side
-  std::vector<QString> values;       ///< by code
+  std::vector<std::string> names;    ///< Names of fields or knobs; empty for properties of runs.
+  std::vector<std::uint32_t> codes;  ///< Side of each row.
+  std::vector<QString> values;       ///< Side name of each code.
 
-  /// The side of that name; nothing where there is none.
+  /// Returns the side of that name; null: none.
   [[nodiscard]] std::optional<std::uint32_t> side_named(const QString& name) const;
 };
-/// Those of two sides or more. First properties of the runs, whose sides are in the order in which they began, then
-/// device, algorithm, tile and knobs, last fields of the problem.
+/// Returns the axes with two or more sides: properties of runs (sides in order of start time), then device, algorithm,
+/// tile and knobs, then fields of the problem.
 [[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
-/// The side with the most points that another one has too; the first of several, nothing where no two have one.
+/// Returns the side with the most points that another side also has (the first of several). Null if no two sides share
+/// a point.
 [[nodiscard]] std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis);
-/// By what both sides have in common, except what makes them sides.
+/// Aligns points by all fields except those that define the sides.
 [[nodiscard]] analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,
                                                    const std::vector<Row>& base, const std::vector<Row>& other);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// IO, time or rate against N, or any metric against any axis: the controls around an IoPlot.
+// Bytes, time or rate over N, or any metric over any axis: the controls around an IoPlot.
 #pragma once
 
 #include <memory>
@@ -29,19 +29,19 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] IoPlot* plot() const { return plot_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_ordinate(Ordinate ordinate);
-  /// Any metric, by its key; empty: the ordinate.
+  /// Key of a metric; empty: the ordinate.
   void set_metric(const QString& key);
-  /// By the key of an axis ("n", "br"), and of a facet that curves are grouped by; empty: none.
+  /// Key of an axis ("n", "br"), and key of the facet that groups curves; empty: none.
   void set_axis(const QString& key);
   void set_group(const QString& key) { group_.choose(key); }
-  /// "automatic", or "log linear": the vertical axis before the horizontal one.
+  /// "automatic" or "VERTICAL HORIZONTAL", such as "log linear".
   void set_scale(const QString& word) { scale_.choose(word); }
-  /// Whether the plot is of N, with the theory of bytes, time and rate, and not of other axes.
+  /// Returns whether the plot is over N, with theory for bytes, time and rate.
   [[nodiscard]] bool over_n() const;
   void set_residuals(bool on) { residuals_->setChecked(on); }
-  /// By its name in the registry, or another program's.
+  /// `name`: registry name of the algorithm, or name of an imported program.
   void show_algorithm(const std::string& name, bool on);
-  /// Shows this algorithm alone; where it is alone already, all.
+  /// Shows only this algorithm; shows all if it is already the only one.
   void isolate(const std::string& name);
   [[nodiscard]] const SetChip& algorithms() const { return *algorithms_; }
 
@@ -57,15 +57,15 @@ class IoCurvePage : public ProblemPage {
     IoPlot::Scale x;
     bool operator==(const Scales&) const = default;
   };
-  /// Also those of knobs that an open file made known.
+  /// Updates the axes, including those for knobs of user-defined kernels in open files.
   void know_axes();
   void add_choices();
   void add_toggles();
   void add_plot();
-  /// Of what is visible and chosen by now; ends in show_curves().
+  /// Updates the plot from the visible points and the choices; ends in show_curves().
   void refresh(bool keep_view);
   void show_curves(bool keep_view);
-  /// What stands in place of the plot; nothing when it is the plot.
+  /// Text to show instead of the plot; null: show the plot.
   [[nodiscard]] std::optional<EmptyWords> words_instead() const;
   void refresh_algorithms();
   void show_algorithms();
@@ -74,14 +74,14 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const { return ordinate_; }
-  /// The metric of a plot over other axes: the chosen one, or the ordinate's own.
+  /// Metric of a plot over other axes: the chosen one, or that of the ordinate.
   [[nodiscard]] std::string shown_metric() const;
   [[nodiscard]] const analysis::PointAxis* axis() const;
   [[nodiscard]] analysis::FacetPtr group() const;
   void narrow_to_axes();
-  /// What is plotted that is no ordinate; empty else.
+  /// Key of the plotted metric; empty if an ordinate is plotted.
   [[nodiscard]] QString metric_key() const;
-  /// Both cannot be of one axis.
+  /// Resolves a conflict if axis and group are the same.
   void part_axis_and_group();
   void offer_plots();
   void offer_axes();
@@ -89,25 +89,25 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
 
   CurveSet curves_;
-  IdChoice tile_;                        ///< comes back when the points have it again
-  Ordinate ordinate_ = Ordinate::bytes;  ///< the last one that was plotted
-  IdChoice plotted_;                     ///< an ordinate's word, or a metric's key
-  IdChoice axis_;                        ///< its key; empty: N
-  IdChoice group_;                       ///< its key; empty: none
+  IdChoice tile_;                        ///< Kept while the points lack it.
+  Ordinate ordinate_ = Ordinate::bytes;  ///< Last plotted ordinate.
+  IdChoice plotted_;                     ///< Id of an ordinate, or key of a metric.
+  IdChoice axis_;                        ///< Key; empty: N.
+  IdChoice group_;                       ///< Key; empty: none.
   Choice<Scales> scale_;
-  std::vector<analysis::PointAxis> axes_;     ///< all that there are
-  std::vector<analysis::PointAxis> varying_;  ///< those along which the points lie
+  std::vector<analysis::PointAxis> axes_;     ///< All known axes.
+  std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
   std::vector<Config> tiles_;
   std::vector<analysis::SweptValue> swept_;
   SetChip* algorithms_ = nullptr;
   struct Offered {
     std::string name;
-    bool shown = false;  ///< some point has what the plot shows
+    bool shown = false;  ///< Some point has the plotted quantity.
     QString help = {};
   };
-  std::vector<Offered> offered_;  ///< the registry's, then those of other programs
-  std::set<std::string> hidden_;  ///< algorithms switched off, also those that are not offered so far
-  bool keeps_view_ = false;       ///< what is looked through is shown in the view that the user has chosen
+  std::vector<Offered> offered_;  ///< Registry algorithms, then imported programs.
+  std::set<std::string> hidden_;  ///< Algorithms switched off, including those not offered now.
+  bool keeps_view_ = false;       ///< The pending update keeps the user's zoom.
   QAction* dram_ = nullptr;
   QAction* sm_l2_ = nullptr;
   QAction* model_ = nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bytes or time against N, log-log, or TFLOP/s over a logarithmic N, or any metric against any axis: curves, failed
-// points and the L2's limits on one widget, with zoom, read-out and clicks. One colour an algorithm; marks as in
-// curve_style.h.
+// Bytes or time over N (log-log), TFLOP/s over N (log x), or any metric over any axis: curves, failed points and L2
+// bands, with zoom, read-out and clicks. One color per algorithm; markers as in curve_style.h.
 #pragma once
 
 #include <optional>
@@ -17,14 +16,14 @@
 
 namespace attnscope::ui {
 
-// What a plot over N reads out at each N: every curve's value, the largest first, and notes. Values in, values out.
+// Read-outs of a plot over N: for each N, all curve values in descending order, and notes.
 
 struct HoverColumn {
   double n = 0;
   HoverContent content;
 };
 
-/// One column for each N at which something was collected, ascending.
+/// Returns one column for each N with points, ascending.
 [[nodiscard]] std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColors& colors);
 
 class IoPlot : public LegendPlot {
@@ -32,22 +31,22 @@ class IoPlot : public LegendPlot {
  public:
   explicit IoPlot(QWidget* parent = nullptr);
 
-  /// `keep_view` leaves a zoom as it is.
+  /// `keep_view`: keep the current zoom.
   void set_curves(const CurveSet& set, bool keep_view);
   void reset_view() override;
-  /// What is drawn: the set without what is hidden.
+  /// Drawn curves: the set without hidden ones.
   [[nodiscard]] const CurveSet& shown() const { return shown_; }
-  /// How far theory lies off, in a panel below.
+  /// Shows the panel with measured over modeled values.
   void set_residuals(bool shown);
-  /// `automatic`: logarithmic, but rates and places of words.
+  /// `automatic`: logarithmic, except for rates and text axes.
   enum class Scale { automatic, logarithmic, linear };
   void set_scales(Scale x, Scale y);
   [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
-  /// Whether the panel is wanted and the plot too low for it; the legend says so.
+  /// Returns whether the panel is enabled but does not fit; the legend says so.
   [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
-  /// The names at the curves' ends, from the top.
+  /// Labels at the curve ends, top to bottom.
   [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
-  /// Shows the read-out at the N nearest to a position; false when nothing is near.
+  /// Shows the read-out at the N nearest to a position. Returns false if none is near.
   bool hover_at(const QPointF& position) override;
 
  protected:
@@ -63,7 +62,7 @@ class IoPlot : public LegendPlot {
   [[nodiscard]] CurveSet in_sight() const;
   void find_marks(const std::vector<double>& failed_heights);
   void make_room_for_labels(int width);
-  /// After a click on a point, the crosshair's next N selects the point of the same curve there.
+  /// Moves the crosshair to `n` and selects the point there of the curve that was clicked last.
   void select_at(double n);
   [[nodiscard]] bool log_x() const;
   [[nodiscard]] bool log_y() const;
@@ -72,18 +71,18 @@ class IoPlot : public LegendPlot {
   void name_axes_over_n();
 
   CurveSet set_;
-  CurveSet shown_;  ///< in_sight()
+  CurveSet shown_;  ///< Result of in_sight().
   LineLabels labels_{*this};
   ResidualPanel residuals_{*this};
   bool residuals_shown_ = false;
-  bool low_ = false;  ///< with a panel below, the plot itself would be no plot
+  bool low_ = false;  ///< Too low for the residual panel.
   Scale x_scale_ = Scale::automatic;
   Scale y_scale_ = Scale::automatic;
   std::vector<HoverColumn> columns_;
   int current_column_ = -1;
   using Followed = std::tuple<analysis::SeriesName, Quantity, Provenance>;
   [[nodiscard]] static Followed followed(const Curve& curve) { return {curve.name, curve.quantity, curve.provenance}; }
-  std::optional<Followed> followed_;  ///< the curve whose point was clicked
+  std::optional<Followed> followed_;  ///< Curve of the last clicked point.
 };
 
 }  // namespace attnscope::ui

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A panel below a plot: what was measured over what theory says of the very same points. Its axis follows the plot's
-// own x axis.
+// Panel below a plot: measured over modeled values of the same points. Its x axis follows the plot's.
 #pragma once
 
 #include <qcustomplot.h>
@@ -15,11 +14,11 @@ class ResidualPanel {
  public:
   explicit ResidualPanel(QCustomPlot& plot) : plot_(plot) {}
 
-  /// One line for each measured curve that theory speaks of, in the curve's colour and marks; without any, or where the
-  /// panel is not wanted, takes it away.
+  /// Draws a line for each measured curve with theory, in the curve's color and markers. Removes the panel if there is
+  /// none or `wanted` is false.
   void show(const std::vector<Curve>& curves, bool wanted, PlotLegend& legend);
   void set_range(const QCPRange& range);
-  /// Null while there is none.
+  /// Null if the panel is closed.
   [[nodiscard]] QCPAxisRect* rect() const { return rect_; }
 
  private:

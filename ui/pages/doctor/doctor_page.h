@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The checks of `attnscope doctor`, and what is measured of a GPU itself.
+// Results of `attnscope doctor`, and measurement of a GPU's ceilings.
 #pragma once
 
 #include <QComboBox>
@@ -31,18 +31,18 @@ class DoctorPage : public Page {
 
   [[nodiscard]] QWidget* view() override { return again_; }
   void show_progress(const QString& words, bool busy) override;
-  /// Waits for doctor's answer.
+  /// Waits until `attnscope doctor` has finished.
   void pose() override { program_.finish(); }
 
   [[nodiscard]] const std::vector<ShownCheck>& checks() const { return checks_; }
-  /// What "Copy all" copies.
+  /// Text that "Copy all" copies.
   [[nodiscard]] QString as_text() const;
-  /// What stands above the checks.
+  /// Text above the checks.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString progress() const { return progress_->text(); }
 
  signals:
-  /// Checks, or why there are none, are shown.
+  /// The checks, or the reason for their absence, are shown.
   void looked();
 
  protected:
@@ -56,17 +56,17 @@ class DoctorPage : public Page {
   void read(const QJsonObject& answer, const QString& why);
   void show_devices();
   void show_checks(std::vector<ShownCheck> checks, const QString& summary);
-  /// Enables the measurements that can begin, with the reason why others cannot.
+  /// Enables the measurements that can start; sets the reason for others as tooltip.
   void offer();
   void measure();
-  /// Of a GPU that is measured; null: there is none.
+  /// GPU to measure; null: none.
   [[nodiscard]] const ListedDevice* device() const;
 
   JsonProgram program_;
   DeviceList devices_;
   std::vector<ShownCheck> checks_;
-  QString file_;  ///< that results go into
-  QString told_;  ///< how far a measurement is, or how it ended
+  QString file_;  ///< File for the results.
+  QString told_;  ///< Progress or result of a measurement.
   bool looked_ = false;
   bool busy_ = false;
   QComboBox* choice_ = nullptr;

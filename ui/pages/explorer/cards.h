@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parts of the explorer's cards: layout, sentences that can be copied, and tables as high as their rows.
+// Building blocks of the explorer's cards: layout, selectable text, and tables as high as their rows.
 #pragma once
 
 #include <QFont>
@@ -15,10 +15,10 @@
 
 namespace attnscope::ui {
 
-/// Cards side by side in as many columns as there is room for; what room is left below goes to those that can use it.
+/// Places cards in as many columns as fit; extra height goes to expanding cards.
 class CardLayout : public QLayout {
  public:
-  /// `column_width`: the least of a column, where there are several.
+  /// `column_width`: minimum width of a column if there are several.
   CardLayout(QWidget* parent, int column_width, int most_columns, int spacing);
   ~CardLayout() override;
 
@@ -40,7 +40,7 @@ class CardLayout : public QLayout {
  private:
   struct Column {
     std::vector<QLayoutItem*> items;
-    int height = 0;  ///< with the room between them
+    int height = 0;  ///< Including spacing.
   };
   [[nodiscard]] std::vector<Column> columns(int width) const;
   [[nodiscard]] int width_of_column(int width) const;
@@ -51,10 +51,10 @@ class CardLayout : public QLayout {
   int most_columns_;
 };
 
-/// The parts below one another under that title.
+/// Returns a card with a title and its parts, one below another.
 [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
 
-/// A sentence in a card. Caches its heights by width: each change of a card asks for the heights of all its sentences.
+/// Text in a card. Caches heights by width, since each change of a card queries the heights of all its texts.
 class CardWords : public QLabel {
   Q_OBJECT
  public:
@@ -65,28 +65,28 @@ class CardWords : public QLabel {
   struct Asked {
     QString text;
     QFont font;
-    std::vector<std::pair<int, int>> heights;  ///< by width
+    std::vector<std::pair<int, int>> heights;  ///< (width, height)
   };
   mutable Asked asked_;
 };
 
-/// `name`: the object's.
+/// `name`: object name.
 [[nodiscard]] QLabel* card_words(QWidget* parent, const QString& name);
 
-/// Sets the text if it changed: setting it lays the card out again.
+/// Sets the text only if it changed, to avoid a new layout.
 void set_words(QLabel* label, const QString& text);
-/// Also hides the label if the text is empty.
+/// Like set_words(); hides the label if the text is empty.
 void show_words(QLabel* label, const QString& text);
 
-/// A table as high as its rows, whose columns are as wide as their texts: the first takes the room that is left.
+/// Table as high as its rows, columns as wide as their texts; the first column takes extra width.
 class FittedTable : public PlainTable {
   Q_OBJECT
  public:
-  /// `name` is what a screen reader says.
+  /// `name`: accessible name.
   FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
-  /// Again, after other texts have come.
+  /// Adjusts the sizes after the contents changed.
   void fit();
-  /// A longer table scrolls.
+  /// Maximum height in rows; longer tables scroll.
   void set_most_rows(int rows);
 
  protected:
@@ -97,7 +97,7 @@ class FittedTable : public PlainTable {
   [[nodiscard]] int width_of(const QFontMetrics& metrics, const QString& text);
 
   int most_rows_ = 1 << 20;
-  QHash<QString, int> widths_;  ///< by text, in the current font
+  QHash<QString, int> widths_;  ///< Text widths in the current font.
 };
 
 }  // namespace attnscope::ui

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An editor for each field of a point and each knob of its algorithm, made from their tables: one that is added there
-// appears here.
+// Editors for all fields of a point and all knobs of its algorithm, generated from their tables.
 #pragma once
 
 #include <QLabel>
@@ -22,27 +21,27 @@ namespace attnscope::ui {
 class ChoiceEditors : public QWidget {
   Q_OBJECT
  public:
-  /// The table of fields has to outlive them.
+  /// `fields` has to outlive the editors.
   explicit ChoiceEditors(QWidget* parent = nullptr, std::span<const Field> fields = point_fields());
 
-  /// Shows these choices; knobs that the algorithm does not state are hidden.
+  /// Shows these choices; hides knobs that the algorithm does not declare.
   void show_choices(const ExplorerChoices& choices);
-  /// What M's rule has to say, below its editor; empty: nothing.
+  /// Note of the tile rule below the editor of M; empty: none.
   void show_rule_words(const QString& words);
-  /// Why what an editor calls for cannot be; empty: it can.
+  /// Error of an editor's value; empty: none.
   void show_error(const QString& name, const QString& why);
   [[nodiscard]] QString rule_words() const;
-  /// The line of an editor's error as it is shown; empty: there is none.
+  /// Error shown below an editor; empty: none.
   [[nodiscard]] QString error(const QString& name) const;
 
  signals:
-  /// As choose() takes them. `gesture`: equal for all that one drag of a slider brings.
+  /// Arguments as for choose(). `gesture`: equal for all edits of one slider drag.
   void edited(const QString& name, const QString& text, int gesture);
 
  private:
   struct Row {
     QLabel* label = nullptr;
-    std::vector<QWidget*> widgets;  ///< beside the label
+    std::vector<QWidget*> widgets;  ///< Widgets right of the label.
     QLabel* error = nullptr;
     std::function<void(const ExplorerChoices&)> show;
   };
@@ -56,7 +55,7 @@ class ChoiceEditors : public QWidget {
   Row& add_row(const QString& name, const QString& label, const QString& help, std::vector<QWidget*> widgets);
   NumberEditor* add_number(const QString& name, const QString& label, const QString& help, int least, int most,
                            int step, std::vector<int> stops, int factor = 1);
-  /// A combo box; `free`: other words may be written into it.
+  /// Adds a combo box; `free`: other values may be typed.
   QComboBox* add_words(const QString& name, const QString& label, const QString& help, const QStringList& words,
                        bool free);
   void tell(const QString& name, const QString& text, bool sliding);

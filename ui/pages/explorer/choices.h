@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is chosen in the explorer, and what theory says of it.
+// Choices of the explorer and the model's results for them.
 #pragma once
 
 #include <QJsonObject>
@@ -22,13 +22,13 @@ namespace attnscope::ui {
 struct ExplorerChoices {
   analysis::ExploredPoint point;
   std::string device;  ///< DeviceLimits::name
-  /// Shared memory of a block, in bytes: the paper's rule then picks the tile. Empty: the tile is chosen by hand.
+  /// Shared memory of a block in bytes, from which the paper's rule picks the tile. Null: the user chose the tile.
   std::optional<std::int64_t> m_bytes = {};
   WhatIf what_if = {};
-  /// The values of a GPU of a file or of a recorded run; null for a public one.
+  /// Limits of a GPU from a file or a recorded run; null for a listed GPU.
   std::shared_ptr<const DeviceLimits> own = {};
 
-  /// Measured of such a GPU, in an open file: rates of the predicted times; null: by table. Nothing that is chosen.
+  /// Rates measured on such a GPU, from an open file; null: rates of the table. Not a choice.
   std::shared_ptr<const StoredCeilings> rates = {};
 
   bool operator==(const ExplorerChoices& other) const {
@@ -37,63 +37,62 @@ struct ExplorerChoices {
   }
 };
 
-/// A usual forward pass on the first known GPU, with the tile that is best there.
+/// Forward pass with default settings on the first listed GPU, with its default tile.
 [[nodiscard]] ExplorerChoices default_choices();
-/// The same of another algorithm, with its own tile: the problem as near as the algorithm takes it. What is of that
-/// algorithm and runs stays, and unknown algorithms change nothing.
+/// Returns the choices for another algorithm with its default tile, and the problem as near as the algorithm supports
+/// it. Unknown algorithms change nothing.
 [[nodiscard]] ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm);
-/// Of the device, with its multiples; those of the first known GPU for a name that is none.
+/// Limits of the device times its what-if factors; the first listed GPU if the name is unknown.
 [[nodiscard]] DeviceLimits limits_of(const ExplorerChoices& choices);
 
-/// By the names of fields and knobs, each as text.
+/// Fields and knobs by name, each as text.
 [[nodiscard]] QJsonObject to_json(const ExplorerChoices& choices);
-/// Entries that are unknown or cannot be leave what stands there.
+/// Ignores unknown entries and invalid values.
 void take_json(const QJsonObject& json, ExplorerChoices& choices);
 
-/// What an editor calls for: a field or knob by name, "algorithm", "device", "m" or "padding" (bytes, 0 of "m": the
-/// tile by hand), "what_if_shared", "what_if_l2" or "what_if_dram" (percent). The other choices follow where they have
-/// to: knobs that an algorithm does not state go, and equal lengths and heads stay equal. The error is one sentence;
-/// the choices are left as they were.
+/// Applies an edit. `name`: a field or knob, "algorithm", "device", "m" or "padding" (bytes; "m" 0: tile chosen by the
+/// user), "what_if_shared", "what_if_l2" or "what_if_dram" (percent). Dependent choices follow: unsupported knobs are
+/// dropped, equal lengths and heads stay equal. On error the choices are unchanged.
 [[nodiscard]] Result<std::monostate, Message> choose(ExplorerChoices& choices, const QString& name,
                                                      const QString& text);
 
 struct Explored {
-  ExplorerChoices asked;                   ///< as they were given
-  ExplorerChoices choices;                 ///< with the rule's tile, where M picks it
-  std::optional<analysis::RuleTile> rule;  ///< where M is chosen and the rule speaks of the algorithm
+  ExplorerChoices asked;                   ///< Choices as requested.
+  ExplorerChoices choices;                 ///< Choices with the tile of the rule if M is set.
+  std::optional<analysis::RuleTile> rule;  ///< Null if M is not set or the rule does not apply to the algorithm.
   analysis::Exploration exploration;
 };
 [[nodiscard]] Explored work_out(ExplorerChoices choices);
 
-/// The multiples by the names that choose() takes.
+/// What-if factors, by the names that choose() takes.
 struct WhatIfChoice {
   std::string_view name;
   double WhatIf::*factor;
 };
 [[nodiscard]] std::span<const WhatIfChoice> what_if_choices();
 
-/// "FA2 128 × 64", for the heading of a column.
+/// "FA2 128 × 64", for a column heading.
 [[nodiscard]] QString short_title(const ExplorerChoices& choices);
 
-// GPUs of open files: limits of unlisted GPUs, and measured rates.
+// Unlisted GPUs of open files: limits and measured rates.
 
-/// Limits of an unlisted GPU that runs of open files recorded. Null for an unknown name, or if the recorded limits are
-/// invalid.
+/// Returns the limits of an unlisted GPU, recorded by runs of open files. Null if the name is unknown or the recorded
+/// limits are invalid.
 [[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name);
-/// Measured of such a GPU, in any open file; null where nobody measured one.
+/// Returns rates measured on such a GPU, from any open file. Null: none.
 [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices,
                                                              const Workspace& workspace);
 
-// Sentences about a configuration.
+// Texts about a configuration.
 
-/// Whether it runs, how long and bound by what, or why it does not and what does.
+/// Time and bottleneck if the configuration runs; else the reason, and the nearest one that runs.
 [[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
-/// Which tile the paper's rule picks of M, and why not a larger one; empty where the tile is chosen by hand.
+/// Tile that the paper's rule picks for M, and the limit on its size; empty if M is not set.
 [[nodiscard]] QString rule_words(const Explored& explored);
 [[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time);
-/// Explains the shares and the origin of the rates.
+/// Explains the time shares and the source of the rates.
 [[nodiscard]] QString rates_note(const Explored& explored);
-/// How far predictions of such points were off.
+/// Published prediction errors for such points.
 [[nodiscard]] QString prediction_words(const Explored& explored);
 
 }  // namespace attnscope::ui

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One configuration, turned knob by knob: what theory says of it follows at every movement. Another one can be pinned:
-// differences to it are shown.
+// Explores one configuration: the model's results follow each edit. Another configuration can be pinned for comparison.
 #pragma once
 
 #include <QComboBox>
@@ -31,31 +30,31 @@ class ExplorerPage : public Page {
 
   [[nodiscard]] QWidget* view() override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
-  /// What no kernel of ours knows is left.
-  /// Takes over that point, on a GPU by its name. False where the GPU is none that the page knows: another one stays.
+  /// Explores this point on the named GPU, without values that no known kernel supports. Returns false, and keeps the
+  /// current GPU, if the GPU is unknown.
   bool explore(const PointSpec& spec, const QString& gpu);
-  /// Pins that point in place of the one that was. False: as explore().
+  /// Pins this point instead of the pinned one. Returns false as explore() does.
   bool pin_point(const PointSpec& spec, const QString& gpu);
-  /// Turns to that algorithm, with all else that is shown as far as the algorithm takes it.
+  /// Changes the algorithm; other choices stay as far as the algorithm supports them.
   void explore_algorithm(const std::string& name);
-  /// Sources of a user-defined kernel were changed, and its statement was not.
+  /// Call after the sources of a user-defined kernel changed, but not its statement.
   void sources_saved();
-  /// What is being measured, which closing the window would end: "3 to measure, into FILE"; empty without any.
+  /// Points being measured, which closing the window would cancel: "3 to measure, into FILE"; empty: none.
   [[nodiscard]] QString under_way() const;
   void end_work();
 
-  /// All that undo takes back.
+  /// State for undo.
   struct State {
     ExplorerChoices choices;
     std::optional<ExplorerChoices> pin;
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& chosen() const { return chosen_; }
-  /// Null until the first of a block mask is worked out.
+  /// Null until the first result (block masks take longer).
   [[nodiscard]] const Explored* shown() const { return shown_.get(); }
-  /// Whether what is shown is behind what is chosen: the rest is being worked out.
+  /// Returns whether the results are older than the choices.
   [[nodiscard]] bool behind() const { return behind_ || explored_.busy(); }
-  /// Whether the configuration runs, or why it does not.
+  /// Whether the configuration runs, or why not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_words() const { return errors_->text(); }
 
@@ -67,18 +66,18 @@ class ExplorerPage : public Page {
   [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
-  /// Chooses the GPU of that file (profiler/files/gpu_file.h). The error is one line.
+  /// Chooses the GPU of a file (profiler/files/gpu_file.h). Returns a one-line error; empty on success.
   [[nodiscard]] QString open_gpu(const QString& file);
 
-  // To be connected to.
+  // Slots.
   void edit(const QString& name, const QString& text, int gesture);
   void pin();
   void unpin();
-  /// The tile of the table of tiles, else of the algorithm's own rule.
+  /// Chooses the tile of the table of tiles, else that of the algorithm's rule.
   void take_default_tile();
-  /// The nearest tile that runs, where what is chosen does not.
+  /// Chooses the nearest tile that runs.
   void take_nearest();
-  /// Exactly what is shown, on the device chosen for that.
+  /// Measures the shown configuration on the chosen device.
   void measure();
   void sweep_around();
 
@@ -93,20 +92,21 @@ class ExplorerPage : public Page {
   void keep_choices();
   void build_bar();
   void list_devices();
-  /// Also those that an open file made known.
+  /// Fills the list, including user-defined kernels of open files.
   void list_algorithms();
   void build_editors();
-  /// Those that files made known since, with their knobs.
+  /// Adds algorithms, and editors for their knobs, that open files brought.
   void take_new_kernels();
   void choose_gpu_file();
-  /// Takes the GPU of an opened file, of the table, or of a recorded run. False if there is none of that name.
+  /// Chooses a GPU from an opened file, the table, or a recorded run. Returns false if the name is unknown.
   bool take_gpu(ExplorerChoices& choices, const QString& name) const;
-  /// Takes the point as far as a known kernel supports it. Returns false for an unknown GPU, and keeps the chosen one.
+  /// Takes the values of the point that a known kernel supports. Returns false, and keeps the chosen GPU, if the GPU is
+  /// unknown.
   bool take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
   void follow_measuring();
   void fit_editors();
   void build_cards();
-  /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
+  /// Pushes the change on the undo stack. Changes of one `gesture` are merged; negative: never merged.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void work_out_chosen();
@@ -114,16 +114,16 @@ class ExplorerPage : public Page {
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
-  /// What changes with what was measured.
+  /// Updates the parts that depend on measurements.
   void show_recorded();
-  /// What this session measured of exactly what is shown, else what an open file has of it; null: nothing. Until it is
-  /// asked again.
+  /// Returns the measurement of exactly this configuration: of this session, else of an open file; null: none. Valid
+  /// until the next call.
   [[nodiscard]] const PointRecord* measured_record();
   void show_figures();
   void show_verdict();
   void show_pin();
   void show_measured();
-  /// Works out what is pinned, unless it is known.
+  /// Computes the results of the pinned configuration unless they are known.
   void know_pin();
 
   static constexpr int card_width = 400;
@@ -134,9 +134,9 @@ class ExplorerPage : public Page {
   State chosen_;
   std::shared_ptr<const Explored> shown_;
   bool behind_ = false;
-  bool keeps_result_seen_ = false;  ///< until somebody scrolls or chooses
+  bool keeps_result_seen_ = false;  ///< Until the user scrolls or edits.
   bool queued_ = false;
-  std::shared_ptr<const Explored> known_pin_;  ///< null: nothing is pinned, or it is being worked out
+  std::shared_ptr<const Explored> known_pin_;  ///< Null: nothing is pinned, or it is being computed.
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
@@ -152,7 +152,7 @@ class ExplorerPage : public Page {
   QLabel* of_kernel_ = nullptr;
   QLabel* terms_note_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
-  std::size_t knobs_there_ = 0;  ///< that they are for
+  std::size_t knobs_there_ = 0;  ///< Number of knobs when the editors were built.
   QScrollArea* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
@@ -164,7 +164,7 @@ class ExplorerPage : public Page {
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
-  // Models that take longer than a frame: block masks.
+  // Models of block masks take longer than a frame.
   Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
   Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
 };

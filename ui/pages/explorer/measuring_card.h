@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measure, Sweep around and Cancel with what they are at in one row, and a table of what came of it beside what was
-// predicted, which stands elsewhere.
+// Buttons Measure, Sweep around and Cancel with their state, and a table of measured against predicted values.
 #pragma once
 
 #include <QComboBox>
@@ -25,50 +24,50 @@ class MeasuringCard : public QWidget {
  public:
   explicit MeasuringCard(PointMeasurer& measurer, QWidget* parent = nullptr);
 
-  /// What is to be measured from now on; `runs`: theory says that it runs.
+  /// Sets the configuration to measure; `runs`: it is feasible by the model.
   void show_choices(const ExplorerChoices& choices, bool runs);
-  /// Exactly what is shown, on the device chosen for that; nothing where a button says that it cannot be.
+  /// Measures the shown configuration on the chosen device; does nothing if the button is disabled.
   void measure();
   void sweep_around();
 
   [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
-  /// What it is at, in a sentence.
+  /// State of the measurement in one sentence.
   [[nodiscard]] QString state_words() const;
-  /// How many points it still has, and where they go.
+  /// Number of pending points, and their file.
   [[nodiscard]] QString open_words() const;
   [[nodiscard]] FittedTable* table() const { return table_; }
-  /// How far *Sweep around* goes, in tiles to each side.
+  /// Distance of *Sweep around* in tiles per direction.
   [[nodiscard]] QSpinBox& steps() const { return *steps_; }
 
  signals:
   void measure_wanted();
   void around_wanted();
-  /// Of a neighbourhood: a point by its id in `file`.
+  /// The user wants a map of the tiles around a point, by its id in `file`.
   void map_wanted(const QString& file, qint64 point);
-  /// A point waits, is measured or has its answer.
+  /// A point is queued, running or done.
   void changed();
-  /// All that was asked for has its answer, and the last is in the table.
+  /// All requested points are done and in the table.
   void answered();
 
  private:
   void ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how);
-  /// Those that run what is chosen: no simulated GPU plays a program that nobody stated.
+  /// Devices that can run the configuration; simulated GPUs need a tile program.
   [[nodiscard]] std::vector<ListedDevice> devices() const;
-  /// Why there is none, where it is for the algorithm; else empty.
+  /// Reason if no device can run the algorithm; else empty.
   [[nodiscard]] QString no_device_words() const;
-  /// The device that is chosen; nothing without one.
+  /// Chosen device; null: none.
   [[nodiscard]] std::optional<ListedDevice> device() const;
   void follow_measurer();
   void show_devices();
   void show_state();
   [[nodiscard]] bool padded() const { return choices_.point.padding_bytes > 0; }
-  /// Whether the GPU is one that nobody has, and nobody saved.
+  /// Returns whether the GPU is hypothetical (what-if factors are set).
   [[nodiscard]] bool supposed() const { return !choices_.what_if.changes_nothing(); }
 
   ExplorerChoices choices_;
   bool runs_ = false;
   PointMeasurer& measurer_;
-  bool chosen_by_hand_ = false;  ///< the device, of those of this GPU
+  bool chosen_by_hand_ = false;  ///< The user chose the device among those of this GPU.
   QString trouble_;
   QComboBox* device_ = nullptr;
   QPushButton* measure_ = nullptr;
@@ -81,7 +80,7 @@ class MeasuringCard : public QWidget {
   FittedTable* table_ = nullptr;
 };
 
-/// "1.20 ms (simulated)", or how it ended, or that it waits.
+/// "1.20 ms (simulated)", or the disposition, or that it waits.
 [[nodiscard]] QString outcome_words(const MeasuredPoint& point);
 
 }  // namespace attnscope::ui

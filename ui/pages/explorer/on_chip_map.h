@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An SM's shared memory and registers, to scale: the blocks on it and what is free; below, one block with what it
-// keeps there.
+// Shared memory and registers of an SM, to scale: resident blocks and free space; below, one block enlarged with its
+// buffers.
 #pragma once
 
 #include <QColor>
@@ -18,24 +18,24 @@ class OnChipMap : public QWidget {
  public:
   explicit OnChipMap(QWidget* parent = nullptr);
 
-  /// Null: the configuration does not run. Of one that takes more than there is, what is too much is hatched.
+  /// Null: unknown. If the kernel needs more than the SM has, the excess is hatched.
   void set_kernel(const analysis::ExploredKernel* kernel);
 
-  /// A memory as it is drawn: an SM with its blocks, below it the first block enlarged, and what its colours mean.
+  /// Geometry of one memory: the SM with its blocks, the first block enlarged, and a legend.
   struct Drawn {
     struct Span {
       analysis::MemorySpan span;
       QString words;  ///< "K 2 × 16 KiB"
-      QRectF rect;    ///< in the enlarged block
+      QRectF rect;    ///< In the enlarged block.
       QColor color;
-      QRectF entry;  ///< legend entry
+      QRectF entry;  ///< Legend entry.
     };
     QString heading;  ///< "Shared memory: 3 × 65 KiB, 33 KiB free of 228 KiB"
     QRectF heading_rect;
     QRectF sm;
     std::vector<QRectF> blocks;
-    std::vector<Span> spans;  ///< from left to right; empty where nobody stated what a block keeps there
-    QRectF overrun;           ///< what a block takes beyond what it may have; empty where it does not
+    std::vector<Span> spans;  ///< Left to right; empty if the kernel does not declare its buffers.
+    QRectF overrun;           ///< Part of the block beyond the limit; empty: fits.
     double bottom = 0;
   };
   [[nodiscard]] Drawn drawn(OnChipPlace place) const { return drawn(place, width()); }

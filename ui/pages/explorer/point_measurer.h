@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures what is explored: points asked for one by one of one long-lived collector, which keeps them in a file.
+// Measures explored points one by one with a long-lived collector, which stores them in a file.
 #pragma once
 
 #include <QObject>
@@ -15,21 +15,22 @@
 
 namespace attnscope::ui {
 
-/// A point that was asked for, and what came of it.
+/// A requested point and its result.
 struct MeasuredPoint {
   enum class State { waiting, running, finished, refused, cancelled };
   State state = State::waiting;
   ExplorerChoices choices;
-  QString device;                                 ///< that measures: its name for people
-  bool simulated = false;                         ///< that device is
-  bool around = false;                            ///< of a neighbourhood
-  PointEvent event{};                             ///< of what is finished
-  QString why{};                                  ///< of what was refused
-  QString file{};                                 ///< that keeps what is finished
-  std::optional<PointRecord> record{};            ///< of what is finished, once it was read from there
-  std::optional<analysis::Exploration> theory{};  ///< of what is finished and runs in theory, without padding
+  QString device;                       ///< Display name of the measuring device.
+  bool simulated = false;               ///< The device is simulated.
+  bool around = false;                  ///< Part of a sweep around another point.
+  PointEvent event{};                   ///< Result of a `finished` point.
+  QString why{};                        ///< Reason of a `refused` point.
+  QString file{};                       ///< File of a `finished` point.
+  std::optional<PointRecord> record{};  ///< Record of a `finished` point, once read from the file.
+  std::optional<analysis::Exploration>
+      theory{};  ///< Model results of a `finished` point, if feasible and without padding.
 
-  /// Whether it is of exactly this configuration and GPU.
+  /// Returns whether the point has exactly this configuration and GPU.
   [[nodiscard]] bool is_of(const ExplorerChoices& shown) const {
     return choices.point == shown.point && choices.device == shown.device && choices.what_if == shown.what_if;
   }
@@ -41,39 +42,39 @@ class PointMeasurer : public QObject {
   explicit PointMeasurer(QObject* parent = nullptr);
   ~PointMeasurer() override;
 
-  /// Looks for the devices of this machine; again, it does nothing.
+  /// Starts the search for local devices; later calls do nothing.
   void find_devices();
-  /// Those of that GPU, real ones first. `algorithm`: that run it; no simulated GPU has the tile program of a kernel
-  /// that is not of this program, and no other machine its files.
+  /// Returns the devices of that GPU, real ones first. `algorithm`: only devices that can run it; user-defined kernels
+  /// have no tile program for simulated GPUs and no files on remote hosts.
   [[nodiscard]] std::vector<ListedDevice> devices_of(const std::string& gpu, const std::string& algorithm = {}) const;
 
-  /// Where points are kept from now on; a file of its own unless it is set.
+  /// File for later points; default: explored.attnscope in the user's data folder.
   void set_database(const QString& path) { database_ = path; }
   [[nodiscard]] const QString& database() const { return database_; }
 
-  /// Exactly this point, before all of a neighbourhood.
+  /// Queues this point before all points of sweeps.
   void measure(const ExplorerChoices& choices, const ListedDevice& device);
-  /// The tiles around it, up to `steps` of the grid to each side, the nearest first; those that wait of an earlier
-  /// neighbourhood are let go.
+  /// Queues the tiles around it, up to `steps` grid steps per direction, nearest first. Cancels pending points of an
+  /// earlier sweep.
   void sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps);
   void cancel();
-  /// What is asked from now on, a new collector measures, unless something is open.
+  /// Makes later points use a new collector, unless points are pending.
   void begin_anew();
 
-  /// The latest that is finished of exactly this configuration, whole; null where there is none, or its file is gone.
-  /// Reads it from the file the first time that it can.
+  /// Returns the latest finished record of exactly this configuration; null: none, or its file is gone. Reads the file
+  /// on the first call.
   [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
-  /// The latest first.
+  /// Latest first.
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
-  /// The latest that is finished of a neighbourhood which has two tiles at least, as a map needs; null without one.
+  /// Returns the latest finished point of a sweep with at least two tiles, as a map needs; null: none.
   [[nodiscard]] const MeasuredPoint* mapped() const;
-  /// Of those, without an answer yet.
+  /// Number of pending points.
   [[nodiscard]] qsizetype open() const { return session_.open(); }
 
  signals:
   void devices_changed();
   void changed();
-  /// A file is being written: it began, or has a point more.
+  /// A file is being written: on start and after each point.
   void kept(const QString& database);
   void let_go(const QString& database);
   void trouble(const QString& reason);
@@ -85,7 +86,7 @@ class PointMeasurer : public QObject {
   [[nodiscard]] MeasuredPoint* find(const QString& id);
 
   struct Asked {
-    std::uint64_t number = 0;  ///< of the point
+    std::uint64_t number = 0;  ///< Number of the point.
     bool around = false;
   };
   QString database_;
@@ -94,12 +95,11 @@ class PointMeasurer : public QObject {
   ServeSession session_;
   QTimer idle_;
   std::vector<MeasuredPoint> points_;
-  std::uint64_t first_number_ = 0;  ///< of points_.back()
+  std::uint64_t first_number_ = 0;  ///< Number of points_.back().
   std::map<QString, Asked> asked_;
 };
 
-/// The one long-lived collector of a workspace, a child of it, made when it is first asked for. What it keeps, the
-/// workspace follows.
+/// Returns the workspace's measurer, created on the first call. The workspace reloads the files that it writes.
 [[nodiscard]] PointMeasurer& measurer_of(Workspace& workspace);
 
 }  // namespace attnscope::ui

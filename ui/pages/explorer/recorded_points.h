@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points of open files with the explored configuration, measured on such a GPU.
+// Points of open files with the explored configuration and GPU.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 
 namespace attnscope::ui {
 
-/// What was measured of one kernel of a point. Where `--why` did not count units, the share of active cycles of the
-/// tensor pipe and the bytes of DRAM over its peak. Nothing where it was not timed.
+/// Measurements of one kernel of a point. Without per-unit counters: tensor pipe active cycles, and DRAM bytes over
+/// peak rate. Null if it was not timed.
 [[nodiscard]] std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const std::string& kernel,
                                                             const DeviceLimits& limits);
 
-/// The latest point of exactly this configuration that open files have, as such a GPU measured it; null without one.
+/// Returns the latest point of open files with exactly this configuration, measured on such a GPU; null: none.
 [[nodiscard]] std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecords& records,
                                                                 const ExplorerChoices& choices);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A predicted time, and beside it what it is spent on: for how much of it each unit of the GPU is busy, what launching
-// and idle SMs take, and what none of these explain. What a device counted of the same launch stands with it.
+// Predicted time as bars: utilization of each unit, launch overhead, idle SMs and the remainder, next to measured
+// values of the same launch.
 #pragma once
 
 #include <QString>
@@ -18,29 +18,29 @@ class UnitBars : public QWidget {
  public:
   explicit UnitBars(QWidget* parent = nullptr);
 
-  /// What a device gave.
+  /// Result of a device.
   struct Measured {
     double ns = 0;
     QString provenance;                            ///< "measured", "simulated"
-    std::array<QString, gpu_units.size()> uses{};  ///< "63% counted"; empty where nothing of a unit was
-    UnitValues shares{};                           ///< the same, 0 to 1
+    std::array<QString, gpu_units.size()> uses{};  ///< "63% counted"; empty if not counted.
+    UnitValues shares{};                           ///< Same as `uses`, 0 to 1.
   };
   struct Times {
-    double ns = 0;  ///< predicted; 0: nothing is, and the bars are of what was measured
+    double ns = 0;  ///< Predicted; 0: only `measured` is shown.
     analysis::SpeedOfLight light{};
-    std::optional<Measured> measured{};  ///< of the same launch
+    std::optional<Measured> measured{};  ///< Measured values of the same launch.
   };
-  /// Nothing: in its place stands why.
+  /// Null: shows the reason `why` instead.
   void set_times(const std::optional<Times>& times, const QString& why = {});
 
   [[nodiscard]] QRectF total_bar() const;
   [[nodiscard]] QRectF bar(GpuUnit unit) const;
-  /// What stands at the end of its bar: "78%".
+  /// Label at the end of the bar: "78%".
   [[nodiscard]] QString words(GpuUnit unit) const;
   [[nodiscard]] QString total_words() const;
-  /// "1.2 ms"; empty while nothing is.
+  /// "1.2 ms"; empty if not measured.
   [[nodiscard]] QString measured_words() const;
-  /// "63% counted"; empty where it was not.
+  /// "63% counted"; empty if not counted.
   [[nodiscard]] QString use_words(GpuUnit unit) const;
 
   [[nodiscard]] QSize sizeHint() const override;
@@ -63,18 +63,18 @@ class UnitBars : public QWidget {
   [[nodiscard]] QRectF row(std::size_t place) const;
   [[nodiscard]] QRectF bar_of(std::size_t place) const;
   [[nodiscard]] std::size_t place_of(GpuUnit unit) const;
-  /// Of the columns beside the bars.
+  /// Widths of the columns next to the bars.
   struct Widths {
     double labels = 0;
     double words = 0;
-    double counted = 0;  ///< 0: nothing was
+    double counted = 0;  ///< 0: nothing was counted.
   };
   void fit_columns();
 
   QString why_;
   std::optional<Times> times_;
   Widths widths_;
-  std::vector<Line> lines_;  ///< the total first, then what was measured, the units, and what is left
+  std::vector<Line> lines_;  ///< Total, measured time, units, then the remainder.
 };
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Theorem 2 of FlashAttention held to points: the controls around a LawPlot, and the table of exponents below it.
+// Compares points with Theorem 2 of FlashAttention: the controls around a LawPlot, and its table of exponents.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,12 @@ class LawPage : public PlotTablePage {
  public:
   explicit LawPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// "law-collapse-dram-full-1x132"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
 
   void set_level(LawLevel level) { level_.choose(level); }
   [[nodiscard]] LawPlot* plot() const { return plot_; }
-  /// What is shown of the problem chosen.
+  /// Laws of the chosen problem.
   [[nodiscard]] const LawSet& laws() const { return laws_; }
 
  protected:
@@ -31,14 +30,13 @@ class LawPage : public PlotTablePage {
   [[nodiscard]] int room_for_table() const override { return height() * 2 / 5; }
 
  private:
-  /// Of what is visible and chosen by now; ends in show_laws().
+  /// Updates from the visible points and the choices; ends in show_laws().
   void refresh();
   void show_laws();
-  /// Fills the table.
   void show_table();
 
   Choice<LawLevel> level_;
-  std::vector<LawFamily> families_;  ///< of all that is visible
+  std::vector<LawFamily> families_;  ///< Families of all visible points.
   LawSet laws_;
   LawPlot* plot_ = nullptr;
   ResultModel* model_ = nullptr;

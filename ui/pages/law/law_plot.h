@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The law of N^2 d^2 / M as a picture: bytes against N, d and M, a panel each, log-log, or bytes over the law, which
-// lie on one band where it holds. A mark is a point, filled where it was measured and hollow where it was simulated.
-// Points that differ in the panel's variable alone are joined; one such slice is strong and has the fit's line.
+// Plot of the law N^2 d^2 / M: bytes over N, d and M in one log-log panel each. Filled markers: measured; hollow:
+// simulated. Lines join points that differ in the panel's variable only; one such slice is emphasized and has the
+// fitted line.
 #pragma once
 
 #include <QColor>
@@ -16,21 +16,21 @@
 
 namespace attnscope::ui {
 
-// Families that try the law, as the window names and colours them.
+// Families of points for the law, with their names and colors.
 
 using analysis::LawFamily;
 using analysis::LawLevel;
 
-/// The families of one problem, and the points that they are of.
+/// Families of one problem and their points.
 struct LawSet {
   std::shared_ptr<const PointSet> points;
   std::vector<LawFamily> families;
-  QString problem;  ///< what they have in common
+  QString problem;  ///< Settings common to all families.
 };
 
-/// "FA1"; with device, kind of run and run where the set has several of an algorithm.
+/// "FA1"; with device, kind of run and run if the set has several families of one algorithm.
 [[nodiscard]] QString family_title(const LawSet& set, const LawFamily& family);
-/// The algorithm's colour; paler for each further series of it.
+/// Color of the algorithm; paler for each further family of it.
 [[nodiscard]] QColor family_color(const LawSet& set, const LawFamily& family, bool dark);
 
 class LawPlot : public MarkedPlot {
@@ -38,9 +38,8 @@ class LawPlot : public MarkedPlot {
  public:
   explicit LawPlot(QWidget* parent = nullptr);
 
-  /// Draws the families of one level.
   void set_laws(LawSet set, LawLevel level);
-  /// From the left, of N, d and M.
+  /// Panels for N, d and M, left to right.
   [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
 
  protected:
@@ -53,14 +52,14 @@ class LawPlot : public MarkedPlot {
   void draw_growth();
   void draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size_t family);
   void draw_marks(QCPAxisRect* panel, std::size_t family, const std::vector<std::size_t>& points, bool strong);
-  /// Over all points of the families that are drawn.
+  /// Returns the range over all points of the drawn families.
   [[nodiscard]] Extent extent_of(const std::function<double(const analysis::LawPoint&)>& value) const;
   [[nodiscard]] QColor color_of(std::size_t family) const;
 
   LawSet set_;
   LawLevel level_ = LawLevel::sm_l2;
-  std::vector<std::size_t> drawn_;  ///< places of families, from below
-  bool rim_ = false;                ///< some are simulated, others measured
+  std::vector<std::size_t> drawn_;  ///< Indices of families, bottom to top.
+  bool rim_ = false;                ///< Both simulated and measured families are drawn.
   QCPLayoutGrid* grid_;
   std::vector<QCPAxisRect*> panels_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every point of the shown runs as a sortable table.
+// All visible points as a sortable table.
 #pragma once
 
 #include <QStackedLayout>
@@ -26,7 +26,7 @@ class PointsPage : public Page {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] PlainTable* table() const { return table_; }
-  /// What all rows say, in place of columns that would say nothing else.
+  /// Values common to all rows, shown instead of columns.
   [[nodiscard]] QString common() const { return common_->isHidden() ? QString() : common_->text(); }
   void fill_menu(QMenu& menu) override;
 
@@ -38,7 +38,7 @@ class PointsPage : public Page {
   using Contents = std::shared_ptr<const PointsTable>;
   struct Asked {
     std::shared_ptr<const PointSet> points;
-    Contents known;  ///< what the table shows
+    Contents known;  ///< Contents of the table now.
     QString sorted_by;
     Qt::SortOrder order = Qt::AscendingOrder;
   };
@@ -50,7 +50,7 @@ class PointsPage : public Page {
   void add_table();
   void keep_order();
   void sort_by(int column, Qt::SortOrder order);
-  /// Of what is visible by now, in the order that is chosen.
+  /// Updates from the visible points, in the chosen order.
   void refresh();
   void show_found(Found found);
   void hide_columns();
@@ -62,13 +62,13 @@ class PointsPage : public Page {
   PlainTable* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
-  ElidedLabel* common_ = nullptr;  ///< what all rows say
-  // Of columns, by their keys.
-  QString sorted_by_;  ///< empty: by none
+  ElidedLabel* common_ = nullptr;  ///< Values common to all rows.
+  // The following are by column key.
+  QString sorted_by_;  ///< Empty: unsorted.
   Qt::SortOrder order_ = Qt::AscendingOrder;
-  std::set<QString> hidden_;       ///< by the user
-  std::set<QString> shown_;        ///< by the user, though all rows say the same there
-  std::map<QString, int> widths_;  ///< in pixels, that the widest text until now asks for
+  std::set<QString> hidden_;       ///< Hidden by the user.
+  std::set<QString> shown_;        ///< Shown by the user, though all rows have the same value.
+  std::map<QString, int> widths_;  ///< In pixels, for the widest text so far.
   std::set<QString> sized_by_hand_;
   bool sizing_ = false;
   Live<Asked, Found> found_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Words in a roofline plot: names along the roofs, above the ceilings' right ends, and lengths beside marks. None lies
-// on another; of two that would, the later one goes, and what names a ceiling looks for a place below its line first.
+// Labels of a roofline plot: roof names along the roofs, ceiling names above their right ends, lengths next to marks.
+// Overlapping labels are dropped, later ones first; a ceiling's name is tried below its line before.
 #pragma once
 
 #include <qcustomplot.h>
@@ -15,43 +15,41 @@ class RooflineLabels {
  public:
   explicit RooflineLabels(QCustomPlot& plot) : plot_(plot) {}
 
-  /// The plot's items must have been cleared since.
+  /// The plot's items must have been cleared since the last call.
   void clear() {
     labels_.clear();
     marks_.clear();
   }
-  /// No length stands on that mark.
+  /// Keeps lengths off this mark.
   void keep_free(const QPointF& mark) { marks_.push_back(mark); }
-  /// Along a line of one decade a decade that passes through this point.
+  /// Label along a line of slope 1 (log-log) through a point.
   void add_roof(const QPointF& through, const QString& text, const QColor& color) {
     add(Kind::roof, through, text, color);
   }
-  /// At the right end of a horizontal line.
   void add_ceiling(double y, const QString& text, const QColor& color) { add(Kind::ceiling, {0, y}, text, color); }
-  /// Above a mark.
   void add_mark(const QPointF& at, const QString& text, const QColor& color) { add(Kind::mark, at, text, color); }
-  /// Puts them where the axes as they are laid out have their lines and marks.
+  /// Places the labels for the current axes.
   void place();
-  /// What stands there now.
+  /// Labels that are shown.
   [[nodiscard]] QStringList texts() const;
 
  private:
   enum class Kind { roof, ceiling, mark };
   struct Label {
     Kind kind;
-    QPointF at;  ///< in coordinates of the axes
+    QPointF at;  ///< In axis coordinates.
     QCPItemText* item;
   };
   void add(Kind kind, const QPointF& at, const QString& text, const QColor& color);
   void place_roof(const Label& label, std::vector<QPolygonF>& taken) const;
-  /// Tries places for a text of that size, given by the corners at its lower left.
+  /// Tries positions for a horizontal text, given as lower left corners.
   void place_upright(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
-  /// The same; the name lies on no other ceiling.
+  /// Like place_upright(); the label also avoids other ceilings.
   void place_off_ceilings(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
   [[nodiscard]] std::vector<QRectF> ceiling_lines(const Label& except) const;
-  /// The slanted lines, up to the highest ceiling.
+  /// Slanted lines, up to the highest ceiling.
   [[nodiscard]] std::vector<QPolygonF> roof_lines() const;
-  [[nodiscard]] double roof_angle() const;  ///< in radians
+  [[nodiscard]] double roof_angle() const;  ///< In radians.
 
   QCustomPlot& plot_;
   std::vector<Label> labels_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points under the roofs of their device: the controls around a RooflinePlot, and the table of the bounds below it.
+// Points under the roofs of their device: the controls around a RooflinePlot, and the table of bounds below.
 #pragma once
 
 #include <QLabel>
@@ -16,7 +16,6 @@ class RooflinePage : public PlotTablePage {
  public:
   explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// "roofline-dram-d128"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
 
@@ -32,11 +31,11 @@ class RooflinePage : public PlotTablePage {
  private:
   void add_controls();
   void add_content();
-  /// Of what is visible and chosen by now; ends in show_roofline().
+  /// Updates from the visible points and the choices; ends in show_roofline().
   void refresh();
   void show_roofline();
   void show_table();
-  /// The rows of all points.
+  /// Returns the rows of all drawn points.
   [[nodiscard]] std::vector<Row> drawn() const;
   void refresh_devices();
   [[nodiscard]] EmptyWords why_none() const;
@@ -47,10 +46,10 @@ class RooflinePage : public PlotTablePage {
   Choice<RooflineLevel> level_;
   IdChoice device_;
   std::shared_ptr<const RooflineSet> set_ = std::make_shared<const RooflineSet>();
-  QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
-  QString gpu_;                    ///< the name of the device that is shown
-  std::vector<Ceiling> ceilings_;  ///< of the device that is shown
-  bool same_device_ = true;        ///< that they were measured on
+  QString rates_missing_;          ///< Ceilings that the simulation used and no open file has.
+  QString gpu_;                    ///< Name of the shown device.
+  std::vector<Ceiling> ceilings_;  ///< Ceilings of the shown device.
+  bool same_device_ = true;        ///< The ceilings were measured on the shown device itself.
   RooflinePlot* plot_ = nullptr;
   ResultModel* model_ = nullptr;
   QLabel* left_out_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points under the roofs and ceilings of their device, log-log. A roof that was measured is solid, a datasheet's
-// dashed, an estimate dotted, and each says so in words. The roof of the other level's bytes is faint. Beside a mark:
-// an upright dash at the closed form's intensity, and a line to where executed FLOPs put it.
+// Points under the roofs and ceilings of their device, log-log. Measured roofs are solid, datasheet roofs dashed,
+// estimates dotted; each label names its source. The roof of the other memory level is faint. Next to a mark: a
+// vertical dash at the modeled intensity, and a line to the executed FLOPs.
 #pragma once
 
 #include "ui/pages/roofline/roofline_labels.h"
@@ -17,7 +17,7 @@ class RooflinePlot : public LegendPlot {
   explicit RooflinePlot(QWidget* parent = nullptr);
 
   void set_roofline(RooflineSet set);
-  /// Names of roofs and ceilings, and the lengths at the ends of series, as they stand in the plot.
+  /// Visible labels: roofs, ceilings, and lengths at the ends of series.
   [[nodiscard]] QStringList labels() const { return labels_.texts(); }
   void reset_view() override;
 
@@ -25,7 +25,7 @@ class RooflinePlot : public LegendPlot {
   void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
   [[nodiscard]] QStringList names() const override;
-  /// The title in two lines where one has no room for it and the plot is high enough.
+  /// Splits the title into two lines if one is too narrow and the plot is high enough.
   void lay_out(const QSize& size, PlotTarget target) override;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The points under the roofs of a device, as the window names and colours them, and their table.
+// Points under the roofs of a device, with their names, colors and table.
 #pragma once
 
 #include <memory>
@@ -17,31 +17,30 @@ using analysis::RooflinePoint;
 using analysis::RooflineReport;
 using analysis::RooflineSeries;
 
-/// A report, and the points that it is of.
+/// A roofline report and its points.
 struct RooflineSet {
   std::shared_ptr<const PointSet> points;
   RooflineReport report;
   RooflineLevel level = RooflineLevel::dram;
-  QString device;   ///< whose roofs they are: device_title()
-  QString gpu;      ///< its name in full
-  QString problem;  ///< what the points have in common
+  QString device;   ///< Device of the roofs: device_title().
+  QString gpu;      ///< Full name of the GPU.
+  QString problem;  ///< Settings common to all points.
 };
 
-/// "DRAM", "SM↔L2".
 [[nodiscard]] QString level_words(RooflineLevel level);
-/// "FA2"; with the run where the set has several of an algorithm.
+/// "FA2"; with the run if the set has several of an algorithm.
 [[nodiscard]] QString series_title(const RooflineSet& set, const RooflineSeries& series);
-/// The algorithm's colour; paler for each further run of it.
+/// Color of the algorithm; paler for each further run of it.
 [[nodiscard]] QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark);
 /// "wgmma 781 TFLOP/s at 1520 MHz · measured", "exp2 4.14 Top/s = 1.06 PFLOP/s · datasheet".
 [[nodiscard]] QString roof_words(const RooflineSet& set, const analysis::Roof& roof);
-/// "wgmma"; of a point without a bound nothing.
+/// "wgmma"; empty for a point without a bound.
 [[nodiscard]] QString bound_words(const RooflinePoint& point);
-/// The origin of the counted bytes.
+/// Provenance of the bytes in the intensity.
 [[nodiscard]] Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level);
 
-/// The points, a row each: what each reaches, by which intensity, and which bound it is nearest to. Intensities of
-/// links only under a roof of theirs. Cells of the first column have their point's row.
+/// Table of the points: achieved rate, intensity and nearest bound. Link intensities are included if there is a link
+/// roof. Cells of the first column have their point's row.
 [[nodiscard]] analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set);
 
 }  // namespace attnscope::ui

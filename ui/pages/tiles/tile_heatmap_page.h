@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any metric over any two axes of points, Br x Bc unless others are chosen: the controls around a HeatmapView.
+// Any metric over two axes, by default Br x Bc: the controls around a HeatmapView.
 #pragma once
 
 #include <map>
@@ -21,9 +21,8 @@ class TileHeatmapPage : public ProblemPage {
 
   [[nodiscard]] QWidget* view() override { return heatmap(); }
   [[nodiscard]] bool has_plot() const override { return has_map(); }
-  /// Over the tile, where the axes that are chosen lead nowhere.
-  /// Turns to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none of its
-  /// kind, or a filter hides it.
+  /// Shows the problem of a point, by its id in `file`; resets the axes to the tile if they do not fit. Returns false
+  /// if the page cannot show the point or a filter hides it.
   bool turn_to(const QString& file, std::int64_t point);
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
@@ -34,15 +33,15 @@ class TileHeatmapPage : public ProblemPage {
   void pose() override;
 
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
-  /// False when no tile sweep is shown and the page holds words only.
+  /// Returns false if the page shows a text instead of a map.
   [[nodiscard]] bool has_map() const { return !heatmap()->map().empty(); }
-  /// By key of the metrics table.
+  /// Key of the metrics table.
   void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
-  /// By keys of PointAxis.
+  /// Keys of PointAxis.
   void set_axes(const QString& rows, const QString& columns);
   /// "value", "best" or "model".
   void set_comparison(const QString& word) { as_.choose(word); }
-  /// What can be done with a cell, as its menu has it.
+  /// Action of a cell's context menu.
   enum class CellAction { explore, pin, collect_command, launch_command, value };
   void do_with(TileMap::Place place, CellAction action);
   [[nodiscard]] const IdChoice& comparison() const { return as_; }
@@ -55,7 +54,7 @@ class TileHeatmapPage : public ProblemPage {
 
  private:
   void add_chips();
-  /// Maps are of the axes that are chosen.
+  /// Uses the chosen axes for the map.
   void take_axes();
   [[nodiscard]] bool over_tiles() const;
   void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
@@ -69,8 +68,8 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] analysis::MapRequest request() const;
 
   analysis::MapLayout layout_;
-  std::vector<analysis::PointAxis> varying_;  ///< along which the points lie
-  IdChoice axes_;                             ///< keys, rows first
+  std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
+  IdChoice axes_;                             ///< Axis keys, rows first.
   IdChoice metric_;
   IdChoice as_;
   std::map<const IdChoice*, FacetChip*> chip_of_;
