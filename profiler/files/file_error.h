@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-/// What is wrong with a file, as one sentence with its path; the file is left as it was.
+/// File error; message() is one sentence with the path. The file was not modified.
 class FileError : public std::runtime_error {
  public:
   enum class Kind { not_found, not_a_database, foreign, other_schema, damaged, locked, not_writable, disk_full, other };

@@ -33,7 +33,7 @@ std::filesystem::path home_folder() {
 }
 
 std::filesystem::path data_folder() {
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   const char* variable = std::getenv("XDG_DATA_HOME");
   if (variable != nullptr && *variable == '/') return std::filesystem::path(variable) / "attnscope";
   const std::filesystem::path home = home_folder();
@@ -43,7 +43,7 @@ std::filesystem::path data_folder() {
 std::filesystem::path private_folder(const std::filesystem::path& parent) {
   const std::filesystem::path folder = parent / fmt::format("attnscope-{}", getuid());
   if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return {};
-  // Not followed where it is a link: whoever made that chose where it leads.
+  // lstat, because a symlink could have been planted by another user.
   struct stat made {};
   const bool ours = lstat(folder.c_str(), &made) == 0 && S_ISDIR(made.st_mode) && made.st_uid == getuid() &&
                     (made.st_mode & (S_IRWXG | S_IRWXO)) == 0;

@@ -38,7 +38,7 @@ Gpu parse_gpu(std::string_view text, const std::string& file) {
     if (value == nullptr) return fail(fmt::format("unknown value '{}'", key));
     if (!stated.is_number()) return fail(fmt::format("{} must be a number", key));
     const auto number = stated.get<double>();
-    // Checked before it is converted to an integer.
+    // range check before the conversion to an integer
     if (!(number >= value->least && number <= value->most)) return fail(outside(*value, number));
     if (value->whole && number != std::floor(number)) return fail(fmt::format("{} must be a whole number", key));
     value->set(gpu, number);
@@ -49,7 +49,7 @@ Gpu parse_gpu(std::string_view text, const std::string& file) {
 
 Gpu read_gpu(const std::filesystem::path& file) {
   std::error_code error;
-  // Opening a pipe would wait for its writer.
+  // Opening a FIFO would block until it has a writer.
   if (!std::filesystem::is_regular_file(file, error)) {
     return Failure{fmt::format("{}: {}", file.string(), error ? error.message() : "not a regular file")};
   }
@@ -71,7 +71,8 @@ std::string gpu_text(const DeviceLimits& gpu) {
     const auto same_capability = [&](const DeviceLimits& known) {
       return known.compute_major == gpu.compute_major && known.compute_minor == gpu.compute_minor;
     };
-    base = &*std::ranges::find_if(known_gpus(), same_capability);  // that of a file is a public GPU's
+    // GPUs from files have the compute capability of a known GPU
+    base = &*std::ranges::find_if(known_gpus(), same_capability);
   }
   const DeviceLimits stated = gpu.stated.tensor_flops > 0 ? gpu : own_gpu_like(gpu, name);
   auto values = nlohmann::ordered_json::object();

@@ -3,7 +3,7 @@
 //
 //   {"name": "H200 with 120 MiB", "from": "NVIDIA H200", "values": {"l2_mib": 120}}
 //
-// "from" names a public GPU, which has the values that "values" (keys of gpu_values()) leaves out.
+// "from" names a known GPU; it provides the values that "values" (keys of gpu_values()) omits.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@
 
 namespace attnscope {
 
-/// Parses the text of such a file. The error is one line that begins with `file`.
+/// Parses the JSON text. `file` is the path for error messages.
 [[nodiscard]] Result<DeviceLimits, std::string> parse_gpu(std::string_view text, const std::string& file);
 [[nodiscard]] Result<DeviceLimits, std::string> read_gpu(const std::filesystem::path& file);
 
-/// The text of a file with all values of a GPU; a public one is called "My NAME".
+/// JSON text with all values of a GPU. A known GPU is named "My NAME".
 [[nodiscard]] std::string gpu_text(const DeviceLimits& gpu);
 
 }  // namespace attnscope

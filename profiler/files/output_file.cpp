@@ -46,7 +46,7 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-/// ".<name>." of the temporary files of a place, short enough for every file system.
+/// Prefix ".<name>." of temporary files, cut so that the name fits every file system.
 std::string temporary_prefix(const fs::path& place) {
   return fmt::format(".{}.", place.filename().string().substr(0, 200));
 }
@@ -57,11 +57,11 @@ bool is_temporary_of(const std::string& name, const std::string& prefix) {
          name.find_first_not_of("0123456789abcdef", prefix.size()) == prefix.size() + random_digits;
 }
 
-/// Locks a temporary file until its descriptor is closed. The byte is far beyond those that SQLite locks, and the lock
-/// is of the kind that closing other descriptors of the file does not drop. Returns 0 or the errno: EAGAIN or EACCES
-/// where another open file holds it.
+/// Locks a temporary file until its descriptor is closed. Uses an OFD lock, which closing other descriptors does not
+/// drop, on a byte beyond those that SQLite locks. Returns 0 or errno; EAGAIN or EACCES if another open file holds the
+/// lock.
 int lock(int descriptor) {
-  // Not flock(): NFS makes it a lock on all bytes, SQLite's among them.
+  // Not flock(): NFS implements it as a lock on the whole file, which conflicts with SQLite.
   struct flock request {};
   request.l_type = F_WRLCK;
   request.l_whence = SEEK_SET;
@@ -70,7 +70,7 @@ int lock(int descriptor) {
   return ::fcntl(descriptor, F_OFD_SETLK, &request) == 0 ? 0 : errno;
 }
 
-/// False when a neighbour took the file for one that was left behind, between our open() and our lock.
+/// Returns false if another process removed the file as a leftover between our open() and our lock.
 bool still_named(int descriptor, const fs::path& path) {
   struct stat ours {};
   struct stat there {};
@@ -87,17 +87,17 @@ std::uint64_t random_bits() {
 void sync_folder(const fs::path& file) {
   const int descriptor = ::open(folder_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
-  ::fsync(descriptor);  // where the file system has it
+  ::fsync(descriptor);  // best effort; not every file system supports it
   ::close(descriptor);
 }
 
-/// 0, or the errno. Nothing that has the name is replaced, whoever made it meanwhile.
+/// Renames without replacing an existing file. Returns 0 or errno.
 int rename_to_new_name(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
   if (errno == EEXIST) return errno;
-  struct stat there {};  // a file system without either: the best that is left
+  struct stat there {};  // no atomic operation available on this file system
   if (::lstat(to.c_str(), &there) == 0) return EEXIST;
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
@@ -112,7 +112,7 @@ std::string first_bytes(const fs::path& file, int& error) {
   return text;
 }
 
-/// The first line that is no comment.
+/// First line that is not a # comment.
 std::string_view header_line(std::string_view text) {
   if (constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; text.starts_with(byte_order_mark)) {
     text.remove_prefix(byte_order_mark.size());
@@ -132,14 +132,14 @@ bool has_word(std::string_view line, std::string_view wanted) {
 
 bool is_measurements(std::string_view text) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
-  constexpr std::size_t id_place = 68;  // big-endian, as SQLite's file format has it
+  constexpr std::size_t id_place = 68;  // byte offset in SQLite's file header; big-endian
   if (text.size() < id_place + 4 || !text.starts_with(magic)) return false;
   std::uint32_t id = 0;
   for (std::size_t i = 0; i < 4; ++i) id = id << 8U | static_cast<unsigned char>(text[id_place + i]);
   return id == static_cast<std::uint32_t>(application_id);
 }
 
-/// Of points; or a table of something else that a command prints.
+/// True for a CSV table of points or another CSV table of ours.
 bool is_table(std::string_view text) {
   constexpr std::array<std::string_view, 4> others{"run,name,", "item,status,", "file,state,",
                                                    "device_uuid,measured_at,"};
@@ -165,7 +165,7 @@ bool is_pdf(std::string_view text) {
   return text.starts_with("%PDF-");
 }
 
-/// Does a way to the file lead through /proc, as /dev/stdout does? It names an open file, not a place in a folder.
+/// Returns true if the path leads through /proc, as /dev/stdout does, and so names an open file.
 bool is_open_file(const fs::path& link) {
   std::error_code ignored;
   return fs::weakly_canonical(folder_of(link), ignored).string().starts_with("/proc/");
@@ -242,7 +242,7 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
   struct stat there {};
   const bool replaces = ::stat(place.c_str(), &there) == 0;
   if (replaces) require_regular(place);
-  // Until its mode is that of the old file nobody else may look into it.
+  // 0600 until it has the mode of the old file, so that nobody else can read it.
   const mode_t mode = replaces ? 0600 : 0666;
   while (descriptor_ < 0) {
     path_ = folder_of(place) / fmt::format("{}{:016x}{}", temporary_prefix(place), random_bits(), temporary_suffix);
@@ -261,10 +261,10 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
   const bool changed = ::fchown(descriptor_, there.st_uid, there.st_gid) == 0;
   const bool known = ::fstat(descriptor_, &made) == 0;
   const bool kept = changed || (known && made.st_uid == there.st_uid && made.st_gid == there.st_gid);
-  // Whose the file is now, bits that were meant for another group are not for this one.
+  // If the owner could not be kept, drop the group bits: they were meant for another group.
   const mode_t wanted = there.st_mode & (kept ? 0777U : 0707U);
   if (::fchmod(descriptor_, wanted) == 0) return;
-  // A file system without modes gives both files the same one.
+  // File systems without modes give both files the same one.
   const int error = errno;
   if (known && (made.st_mode & 0777U) == wanted) return;
   ::unlink(path_.c_str());
@@ -286,7 +286,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::publish(Over over) {
-  // A name that stands for bytes which a loss of power takes away would be neither the old file nor the new one.
+  // Sync before the rename; otherwise a power loss could leave a truncated file under the final name.
   if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw cannot_write(place_, errno);
   const int error = over == Over::nothing                          ? rename_to_new_name(path_, place_)
                     : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
@@ -305,7 +305,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
   std::error_code error;
   if (exists && (!S_ISREG(there.st_mode) || is_open_file(target) ||
                  (fs::is_symlink(target, error) && is_open_file(fs::read_symlink(target, error))))) {
-    // What stdout has of a file already stays before what comes.
+    // Append, so that existing content of a redirected stdout is kept.
     direct_ = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | (S_ISREG(there.st_mode) ? O_APPEND : 0));
     if (direct_ < 0) throw cannot_write(target, errno);
     return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are whole or not there: what is written stands beside its place under a name of its own until it is
-// complete, and is put there in one step.
+// Atomic file output: content goes to a temporary file in the same folder, which replaces the target when complete.
 #pragma once
 
 #include <filesystem>
@@ -11,27 +10,26 @@
 
 namespace attnscope {
 
-/// "Attn" in ASCII: the PRAGMA application_id of a file of measurements.
+/// SQLite application_id of measurement files: "Attn" in ASCII.
 inline constexpr int application_id = 0x4174746E;
 
-/// What a writer writes: a file of the same kind at its place may be replaced.
+/// File kind of a writer; it may overwrite files of the same kind.
 struct FileKind {
-  std::string_view noun;                             ///< "a table of attnscope's"
-  bool (*is_one)(std::string_view first) = nullptr;  ///< by a file's first 4 KiB; null: any file may be replaced
+  std::string_view noun;                             ///< for messages: "an attnscope table"
+  bool (*is_one)(std::string_view first) = nullptr;  ///< tests a file's first 4 KiB; null: any file may be replaced
 };
 
 namespace file_kind {
 extern const FileKind measurements, csv, json, tiles, png, svg, pdf;
-/// By the suffix that a picture's or table's name has; any other may replace anything.
+/// Returns the kind by file name suffix; an unknown suffix allows overwriting any file.
 [[nodiscard]] FileKind of_name(const std::filesystem::path&);
 }  // namespace file_kind
 
-/// A file beside `place`, made with O_EXCL under a random name and held by a lock that dies with the process; removed
-/// with this object unless it was published. What killed processes left of the kind is removed on the way.
+/// Temporary file in the folder of `place`, with a random name, opened with O_EXCL and locked until the process ends.
+/// The destructor removes it unless it was published. Also removes temporary files that killed processes left.
 class TemporaryFile {
  public:
-  /// Of a new file the mode is the umask's; of one that replaces `place` it is that of `place`, with its owner.
-  /// Throws FileError.
+  /// Uses the mode and owner of an existing `place`, else the umask. Throws FileError.
   explicit TemporaryFile(const std::filesystem::path& place);
   TemporaryFile(TemporaryFile&&) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;
@@ -41,8 +39,8 @@ class TemporaryFile {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
   enum class Over { nothing, what_is_there };
-  /// Waits until its bytes are on the disk and gives it its name. Over::nothing fails where something has that name by
-  /// now. Throws FileError; the file then goes away.
+  /// Syncs the data to disk and renames the file to `place`. Over::nothing fails if `place` exists by now. Throws
+  /// FileError; the file is then removed.
   void publish(Over);
 
  private:
@@ -51,29 +49,29 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
-/// The way of every writer to a file that the user named: a regular file is replaced as a whole, with its mode, and
-/// through a symlink what that names; devices, pipes and sockets are written to, never replaced.
+/// Output file given by the user. Regular files are replaced atomically and keep their mode; symlinks are followed;
+/// devices, pipes and sockets are written in place.
 class OutputFile {
  public:
   enum class Existing {
-    of_its_kind,  ///< only an empty file or one of the same kind is replaced
-    any,          ///< the user said so
+    of_its_kind,  ///< replace only an empty file or one of the same kind
+    any,          ///< replace any file (--force)
   };
-  /// Throws FileError, in one line with the path: a folder, a file of another kind, a place that refuses.
+  /// Throws FileError with the path if the target is a folder, a file of another kind, or not writable.
   OutputFile(const std::filesystem::path& target, const FileKind&, Existing);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  /// Open for writing, at its beginning.
+  /// Open for writing, at offset 0.
   [[nodiscard]] int descriptor() const;
-  /// Where a regular file is being built; empty for a device or a pipe.
+  /// Path of the temporary file; empty for a device or pipe.
   [[nodiscard]] std::filesystem::path building() const;
-  /// What is going to be there: the target, its symlinks followed.
+  /// Final path, with symlinks resolved.
   [[nodiscard]] const std::filesystem::path& place() const { return target_; }
-  /// All of `text`. Throws FileError, with the cause.
+  /// Writes all of `text`. Throws FileError.
   void write(std::string_view text);
-  /// Puts the file in its place. Throws FileError; what was there then stays.
+  /// Moves the file to its final path. Throws FileError and keeps the old file.
   void commit();
 
  private:
@@ -82,15 +80,13 @@ class OutputFile {
   int direct_ = -1;
 };
 
-/// Removes what killed writers of `place` left beside it, as far as the folder lets us: files of our naming that nobody
-/// holds. Never goes through a link.
+/// Removes unlocked temporary files that killed writers of `place` left. Ignores errors; never follows symlinks.
 void remove_leftovers(const std::filesystem::path& place);
-/// Where the file is that a name stands for, or would be: symlinks followed, also one that leads nowhere yet. So all
-/// names but hard links are one. The name itself where its folder is not to be found; throws FileError where it
-/// leads into such a one.
+/// Resolves symlinks, including dangling ones, to the path that would be written. Returns `path` unchanged if its
+/// folder does not exist; throws FileError if a symlink leads into a folder that does not exist.
 [[nodiscard]] std::filesystem::path behind_links(const std::filesystem::path&);
-/// Throws FileError (Kind::not_a_database) where something is there that is no regular file: a device, whose size is
-/// 0 as well, is no empty file to be replaced.
+/// Throws FileError (Kind::not_a_database) if the path exists and is neither a regular file nor a folder. A device has
+/// size 0, too, but is not an empty file.
 void require_regular(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -19,7 +19,7 @@ namespace {
 
 namespace key = metric_key;
 
-// What is computed from values of several kinds is imported if anything in it is, else extrapolated, else simulated.
+// Provenance of a value computed from inputs of different provenance.
 Provenance across_kinds(std::initializer_list<Provenance> parts) {
   for (const Provenance foreign : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
     if (std::ranges::find(parts, foreign) != parts.end()) return foreign;
@@ -27,14 +27,14 @@ Provenance across_kinds(std::initializer_list<Provenance> parts) {
   return Provenance::derived;
 }
 
-// Two counters' sum is as measured as each of them, and two closed forms' sum is one.
+// The sum of two counters is measured, the sum of two closed forms is modeled.
 Provenance of_sum(Provenance a, Provenance b) {
   return a == b ? a : across_kinds({a, b});
 }
 
 using Value = std::optional<Evaluated>;
 
-/// Without words of its own, which the metric has that it is a value of.
+/// Value without name and unit; the caller adds those of the metric.
 Value plain(double value, Provenance provenance) {
   return Evaluated{.name = {}, .value = value, .unit = {}, .provenance = provenance};
 }
@@ -51,7 +51,7 @@ Value ratio(const Value& above, const Value& below, double scale = 1) {
 
 }  // namespace
 
-/// Evaluates derived metrics of one kernel. Each rule gives nothing when a part is missing or a divisor is zero.
+/// Evaluates computed metrics of one kernel. Results are empty if an input is missing or a divisor is zero.
 class Evaluation {
  public:
   explicit Evaluation(const KernelValues& kernel) : kernel_(kernel) {}
@@ -72,7 +72,7 @@ class Evaluation {
     return summary ? plain((*summary).*part, kernel_.origin()) : std::nullopt;
   }
 
-  /// Of an imported point the quartiles may be known without the samples.
+  /// Imported points may have quartiles without samples.
   [[nodiscard]] Value spread() const {
     if (auto of_samples = time(&SampleSummary::relative_spread)) return of_samples;
     const auto median = (*this)(key::time_median_ns);
@@ -86,16 +86,16 @@ class Evaluation {
   [[nodiscard]] Value settled() const {
     const auto counted = (*this)(key::dram_bytes);
     if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(counted, write_back);
-    // The simulator writes back what each cold launch leaves dirty, and counts it as that launch's writes.
+    // The simulator flushes L2 after each cold launch and counts that as the launch's writes.
     if (kernel_.cache() != CacheState::cold || !counted) return std::nullopt;
     if (!is_simulated(counted->provenance)) return {};
     return plain(counted->value, counted->provenance);
   }
 
-  /// That a rate of the sum is shared by: a launch by itself runs on one.
+  /// GPUs that a rate is divided by: a single launch runs on one.
   [[nodiscard]] int gpus() const { return kernel_.is_sum() ? kernel_.gpus() : 1; }
 
-  // The count is the whole pass's: it says nothing of one kernel among several.
+  // The FLOPs are those of the whole pass, so they apply only to the sum of the kernels.
   [[nodiscard]] Value flops() const {
     if (!kernel_.is_sum()) return std::nullopt;
     if (Value own = (*this)(key::model_flops)) return own;
@@ -128,10 +128,10 @@ constexpr Metric predicted_use(std::string_view name, Saying label, Saying help)
   return {.key = name, .unit = "percent", .label = label, .help = help, .predicted_use = true};
 }
 
-// One line a metric; clang-format would make five of each.
+// One row per metric; clang-format would split each row into five lines.
 // clang-format off
 constexpr auto metric_table = std::to_array<Metric>({
-    // Counters of every counting pass.
+    // Counters of every counter pass.
     {.key = key::dram_read_bytes, .counter = "dram__bytes_read.sum", .counter_cc12 = "dram__bytes_op_read.sum", .unit = "byte", .label = said<say::metric::dram_read_bytes>, .help = said<say::metric_help::dram_read_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread},
     {.key = key::dram_write_bytes, .counter = "dram__bytes_write.sum", .counter_cc12 = "dram__bytes_op_write.sum", .unit = "byte", .label = said<say::metric::dram_write_bytes>, .help = said<say::metric_help::dram_write_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread},
     {.key = key::l2_to_sm_bytes, .counter = "l1tex__m_xbar2l1tex_read_bytes.sum", .unit = "byte", .label = said<say::metric::l2_to_sm_bytes>, .help = said<say::metric_help::l2_to_sm_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "sm-l2"},
@@ -139,22 +139,22 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::achieved_occupancy_pct, .counter = "sm__warps_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = said<say::metric::achieved_occupancy_pct>, .help = said<say::metric_help::achieved_occupancy_pct>, .collected_by_default = true, .on_heatmap = true, .better = Better::more},
     {.key = key::tensor_pipe_pct, .counter = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = said<say::metric::tensor_pipe_pct>, .help = said<say::metric_help::tensor_pipe_pct>, .collected_by_default = true, .on_heatmap = true, .better = Better::more},
     {.key = key::sm_cycles, .counter = "sm__cycles_elapsed.max", .unit = "cycle", .label = said<say::metric::sm_cycles>, .help = said<say::metric_help::sm_cycles>, .collected_by_default = true},
-    // Of the range that holds the launch and what drives the L2 to write back, less the launch's own; cold starts only.
+    // Counted over the launch plus a forced L2 write-back, minus the launch's own writes; cold starts only.
     {.key = key::dram_writeback_bytes, .unit = "byte", .label = said<say::metric::dram_writeback_bytes>, .help = said<say::metric_help::dram_writeback_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread},
-    // What the driver says of a launch.
+    // Launch attributes from the driver.
     {.key = key::theoretical_occupancy_pct, .unit = "percent", .label = said<say::metric::theoretical_occupancy_pct>, .help = said<say::metric_help::theoretical_occupancy_pct>, .on_heatmap = true, .better = Better::more},
     {.key = key::registers, .unit = "register", .label = said<say::metric::registers>, .help = said<say::metric_help::registers>, .on_heatmap = true},
     {.key = key::shared_bytes, .unit = "byte", .label = said<say::metric::shared_bytes>, .help = said<say::metric_help::shared_bytes>, .on_heatmap = true},
     {.key = key::local_bytes, .unit = "byte", .label = said<say::metric::local_bytes>, .help = said<say::metric_help::local_bytes>},
     {.key = key::memory_bytes, .unit = "byte", .label = said<say::metric::memory_bytes>, .help = said<say::metric_help::memory_bytes>, .on_heatmap = true, .better = Better::less},
-    // The closed forms.
+    // Closed forms.
     {.key = key::model_l2_to_sm_bytes, .unit = "byte", .label = said<say::metric::model_l2_to_sm_bytes>, .help = said<say::metric_help::model_l2_to_sm_bytes>, .better = Better::less, .level = "sm-l2"},
     {.key = key::model_sm_to_l2_bytes, .unit = "byte", .label = said<say::metric::model_sm_to_l2_bytes>, .help = said<say::metric_help::model_sm_to_l2_bytes>, .better = Better::less, .level = "sm-l2"},
     {.key = key::model_l2_sm_bytes, .unit = "byte", .label = said<say::metric::model_l2_sm_bytes>, .help = said<say::metric_help::model_l2_sm_bytes>, .on_heatmap = true, .better = Better::less, .level = "sm-l2",
         .computed = [](const Evaluation& e) { return sum(e(key::model_l2_to_sm_bytes), e(key::model_sm_to_l2_bytes)); }},
     {.key = key::model_compulsory_bytes, .unit = "byte", .label = said<say::metric::model_compulsory_bytes>, .help = said<say::metric_help::model_compulsory_bytes>},
     {.key = key::model_flops, .unit = "flop", .label = said<say::metric::model_flops>, .help = said<say::metric_help::model_flops>},
-    // Of several GPUs that share a sequence: of each round one sample, that in the middle by its whole time.
+    // Several GPUs that share a problem: one sample per round, the one with the median total time.
     {.key = key::link_bytes, .unit = "byte", .label = said<say::metric::link_bytes>, .help = said<say::metric_help::link_bytes>},
     {.key = key::model_link_bytes, .unit = "byte", .label = said<say::metric::model_link_bytes>, .help = said<say::metric_help::model_link_bytes>},
     {.key = key::gpu_attention_ns, .unit = "ns", .label = said<say::metric::gpu_attention_ns>, .help = said<say::metric_help::gpu_attention_ns>},
@@ -162,14 +162,14 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::gpu_exposed_ns, .unit = "ns", .label = said<say::metric::gpu_exposed_ns>, .help = said<say::metric_help::gpu_exposed_ns>},
     {.key = key::gpu_copies_ns, .unit = "ns", .label = said<say::metric::gpu_copies_ns>, .help = said<say::metric_help::gpu_copies_ns>},
     {.key = key::gpu_imbalance, .unit = "1", .label = said<say::metric::gpu_imbalance>, .help = said<say::metric_help::gpu_imbalance>},
-    // What --why counts: units, what shared memory's use is made of, and what warps wait for.
+    // Counters of --why: utilization of units, shared-memory details, stall reasons.
     use("tensor_utilization_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::tensor_utilization_pct>, said<say::metric_help::tensor_utilization_pct>),
     use("xu_utilization_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::xu_utilization_pct>, said<say::metric_help::xu_utilization_pct>),
     use("fma_utilization_pct", "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::fma_utilization_pct>, said<say::metric_help::fma_utilization_pct>),
     use("alu_utilization_pct", "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed", said<say::metric::alu_utilization_pct>, said<say::metric_help::alu_utilization_pct>),
     use("issue_utilization_pct", "sm__issue_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::issue_utilization_pct>, said<say::metric_help::issue_utilization_pct>),
     use("shared_utilization_pct", "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", said<say::metric::shared_utilization_pct>, said<say::metric_help::shared_utilization_pct>),
-    // Its peak is 128 bytes a cycle, and no SM was seen to get more than 64.
+    // Its nominal peak is 128 bytes per cycle, but no SM was measured above 64.
     {.key = "l2_port_utilization_pct", .counter = "l1tex__m_xbar2l1tex_read_bytes.sum.pct_of_peak_sustained_elapsed", .unit = "percent", .scale = 2, .label = said<say::metric::l2_port_utilization_pct>, .help = said<say::metric_help::l2_port_utilization_pct>, .why = Why::use},
     use("l2_utilization_pct", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", said<say::metric::l2_utilization_pct>, said<say::metric_help::l2_utilization_pct>),
     use("l2_to_sm_utilization_pct", "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::l2_to_sm_utilization_pct>, said<say::metric_help::l2_to_sm_utilization_pct>),
@@ -196,13 +196,13 @@ constexpr auto metric_table = std::to_array<Metric>({
     stall("stall_sleeping", "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", said<say::metric::stall_sleeping>, said<say::metric_help::stall_sleeping>),
     stall("stall_tex_throttle", "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", said<say::metric::stall_tex_throttle>, said<say::metric_help::stall_tex_throttle>),
     stall("stall_wait", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", said<say::metric::stall_wait>, said<say::metric_help::stall_wait>),
-    // How busy the model has each unit (kernels/model/pipeline_model.h), in the order of GpuUnit.
+    // Predicted utilization of each unit (kernels/model/pipeline_model.h), in the order of GpuUnit.
     predicted_use("model_tensor_utilization_pct", said<say::metric::model_tensor_utilization_pct>, said<say::metric_help::model_unit_pct>),
     predicted_use("model_xu_utilization_pct", said<say::metric::model_xu_utilization_pct>, said<say::metric_help::model_unit_pct>),
     predicted_use("model_shared_utilization_pct", said<say::metric::model_shared_utilization_pct>, said<say::metric_help::model_unit_pct>),
     predicted_use("model_l2_port_utilization_pct", said<say::metric::model_l2_port_utilization_pct>, said<say::metric_help::model_unit_pct>),
     predicted_use("model_dram_utilization_pct", said<say::metric::model_dram_utilization_pct>, said<say::metric_help::model_unit_pct>),
-    // Derived when asked for, never stored.
+    // Computed on request, never stored.
     {.key = key::shared_conflict_share, .unit = "1", .label = said<say::metric::shared_conflict_share>, .help = said<say::metric_help::shared_conflict_share>,
         .computed = [](const Evaluation& e) { return ratio(e(key::shared_bank_conflicts), e(key::shared_wavefronts)); }},
     {.key = key::time_median_ns, .unit = "ns", .label = said<say::metric::time_median_ns>, .help = said<say::metric_help::time_median_ns>, .on_heatmap = true, .better = Better::less, .follows_clocks = true,
@@ -234,7 +234,7 @@ constexpr auto metric_table = std::to_array<Metric>({
 });
 // clang-format on
 
-/// A kernel of a record; of one of its rounds, what the round found of it.
+/// A kernel of a record, or of one round of it.
 class OfRecord final : public KernelValues {
  public:
   OfRecord(const PointRecord& point, const KernelRecord& kernel, const KernelRecord* whole = nullptr)
@@ -269,16 +269,17 @@ class OfRecord final : public KernelValues {
 
   const PointRecord& point_;
   const KernelRecord& kernel_;
-  const KernelRecord* whole_;  ///< of a round: the kernel that the rounds make
+  const KernelRecord* whole_;  ///< for a round: the kernel record over all rounds
 };
 
-/// Computed from what was counted, and from no time: of several rounds that is the median of what each makes of it.
+/// Returns true for metrics computed from counts and not from times; with several rounds these are the median over
+/// rounds.
 bool is_of_counts(std::string_view name) {
   const Metric* row = find_metric(name);
   return row != nullptr && row->counter.empty() && !row->follows_clocks && name != key::time_spread;
 }
 
-/// The median over the rounds of what `value_of` makes of each; of one round its value.
+/// Median of `value_of` over the rounds; its value if there are no rounds.
 template <class ValueOf>
 std::optional<Evaluated> over_all_rounds(const KernelValues& kernel, ValueOf&& value_of) {
   std::optional<Evaluated> value;
@@ -349,7 +350,7 @@ std::string metric_title(std::string_view key) {
 }
 
 std::string metric_text(const MetricValue& metric) {
-  // One digit more: a model met to a percent is the point of the comparison.
+  // One more digit: the closed form typically matches to below 1%.
   if (metric.name == key::l2_sm_over_model) return fmt::format("{:.4f}", metric.value);
   const bool capacity = metric.name == key::shared_bytes || metric.name == key::local_bytes;
   return value_text(metric.value, capacity ? "capacity" : metric.unit);
@@ -423,7 +424,7 @@ Combine combine_rule(std::string_view name, std::string_view unit) {
   if (unit == "byte" || unit == "cycle" || unit == "ns" || has_any({".sum"})) return Combine::sum;
   if (has_any({".max"})) return Combine::maximum;
   if (has_any({".min"})) return Combine::minimum;
-  // An average over the SMs of something counted adds up over launches; of a number without a unit nobody can say.
+  // Per-SM averages of counts add up over launches. A number without a unit may be anything, so it is averaged.
   const bool counted = has_any({"__cycles_"}) || (unit != "1" && !unit.empty());
   return has_any({".avg"}) && counted ? Combine::sum : Combine::weighted_mean;
 }
@@ -446,7 +447,7 @@ double combine(Combine rule, std::span<const double> values, std::span<const dou
 
 namespace {
 
-/// A reading of 0 is one that nobody made.
+/// 0 means no reading.
 template <double ClockReading::*member>
 std::optional<double> reading(const PointRecord& point) {
   if (!point.clocks || !((*point.clocks).*member > 0)) return std::nullopt;

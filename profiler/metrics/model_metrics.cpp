@@ -59,14 +59,14 @@ void add_sharing(KernelRecord& all, const ScheduleTimes& times, std::int64_t lin
         std::pair{key::gpu_copies_ns, times.copies_ns}}) {
     add_value(name, value, times_are);
   }
-  // These are differences and quotients of times.
+  // exposed_ns and imbalance are computed from times.
   const Provenance computed = times_are == Provenance::measured ? Provenance::derived : times_are;
   add_value(key::gpu_exposed_ns, times.exposed_ns, computed);
   add_value(key::gpu_imbalance, times.imbalance, computed);
 }
 
 const Metric& metric_of(GpuUnit unit) {
-  // The table has them in the units' order.
+  // Table rows are in the order of GpuUnit.
   const auto first = std::ranges::find_if(metrics_table(), &Metric::predicted_use);
   return first[static_cast<std::ptrdiff_t>(unit)];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed forms beside the measurement.
+// Model values stored with each measured point.
 #pragma once
 
 #include <span>
@@ -11,21 +11,21 @@
 
 namespace attnscope {
 
-/// What several GPUs took for a problem that they share, and the bytes that they sent to one another.
+/// Adds the schedule times and link bytes of a problem shared by several GPUs.
 void add_sharing(KernelRecord& all, const ScheduleTimes&, std::int64_t link_bytes, Provenance bytes_are,
                  Provenance times_are);
-/// Adds the modelled SM<->L2 bytes to every measured kernel of the record and to `all`, and to `all` the compulsory
-/// minimum and the algorithm's FLOPs, where it counts them by itself: a file says them to who lacks it. Kernel records
-/// that are missing are made; `all` comes first, and a plan that measures one launch has only that.
+/// Adds modeled SM<->L2 bytes to every measured kernel and to "all"; adds to "all" the compulsory bytes, and the FLOPs
+/// if the algorithm counts its own. Creates missing kernel records, "all" first; plans with one measured launch have
+/// only "all".
 void add_model_metrics(const Algorithm&, const AttentionPlan&, const AttentionProblem&, PointRecord&);
 
-/// Adds how busy each unit is predicted to be over these launches, one after the other.
+/// Adds the predicted utilization of each unit over a sequence of launches.
 void add_predicted_uses(KernelRecord&, std::span<const LaunchTime>, Provenance);
 
-/// The metric that keeps it.
+/// Metric of a unit's predicted utilization.
 [[nodiscard]] const Metric& metric_of(GpuUnit);
 
-/// The record's entry for a kernel, made at the end when there is none.
+/// Returns the record of a kernel, appended if missing.
 KernelRecord& kernel_record(PointRecord&, std::string_view kernel);
 
 }  // namespace attnscope

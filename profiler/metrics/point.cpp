@@ -57,7 +57,7 @@ Result<E, Message> value_of(const std::array<Word<E>, n>& words, std::string_vie
   return Failure{make_message("unknown {} '{}': {} expected", what, text, join_or(accepted))};
 }
 
-// nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) slows nothing that runs.
+// nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) is no slowdown.
 constexpr std::array<std::pair<std::uint64_t, Saying>, 8> throttle_words{{
     {0x002, said<say::throttle::application_clocks>},
     {0x004, said<say::throttle::power_cap>},
@@ -69,7 +69,7 @@ constexpr std::array<std::pair<std::uint64_t, Saying>, 8> throttle_words{{
     {0x100, said<say::throttle::display_clocks>},
 }};
 
-// Quantile of sorted values by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
+// Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
 double quantile(std::span<const double> sorted, double p) {
   const double position = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(std::floor(position));

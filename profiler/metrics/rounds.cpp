@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-/// The kernels' values: what a round holds of them.
+/// Copies names, samples and metrics of kernels; modeled metrics only on request.
 std::vector<KernelRecord> values_of(const std::vector<KernelRecord>& kernels, bool modelled_too) {
   std::vector<KernelRecord> values;
   for (const KernelRecord& kernel : kernels) {
@@ -30,7 +30,7 @@ double median(const std::vector<double>& values) {
   return summarize(values)->median;
 }
 
-/// The place of the first element that says so, which is made where there is none.
+/// Index of the first element for which `is_it` is true; appends `wanted` if there is none.
 template <class Element, class IsIt>
 std::size_t place_in(std::vector<Element>& elements, const Element& wanted, IsIt&& is_it) {
   const auto found = std::ranges::find_if(elements, is_it);
@@ -81,7 +81,7 @@ void sum_up_clocks(PointRecord& point) {
     std::vector<double> values;
     values.reserve(readings.size());
     for (const ClockReading* reading : readings) {
-      if (reading->*member > 0) values.push_back(reading->*member);  // 0: the driver did not say
+      if (reading->*member > 0) values.push_back(reading->*member);  // 0: no reading
     }
     if (!values.empty()) sum.*member = median(values);
   }
@@ -108,7 +108,7 @@ void sum_up_rounds(PointRecord& point) {
 void add_round(PointRecord& point, int round, const PointRecord& measured) {
   point.wall_seconds += measured.wall_seconds;
   if (measured.disposition != Disposition::ok && measured_again(point.disposition)) {
-    // What lacks its counters already goes on lacking them for the reason that was first.
+    // no-counters in an earlier round keeps its first reason.
     const bool as_before = measured.disposition == point.disposition;
     point.disposition = measured.disposition;
     if (!as_before) point.reason = make_reason("point.in_round", "In round {}: {}", round + 1, measured.reason);

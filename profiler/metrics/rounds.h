@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point that is measured in several rounds: what its rounds come to, and the values of each.
+// Points measured in several rounds: summary over rounds, and the values of each.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,29 @@
 
 namespace attnscope {
 
-/// Whether a point that ended so is measured in the next round, too: it ran, and may lack no more than its counters.
+/// Returns true if a point with this disposition is measured again in the next round: ok, or only its counters are
+/// missing.
 [[nodiscard]] bool measured_again(Disposition);
 
-/// Makes the point's own values of its rounds, which are put in order: each metric is the median of the rounds that
-/// have it, samples are those of all rounds, clocks are medians, with every reason to throttle that a round had. What
-/// is said of a kernel beside its values (launch, limiter) stays. The first round alone becomes the point's own.
+/// Computes the point's own values from its rounds, which it sorts: metrics and clocks are medians over the rounds that
+/// have them, samples and throttle reasons are combined. Launch and occupancy limiter are unchanged. A single round 0
+/// becomes the point's own values.
 void sum_up_rounds(PointRecord&);
 
-/// `measured` is the same point, measured once more. Where it has values they are added; where it ended otherwise, that
-/// is how the point ends, with a reason that names the round, and what was collected before stays.
+/// Adds another measurement of the same point as round `round`. If it failed, the point takes its disposition and a
+/// reason that names the round, and keeps earlier values.
 void add_round(PointRecord& point, int round, const PointRecord& measured);
 
-/// Every round with what it found: of a point of one round that is its own, as round 0.
+/// Visits each round. A point without rounds is visited once, as round 0.
 void each_round(const PointRecord&, const std::function<void(int round, std::span<const KernelRecord> kernels,
                                                              const std::optional<ClockReading>& clocks)>&);
 
-/// A metric in each round, in their order; nothing where a round lacks it. Of what was measured in one round: its
-/// value. "time_median_ns" is the median of a round's own samples.
+/// Returns a metric's value in each round, empty where it is missing; one element if there are no rounds.
+/// "time_median_ns" is the median of the round's own samples.
 [[nodiscard]] std::vector<std::optional<double>> round_values(std::string_view key, const KernelValues&);
 [[nodiscard]] std::vector<std::optional<double>> round_values(std::string_view key, const PointRecord&,
                                                               std::string_view kernel = "all");
-/// Of those; nothing where fewer than two rounds have it.
+/// Summary over the rounds; empty if fewer than two have the metric.
 [[nodiscard]] std::optional<SampleSummary> over_rounds(std::string_view key, const KernelValues&);
 
 }  // namespace attnscope

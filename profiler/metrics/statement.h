@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What identifies what a user's kernel was stated by.
+// Identity of a user-defined kernel's sources.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace attnscope {
 
-/// Bytes of the sources that are kept of one statement, together.
+/// Limit of the total source bytes archived per statement.
 inline constexpr std::size_t most_kept_source_bytes = std::size_t{16} * 1024 * 1024;
 
 /// A name-based UUID (SHA-1).
 [[nodiscard]] std::string uuid_of(const std::string& bytes);
 
-/// Of its text, of host_code and of its sources' names and digests, in whatever order these are: a UUID.
+/// UUID of the text, host_code, and names and digests of the sources, independent of their order.
 [[nodiscard]] std::string digest_of(const KernelStatement&);
 
-/// For people: "1a2b3c4d (my.cu, my.cuh)", of many sources the first ones, and "1a2b3c4d (my.so), host code".
+/// "1a2b3c4d (my.cu, my.cuh)", at most four names; "1a2b3c4d (my.so), host code".
 [[nodiscard]] std::string describe(const KernelStatement&);
 
 }  // namespace attnscope

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t max_axis_values = 4096;
 
-/// Set the whole tile, so that one of them stands alone.
+/// Axes that set the whole tile and cannot be combined with each other.
 constexpr std::string_view tile_name = "tile";
 constexpr std::string_view memory_name = "M";
-/// More than any SM has: 4 MiB of 16-bit elements.
+/// 4 MiB of 16-bit elements; more than any SM has.
 constexpr std::int64_t most_memory = std::int64_t{1} << 21;
 
 bool sets_tile(std::string_view name) {
@@ -31,7 +31,7 @@ bool sets_extent(std::string_view name) {
   return field != nullptr && field->role == FieldRole::tile;
 }
 
-// "auto", or both extents: "128x64".
+// Parses "auto" (empty optional) or "128x64".
 Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
   if (word == "auto") return std::optional<TileShape>();
   constexpr int largest = 4096;
@@ -55,9 +55,9 @@ const WideField* find_wide(std::string_view name) {
 }
 
 AxisKind axis_of(const Field& field) {
-  // Of the cache the sweep's request says, and a knob that no axis sets is the algorithm's.
+  // The sweep request sets the cache state; the algorithm chooses knobs without an axis.
   const bool own_choice = field.role == FieldRole::circumstance || field.role == FieldRole::knob;
-  // Fields that a wide axis sets have its fallback.
+  // Fields of a wide axis use its fallback.
   const bool unsaid = own_choice || wide_field_of(field.name) != nullptr;
   return {.name = std::string(field.name),
           .fields = {field},
@@ -105,7 +105,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// What is wrong with an axis. How axes are written helps only where that is the mistake.
+// An error in an axis; syntax examples are appended only to syntax errors.
 struct Wrong {
   Message why;
   bool syntax = false;
@@ -129,7 +129,7 @@ Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   return value;
 }
 
-// Why `value` cannot stand on the axis; empty when it can.
+// Returns why `value` is out of range or invalid; empty if it is valid.
 Message range_error(const AxisKind& kind, std::int64_t value, const Registry& registry) {
   if (value < kind.smallest) return make_message("{} must be at least {}, not {}", kind.name, kind.smallest, value);
   if (value > kind.largest) return make_message("{} {} is absurd: at most {}", kind.name, value, kind.largest);
@@ -152,10 +152,10 @@ Numbers parse_range(std::string_view text) {
   if (first > last) {
     return unusable(make_message("the range is reversed: {} is above {}; give the smaller one first", first, last));
   }
-  // Unsigned: the distance between two 63-bit numbers may not fit in one.
+  // Unsigned, because the distance of two 63-bit numbers may overflow.
   const std::uint64_t steps =
       (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step);
-  if (steps >= max_axis_values) {  // before one is added: there may be 2^64 values
+  if (steps >= max_axis_values) {  // checked before adding one: there may be 2^64 values
     const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
     return unusable(
         make_message("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
@@ -182,7 +182,7 @@ Numbers parse_list(std::string_view text) {
 }
 
 Numbers parse_exponents(std::string_view text) {
-  // Two exponents mean everything between them, as in "[8,14]"; three or more are a list.
+  // Two exponents are a range, as in "[8,14]"; three or more are a list.
   const bool pair = std::ranges::count(text, ',') == 1 && text.find(':') == std::string_view::npos;
   std::string range(text);
   if (pair) std::ranges::replace(range, ',', ':');
@@ -274,7 +274,7 @@ std::vector<AxisKind> axis_kinds(const Registry& registry) {
 bool axis_replaces(std::string_view name, std::string_view other) {
   if (name == other) return true;
   if (sets_tile(name)) return sets_tile(other) || sets_extent(other);
-  // A part of the tile refines none that a rule makes whole.
+  // Setting br or bc does not override a whole-tile axis, except M.
   if (sets_extent(name)) return other == memory_name;
   const WideField* wide = find_wide(name);
   return wide != nullptr && wide->has(other);
@@ -342,7 +342,8 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
     std::vector<std::string> names;
     names.reserve(kinds.size());
     for (const AxisKind& known : kinds) names.push_back(known.name);
-    const auto near = near_matches(name.substr(0, 100), names);  // of what no axis is called, its edits take long
+    // long names are not candidates; bounds the edit-distance cost
+    const auto near = near_matches(name.substr(0, 100), names);
     if (!near.empty()) {
       return fail(make_message("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)), false);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes of a sweep: the fields of a point, the knobs of the algorithms, and names that stand for two fields.
+// Sweep axes: the fields of a point, the knobs of the algorithms, and names that set two fields at once.
 #pragma once
 
 #include <cstdint>
@@ -18,56 +18,57 @@
 namespace attnscope {
 
 /// One axis in nvbench's notation: "N=[1024,2048]", "N[pow2]=[8,14]" (2^8 ... 2^14), "N=[1024:4096:1024]"
-/// (first:last:step), "mask=[full,causal,window:1024:0]", "d=64". Names are those of the fields (fields.h), of the
-/// registry's knobs, and N, heads and tile, which stand for two fields each. tile is "auto", the best of each N, or
-/// "128x64"; where no axis says, a curve has one tile, the best of its longest N, but for decoding and where that does
-/// not run. M, in elements, is a tile by the paper's rule (tile_of_memory()), for algorithms whose traffic a side of
-/// the tile divides. A knob may be 0, the algorithm's choice.
+/// (first:last:step), "mask=[full,causal,window:1024:0]", "d=64". Names: fields (fields.h), knobs of the registry, and
+/// N, heads and tile, which set two fields each.
+/// tile is "128x64" or "auto" (the best tile for each N). Without a tile axis, all points of a curve use the best tile
+/// of its largest N, except for decoding algorithms and if that tile is infeasible. M is a number of on-chip elements
+/// that sets the tile by the paper's rule (tile_of_memory()); it applies to algorithms whose traffic depends on a tile
+/// side. Knob value 0 leaves the choice to the algorithm.
 struct Axis {
-  std::string name;  ///< canonical: as the table of axes spells it
+  std::string name;  ///< canonical spelling, as in axis_kinds()
   std::vector<std::string> values;
 };
-/// The error names the text, what is wrong with it and what would be accepted: how an axis is written only where that
-/// is the mistake.
+/// Returns an error that names the text, the problem and the accepted values; syntax examples only for syntax errors.
 [[nodiscard]] Result<Axis, Message> parse_axis(std::string_view text, const Registry&);
 
-/// "N (or n_q and n_k) d batch ...": every axis, for help texts.
+/// Help lines for every axis: "N (or n_q and n_k): ...".
 [[nodiscard]] std::vector<std::string> axis_help(const Registry&);
 
-/// A point on its way: what of the tile and the knobs no axis sets is chosen for the problem.
+/// Partial point during expansion. Tile sides and knobs that no axis sets are chosen later for the problem.
 struct Draft {
-  PointSpec spec{.algorithm = {}, .problem = {}, .tile = {.br = 0, .bc = 0}};  ///< a side is 0 until an axis sets it
-  std::set<std::string, std::less<>> knobs = {};  ///< that axes set, also to the algorithm's choice
-  bool auto_tile = false;                         ///< asked for: each N has its own
-  std::int64_t m = 0;  ///< elements on chip that the paper's rule makes a tile of; 0: no axis set it
+  /// br and bc are 0 until an axis sets them
+  PointSpec spec{.algorithm = {}, .problem = {}, .tile = {.br = 0, .bc = 0}};
+  std::set<std::string, std::less<>> knobs = {};  ///< set by an axis, including to 0 (algorithm's choice)
+  bool auto_tile = false;                         ///< tile=auto: best tile for each N
+  std::int64_t m = 0;                             ///< on-chip elements from axis M; 0 if not set
 };
 
-/// What stands on an axis, and what a value of it does.
+/// Values that an axis accepts and the fields that it sets.
 struct AxisKind {
-  /// What a value sets: the same fields, or the tile as a whole, which a memory makes one of.
+  /// Target of a value: `fields`, the whole tile, or the tile derived from an on-chip memory size.
   enum class Sets { fields, tile, memory };
 
   std::string name;
-  std::vector<Field> fields = {};  ///< one, or the two that it stands for
+  std::vector<Field> fields = {};  ///< one, or two for N and heads
   Sets sets = Sets::fields;
   bool words = false;
-  std::int64_t smallest = 0;  ///< of numbers
+  std::int64_t smallest = 0;  ///< smallest and largest accepted number
   std::int64_t largest = 0;
-  std::string_view fallback = {};  ///< the value when nobody sets the axis; empty: none is needed
-  bool refusable = false;          ///< a kernel may lack a value of it altogether
-  int nesting = 0;                 ///< as Field::nesting
+  std::string_view fallback = {};  ///< value without such an axis; empty if none is needed
+  bool refusable = false;          ///< kernels may be unable to run some values
+  int nesting = 0;                 ///< see Field::nesting
 
-  /// Empty, or why the value cannot stand on the axis. Pre: a number is in range.
+  /// Returns why the axis does not accept the value; empty if it does. Pre: a number is in range.
   [[nodiscard]] Message wrong(std::string_view value, const Registry&) const;
   /// Pre: wrong() is empty.
   void set(Draft&, const std::string& value) const;
 };
-/// In nesting order, outermost first.
+/// All axes in nesting order, outermost first.
 [[nodiscard]] std::vector<AxisKind> axis_kinds(const Registry&);
 
-/// Whether `name` takes the place of `other`: the same axis, or one that stands for it.
+/// Returns true if setting `name` overrides `other`: the same axis, or one that sets the same fields.
 [[nodiscard]] bool axis_replaces(std::string_view name, std::string_view other);
-/// Why the axes of one request cannot stand together; empty when they can.
+/// Returns why the axes conflict; empty if they do not.
 [[nodiscard]] Message axis_overlap(std::span<const Axis> axes);
 
 }  // namespace attnscope

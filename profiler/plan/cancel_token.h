@@ -5,12 +5,12 @@
 
 namespace attnscope {
 
-/// Set from another thread or a signal handler; a device looks at it between launches, the simulator between
-/// steps.
+/// Cancellation flag, set from another thread or a signal handler. Devices check it between launches, the simulator
+/// between steps.
 class CancelToken {
  public:
   constexpr CancelToken() noexcept = default;
-  /// Cancelled with `also` as well, which outlives it.
+  /// Is also cancelled when `also` is. `also` must outlive this token.
   explicit constexpr CancelToken(const CancelToken* also) noexcept : also_(also) {}
 
   void cancel() noexcept { flag_.store(true, std::memory_order_relaxed); }

@@ -30,14 +30,14 @@ std::string shell_quoted(const std::string& word) {
 
 namespace {
 
-/// " algorithm=fa2 N=4096 ...", with what stands before each.
+/// " algorithm=fa2 N=4096 ...", each preceded by `before`.
 std::string axis_words(const PointSpec& spec, std::string_view before = " ") {
   std::string words;
   for (const std::string& axis : axis_texts(spec)) words.append(before).append(shell_quoted(axis));
   return words;
 }
 
-/// " --kernel FILE" for a user's, where the file is known by its name.
+/// " --kernel FILE" for a user-defined kernel; a literal FILE if its path is unknown.
 std::string kernel_option(const PointSpec& spec) {
   const Algorithm* const algorithm = known_algorithms().find(spec.algorithm);
   if (algorithm == nullptr || !algorithm->facts().foreign) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point as the command line takes it, to be measured again elsewhere.
+// Command lines that reproduce a point.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,25 @@
 
 namespace attnscope {
 
-/// "algorithm=fa2", "N=4096", "tile=128x64", ...: an axis of one value each, by which parse_axis() and a sweep make
-/// exactly this point again. What goes without saying is left out; a tile that is not stated as well.
+/// One axis per value: "algorithm=fa2", "N=4096", "tile=128x64", ... parse_axis() and a sweep make the same point from
+/// them. Omits default values and an unknown tile.
 [[nodiscard]] std::vector<std::string> axis_texts(const PointSpec&);
-/// As a shell takes it for one word.
+/// Quotes an argument for a POSIX shell if needed.
 [[nodiscard]] std::string shell_quoted(const std::string& word);
-/// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", with quotes where a shell needs them.
+/// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", shell-quoted.
 [[nodiscard]] std::string collect_command(const PointSpec&);
 /// "attnscope collect --rounds 10 -a algorithm=fa2 ... -o rounds.attnscope"
 [[nodiscard]] std::string rounds_command(const PointSpec&, std::size_t rounds);
-/// How two points are measured in turns; what is the command's default goes without saying.
+/// Options of an interleaved comparison of two points; default values are omitted from the command.
 struct TurnsOptions {
   std::size_t rounds = 0;
   double margin = 0.01;
   std::size_t samples = 10;
 };
-/// "attnscope ab --base algorithm=fa2 N=4096 br=64 ... --with algorithm=fa2 N=4096 br=128 ... --rounds 40". Empty for
-/// points of different caches, which no one command has.
+/// "attnscope ab --base algorithm=fa2 N=4096 br=64 ... --with algorithm=fa2 N=4096 br=128 ... --rounds 40". Empty if
+/// the points' cache states differ, which `ab` does not support.
 [[nodiscard]] std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options);
-/// "attnscope launch algorithm=fa2 ...": the same point's kernels bare, for profilers.
+/// "attnscope launch algorithm=fa2 ...": runs only the point's kernels, for use under a profiler.
 [[nodiscard]] std::string launch_command(const PointSpec&);
 
 }  // namespace attnscope

@@ -59,7 +59,6 @@ constexpr FieldType type_of() {
   return FieldType::word;
 }
 
-/// A point's member, or one of its problem or tile.
 template <auto first, auto... inside>
 auto& member_of(auto& object) {
   if constexpr (sizeof...(inside) == 0) return object.*first;
@@ -97,7 +96,7 @@ Set set(PointSpec& spec, const FieldValue& value) {
   return std::monostate();
 }
 
-/// What a point may have, whatever else it has: what invalid_reason() says of this member alone.
+/// Sets a problem field only if invalid_reason() accepts the value by itself.
 template <auto... path>
 Set set_valid(PointSpec& spec, const FieldValue& value) {
   PointSpec alone;
@@ -106,7 +105,7 @@ Set set_valid(PointSpec& spec, const FieldValue& value) {
   return set<path...>(spec, value);
 }
 
-/// Where the member is, and what a set value has to pass.
+/// Completes a table row: type, accessors for the member at `path`, and range check.
 template <auto... path>
 Field field(Field stated) {
   stated.type = type_of<std::remove_cvref_t<decltype(member_of<path...>(std::declval<PointSpec&>()))>>();
@@ -138,7 +137,7 @@ std::vector<std::string> dtype_words() {
   return words;
 }
 
-/// Simple ones first.
+/// Simple masks first.
 double order_of_mask(const PointSpec& spec) {
   const Mask& mask = spec.problem.mask;
   return mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.sparse() ? 4 : mask.padded() ? 3 : 2;
@@ -146,7 +145,7 @@ double order_of_mask(const PointSpec& spec) {
 
 constexpr std::int64_t most_heads = 1 << 20;
 constexpr std::int64_t most_keys = 1 << 24;
-constexpr std::int64_t most_rows = 4096;  // of a tile
+constexpr std::int64_t most_rows = 4096;  // rows per tile
 constexpr OfferedRange lengths{.least = 1, .most = 1 << 20, .step = 16};
 constexpr OfferedRange counts{.least = 1, .most = 1024};
 constexpr OfferedRange head_dims{.least = 16, .most = 256, .step = 16, .multiples = true};
@@ -155,7 +154,7 @@ constexpr OfferedRange tile_sides{.least = 16, .most = 512, .step = 16, .multipl
 constexpr auto problem = &PointSpec::problem;
 constexpr auto tile = &PointSpec::tile;
 
-// A field's own line, then what it says of itself; clang-format would make many of each.
+// One row per field, then its attributes; clang-format would split each row into many lines.
 // clang-format off
 const auto& fields() {
   static const std::array table{
@@ -212,7 +211,7 @@ FieldValue value_of(const KnobValue& value) {
   return std::visit([](const auto& held) { return FieldValue(held); }, value);
 }
 
-/// " dropout 0.1 deterministic": what is shown only where it is set, and is.
+/// " dropout 0.1 deterministic": the where_set fields that are set.
 std::string fields_set(const PointSpec& spec, std::span<const Field> known) {
   std::string text;
   for (const Field& field : known) {
@@ -236,7 +235,7 @@ const Field* find_field(std::string_view name) {
 }
 
 Field knob_field(const Knob& knob) {
-  constexpr int nesting = 140;  // before the tile, which follows what an algorithm is told
+  constexpr int nesting = 140;  // before the tile, which depends on the knobs
   const auto set = [&knob](PointSpec& spec, const FieldValue& value) -> Set {
     const auto read = parse_knob(knob, to_string(value));
     if (!read) return wrong(read.error());
@@ -379,7 +378,7 @@ std::string mask_text(const Mask& mask) {
   constexpr std::size_t longest_list = 4;
   const std::vector<std::int64_t>& lengths = mask.length_list;
   if (lengths.size() <= longest_list) return to_string(mask);
-  // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
+  // Long length lists would widen every control; count and sum still distinguish two lists.
   const std::string shortened =
       fmt::format("lengths:{}/{}/…/{} ({} lengths, {} keys)", lengths[0], lengths[1], lengths.back(), lengths.size(),
                   std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
@@ -403,8 +402,8 @@ std::string describe(const PointSpec& spec, std::span<const Field> known) {
 std::string identity_text(const PointSpec& spec) {
   std::string text;
   const auto append = [&](std::string_view part) { text += fmt::format("{}{}", text.empty() ? "" : " ", part); };
-  // The text is hashed: it decides which problems are held out of fits, and is part of plan hashes. So it does not
-  // follow later spellings, and the first knobs keep their places.
+  // This text is hashed: it selects the problems excluded from fits and enters plan hashes. Keep the spelling and the
+  // order of the first knobs.
   constexpr std::array always{"algorithm", "dtype", "pass", "mask", "batch", "heads_q",
                               "heads_kv",  "n_q",   "n_k",  "d",    "br",    "bc"};
   for (const std::string_view name : always) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a of 64 bits: what equal plans are known by.
+// 64-bit FNV-1a hash, used for plan hashes.
 #pragma once
 
 #include <cstdint>

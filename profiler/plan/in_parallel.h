@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on all processors that may fail on any of them.
+// Parallel loop with exception propagation.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace attnscope {
 
-/// Calls what `make_worker()` gives, one for each thread, with every number below `count` until it is cancelled. The
-/// first exception ends it all, and is thrown from here: from a thread of its own it would end the program.
+/// Calls `make_worker()` once per hardware thread and the returned worker with each index below `count`, until
+/// cancelled. The first exception stops all threads and is rethrown in the caller.
 template <class MakeWorker>
 void in_parallel(std::size_t count, const CancelToken& cancel, const MakeWorker& make_worker) {
   std::atomic<std::size_t> next = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of one sweep point.
+// Specification of one sweep point.
 #pragma once
 
 #include <string>
@@ -13,17 +13,18 @@
 
 namespace attnscope {
 
-/// State of the L2 when a timed or counted launch begins: overwritten with foreign lines, or as the last launch left
-/// it. The time of a plan of several launches ("all") is that of the sequence, of which only the first begins so.
+/// L2 state before each timed or counted launch: overwritten with unrelated lines (cold), or as the previous launch
+/// left it (warm). The time of a plan with several launches ("all") covers the sequence; only its first launch starts
+/// cold.
 enum class CacheState { cold, warm };
 [[nodiscard]] std::string_view to_string(CacheState);
 [[nodiscard]] Result<CacheState, Message> parse_cache_state(std::string_view);
 
 struct PointSpec {
-  std::string algorithm;  ///< Algorithm::name(); of an imported point any word, also one that no registry has
+  std::string algorithm;  ///< Algorithm::name(); imported points may name unregistered algorithms
   AttentionProblem problem;
-  TileShape tile = {};  ///< br and bc are 0 where an imported point does not say
-  Knobs knobs = {};     ///< that were given; of an imported point any names
+  TileShape tile = {};  ///< br and bc are 0 if an imported point does not have them
+  Knobs knobs = {};     ///< explicitly set knobs; imported points may have unknown names
   CacheState cache = CacheState::cold;
 
   [[nodiscard]] Config config() const { return {tile, knobs}; }
@@ -34,7 +35,7 @@ struct PointSpec {
 
   bool operator==(const PointSpec&) const = default;
 };
-/// "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64": different for different points, by the table of fields.
+/// "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64"; unique per point.
 [[nodiscard]] std::string describe(const PointSpec&);
 
 }  // namespace attnscope

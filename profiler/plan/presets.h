@@ -15,16 +15,16 @@
 namespace attnscope {
 
 struct PresetInfo {
-  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law, and the algorithms' own
+  std::string_view name;  ///< quick, memory-wall, tiles, paper, backward, masks, decode, law, and those of algorithms
   Message description;
 };
 [[nodiscard]] std::span<const PresetInfo> presets();
 
-/// Axes that are multiplied out together.
+/// Cartesian product of axes, for a set of algorithms.
 struct Grid {
-  std::vector<std::string_view> axes = {};   ///< in parse_axis's notation
-  std::optional<Group> group = {};           ///< the algorithms of a group
-  std::vector<std::string> algorithms = {};  ///< or these; neither: every algorithm
+  std::vector<std::string_view> axes = {};   ///< in parse_axis() notation
+  std::optional<Group> group = {};           ///< all algorithms of a group
+  std::vector<std::string> algorithms = {};  ///< or these algorithms; if neither is set, all
 
   [[nodiscard]] bool takes(const Algorithm& algorithm) const {
     if (!algorithms.empty()) return std::ranges::find(algorithms, algorithm.name()) != algorithms.end();
@@ -32,7 +32,7 @@ struct Grid {
   }
 };
 
-/// The grids of a preset; empty for an unknown name.
+/// Returns an empty span for an unknown name.
 [[nodiscard]] std::span<const Grid> preset_grids(std::string_view name);
 
 }  // namespace attnscope

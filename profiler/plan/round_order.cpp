@@ -9,10 +9,10 @@
 namespace attnscope {
 namespace {
 
-/// Below `bound`, each as likely as the others. The standard's distributions differ between libraries.
+/// Uniform in [0, bound). std::uniform_int_distribution differs between standard libraries.
 std::size_t below(std::uint64_t bound, std::mt19937_64& random) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t fair = most - (most % bound);  // beyond it the small numbers would come more often
+  const std::uint64_t fair = most - (most % bound);  // larger draws would bias small results
   std::uint64_t drawn = random();
   while (drawn >= fair) drawn = random();
   return static_cast<std::size_t>(drawn % bound);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order the points of a plan are measured, where the plan is measured several times.
+// Order of the points in each measurement round.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace attnscope {
 
-/// How often a plan is measured.
+/// Number of rounds and seed of their order.
 struct SweepRounds {
   int count = 1;
-  std::uint64_t seed = 0;  ///< what the order in each round comes of; none where there is one
+  std::uint64_t seed = 0;  ///< seeds the shuffles; unused for one round
 };
 
-/// The places of `points` points in the order of round `round`: the plan's own where there is one round, else shuffled
-/// anew in each, so that what drifts over a round does not favour the same point in all of them. The same for the same
-/// numbers, whatever the machine: a run that goes on does so in its own order.
+/// Returns the point indices in the order of round `round`: plan order if there is one round, else a new shuffle per
+/// round, so that drift within a round does not favor the same point every time. Deterministic on every machine, so a
+/// resumed run continues in its order.
 [[nodiscard]] std::vector<std::size_t> round_order(std::size_t points, int round, const SweepRounds&);
 
 }  // namespace attnscope

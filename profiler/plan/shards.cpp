@@ -21,11 +21,11 @@
 namespace attnscope {
 namespace {
 
-/// What a point takes however short its launches are, and how often they run to be timed, counted and judged: from the
-/// recorded samples.
+/// Cost per point: fixed overhead, and launches per point for timing, counters and verification; from the recorded
+/// samples.
 constexpr double ms_of_a_point = 50;
 constexpr double runs_of_a_launch = 45;
-/// Groups with the same inputs stay together where they are one in so many parts of a shard, or less.
+/// A bundle stays whole if it takes at most 1/8 of a shard's time.
 constexpr std::int64_t small_part = 8;
 
 std::string problem_text(PointSpec spec, bool lengths) {
@@ -130,7 +130,7 @@ std::vector<Places> cut(std::span<const PointSpec> points, std::span<const std::
   const std::int64_t total = std::accumulate(ms.begin(), ms.end(), std::int64_t{0});
   std::vector<std::int64_t> bundle_ms(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) bundle_ms[bundle_of[g]] += ms_of(groups[g], ms);
-  std::map<std::size_t, Places> together;  // by bundle
+  std::map<std::size_t, Places> together;  // keyed by bundle
   std::vector<std::pair<std::int64_t, Places>> units;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t bundle = bundle_of[g];

@@ -30,7 +30,7 @@ void overlay(std::vector<Axis>& axes, Axis axis) {
   axes.push_back(std::move(axis));
 }
 
-// Axes in nesting order, with fallbacks where nobody said anything.
+// Axes in nesting order, with the fallback values of missing axes.
 std::vector<Axis> complete(const std::vector<Axis>& given, std::span<const AxisKind> kinds) {
   std::vector<Axis> ordered;
   for (const AxisKind& kind : kinds) {
@@ -46,11 +46,12 @@ std::vector<Axis> complete(const std::vector<Axis>& given, std::span<const AxisK
 
 struct LongestN {
   std::int64_t n_k = 0;
-  bool of_queries_too = false;  // the axis is N, not n_k alone
+  bool of_queries_too = false;  // from axis N, not from n_k alone
 };
 
-// Where nobody asks for a tile, a curve over N is one tile's, the best for its longest N: a change of tile would look
-// like a law of N. Unless that tile does not run at every N, or K and V are read once whatever the tile.
+// Without a tile axis, all points of a curve over N use the best tile of the largest N, because a change of tile would
+// look like a dependence on N. Exceptions: the tile is infeasible at this N, or the algorithm decodes and reads K and V
+// once with any tile.
 Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                        const DeviceLimits& limits) {
   const AttentionProblem& problem = draft.spec.problem;
@@ -64,12 +65,12 @@ Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const Lon
   return auto_config(algorithm, problem, limits);
 }
 
-// What the axes set, the rest as the algorithm would have it. An extent that nobody set shrinks until the tile fits,
-// down to 16, the smallest there is; where none fits it stays, so that the refusal is of what was asked for.
+// Config from the axes, completed by the algorithm. A tile side without an axis shrinks until the tile fits, down to
+// 16. If none fits, it keeps its size, so that the refusal names the requested configuration.
 Config choose_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                      const DeviceLimits& limits) {
   Config config = config_of_curve(algorithm, draft, longest, limits);
-  // Of who has no such side, M decides nothing.
+  // M has no effect if the algorithm's traffic depends on no tile side.
   const TileSide divides = algorithm.facts().traffic_side(draft.spec.problem.pass);
   const bool by_rule = draft.m > 0 && divides != TileSide::none;
   const TileShape& asked = draft.spec.tile;
@@ -105,7 +106,7 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
   return config;
 }
 
-/// Expands grids into points, each once.
+/// Expands grids into distinct points.
 class Expansion {
  public:
   Expansion(const DeviceLimits& limits, const Registry& registry, const SweepRequest& request)
@@ -115,13 +116,13 @@ class Expansion {
         cache_(request.cache),
         cancelled_(request.cancelled) {}
 
-  // The first error, or empty.
+  // Returns the first error; empty if there is none.
   Message add(const std::vector<Axis>& axes) {
     double count = 1;
     longest_ = {};
     for (const Axis& axis : axes) {
       count *= static_cast<double>(axis.values.size());
-      // n_q and n_k come later and refine N.
+      // n_q and n_k follow N in nesting order and override it.
       if (axis.name == field_name::n_q) longest_.of_queries_too = false;
       const bool of_both = axis.name == field_name::n;
       if (!of_both && axis.name != field_name::n_k) continue;
@@ -169,13 +170,13 @@ class Expansion {
   std::vector<AxisKind> kinds_;
   CacheState cache_;
   const std::function<bool()>& cancelled_;
-  LongestN longest_;  // of the grid at hand
+  LongestN longest_;  // of the current grid
   std::unordered_set<std::string> seen_;
   std::vector<PointSpec> points_;
 };
 
-// A single value that the user wrote himself and that no chosen algorithm can run at all, on any device, is a mistake,
-// not a cell of a map.
+// Returns an error if the user gave a single value which no selected algorithm can run on any device; in a list it
+// would be an infeasible cell.
 Message single_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
                            const DeviceLimits& limits, const Registry& registry) {
   const auto single = [&](std::string_view name) -> const Axis* {
@@ -206,8 +207,8 @@ Message single_value_error(const SweepRequest& request, const std::vector<PointS
   return first_reason;
 }
 
-// Drops the algorithms that nobody named and whose kernels are not made for any of the points (decoding, for prefill
-// shapes) or not for the GPU, unless none would be left.
+// Removes algorithms that the user did not name and whose kernels support none of the points (such as decoding kernels
+// on prefill shapes) or not the GPU. Keeps all if none would remain.
 void leave_out_strangers(std::vector<PointSpec>& points, const DeviceLimits& limits, const Registry& registry) {
   std::unordered_set<std::string> at_home;
   for (const PointSpec& point : points) {
@@ -221,7 +222,8 @@ void leave_out_strangers(std::vector<PointSpec>& points, const DeviceLimits& lim
   std::erase_if(points, [&](const PointSpec& point) { return !at_home.contains(point.algorithm); });
 }
 
-// What of `wanted` runs in a grid: an algorithm that no grid of the preset lists runs in those that are like the first.
+// Returns the algorithms of `wanted` that run in a grid. One that no grid of the preset lists runs in the grids of the
+// first one's group.
 std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> grids,
                                        const std::vector<std::string>& wanted, const Registry& registry) {
   std::vector<std::string> result;

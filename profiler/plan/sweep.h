@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweep plans: presets and free axes, and the points they expand to.
+// Sweep plans: presets and user-given axes, and the points they expand to.
 #pragma once
 
 #include <cstdint>
@@ -19,41 +19,39 @@
 namespace attnscope {
 
 struct SweepPlan {
-  std::string preset;  ///< "custom" for free axes
+  std::string preset;  ///< "custom" without a preset
   Message description;
   std::vector<PointSpec> points;
 };
 
-/// What narrows or replaces a preset.
 struct SweepRequest {
-  std::string preset;  ///< empty: free axes only
-  /// Each replaces the preset's axis of that name; none twice, nor N with n_q.
+  std::string preset;  ///< empty: axes only
+  /// Each replaces the preset's axis of that name. No name twice; N excludes n_q and n_k.
   std::vector<Axis> axes;
-  std::vector<std::string> algorithms;  ///< empty: the preset's
-  CacheState cache = CacheState::cold;  ///< where no axis says
-  /// Asked before each point: true ends the planning with an error.
+  std::vector<std::string> algorithms;  ///< empty: all algorithms of the preset
+  CacheState cache = CacheState::cold;  ///< default if there is no cache axis
+  /// Called before each point; returning true aborts with an error.
   std::function<bool()> cancelled = {};
 };
-/// Points in the order in which they run: grouped so that each group's buffers can be reused. Every value that cannot
-/// be posed (N 0, dropout 1.5, unknown algorithm) is an error by name; a tile, d, mask or pass that an algorithm cannot
-/// run is a point that will end as `infeasible`, unless the user wrote that value himself as a single one (d 72, Br 24,
-/// a window) and no algorithm of the sweep can run it: then it is an error.
+/// Expands the request into points in execution order, grouped so that adjacent points reuse buffers. Returns an error
+/// for invalid values (N 0, dropout 1.5, unknown algorithm). A tile, d, mask or pass that an algorithm cannot run
+/// becomes a point that ends as `infeasible`; it is an error if the user gave it as a single value and no algorithm of
+/// the sweep can run it.
 [[nodiscard]] Result<SweepPlan, Message> make_plan(const SweepRequest&, const DeviceLimits&, const Registry&);
 
-/// The one point that axes of one value each describe, for numbers that come from elsewhere: `algorithm` may be any
-/// word, and what of the tile no axis sets is 0.
+/// Returns the point that single-valued axes describe, for imported numbers: `algorithm` may be unregistered, and tile
+/// sides without an axis are 0.
 [[nodiscard]] Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry&);
 
-/// The one point that axes of one value each ask for on that device: what they leave open is what a sweep of them would
-/// take. What the device cannot run is a point all the same, which ends as `infeasible`.
+/// Returns the point that single-valued axes describe on that device; the rest is chosen as in a sweep. An infeasible
+/// configuration is not an error here.
 [[nodiscard]] Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState where_no_axis_says,
                                                     const DeviceLimits&, const Registry&);
 
-/// Device bytes that a point's buffers need on that device; 0 where it cannot run.
+/// Device memory of a point's buffers in bytes; 0 if the point is infeasible.
 [[nodiscard]] std::int64_t memory_need_bytes(const PointSpec&, const DeviceLimits&, const Registry&);
 
-/// Equal for equal plans, whatever fields and knobs come later, when `options` is: --resume goes by it. FNV-1a, 64
-/// bits.
+/// 64-bit FNV-1a hash of a plan and `options`, stable across new fields and knobs. --resume compares it.
 [[nodiscard]] std::string plan_hash(const SweepPlan&, std::string_view options);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// Edits that turn a into b: insert, delete, change, or exchange two neighbours (optimal string alignment).
+// Optimal string alignment distance: insertions, deletions, substitutions, and swaps of adjacent characters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -32,7 +32,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return table[a.size()][b.size()];
 }
 
-/// Bytes of the UTF-8 character that the text begins with, which is not empty; 0: it begins with none.
+/// Byte length of the leading UTF-8 character; 0 if it is invalid. Pre: `text` is not empty.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -46,7 +46,7 @@ std::size_t utf8_length(std::string_view text) {
   for (std::size_t k = 1; k < length; ++k) {
     if ((byte(k) & 0xC0U) != 0x80U) return 0;
   }
-  if (length > 2) {  // overlong forms, surrogates, beyond Unicode
+  if (length > 2) {  // rejects overlong forms, surrogates and code points beyond Unicode
     const unsigned char second = byte(1);
     if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
         (first == 0xF4 && second > 0x8F)) {
@@ -56,12 +56,13 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-/// Whether a character of two or three bytes tells a terminal what to do: C1 controls, marks of direction, line breaks.
+/// Returns true for characters of two or three bytes that affect a terminal: C1 controls, bidirectional marks, line
+/// breaks.
 bool steers(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
   if (character.size() != 3) return false;
-  if (byte(0) == 0xEF) return byte(1) == 0xBF && byte(2) >= 0xBE;  // no characters, and XML refuses them
+  if (byte(0) == 0xEF) return byte(1) == 0xBF && byte(2) >= 0xBE;  // noncharacters, which XML rejects
   if (byte(0) != 0xE2) return false;
   const bool of_2000 = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE));
   const bool of_2060 = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;

@@ -23,7 +23,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Codes by order, then by what a value is known by.
+/// Renumbers the codes by (order, id).
 void put_in_order(CodeColumn& column) {
   std::vector<std::uint32_t> order(column.values.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -42,13 +42,13 @@ void put_in_order(CodeColumn& column) {
   for (std::uint32_t& code : column.codes) code = place[code];
 }
 
-/// Of fields that are one choice.
+/// Field keys of one row, zero-padded; groups have at most three fields.
 using Keys = std::array<std::uint64_t, 3>;
 
-/// Which values come first does not matter, for they are put in order.
+/// The hash order does not matter, because values are sorted later.
 struct HashOfKeys {
   std::size_t operator()(const Keys& keys) const {
-    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;  // 2^64 over the golden ratio (Knuth): every bit counts
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio (Knuth)
     std::uint64_t hash = 0;
     for (const std::uint64_t key : keys) {
       hash = (hash ^ key) * golden;
@@ -62,7 +62,7 @@ template <class Key>
 using KnownCodes = std::conditional_t<std::is_same_v<Key, Keys>, std::unordered_map<Keys, std::uint32_t, HashOfKeys>,
                                       std::map<Key, std::uint32_t>>;
 
-/// `project` gives what is compared of a row, `describe` makes a FacetValue of the first row that has it.
+/// Codes the rows by `project(row)`; `describe` makes the FacetValue of the first row with a key.
 template <class Project, class Describe>
 CodeColumn encode(const PointTable& table, const Project& project, const Describe& describe) {
   using Key = std::decay_t<std::invoke_result_t<Project, Row>>;
@@ -72,7 +72,7 @@ CodeColumn encode(const PointTable& table, const Project& project, const Describ
   const typename KnownCodes<Key>::value_type* last = nullptr;
   for (Row row = 0; row < table.size(); ++row) {
     decltype(auto) key = project(row);
-    if (last == nullptr || last->first != key) {  // neighbours mostly agree
+    if (last == nullptr || last->first != key) {  // adjacent rows are often equal
       const auto [place, first] = known.try_emplace(key, static_cast<std::uint32_t>(column.values.size()));
       if (first) column.values.push_back(describe(row));
       last = &*place;
@@ -83,7 +83,7 @@ CodeColumn encode(const PointTable& table, const Project& project, const Describ
   return column;
 }
 
-/// Rows are told apart by all of these fields; `value` is of a point with them alone.
+/// Codes the rows by all named fields; `value` gets a point in which only these are set.
 template <class Value>
 CodeColumn encode_fields(const PointTable& table, std::span<const std::string_view> names, const Value& value) {
   std::vector<const FieldColumn*> columns;
@@ -118,7 +118,7 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
   if (!field.parts.empty()) return encode_fields(table, field.parts, value);
   if (field.role != FieldRole::knob) return encode_fields(table, std::array{field.name}, value);
   const PointColumns::KnobsColumn& given = table.points().knobs();
-  std::vector<std::string> texts;  // by code, of which several may say the same of this one
+  std::vector<std::string> texts;  // by knobs code; several codes can have equal text
   PointSpec spec;
   for (const Knobs& knobs : given.values()) {
     spec.knobs = knobs;
@@ -132,7 +132,7 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
       });
 }
 
-/// Axis of a field, a knob, or several fields shown as one.
+/// Axis of a field, a knob or a field group.
 PointAxis axis_of(const attnscope::Field& field) {
   Facet facet{.key = std::string(field.name),
               .label = field.label(),
@@ -152,7 +152,7 @@ PointAxis axis_of(const attnscope::Field& field) {
   return axis;
 }
 
-/// By id: two GPUs of one name are two. A GPU goes without saying; what simulates it and what was told of it say so.
+/// Devices by id, so that two GPUs of one model differ. Labels simulated and imported devices with their provenance.
 CodeColumn encode_devices(const PointTable& table) {
   const auto device = [&](Row row) {
     const Run& run = table.run(row);
@@ -169,7 +169,7 @@ CodeColumn encode_devices(const PointTable& table) {
   });
 }
 
-/// As many queries as keys are one choice, whatever N.
+/// n_q; points with n_q = n_k share one value, "N".
 FacetPtr queries_facet() {
   constexpr std::string_view as_keys = "N";
   const auto encode_queries = [as_keys](const PointTable& table) {
@@ -189,7 +189,7 @@ FacetPtr queries_facet() {
   return facet;
 }
 
-/// A field by itself where another of its group is on an axis.
+/// Facet of a single field whose group is partly on an axis.
 FacetPtr facet_of_one(std::string_view name, std::span<const attnscope::Field> fields) {
   return name == field_name::n_q ? queries_facet()
                                  : axis_of(*std::ranges::find(fields, name, &attnscope::Field::name)).facet;
@@ -199,7 +199,7 @@ void put_first(std::vector<PointAxis>& axes, std::initializer_list<std::string_v
   std::ranges::stable_sort(axes, {}, [&](const PointAxis& axis) { return std::ranges::find(keys, axis.key()); });
 }
 
-/// The choices of a map, in their order, each with its fields.
+/// Facets of a tile map in selection order, each with its fields.
 std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
   std::vector<PointAxis> axes;
   axes.push_back({.facet = std::make_shared<const Facet>(Facet{.key = std::string(device_facet_key),
@@ -209,7 +209,7 @@ std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<cons
   for (const attnscope::Field& group : field_groups()) axes.push_back(axis_of(group));
   std::vector<attnscope::Field> alone = fields_and_knobs(fields, algorithms.knobs());
   std::erase_if(alone, [](const attnscope::Field& field) { return group_of(field.name) != nullptr; });
-  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  // std::stable_partition, because clang 14 does not compile gcc 12's std::ranges::subrange.
   std::stable_partition(alone.begin(), alone.end(),
                         [](const auto& field) { return field.role != FieldRole::circumstance; });
   for (const attnscope::Field& field : alone) axes.push_back(axis_of(field));
@@ -239,7 +239,7 @@ std::span<const attnscope::Field> field_groups() {
             .stem = "n",
             .order =
                 [](const PointSpec& spec) {
-                  // n_q equal to n_k is N, which plots have on an axis.
+                  // n_q = n_k sorts before other n_q.
                   const auto [n_q, n_k] = std::pair(spec.problem.n_q, spec.problem.n_k);
                   return static_cast<double>(n_k) + (n_q == n_k ? 0 : static_cast<double>(n_q) * 1e-9);
                 },
@@ -301,7 +301,7 @@ std::vector<PointAxis> point_axes(const Algorithms& algorithms, std::span<const 
     if (group_of(field.name) == nullptr) continue;
     axes.push_back(axis_of(field));
     if (field.name != field_name::n_q) continue;
-    // A number here, where the facet of that key says "N" of as many queries as keys.
+    // A number here, while the facet "n_q" shows "N" for n_q = n_k.
     Facet queries = *axes.back().facet;
     queries.key = "queries";
     axes.back().facet = std::make_shared<const Facet>(std::move(queries));
@@ -376,12 +376,12 @@ FacetPtr tile_facet() {
 
 std::vector<std::uint64_t> combined_codes(const PointTable& table, std::span<const FacetPtr> facets) {
   std::vector<std::uint64_t> combined(table.size());
-  std::uint64_t count = 1;  // of the numbers that there can be
+  std::uint64_t count = 1;  // exclusive upper bound of the codes
   for (const FacetPtr& facet : facets) {
     const CodeColumn& column = table.codes(*facet);
     const std::uint64_t values = std::max<std::uint64_t>(1, column.values.size());
     if (count > std::numeric_limits<std::uint64_t>::max() / values) {
-      // Of those only as many occur as there are points: they are counted through.
+      // Before an overflow, renumber the codes that occur.
       std::vector<std::uint64_t> known = combined;
       std::sort(known.begin(), known.end());
       known.erase(std::unique(known.begin(), known.end()), known.end());

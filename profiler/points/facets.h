@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What views tell points apart by, and offer as choices: the fields of a point (profiler/plan/fields.h) and the knobs
-// of the algorithms as they state themselves, a few fields together.
+// Facets: properties by which views group and filter points. Generated from the point fields (profiler/plan/fields.h)
+// and knobs; some combine several fields.
 #pragma once
 
 #include <cstdint>
@@ -19,71 +19,71 @@ namespace attnscope::analysis {
 
 struct Facet {
   std::string key;  ///< "d", "mask"
-  Message label;    ///< for people: "Mask"
+  Message label;    ///< display name: "Mask"
   Message help;     ///< one sentence
   std::function<CodeColumn(const PointTable&)> encode;
-  std::string stem = {};      ///< stands before the value in file names: "d128"
-  std::string usual = {};     ///< the text of the value that goes without saying
-  bool always_shown = false;  ///< false: not offered while there is only one value
-  bool quiet = false;         ///< the usual value is taken where there is a choice, and titles do not say it either
-  bool titled = false;        ///< but titles say it, though it is quiet
+  std::string stem = {};      ///< prefix of the value in file names: "d128"
+  std::string usual = {};     ///< text of the default value
+  bool always_shown = false;  ///< false: hidden while there is only one value
+  bool quiet = false;         ///< selected by default if available, and omitted from titles
+  bool titled = false;        ///< shown in titles although `quiet`
 };
 using FacetPtr = std::shared_ptr<const Facet>;
 
-/// Fields that views read together ("4096", "1 × 16", "128 × 64"), each as one field with Field::parts. The tile last.
+/// Fields shown as one value ("4096", "1 × 16", "128 × 64"); Field::parts has their names. The tile is last.
 [[nodiscard]] std::span<const attnscope::Field> field_groups();
-/// The one that a field is in; nullptr where it stands alone.
+/// Returns the group that contains `field`; nullptr if there is none.
 [[nodiscard]] const attnscope::Field* group_of(std::string_view field);
 
-/// What the points of a curve over N have in common, in the order in which it is chosen; of knobs there are none, for a
-/// tile stands for its algorithm with all that it was told.
+/// Facets on which all points of a curve over N agree, in selection order. No knobs: a curve may mix the knobs that its
+/// algorithm chose.
 [[nodiscard]] std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields = point_fields());
-/// What the points of a map of tiles have in common: every field but the tile, and every knob of these algorithms.
+/// Facets on which all points of a tile map agree: every field except the tile, and every knob of the algorithms.
 [[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::known(),
                                                std::span<const attnscope::Field> fields = point_fields());
-/// The key of the facet that says where points come from: no field, and no part of a configuration.
+/// Key of the device facet, the only one that is neither a field nor a knob.
 inline constexpr std::string_view device_facet_key = "device";
 
-/// What points can be laid out by: a facet, and the fields that it speaks for, or the knob.
+/// An axis of a plot: a facet with the fields or the knob that it covers.
 struct PointAxis {
   FacetPtr facet;
-  std::vector<std::string> names = {};  ///< of the fields, or of the knob; none of the device
-  bool number = false;                  ///< its values are numbers: FacetValue::order
+  std::vector<std::string> names = {};  ///< of the covered fields, or the knob; empty for the device
+  bool number = false;                  ///< values are numbers, in FacetValue::order
 
   [[nodiscard]] const std::string& key() const { return facet->key; }
   [[nodiscard]] bool speaks_for(std::string_view name) const;
 };
-/// Every field by itself and every knob, and N, batch x heads and the tile, which stand for several fields each.
+/// Every field and knob, and the groups N, batch x heads and tile.
 [[nodiscard]] std::vector<PointAxis> point_axes(const Algorithms& = Algorithms::known(),
                                                 std::span<const attnscope::Field> fields = point_fields());
-/// By its key; nullptr for an unknown one.
+/// Returns nullptr for an unknown key.
 [[nodiscard]] const PointAxis* find_axis(std::span<const PointAxis>, std::string_view key);
-/// What points have in common that are laid out by these axes: every field and knob that none of them speaks for. Of
-/// fields that are one choice elsewhere each is one by itself where an axis has taken another of them.
+/// Facets of all fields and knobs that none of the axes covers. If an axis covers part of a field group, the other
+/// fields of the group become separate facets.
 [[nodiscard]] std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes,
                                                   const Algorithms& = Algorithms::known(),
                                                   std::span<const attnscope::Field> fields = point_fields());
-/// All that facets_beside() may give, each once.
+/// All facets that facets_beside() can return.
 [[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::known(),
                                                    std::span<const attnscope::Field> fields = point_fields());
-/// Of two axes together: a value each pair that there is.
+/// Facet whose values are the occurring pairs of values of both axes.
 [[nodiscard]] FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b);
-/// The table of fields that a table of points was made with.
+/// Fields of a point table.
 [[nodiscard]] std::vector<attnscope::Field> table_fields(const PointTable&);
 
-/// N of keys, and the tile's extents: what the points of a curve and of a map differ in.
+/// N of keys, and the tile: the facets that vary within a curve and a tile map.
 [[nodiscard]] FacetPtr key_length_facet();
 [[nodiscard]] FacetPtr tile_facet();
 
-/// One number for each row of the table, equal where all these facets are.
+/// One code per table row, equal for rows that agree in all facets.
 [[nodiscard]] std::vector<std::uint64_t> combined_codes(const PointTable&, std::span<const FacetPtr>);
 
-/// "1 × 16", with K/V heads where they differ.
+/// "1 × 16", with the number of K/V heads if it differs.
 [[nodiscard]] std::string heads_text(const AttentionProblem&);
-/// "4096", or "1 × 65536" (n_q × n_k) where they differ.
+/// "4096", or "1 × 65536" (n_q × n_k) if they differ.
 [[nodiscard]] std::string lengths_text(const AttentionProblem&);
 
-/// A value's text in the words of whoever reads it: what is left to an algorithm has another in each language.
+/// Localized text of a value; only "auto" is translated.
 [[nodiscard]] std::string shown_text(const FacetValue&);
 
 }  // namespace attnscope::analysis

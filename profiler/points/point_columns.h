@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What analysis needs of points, as columns that own it: a column for each field of the table of fields, for each
-// metric, and for how points ended. Points come in one at a time and need not stay; none of them is an object here.
-// Samples, launches and what was checked stay with the record.
+// Columnar store of points: one column per field, per metric, and for dispositions. Points are appended one by one and
+// need not be kept. Samples, launches and verification results are not stored.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +25,13 @@
 
 namespace attnscope::analysis {
 
-/// A column of values that repeat: each of them is kept once, and a row has its code.
-/// `key_of` gives what orders values and tells them apart. Codes are in the order in which values came.
+/// Dictionary-encoded column: each distinct value is stored once, rows store its code. `key_of` gives the map key of a
+/// value. Codes are in order of first occurrence.
 template <class T, auto key_of>
 class Coded {
  public:
   void push(const T& value) {
-    // Neighbours mostly agree.
+    // adjacent rows are often equal
     const bool again = !codes_.empty() && values_[codes_.back()] == value;
     codes_.push_back(again ? codes_.back() : code_of(value));
   }
@@ -47,10 +46,9 @@ class Coded {
   }
 
   [[nodiscard]] std::size_t size() const { return codes_.size(); }
-  /// Stays where it is while the column grows.
+  /// The reference remains valid while the column grows.
   [[nodiscard]] const T& operator[](std::size_t row) const { return values_[codes_[row]]; }
   [[nodiscard]] std::uint32_t code(std::size_t row) const { return codes_[row]; }
-  /// Values by code.
   [[nodiscard]] const std::deque<T>& values() const { return values_; }
 
  private:
@@ -72,14 +70,14 @@ namespace coded_by {
 inline constexpr auto itself = [](const auto& value) -> const auto& {
   return value;
 };
-/// The code and the English text of a message.
+/// Code and English text of a message.
 std::pair<std::string, std::string> words(const Message&);
 std::vector<Knobs::Entry> entries(const Knobs&);
 }  // namespace coded_by
 
 using Words = Coded<std::string, coded_by::itself>;
 
-/// One field of all points, in its own type.
+/// One field of all points in its native type.
 class FieldColumn {
  public:
   explicit FieldColumn(const Field& field);
@@ -91,9 +89,9 @@ class FieldColumn {
   [[nodiscard]] FieldValue value(Row) const;
   /// Equal for equal values of this column.
   [[nodiscard]] std::uint64_t key(Row) const;
-  /// Pre: a whole number.
+  /// Pre: integer field.
   [[nodiscard]] std::int64_t number(Row row) const { return std::get<Numbers>(held_)[row]; }
-  /// Pre: a word.
+  /// Pre: word field.
   [[nodiscard]] const std::string& word(Row row) const { return std::get<Words>(held_)[row]; }
 
  private:
@@ -105,11 +103,11 @@ class FieldColumn {
   std::variant<Numbers, Reals, Flags, Words> held_;  ///< in the order of FieldType
 };
 
-/// The values of kernels, in the order in which they came.
+/// Values of kernels, by index in order of insertion.
 class KernelColumns {
  public:
   void add(const KernelRecord&, Provenance origin);
-  /// Those at `places` of other columns.
+  /// Appends the kernels at `places` of other columns.
   void append(const KernelColumns& from, std::span<const std::uint32_t> places);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(times_.size()); }
@@ -117,12 +115,12 @@ class KernelColumns {
   [[nodiscard]] std::optional<Evaluated> stored(std::uint32_t place, std::string_view name) const;
   [[nodiscard]] std::optional<SampleSummary> times(std::uint32_t place) const;
   [[nodiscard]] Provenance origin(std::uint32_t place) const { return static_cast<Provenance>(origins_[place]); }
-  /// Whether two kernels say the same.
+  /// Returns true if two kernels have equal values.
   [[nodiscard]] static bool same(const KernelColumns& a, std::uint32_t place_in_a, const KernelColumns& b,
                                  std::uint32_t place_in_b);
 
  private:
-  /// One metric of all kernels, from the first on that has it.
+  /// One metric of all kernels, starting at the first kernel that has it.
   struct MetricColumn {
     std::string name;
     std::string unit;
@@ -134,8 +132,8 @@ class KernelColumns {
     [[nodiscard]] bool has(std::uint32_t place) const;
     [[nodiscard]] std::optional<Evaluated> at(std::uint32_t place) const;
   };
-  /// The place of a metric's column, made where there is none. `nth`: of the kernel's metrics, for kernels mostly have
-  /// the same ones in the same order.
+  /// Returns the index of a metric's column, created if missing. `nth`, the position in the kernel's metric list,
+  /// speeds up the search: kernels usually have the same metrics in the same order.
   std::uint32_t metric_place(const std::string& name, const std::string& unit, std::size_t nth);
 
   Words names_;
@@ -143,17 +141,17 @@ class KernelColumns {
   std::vector<SampleSummary> times_;  ///< `count` is 0 without samples
   std::vector<MetricColumn> metrics_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> metrics_by_name_;
-  std::vector<std::uint32_t> last_metrics_;  ///< by place in the last kernel
+  std::vector<std::uint32_t> last_metrics_;  ///< column of each metric of the previous kernel
 };
 
 class PointColumns;
 
-/// One kernel of a row, or their sum; what all rounds make of it, or what one of them found.
+/// One kernel of a row, or the sum of its kernels: over all rounds, or of one round.
 class KernelOfRow final : public KernelValues {
  public:
   KernelOfRow(const PointColumns& columns, Row row, std::uint32_t place)
       : columns_(&columns), row_(row), place_(place) {}
-  /// `of_round`: the place among the kernels of all rounds.
+  /// `of_round`: index in the kernels of all rounds.
   KernelOfRow(const PointColumns& columns, Row row, std::uint32_t place, std::uint32_t of_round)
       : columns_(&columns), row_(row), place_(place), of_round_(of_round) {}
 
@@ -171,13 +169,13 @@ class KernelOfRow final : public KernelValues {
  private:
   const PointColumns* columns_;
   Row row_;
-  std::uint32_t place_;  ///< among the kernels of all rows
+  std::uint32_t place_;  ///< index in the kernels of all rows
   std::optional<std::uint32_t> of_round_;
 };
 
-/// The SM clock beside one round; 0 where it was not read.
+/// SM clock during one round; 0 if not read.
 struct RoundClock {
-  int round = 0;  ///< from 0; places among a row's rounds need not be these, where a round found nothing
+  int round = 0;  ///< from 0; may differ from the index if rounds are missing
   double sm_hz = 0;
   bool throttled = false;
 
@@ -186,26 +184,25 @@ struct RoundClock {
 
 class PointColumns {
  public:
-  /// The fields say everything of a point but its knobs; the table of them has to outlive the columns.
+  /// The fields describe points completely except for knobs. The field table must outlive the columns.
   explicit PointColumns(std::span<const Field> fields = point_fields());
 
-  /// `place`: of the point in its run's plan. `id`: what its file knows it by.
+  /// `place`: index in the run's plan. `id`: row id in its file.
   void add(const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
-  /// Rows of other columns, of the same fields, in this order.
+  /// Appends rows of other columns with the same fields, in this order.
   void add(const PointColumns& from, std::span<const Row> rows);
 
   [[nodiscard]] Row size() const { return static_cast<Row>(dispositions_.size()); }
   [[nodiscard]] bool empty() const { return dispositions_.empty(); }
 
-  /// What was asked for, put together again.
+  /// Reconstructs the specification.
   [[nodiscard]] PointSpec spec(Row) const;
-  /// The same, but of these fields alone, and of the knobs where there are none.
+  /// Reconstructs only these fields; knobs only if `fields` is empty.
   [[nodiscard]] PointSpec spec(Row, std::span<const std::string_view> fields) const;
-  /// In the order of the table of fields.
+  /// In field table order.
   [[nodiscard]] std::span<const FieldColumn> fields() const { return fields_; }
-  /// The table of fields that they were made with.
   [[nodiscard]] std::span<const Field> field_table() const { return field_table_; }
-  /// nullptr for an unknown name.
+  /// Returns nullptr for an unknown name.
   [[nodiscard]] const FieldColumn* find_field(std::string_view name) const;
   /// Throws std::logic_error for an unknown name.
   [[nodiscard]] const FieldColumn& field(std::string_view name) const;
@@ -214,45 +211,45 @@ class PointColumns {
 
   [[nodiscard]] Disposition disposition(Row row) const { return static_cast<Disposition>(dispositions_[row]); }
   [[nodiscard]] const Message& reason(Row row) const { return reasons_[row]; }
-  /// PointRecord::origin() of the sum.
+  /// PointRecord::origin() of kernel "all".
   [[nodiscard]] Provenance origin(Row row) const { return static_cast<Provenance>(origins_[row]); }
   [[nodiscard]] bool throttled(Row row) const { return throttled_[row]; }
-  /// ClockReading's; 0 where clocks were not read.
+  /// ClockReading::throttle_reasons; 0 if not read.
   [[nodiscard]] std::uint64_t throttle_reasons(Row row) const { return throttle_reasons_[row]; }
-  /// ClockReading's, of all rounds; 0 where clocks were not read.
+  /// ClockReading::sm_clock_hz over all rounds; 0 if not read.
   [[nodiscard]] double sm_clock_hz(Row row) const { return sm_clocks_[row]; }
-  /// In its run's plan, where that is known: else 0.
+  /// Index in the run's plan; 0 if unknown.
   [[nodiscard]] std::uint32_t place(Row row) const { return places_[row]; }
-  /// What its file knows it by, where it is of one: else 0.
+  /// Row id in its file; 0 if none.
   [[nodiscard]] std::int64_t id(Row row) const { return ids_[row]; }
-  /// The digests of what ran, which the device compiled (LaunchRecord); empty where none is known.
+  /// Digests of the compiled launches (LaunchRecord::digest), separated by spaces; empty if unknown.
   [[nodiscard]] const std::string& sources(Row row) const { return sources_[row]; }
 
-  /// In how many rounds a point was measured: 1 for most. What follows has an element for each, in their order.
+  /// Number of rounds, 1 for most points. The next functions return one element per round.
   [[nodiscard]] std::size_t rounds(Row) const;
-  /// A metric of each round, evaluated as that of the point is; nothing where a round lacks it.
+  /// Metric per round, computed as for the point; empty if a round lacks it.
   [[nodiscard]] std::vector<std::optional<double>> round_values(Row, std::string_view metric,
                                                                 std::string_view kernel = "all") const;
   [[nodiscard]] std::vector<RoundClock> round_clocks(Row) const;
 
-  /// In the order of the record, "all" among them.
+  /// In record order, including "all".
   [[nodiscard]] std::vector<KernelOfRow> kernels(Row) const;
-  /// "all"; nothing where the point has none.
+  /// Kernel "all"; empty if the point has none.
   [[nodiscard]] std::optional<KernelOfRow> sum(Row) const;
 
-  /// Whether two rows say the same, field by field and value by value.
+  /// Returns true if two rows are equal in all fields and values.
   [[nodiscard]] static bool same(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
 
  private:
   friend class KernelOfRow;
 
-  /// Of a row with several rounds: where its first is in `rounds_`, and how many they are.
+  /// Rounds of a row with several rounds: range in `rounds_`.
   struct RoundsOfRow {
     Row row = 0;
     std::uint32_t begin = 0;
     std::uint32_t count = 0;
   };
-  /// nullptr for a row with one round.
+  /// Returns nullptr for a row with one round.
   [[nodiscard]] const RoundsOfRow* rounds_of(Row row) const;
   void add_rounds(const PointRecord&);
   void add_rounds(const PointColumns& from, Row row_of_from);
@@ -272,12 +269,12 @@ class PointColumns {
   std::vector<std::int64_t> ids_;
   std::vector<double> sm_clocks_;
 
-  std::vector<std::uint32_t> kernels_begin_{0};  ///< by row; one more at the end
+  std::vector<std::uint32_t> kernels_begin_{0};  ///< start index by row, and the end
   KernelColumns kernels_;                        ///< of all rows
 
-  std::vector<RoundsOfRow> rows_with_rounds_;          ///< ascending; nothing here is held for others
-  std::vector<RoundClock> rounds_;                     ///< of all of these rows
-  std::vector<std::uint32_t> round_kernels_begin_{0};  ///< by round; one more at the end
+  std::vector<RoundsOfRow> rows_with_rounds_;          ///< ascending; rows with several rounds only
+  std::vector<RoundClock> rounds_;                     ///< of these rows
+  std::vector<std::uint32_t> round_kernels_begin_{0};  ///< start index by round, and the end
   KernelColumns round_kernels_;                        ///< of all rounds
 };
 

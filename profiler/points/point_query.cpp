@@ -31,7 +31,7 @@ Failure<Message> wrong(std::string_view term, Message why) {
   return {make_message("“{}”: {}", shortened(term), why)};
 }
 
-/// The place of the first of `wanted` that stands outside quotation marks, or npos.
+/// Index of the first of `wanted` outside quotation marks, or npos.
 std::size_t find_unquoted(std::string_view text, std::string_view wanted, std::size_t from = 0) {
   bool quoted = false;
   for (std::size_t i = from; i < text.size(); ++i) {
@@ -47,7 +47,7 @@ std::string unquoted(std::string_view text) {
   return plain;
 }
 
-/// Parts between blanks, or between commas, that stand outside quotation marks.
+/// Splits at separators outside quotation marks.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators, bool keep_empty) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -64,7 +64,7 @@ std::string_view spelled(Sign sign) {
   return all.at(static_cast<std::size_t>(sign));
 }
 
-/// A sign and how many characters it takes.
+/// Returns the operator and its length.
 std::pair<Sign, std::size_t> sign_at(std::string_view text) {
   const bool equals = text.size() > 1 && text[1] == '=';
   if (text[0] == '<') return equals ? std::pair{Sign::at_most, std::size_t{2}} : std::pair{Sign::less, std::size_t{1}};
@@ -73,7 +73,7 @@ std::pair<Sign, std::size_t> sign_at(std::string_view text) {
   return {Sign::is, 1};
 }
 
-/// "4096", "1e9"; nothing for what is no number, or none that a double holds.
+/// Parses "4096" or "1e9"; empty if not a finite number.
 std::optional<double> plain_number(std::string_view word, std::chars_format format) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, format);
@@ -81,7 +81,7 @@ std::optional<double> plain_number(std::string_view word, std::chars_format form
   return value;
 }
 
-/// "4096", "4k", "0.1"; nothing for what is no number, or none that a double holds.
+/// Parses "4096", "4k" or "0.1"; empty if not a finite number.
 std::optional<double> number_of(std::string_view word) {
   double factor = 1;
   if (!word.empty() && word.find('.') == std::string_view::npos) {
@@ -93,7 +93,7 @@ std::optional<double> number_of(std::string_view word) {
   return value ? std::optional(*value * factor) : std::nullopt;
 }
 
-/// Of a field's own: "1e9", "1.5ms".
+/// Also accepts an exponent and the units of the field: "1e9", "1.5ms".
 std::optional<double> number_of(std::string_view word, const QueryField& field) {
   if (const auto number = number_of(word)) return number;
   if (const auto number = plain_number(word, std::chars_format::general)) return number;
@@ -102,14 +102,14 @@ std::optional<double> number_of(std::string_view word, const QueryField& field) 
     const std::string suffix = lower_case(unit.suffix);
     if (!lower.ends_with(suffix)) continue;
     const std::string_view bare = word.substr(0, word.size() - suffix.size());
-    // "1.5 ms" stands in quotation marks.
+    // Allows a space before the unit: "1.5 ms" in quotation marks.
     const auto value = plain_number(bare.substr(0, bare.find_last_not_of(' ') + 1), std::chars_format::general);
     if (value) return *value * unit.factor;
   }
   return std::nullopt;
 }
 
-/// "ns, us, ms, s"; empty for numbers without a unit.
+/// "ns, us, ms, s"; empty if the field has no unit.
 std::string unit_words(const QueryField& field) {
   std::vector<std::string_view> suffixes;
   for (const QueryUnit& unit : query_units(field.unit)) {
@@ -118,7 +118,7 @@ std::string unit_words(const QueryField& field) {
   return fmt::format("{}", fmt::join(suffixes, ", "));
 }
 
-/// Reads one word of a query after the other.
+/// Parses the terms of a query.
 class Reader {
  public:
   explicit Reader(const PointTable& table) : fields_(query_fields(table)) {}
@@ -133,7 +133,7 @@ class Reader {
     }
     if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "the closing quotation mark is missing");
     const std::size_t at = find_unquoted(word, signs);
-    // A mask has colons itself ("window:256:0"), and is a word as well.
+    // Masks such as "window:256:0" contain colons but are bare words.
     if (at == std::string_view::npos || parse_mask(word)) {
       const std::string bare = unquoted(word);
       if (number_of(bare)) return wrong(text, make_message("a number needs its field, as in N:{0} or d:{0}", bare));
@@ -157,14 +157,14 @@ class Reader {
  private:
   Message no_such_field(std::string_view name) const {
     std::vector<std::string> names = query_names(fields_);
-    const auto near = near_matches(name.substr(0, 100), names);  // edits of a long one take long
+    const auto near = near_matches(name.substr(0, 100), names);  // bounds the edit-distance cost
     if (!near.empty()) return make_message("no field is called “{}”; did you mean {}?", shortened(name), join_or(near));
-    // Of metrics there are too many for a sentence.
+    // Metrics are too many to list.
     std::erase_if(names, [&](const std::string& each) { return find_query_field(fields_, each)->metric; });
     return make_message("no field is called “{}”; there are {}", shortened(name), fmt::join(names, ", "));
   }
 
-  /// `name`: what the user calls the field, which messages say as well.
+  /// `name`: the field name as typed, for messages.
   static Result<Term, Message> of_field(Term term, const QueryField& field, const std::string& name,
                                         std::string_view values) {
     term.field = field.name;
@@ -190,7 +190,7 @@ class Reader {
     return term;
   }
 
-  /// Why a field cannot have a word as its value; empty where it can.
+  /// Returns why the field does not accept the word; empty if it does.
   static Message why_not(const QueryField& field, const std::string& name, const std::string& value, bool compares) {
     const bool known = std::ranges::any_of(
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
@@ -212,7 +212,7 @@ class Reader {
   std::vector<QueryField> fields_;
 };
 
-/// Whether what is wanted, in lower case, is the text, or one or more of the words that it is made of.
+/// Returns true if `wanted` (lower case) is the text or a part delimited by space, comma or colon.
 bool has_whole(std::string_view text, std::string_view wanted) {
   const std::string lower = lower_case(text);
   const auto bounds = [&](std::size_t begin, std::size_t end) {
@@ -243,7 +243,6 @@ bool fits_number(const Term& term, double value) {
   return false;
 }
 
-/// Whether a field's value is what the term asks of the field that it names.
 bool fits_named(const Term& term, const QueryValue& value) {
   if (value.number && fits_number(term, *value.number)) return true;
   return std::ranges::any_of(term.words, [&](const std::string& wanted) {
@@ -257,7 +256,7 @@ bool has_part(const Term& term, const QueryValue& value) {
   });
 }
 
-/// One field of a table, where each of its values is judged once.
+/// Caches the result of a predicate per distinct value of a field.
 class Judged {
  public:
   using Judge = std::function<bool(const QueryValue&)>;
@@ -266,7 +265,7 @@ class Judged {
   bool fits(Row row) {
     if (!column_.key) return judge_(column_.value(row));
     const std::uint64_t key = column_.key(row);
-    if (asked_ && key == last_key_) return last_;  // neighbours mostly agree
+    if (asked_ && key == last_key_) return last_;  // adjacent rows are often equal
     auto known = known_.find(key);
     if (known == known_.end()) known = known_.emplace(key, judge_(column_.value(row))).first;
     asked_ = true;
@@ -284,7 +283,7 @@ class Judged {
   bool last_ = false;
 };
 
-/// The fields that a term is about, each with what it asks of it.
+/// Fields that a term applies to, each with its predicate.
 std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fields, const PointTable& table) {
   std::vector<Judged> all;
   const auto add = [&](const QueryField& field, Judged::Judge judge) {
@@ -337,7 +336,7 @@ bool begins_with(std::string_view text, std::string_view beginning) {
   return lower_case(text.substr(0, beginning.size())) == beginning;
 }
 
-/// Whether any of some points has it; without a column of its own, which a large table would keep.
+/// Checks a sample of the points; computing the whole column would keep it in memory.
 bool has_metric(const PointTable& table, std::string_view metric) {
   constexpr Row looked_at = 500;
   for (Row row = 0; row < table.size(); row += 1 + table.size() / looked_at) {
@@ -347,7 +346,7 @@ bool has_metric(const PointTable& table, std::string_view metric) {
   return false;
 }
 
-/// Values in the table: numbers ascending, then words in alphabetical order. Empty for a metric.
+/// Distinct values in the table: numbers ascending, then words alphabetically. Empty for metrics.
 std::vector<std::string> values_in(const QueryField& field, const PointTable& table) {
   const QueryColumn column = field.of(table);
   if (!column.key) return {};
@@ -403,8 +402,8 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
     const std::string typed = lower_case(text.substr(begin, cursor - begin));
     for (const std::string& name : query_names(fields)) {
       if (!begins_with(name, typed)) continue;
-      // Metrics are many: those that the points have, and once it is one of them that may be meant. They are compared,
-      // for hardly any two points have the same.
+      // Offers only metrics that the points have, and only after a letter is typed. Offers them with ">", because equal
+      // values are rare.
       const bool metric = find_query_field(fields, name)->metric;
       if (metric && (typed.empty() || !has_metric(table, find_query_field(fields, name)->name))) continue;
       offer(name + (metric ? '>' : ':'));
@@ -422,7 +421,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   completion.begun = true;
   const std::string typed = lower_case(unquoted(text.substr(completion.begin, cursor - completion.begin)));
   for (const std::string& each : values_in(*field, table)) {
-    // "H200" is enough of "NVIDIA H200".
+    // A substring suffices: "H200" matches "NVIDIA H200".
     const bool meant = field->number ? begins_with(each, typed) : lower_case(each).find(typed) != std::string::npos;
     if (meant) offer(quoted(each));
   }

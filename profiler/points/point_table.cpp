@@ -119,7 +119,7 @@ void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
 }
 
 void PointTable::take_values(const PointTable& from, std::span<const Row> rows) {
-  // Columns that are there stay where they are: only to find them the other table has to hold still.
+  // Existing columns do not move; the lock is needed only to find them.
   std::vector<std::pair<std::string, const ValueColumn*>> columns;
   bool traffic = false;
   {
@@ -140,7 +140,8 @@ const CodeColumn& PointTable::codes(const Facet& facet) const {
     const std::lock_guard lock(*making_);
     if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
   }
-  // Without the lock: it takes long, and may ask for other columns. Of two that are made at once the first one stays.
+  // Encodes without the lock, because it is slow and may access other columns. If two threads encode, the first result
+  // is kept.
   CodeColumn made = facet.encode(*this);
   const std::lock_guard lock(*making_);
   return codes_.emplace(facet.key, std::move(made)).first->second;
@@ -173,7 +174,7 @@ bool newer(const PointTable& table, RunIndex a, RunIndex b) {
 
 namespace {
 
-/// Whether another device has its name, measured or simulated alike.
+/// Returns true if the runs' devices have the same name and provenance but different ids.
 bool shares_its_name(const Run& run, const Run& other) {
   return other.provenance == run.provenance && other.device_name == run.device_name && other.device_id != run.device_id;
 }
@@ -200,7 +201,7 @@ std::string device_title(const PointTable& table, RunIndex index) {
 }
 
 void name_devices(std::span<Run> runs) {
-  // Of thousands of runs each is held to the first of its name alone.
+  // Comparing each run only with the first of its name keeps this linear.
   std::map<std::pair<Provenance, std::string_view>, std::pair<const Run*, bool>> first_of;
   for (const Run& run : runs) {
     auto& [first, shared] = first_of.try_emplace({run.provenance, run.device_name}, &run, false).first->second;

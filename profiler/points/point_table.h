@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points as columns, with the runs that they belong to: built once of the points that are looked at, then filtered,
-// grouped and fitted without an object or a search for each of them.
+// Columnar table of points and the runs they belong to, for fast filtering, grouping and fitting.
 #pragma once
 
 #include <atomic>
@@ -24,27 +23,25 @@
 
 namespace attnscope::analysis {
 
-// What analysis asks of algorithms. It is handed the set that a program works with and knows none by name.
-
-/// The algorithms that a program works with, in the order in which views list them.
+/// Algorithms known to the program, in display order.
 class Algorithms {
  public:
   Algorithms() = default;
   explicit Algorithms(const Registry& registry);
   [[nodiscard]] static Algorithms known() { return Algorithms(known_algorithms()); }
 
-  /// nullptr for a name that is not among them.
+  /// Returns nullptr for an unknown name.
   [[nodiscard]] const Algorithm* find(std::string_view name) const {
     return registry_ != nullptr ? registry_->find(name) : nullptr;
   }
-  /// Pre: made of one.
+  /// Pre: constructed from a registry.
   [[nodiscard]] const Registry& registry() const { return *registry_; }
-  /// What they can be told beside the tile.
+  /// Knobs of all algorithms.
   [[nodiscard]] std::span<const Knob> knobs() const {
     return registry_ != nullptr ? std::span<const Knob>(registry_->knobs()) : std::span<const Knob>();
   }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// Place in names(); their number for a name that is not among them.
+  /// Index in names(); names().size() for an unknown name.
   [[nodiscard]] std::size_t place(std::string_view name) const;
 
  private:
@@ -52,41 +49,40 @@ class Algorithms {
   std::vector<std::string> names_;
 };
 
-/// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
+/// "FA2", "Naive", "Split-KV": for legends. An unregistered algorithm keeps its name.
 [[nodiscard]] std::string short_title(const Algorithms&, std::string_view name);
 
 class NoiseModel;
 
-/// A place among a PointTable's runs.
+/// Index of a run in a PointTable.
 using RunIndex = std::uint32_t;
 
-/// A run, as far as it tells its points from those of others.
+/// Metadata of a run.
 struct Run {
-  std::string device_id;    ///< tells two GPUs of one name apart
+  std::string device_id;    ///< distinguishes GPUs of one model
   std::string device_name;  ///< "NVIDIA H200"
-  std::string title;        ///< what people know it by; tells apart the runs of one device
-  std::string label;        ///< what an imported run was imported under
-  std::string started_at;   ///< ISO 8601, UTC: of two runs the later one is the newer
+  std::string title;        ///< display name, unique among the runs of one device
+  std::string label;        ///< preset, or label of an imported run
+  std::string started_at;   ///< ISO 8601, UTC
   Provenance provenance = Provenance::measured;
   DeviceLimits limits;
-  std::string l2_from = {};  ///< of a simulation: DeviceInfo's
-  /// Of a run of several rounds, where they are known: what the order of its points in each comes of.
-  std::size_t planned_points = 0;  ///< in that order
-  std::size_t first_place = 0;     ///< of this run's own points in it
+  std::string l2_from = {};  ///< simulations: see DeviceInfo
+  /// For runs with several rounds, if known: parameters of the measurement order.
+  std::size_t planned_points = 0;  ///< points in that order
+  std::size_t first_place = 0;     ///< index of this run's first point in it
   SweepRounds rounds = {};
-  std::uint64_t turns = 0;  ///< equal for runs that were measured in the same rounds; 0: in rounds of its own
-  /// What tells its device from those of all runs that are known, of which a table may have some: name_devices().
-  /// Empty: those of the table are all.
+  std::uint64_t turns = 0;  ///< equal for runs measured interleaved in the same rounds; else 0
+  /// Unique device title among all loaded runs, set by name_devices(). If empty, titles are unique within the table.
   std::string device = {};
-  /// What recordings of its GPU, driver and day differ by, where that was found; else null.
+  /// Noise between recordings on this GPU, driver and day; null if unknown.
   std::shared_ptr<const NoiseModel> noise = nullptr;
-  // What a person called it; a title may say more.
+  // Name given by the user; the title may be longer.
   std::string name = {};
   std::vector<std::string> tags = {};
 };
 
-/// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
-/// problem's are looked at. Several threads may ask; where two ask for the same at once, both compute it.
+/// One metric of all points, for kernel "all". Values are computed on first access. Thread-safe; concurrent accesses
+/// may compute the same value twice.
 class ValueColumn {
  public:
   [[nodiscard]] bool has(Row row) const { return origin(row) != absent; }
@@ -106,34 +102,34 @@ class ValueColumn {
         evaluate_(std::move(evaluate)),
         values_(std::make_unique_for_overwrite<double[]>(points.size())),
         origins_(points.size(), unknown) {}
-  /// Takes over what is known of the same points in another table, where they stand in these rows.
+  /// Copies known values of the same points from another table, which has them at `rows`.
   void take(const ValueColumn& from, std::span<const Row> rows);
   [[nodiscard]] std::uint8_t origin(Row row) const {
     const std::uint8_t known = std::atomic_ref(origins_[row]).load(std::memory_order_acquire);
     return known == unknown ? compute(row) : known;
   }
-  /// Pre: the row's origin was asked for.
+  /// Pre: origin(row) was called.
   [[nodiscard]] double held(Row row) const { return std::atomic_ref(values_[row]).load(std::memory_order_relaxed); }
   std::uint8_t compute(Row row) const;
 
   const PointColumns* points_;
   Evaluate evaluate_;
-  std::unique_ptr<double[]> values_;  ///< nothing is held of it before a value is written
+  std::unique_ptr<double[]> values_;  ///< uninitialized until a value is written
   mutable std::vector<std::uint8_t> origins_;
 };
 
-/// A value of a facet, for people and as a key.
+/// A facet value: text and identity.
 struct FacetValue {
-  double order = 0;  ///< sorting key
+  double order = 0;  ///< sort key
   std::string text;
-  std::string full = {};  ///< where `text` is shortened, or another value reads alike
+  std::string full = {};  ///< set if `text` is abbreviated or ambiguous
 
-  /// What the value is known by.
+  /// Identifies the value within its facet.
   [[nodiscard]] const std::string& id() const { return full.empty() ? text : full; }
   bool operator==(const FacetValue& other) const { return id() == other.id(); }
 };
 
-/// One facet of all points: a code each, and what the codes stand for, ascending by order.
+/// One facet of all points: a code per row, and the values by code, ascending by order.
 struct CodeColumn {
   std::vector<std::uint32_t> codes;
   std::vector<FacetValue> values;
@@ -141,7 +137,7 @@ struct CodeColumn {
 
 struct Facet;
 
-/// Several threads may look at one: columns are made when they are first asked for, and stay.
+/// Thread-safe for reading: columns are created on first access and stay valid.
 class PointTable {
  public:
   PointTable() : PointTable({}, {}, PointColumns(), {}) {}
@@ -154,16 +150,15 @@ class PointTable {
   [[nodiscard]] Row size() const { return points_->size(); }
   [[nodiscard]] bool empty() const { return points_->empty(); }
   [[nodiscard]] const Algorithms& algorithms() const { return algorithms_; }
-  /// All rows, in the order in which the points were given.
+  /// All rows in insertion order.
   [[nodiscard]] std::vector<Row> rows() const;
-  /// What the points hold, row by row.
   [[nodiscard]] const PointColumns& points() const { return *points_; }
 
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
   [[nodiscard]] RunIndex run_index(Row row) const { return run_of_[row]; }
   [[nodiscard]] const Run& run(Row row) const { return runs_[run_of_[row]]; }
 
-  /// Put together again when it is asked for: of few rows.
+  /// Reconstructed on each call; use for few rows only.
   [[nodiscard]] PointSpec spec(Row row) const { return points_->spec(row); }
   [[nodiscard]] AttentionProblem problem(Row row) const { return points_->spec(row).problem; }
   [[nodiscard]] const std::string& algorithm(Row row) const { return algorithm_->word(row); }
@@ -171,20 +166,20 @@ class PointTable {
   [[nodiscard]] std::int64_t n_k(Row row) const { return n_k_->number(row); }
   [[nodiscard]] Disposition disposition(Row row) const { return points_->disposition(row); }
   [[nodiscard]] const Message& reason(Row row) const { return points_->reason(row); }
-  /// Whether the GPU slowed its clocks while it was measured.
+  /// The GPU was throttled during the measurement.
   [[nodiscard]] bool throttled(Row row) const { return points_->throttled(row); }
-  /// A tile as a number: equal for equal tiles, in the order of Br, Bc and what else was chosen.
+  /// Tile code: equal for equal tiles and knobs, ordered by Br, Bc, then knobs.
   [[nodiscard]] std::uint32_t tile_code(Row row) const { return tile_codes_[row]; }
   [[nodiscard]] const Config& tile(std::uint32_t code) const { return tiles_[code]; }
   [[nodiscard]] const Config& tile_of(Row row) const { return tiles_[tile_codes_[row]]; }
 
   /// evaluate() of every point.
   [[nodiscard]] const ValueColumn& values(std::string_view metric) const;
-  /// dram_traffic() of every point: what plots show as DRAM bytes.
+  /// dram_traffic() of every point, the DRAM bytes of plots.
   [[nodiscard]] const ValueColumn& dram_traffic() const;
   [[nodiscard]] const CodeColumn& codes(const Facet&) const;
-  /// Takes over the values that are known of the same points in another table, where they stand in these rows: they are
-  /// the points' own, whatever is beside them. Before anybody else looks at this one.
+  /// Copies known values of the same points from another table, which has them at `rows`. Call before other threads use
+  /// this table.
   void take_values(const PointTable& from, std::span<const Row> rows);
 
  private:
@@ -195,32 +190,31 @@ class PointTable {
   Algorithms algorithms_;
   std::vector<Run> runs_;
   std::vector<RunIndex> run_of_;
-  std::unique_ptr<const PointColumns> points_;  ///< stays where it is when the table is moved
+  std::unique_ptr<const PointColumns> points_;  ///< heap-allocated: other members point into it
   const FieldColumn* algorithm_;
   const FieldColumn* n_q_;
   const FieldColumn* n_k_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
-  std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  ///< held while a column is put in its place
+  std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  ///< protects creation of columns
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
 };
 
-/// Makes a table of points that come one at a time.
+/// Builds a point table incrementally.
 class PointTableBuilder {
  public:
-  /// The table of fields has to outlive the table of points.
+  /// The field table must outlive the point table.
   explicit PointTableBuilder(Algorithms algorithms = Algorithms::known(),
                              std::span<const Field> fields = point_fields())
       : algorithms_(std::move(algorithms)), points_(fields) {}
 
   RunIndex add_run(Run run);
-  /// To say more of one.
   [[nodiscard]] Run& run(RunIndex index) { return runs_[index]; }
-  /// `place`, `id`: PointColumns'.
+  /// `place`, `id`: see PointColumns::add().
   void add(RunIndex run, const PointRecord&, std::size_t place = 0, std::int64_t id = 0);
-  /// Rows of other columns, of the same fields.
+  /// Appends rows of other columns with the same fields.
   void add(RunIndex run, const PointColumns& from, std::span<const Row> rows);
   [[nodiscard]] PointTable finish() &&;
 
@@ -231,31 +225,30 @@ class PointTableBuilder {
   PointColumns points_;
 };
 
-/// Some rows of a table as one of their own.
+/// Subset of a table as a new table.
 struct SomeRows {
   PointTable table;
-  std::vector<RunIndex> runs;  ///< of the other table, by place in this one: those that have some of the rows
+  std::vector<RunIndex> runs;  ///< run indices in the source table, by index in this one
 };
-/// `rows` ascend. Values that are known stay so.
+/// Pre: `rows` ascend. Known metric values are kept.
 [[nodiscard]] SomeRows some_rows(const PointTable&, std::span<const Row> rows);
 
-/// Whether the point's source said which tile it used.
+/// Returns true if the tile is known; imported points may lack it.
 [[nodiscard]] inline bool tile_stated(const TileShape& tile) {
   return tile.br > 0 && tile.bc > 0;
 }
 
-/// Whether run `a` is newer than `b`: it began later, or at the same time and stands later in the table.
+/// Returns true if run `a` started later, or at the same time and has the higher index.
 [[nodiscard]] bool newer(const PointTable&, RunIndex a, RunIndex b);
 
-/// "H200", "A100-SXM4-80GB": the name of a run's device without its vendor; two GPUs of one name are told apart by the
-/// beginning of their ids.
+/// Device name without vendor: "H200", "A100-SXM4-80GB". GPUs of one model are distinguished by the start of their ids.
 [[nodiscard]] std::string device_title(const PointTable&, RunIndex);
-/// Has the devices of these runs called the same in all tables, also in those that hold some of them alone.
+/// Sets Run::device so that a device has the same title in all tables made from these runs.
 void name_devices(std::span<Run> runs);
 
-/// Runs whose points can stand in one series or map without one hiding another. `places`: of each run, in the order in
-/// which they are to lead, the places (N, or tile) that its points take, ascending. The first run and those that share
-/// no place with what is already in the first group come first; what is left makes further groups in the same way.
+/// Partitions runs so that the points of a group do not overlap in one curve or map. `places`: for each run, in
+/// priority order, the sorted positions (N, or tile) of its points. Each run joins the first group without a common
+/// position, else starts a new one.
 [[nodiscard]] std::vector<std::vector<std::size_t>> disjoint_groups(std::span<const std::vector<std::int64_t>> places);
 
 }  // namespace attnscope::analysis

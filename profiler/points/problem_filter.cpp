@@ -11,8 +11,8 @@
 namespace attnscope::analysis {
 namespace {
 
-/// What a facet's values cover of the spread, in points of ours and in all: imported ones stand beside ours, they do
-/// not lead.
+/// Number of spread values that each facet value covers, by our points and by all. Our own points take precedence over
+/// imported ones.
 class Coverage {
  public:
   Coverage(std::size_t values, std::size_t places)
@@ -42,14 +42,14 @@ class Coverage {
   std::vector<std::uint32_t> all_counts_;
 };
 
-/// FNV-1a: short, and the same in every program and on every machine.
+/// 32-bit FNV-1a, deterministic across machines.
 std::uint32_t short_hash(std::string_view text) {
   std::uint32_t hash = 2166136261U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return hash;
 }
 
-/// The first `count` characters, not bytes.
+/// First `count` characters, not bytes.
 std::string_view beginning(std::string_view text, std::size_t count) {
   std::size_t bytes = 0;
   while (bytes < text.size()) {
@@ -60,7 +60,7 @@ std::string_view beginning(std::string_view text, std::size_t count) {
   return text.substr(0, bytes);
 }
 
-/// Without what file systems or shells take amiss: 300/512, window:256:0, (2 KV), a shortened list's dots.
+/// Replaces characters that file systems or shells handle badly, as in 300/512, window:256:0, (2 KV), "…".
 std::string for_file_names(std::string_view text) {
   constexpr std::string_view times = " × ";
   std::string clean;
@@ -112,7 +112,7 @@ std::vector<std::uint32_t> ProblemFilter::offer(std::size_t facet, const PointTa
   const auto widest = std::ranges::max_element(codes, [&](auto a, auto b) { return coverage.of(a) < coverage.of(b); });
   state.current = codes.empty() ? -1 : static_cast<int>(widest - codes.begin());
   const std::string_view usual = facets_[facet]->quiet ? facets_[facet]->usual : std::string_view();
-  // The last one that is possible holds.
+  // In increasing priority: the last available one is used.
   for (const std::string_view wanted : {usual, std::string_view(shown_[facet]), std::string_view(chosen_[facet])}) {
     const auto found = std::ranges::find(state.options, wanted, &FacetValue::id);
     if (found != state.options.end()) state.current = static_cast<int>(found - state.options.begin());
@@ -132,7 +132,7 @@ void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spre
     chosen_.emplace_back();
     shown_.emplace_back();
   }
-  // What was taken for other axes covers nothing of these.
+  // Automatic choices for the old spread do not apply to the new one.
   if (spread->key != spread_->key) forget_taken();
   spread_ = std::move(spread);
 }
@@ -196,7 +196,7 @@ std::string ProblemFilter::summary() const {
     const Facet& facet = *facets_[f];
     if (facet.quiet && !facet.titled && state.options.size() < 2 && text == facet.usual) continue;
     std::string label = attnscope::text(facet.label);
-    // Within a sentence; but N, n_q and "L2 at start" stay as they are.
+    // Lower case within a sentence, except N, n_q and "L2 at start".
     if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     }
@@ -217,7 +217,7 @@ std::string ProblemFilter::stem() const {
         facet.always_shown || state.options.size() > 1 || (!facet.usual.empty() && value.text != facet.usual);
     if (!said) continue;
     stem += fmt::format("-{}{}", facet.stem, beginning(value.text, longest_part));
-    // Two values may be shortened alike; their files must not be one.
+    // Different values can have the same abbreviation; the hash keeps file names distinct.
     if (!value.full.empty()) stem += fmt::format("-{:06x}", short_hash(value.full) & 0xFFFFFFU);
   }
   return for_file_names(stem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Narrows points, facet by facet, to one problem: each facet offers only what the choices before it leave, so that no
-// combination is ever empty.
+// Reduces points to one problem, facet by facet. Each facet offers only values that remain after the previous choices,
+// so no combination is empty.
 #pragma once
 
 #include <cstdint>
@@ -17,54 +17,53 @@ namespace attnscope::analysis {
 
 class ProblemFilter {
  public:
-  /// `spread` is what a view draws across (N, or the tile): of the values not chosen by hand, the one that covers the
-  /// most different ones is taken.
+  /// `spread` is the facet that a view draws along (N or tile). Facets without an explicit choice default to the value
+  /// that covers the most values of `spread`.
   ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread);
 
   struct State {
     std::vector<FacetValue> options;
-    int current = -1;  ///< -1 only when there are no points
+    int current = -1;  ///< -1 if there are no points
 
     /// Pre: current >= 0.
     [[nodiscard]] const FacetValue& value() const { return options[static_cast<std::size_t>(current)]; }
   };
-  /// From now on only these facets narrow anything, and points are to be spread over that; the others have no options,
-  /// and keep what was chosen for later. Those that the filter lacks come to its end. Wants an update().
+  /// Restricts filtering to these facets with a new `spread`; missing ones are appended. Other facets have no options
+  /// but keep their choice. Call update() afterwards.
   void narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread);
   [[nodiscard]] bool narrows(std::size_t facet) const { return narrows_[facet]; }
-  /// Computes the options for these rows, keeping choices that are still possible: those made by hand, and those that
-  /// an earlier update made, so that points which come later do not lead the reader elsewhere.
+  /// Computes the options for these rows. Keeps explicit choices, and automatic choices of earlier updates, if still
+  /// possible, so that new points do not change the view.
   void update(const PointTable& table, std::vector<Row> rows);
-  /// By a value's id; the choices after it are made anew, unless they were made by hand. An empty id leaves the facet
-  /// to update().
+  /// Chooses a value by id; later facets without an explicit choice are recomputed. An empty id resets the facet to
+  /// automatic.
   void choose(std::size_t facet, std::string_view id);
   /// The next update() takes what it would take of these rows alone; choices by hand hold.
   void forget_taken();
-  /// The id chosen by hand, possible or not; empty where there is none.
+  /// Id of the explicit choice, even if it is not available; empty if automatic.
   [[nodiscard]] const std::string& chosen(std::size_t facet) const { return chosen_[facet]; }
-  /// Calls `visit` for every combination of choices that has points, in the options' order, with the filter as choices
-  /// by hand would have made it.
+  /// Calls `visit` for every combination of values that has points, in option order, with a filter narrowed to that
+  /// combination.
   void for_each_problem(const PointTable& table, std::vector<Row> rows,
                         const std::function<void(const ProblemFilter&)>& visit) const;
 
   [[nodiscard]] const std::vector<FacetPtr>& facets() const { return facets_; }
   [[nodiscard]] const State& state(std::size_t facet) const { return states_[facet]; }
-  /// The rows of the last update() that have all the values chosen, in their order.
+  /// Rows of the last update() that match all choices, in order.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
-  /// Whether every facet has a value: there are points.
+  /// Returns true if no points match.
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// "d 128 · mask causal · type fp16": the choices in words, for titles.
+  /// "d 128 · mask causal · type fp16", for titles.
   [[nodiscard]] std::string summary() const;
-  /// "-d128-causal-1x132": the same for file names, without what goes without saying.
+  /// "-d128-causal-1x132", for file names; omits default values.
   [[nodiscard]] std::string stem() const;
-  /// By a facet's label or key: its place, facets().size() for none; and the ids of what it offers, which depends on
-  /// the choices before it.
+  /// Index of a facet by label or key, facets().size() if unknown; ids of its options under the current choices.
   [[nodiscard]] std::size_t place_of(std::string_view label) const;
   [[nodiscard]] std::vector<std::string> options(std::string_view label) const;
 
  private:
-  /// Fills in a facet's options; the codes that they stand for.
+  /// Computes a facet's options; returns their codes.
   std::vector<std::uint32_t> offer(std::size_t facet, const PointTable& table, const std::vector<Row>& rows);
   void descend(std::size_t facet, const PointTable& table, std::vector<Row> rows,
                const std::function<void(const ProblemFilter&)>& visit);
@@ -73,8 +72,8 @@ class ProblemFilter {
   FacetPtr spread_;
   std::vector<bool> narrows_;
   std::vector<State> states_;
-  std::vector<std::string> chosen_;  ///< by hand; empty: automatic
-  std::vector<std::string> shown_;   ///< what update() took last; empty: nothing yet
+  std::vector<std::string> chosen_;  ///< explicit choices; empty: automatic
+  std::vector<std::string> shown_;   ///< last choices of update(); empty: none
   std::vector<Row> rows_;
 };
 

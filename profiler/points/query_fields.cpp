@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view throttled = "throttled";
 
-/// Names that stand for a field: what axes (profiler/plan/axes.h) and the table of points call it, or what is short.
+/// Alias of a field: its axis name (profiler/plan/axes.h), table heading, or a short form.
 struct OtherName {
   std::string_view name;
   std::string_view field;
@@ -44,7 +44,7 @@ QueryValue words(Texts&&... texts) {
   return value;
 }
 
-// Fields of the table of fields, and knobs.
+// Point fields and knobs.
 
 QueryValue value_of(const Field& field, const PointSpec& spec) {
   const FieldValue held = field.get(spec);
@@ -52,11 +52,11 @@ QueryValue value_of(const Field& field, const PointSpec& spec) {
   if (const auto* whole = std::get_if<std::int64_t>(&held)) {
     const bool chosen = field.role == FieldRole::knob && text == field.fallback;
     if (chosen) return words(left_to_algorithm);
-    // An extent below what an axis takes is one that an imported point does not state.
+    // Values below the axis minimum mark missing data of imported points.
     return *whole < field.smallest ? QueryValue{} : QueryValue{{text}, static_cast<double>(*whole)};
   }
   if (const auto* real = std::get_if<double>(&held)) return {{text}, *real};
-  // Views shorten a long mask and call page 0 "contiguous".
+  // Also accepts the display form: abbreviated masks, "contiguous" for page 0.
   return field.brief != nullptr ? words(text, brief_text(field, spec)) : words(text);
 }
 
@@ -67,7 +67,7 @@ QueryField of_field(const Field& field) {
   made.number = field.is_number();
   if (field.type == FieldType::flag) made.words = {"yes", "no"};
   if (knob) made.words = made.number ? std::vector{std::string(left_to_algorithm)} : field.words;
-  // What takes others is also asked for by one of a value's words ("window", "full").
+  // Free-form fields also match by a part of the value ("window", "full").
   if (field.other_words) {
     made.words.clear();
     if (made.number) made.wrong = [](std::string_view) { return Message(); };
@@ -87,7 +87,7 @@ QueryField of_field(const Field& field) {
   return made;
 }
 
-// What a point has beside fields and knobs: a line each.
+// Extra fields, one per column function.
 
 template <class Enum, std::size_t count>
 std::vector<std::string> words_of(const std::array<Enum, count>& all) {
@@ -135,7 +135,7 @@ QueryColumn origin_column(const PointTable& table) {
   return {[&table](Row row) { return static_cast<std::uint64_t>(table.points().origin(row)); },
           [&table](Row row) {
             const Provenance origin = table.points().origin(row);
-            // What is extrapolated is a simulation.
+            // Extrapolated points also match "simulated".
             return words(to_string(origin), origin == Provenance::extrapolated ? to_string(Provenance::simulated) : "");
           }};
 }
@@ -167,13 +167,13 @@ QueryColumn preset_column(const PointTable& table) {
 }
 
 QueryColumn reason_column(const PointTable& table) {
-  // Equal reasons are kept once: where it stands tells it from others.
+  // Equal reasons share one object, so its address is a key.
   return {[&table](Row row) { return std::uint64_t{std::bit_cast<std::uintptr_t>(&table.reason(row))}; },
           [&table](Row row) { return words(text(table.reason(row))); }};
 }
 
 std::vector<QueryField> own_fields() {
-  // One line a field; clang-format would make five of each.
+  // One row per field; clang-format would split each into five lines.
   // clang-format off
   return {
       {.name = "tile", .of = tile_column},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a query (point_query.h) can ask of a point. Derived from the table of fields (profiler/plan/fields.h) and the
-// knobs of the algorithms and of the points; what a point has beside them is a line of a table in query_fields.cpp.
+// Fields of a filter query (point_query.h): point fields (profiler/plan/fields.h), knobs, metrics, and the extra fields
+// listed in query_fields.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,45 +16,43 @@
 namespace attnscope::analysis {
 
 struct QueryValue {
-  std::vector<std::string> texts;     ///< each of them is the value; the first is the one that is offered
-  std::optional<double> number = {};  ///< what is compared; none where the point does not state it
+  std::vector<std::string> texts;     ///< equivalent texts; the first is offered in completions
+  std::optional<double> number = {};  ///< for comparisons; empty if the point has no number here
 };
 
-/// A field of the points of one table, which has to outlive it.
+/// Reads a field from a point table, which must outlive it.
 struct QueryColumn {
-  /// Equal for equal values alone; none where hardly any two points agree.
+  /// Equal keys mean equal values; none for fields whose values rarely repeat.
   std::function<std::uint64_t(Row)> key;
   std::function<QueryValue(Row)> value;
 };
 
 struct QueryField {
   std::string name;                     ///< "d", "status"
-  bool bare = false;                    ///< a bare word of a query is looked for in it, as a part of its texts
-  bool number = false;                  ///< can be compared
-  std::vector<std::string> words = {};  ///< where there are no other: all of its words; of a number, words beside it
-  bool metric = false;                  ///< of the metrics table
-  std::string_view unit = {};  ///< that of the metrics table, which a number may be written with: query_units()
-  /// Where `words` does not say: why the word cannot be a value; empty where it can. None: any word can.
+  bool bare = false;                    ///< words without a field name are searched in its texts
+  bool number = false;                  ///< supports comparisons
+  std::vector<std::string> words = {};  ///< complete list of words, if finite; for numbers, accepted non-numbers
+  bool metric = false;                  ///< a metric of the metrics table
+  std::string_view unit = {};           ///< metrics table unit, see query_units()
+  /// Returns why a word cannot be a value, if `words` is empty; none: any word is accepted.
   std::function<Message(std::string_view)> wrong = {};
   std::function<QueryColumn(const PointTable&)> of = {};
 };
 
-/// How a number of a unit of the metrics table may be written: "1.5ms" is 1.5 x 1e6 ns.
+/// Suffix of a number in a query: "1.5ms" is 1.5 x 1e6 ns.
 struct QueryUnit {
   std::string_view unit;
   std::string_view suffix;
   double factor = 1;  ///< in `unit`
 };
-/// Of the unit, ascending by factor; none for numbers that are written without.
+/// Accepted suffixes of a unit, ascending by factor; empty if there are none.
 [[nodiscard]] std::vector<QueryUnit> query_units(std::string_view unit);
 
-/// Of this table's fields, of the knobs that its algorithms state and that its points have, the others, and each line
-/// of the metrics table.
+/// All fields for a table: its point fields, knobs of its algorithms and points, extra fields, and all metrics.
 [[nodiscard]] std::vector<QueryField> query_fields(const PointTable&);
-/// Upper and lower case count the same, as they do for axes, "algo" is "algorithm" and "time" the median; nullptr for
-/// an unknown name.
+/// Finds a field case-insensitively, also by an alias ("algo", "time"). Returns nullptr for an unknown name.
 [[nodiscard]] const QueryField* find_query_field(const std::vector<QueryField>&, std::string_view name);
-/// What fields are called, other names of theirs ("N", "algo") among them.
+/// Names of the fields, including aliases ("N", "algo").
 [[nodiscard]] std::vector<std::string> query_names(const std::vector<QueryField>&);
 
 }  // namespace attnscope::analysis

@@ -14,7 +14,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Of each text the place at which it came first.
+/// Numbers the texts by first occurrence; equal texts get equal numbers.
 std::vector<std::uint64_t> numbered(const std::vector<std::string>& texts) {
   std::map<std::string_view, std::uint64_t> known;
   std::vector<std::uint64_t> numbers;
@@ -23,7 +23,7 @@ std::vector<std::uint64_t> numbered(const std::vector<std::string>& texts) {
   return numbers;
 }
 
-/// Of rows with the same knobs the same.
+/// Key of the text that `text_of` makes of a row's knobs.
 template <class Text>
 RowKey key_by_knobs(const PointTable& table, Text text_of) {
   const PointColumns::KnobsColumn& column = table.points().knobs();
@@ -38,20 +38,20 @@ std::unordered_set<std::uint64_t> keys_of(const RowKey& key, std::span<const Row
   std::uint64_t last = 0;
   for (const Row row : rows) {
     const std::uint64_t now = key(row);
-    if (keys.empty() || now != last) keys.insert(now);  // neighbours mostly agree
+    if (keys.empty() || now != last) keys.insert(now);  // adjacent rows are often equal
     last = now;
   }
   return keys;
 }
 
-/// Makes values numbers in the order in which they come; returns how many there are.
+/// Renumbers the values by first occurrence; returns the number of distinct values.
 std::uint64_t renumber(std::vector<std::uint64_t>& values) {
   std::unordered_map<std::uint64_t, std::uint64_t> known;
   for (std::uint64_t& value : values) value = known.try_emplace(value, known.size()).first->second;
   return known.size();
 }
 
-/// The number of each row's group, in the order in which they come.
+/// Group number of each row, in order of first occurrence.
 std::vector<std::uint64_t> groups_of(std::span<const RowKey> keys, const std::vector<Row>& rows) {
   std::vector<std::uint64_t> groups(rows.size());
   std::vector<std::uint64_t> column(rows.size());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rows are told apart by, as numbers that are equal where the texts are: of 100,000 rows a text each takes longer
-// than all that is asked of them.
+// Integer keys to compare and group rows; much faster than comparing texts for 100,000 rows.
 #pragma once
 
 #include <array>
@@ -16,30 +15,30 @@
 
 namespace attnscope::analysis {
 
-/// Equal for rows that are alike in one thing. The table has to outlive it.
+/// Equal for rows with equal values of one property. The table must outlive it.
 using RowKey = std::function<std::uint64_t(Row)>;
 
-/// A field's value. Throws std::logic_error for an unknown name.
+/// Field value. Throws std::logic_error for an unknown name.
 [[nodiscard]] RowKey key_of_field(const PointTable&, std::string_view field);
-/// All knobs, by their words.
+/// All knobs, by their text.
 [[nodiscard]] RowKey key_of_knobs(const PointTable&);
 /// One knob's value, where it has none that of an empty text.
 [[nodiscard]] RowKey key_of_knob(const PointTable&, std::string_view name);
-/// The device's name.
+/// Device name.
 [[nodiscard]] RowKey key_of_device(const PointTable&);
 /// Br and Bc.
 [[nodiscard]] RowKey key_of_extents(const PointTable&);
 
-/// "br=64 bc=32 ", of a row's knobs.
+/// "br=64 bc=32 " from a row's knobs.
 [[nodiscard]] std::string words_of_knobs(const Knobs&);
 
-/// Whether both sides have a key in common.
+/// Returns true if some key occurs on both sides.
 [[nodiscard]] bool share_a_key(const RowKey&, std::span<const Row> base, std::span<const Row> other);
-/// Whether they have the same ones.
+/// Returns true if both sides have the same set of keys.
 [[nodiscard]] bool have_the_same_keys(const RowKey&, std::span<const Row> base, std::span<const Row> other);
 
-/// The rows of two sides that are alike in all of some things, in the order in which the first of them stands: those of
-/// the base first. Rows keep their order.
+/// Groups the rows of two sides by equal keys. Groups are ordered by their first row, base before other; rows keep
+/// their order.
 class RowGroups {
  public:
   RowGroups(std::span<const RowKey> keys, std::span<const Row> base, std::span<const Row> other);
@@ -53,11 +52,11 @@ class RowGroups {
     return std::span<const Row>(rows_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
   }
 
-  std::vector<Row> rows_;           ///< side by side of group by group
-  std::vector<std::size_t> begin_;  ///< where each side begins; one more at the end
+  std::vector<Row> rows_;           ///< group by group, base then other
+  std::vector<std::size_t> begin_;  ///< start of each side in `rows_`, and the end
 };
 
-/// Whether two rows were asked for the same: spec(a) == spec(b), field by field.
+/// Returns true if spec(a) == spec(b).
 [[nodiscard]] bool same_spec(const PointTable&, Row a, Row b);
 
 }  // namespace attnscope::analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result as a table, said once: terminal, CSV, JSON, Markdown, HTML and the window's models write it, each in its
-// format. A cell is made when it is looked at: a table of 100,000 rows costs nothing until then.
+// A result as a table, which terminal, CSV, JSON, Markdown, HTML and item models print. Cells are computed on demand,
+// so large tables are cheap to create.
 #pragma once
 
 #include <cstddef>
@@ -18,54 +18,53 @@
 
 namespace attnscope::analysis {
 
-/// A place in columns of points.
+/// Index into point columns.
 using Row = std::uint32_t;
 
-/// Emphasis of a cell. `muted`: not measured, or not judged; `strong`: a sum, or the current configuration.
+/// Emphasis of a cell. `muted`: not measured or without verdict; `strong`: a total or the current configuration.
 enum class Tone : std::uint8_t { plain, muted, strong, better, worse };
 
 struct Cell {
-  std::string text = {};              ///< empty: no value here
-  std::optional<double> number = {};  ///< what it is sorted by; of a number the value, in base units
-  std::optional<Row> row = {};        ///< the point that it is of
+  std::string text = {};              ///< empty: no value
+  std::optional<double> number = {};  ///< sort key; for number columns the value in base units
+  std::optional<Row> row = {};        ///< point that the cell shows
 };
 
 enum class ColumnKind : std::uint8_t {
   text,
   number,
-  sentence,  ///< takes the room that others leave
+  sentence,  ///< stretches to the remaining width
 };
 
 struct Column {
-  std::string key;         ///< what programs and saved orders know it by
-  std::string title = {};  ///< for people; empty in tables that programs alone read
+  std::string key;         ///< stable id for programs and saved sort orders
+  std::string title = {};  ///< display name; empty in machine-readable tables
   ColumnKind kind = ColumnKind::text;
   std::function<Cell(std::size_t row)> cell = nullptr;
   std::string help = {};  ///< one sentence
-  /// The cell's number where the whole cell takes long: thousands of rows are sorted by it at once.
+  /// Sort key if cell() is expensive.
   std::function<std::optional<double>(std::size_t row)> number = nullptr;
-  std::function<std::string(std::size_t row)> tip = nullptr;  ///< what the text has no room for
-  std::function<Tone(std::size_t row)> tone = nullptr;        ///< in place of the row's
+  std::function<std::string(std::size_t row)> tip = nullptr;  ///< tooltip
+  std::function<Tone(std::size_t row)> tone = nullptr;        ///< overrides the row's tone
 };
 
-/// For people, for programs, or for both: people read titles, programs keys.
 struct Table {
   std::vector<Column> columns;
   std::size_t rows = 0;
   std::function<Tone(std::size_t row)> tone = nullptr;
 
   [[nodiscard]] Tone tone_of(const Column&, std::size_t row) const;
-  /// Null where there is none.
+  /// Returns nullptr for an unknown key.
   [[nodiscard]] const Column* find(std::string_view key) const;
-  /// Of columns that every table of the kind has, to be left out where what stands around the table says it.
+  /// Removes a column whose values are shown elsewhere.
   void drop(std::string_view key);
-  /// What no row has takes no room.
+  /// Removes columns that are empty in all rows.
   void drop_empty_columns();
-  /// The rows in the order of a column, those without a value last and equal ones as they stand.
+  /// Row indices sorted by a column, stable; rows without a value are last.
   [[nodiscard]] std::vector<Row> ordered(std::size_t column, bool descending) const;
 };
 
-/// As programs read it; empty of none, and of what is no number.
+/// Shortest exact text; empty for no value and for NaN or infinity.
 [[nodiscard]] std::string raw_text(std::optional<double> value);
 
 /// A table in the making, of which each row is a line of its own kind.
@@ -76,7 +75,7 @@ class TableOf {
     table_.rows = lines_->size();
   }
 
-  /// `said` of a line: a cell, its words, or a number as programs read it.
+  /// Adds a column computed from a line by `said`, which returns a Cell, text or number.
   template <class Said>
   Column& add(Column column, Said said) {
     using Of = std::invoke_result_t<Said, const Line&>;
@@ -96,7 +95,7 @@ class TableOf {
     });
     return table_.columns.emplace_back(std::move(column));
   }
-  /// A function of rows from one of lines: for a column's or the table's other parts.
+  /// Adapts a function of a line to a function of the row index, for other members of a column or table.
   template <class OfLine>
   [[nodiscard]] auto of(OfLine of_line) const {
     return [lines = lines_, of_line = std::move(of_line)](std::size_t row) { return of_line((*lines)[row]); };

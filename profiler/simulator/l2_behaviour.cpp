@@ -13,8 +13,9 @@ struct Measured {
   int ways = 0;
 };
 
-/// Ascending by compute capability. The recorded sample's settled DRAM bytes, of the problems that half_of() calls
-/// fitted: of shares 0.53, 0.6, 0.65, 0.7, 0.8 and 8, 16, 24 ways these leave the least worst error.
+/// Ascending by compute capability. Fitted to the settled DRAM bytes of the recorded sample, on the problems that
+/// half_of() assigns to fitting: the grid of shares 0.53, 0.6, 0.65, 0.7, 0.8 and 8, 16, 24 ways was searched for the
+/// smallest maximum error.
 constexpr std::array table{
     Measured{.compute = 90, .gpu = "NVIDIA H200", .effective_share = 0.7, .ways = 16},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a GPU's L2 gives way, as the simulator plays it: fitted to what was measured, GPU by GPU.
+// L2 parameters of the simulator, fitted per GPU to measured DRAM bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace attnscope {
 
-/// The L2 as a cache of hashed sets, each least recently used.
+/// L2 modeled as a set-associative cache with hashed sets and LRU replacement.
 struct L2Behaviour {
-  /// Of the nominal capacity. What SMs of both halves of an L2 read has a copy in each of them, so that less than all
-  /// of it holds different lines.
+  /// Fraction of the nominal capacity that holds distinct lines. Less than 1, because lines read by SMs of both L2
+  /// partitions are stored twice.
   double effective_share = 1;
-  /// Granules that a set holds: the fewer, the wider the range of working sets over which the cache gives way.
+  /// Granules per set; fewer ways widen the range of working sets over which misses begin.
   int ways = 0;
-  std::string_view measured_on;  ///< the GPU whose counters it was fitted to
-  bool inherited = false;        ///< of another GPU than this one
+  std::string_view measured_on;  ///< GPU whose counters it was fitted to
+  bool inherited = false;        ///< fitted to another GPU
 
   [[nodiscard]] std::int64_t capacity_bytes(const DeviceLimits& limits) const {
     return static_cast<std::int64_t>(effective_share * static_cast<double>(limits.l2_bytes));
   }
 };
 
-/// GPUs that nobody measured inherit from the nearest one that somebody did: the same compute capability, else the
-/// newest before it, else the oldest.
+/// Returns the parameters of the GPU if measured, else of the nearest measured one: the same or next lower compute
+/// capability, else the lowest.
 [[nodiscard]] L2Behaviour l2_behaviour(const DeviceLimits&);
 
 }  // namespace attnscope

@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace {
 
-// The share of `bytes`, which `of` cells hold, that falls on `part` of them. Cells at a matrix's ragged edge are
-// smaller than the others; a granule that is partly there splits its bytes evenly.
+// Part of `bytes` that falls on the cells `part` of the cells `of`. Splits evenly, although cells at a ragged matrix
+// edge are smaller.
 std::int64_t share(std::int64_t bytes, std::uint64_t part, std::uint64_t of) {
   if (part == of) return bytes;
   return bytes * std::popcount(part) / std::popcount(of);
@@ -51,7 +51,7 @@ void L2Cache::touch(std::uint64_t key, std::uint64_t cells, std::int64_t bytes, 
 }
 
 void L2Cache::flush() {
-  // An entry that is free holds nothing dirty.
+  // Free entries have no dirty bytes.
   for (std::size_t i = sets_; i < entries_.size(); ++i) {
     written_ += entries_[i].dirty_bytes;
     entries_[i].dirty_bytes = 0;
@@ -68,7 +68,7 @@ void L2Cache::clear() {
 }
 
 std::uint32_t L2Cache::set_of(std::uint64_t key) const {
-  // Other bits than home() takes, so that a set's granules do not crowd one part of the table.
+  // Uses other hash bits than home(), so that granules of one set spread over the table.
   const std::uint64_t mixed = (key ^ (key >> 33U)) * 0xC2B2AE3D27D4EB4FU;
   return static_cast<std::uint32_t>(((mixed >> 32U) * sets_) >> 32U);
 }
@@ -122,7 +122,7 @@ void L2Cache::link_first(std::uint32_t set, std::uint32_t index) {
 }
 
 std::size_t L2Cache::home(std::uint64_t key) const {
-  // Fibonacci hashing: neighbouring granules spread over the table.
+  // Fibonacci hashing: spreads adjacent granules over the table.
   const std::uint64_t mixed = (key ^ (key >> 29U)) * 0x9E3779B97F4A7C15U;
   return static_cast<std::size_t>(mixed >> 32U) & (places_.size() - 1);
 }
@@ -131,7 +131,7 @@ void L2Cache::erase_key(std::uint64_t key) {
   const std::size_t mask = places_.size() - 1;
   std::size_t hole = home(key);
   while (entries_[places_[hole]].key != key) hole = (hole + 1) & mask;
-  // Close the hole, so that no search stops at it: what follows moves back unless that would put it before its home.
+  // Backward-shift deletion: moves later entries back, unless that would place them before their home slot.
   for (std::size_t next = (hole + 1) & mask; places_[next] != 0; next = (next + 1) & mask) {
     const std::size_t wanted = home(entries_[places_[next]].key);
     if (((next - wanted) & mask) >= ((next - hole) & mask)) {

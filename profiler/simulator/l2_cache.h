@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An L2 cache in coarse grains: hashed sets, each least recently used, write-back, write-allocate without fetching (the
-// kernels store whole sectors).
+// L2 cache model with coarse granules: hashed sets, LRU per set, write-back, write-allocate without fetch (the kernels
+// store whole sectors).
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,31 @@
 
 namespace attnscope {
 
-/// Holds granules: some KiB of one matrix, divided into up to 64 cells that are present or dirty each by itself. A
-/// granule is evicted whole. Each has its place in one of the sets, by a hash: sets that were given more than their
-/// share evict while others have room, so that the cache gives way by degrees.
+/// Caches granules: a few KiB of one matrix, divided into up to 64 cells that are resident or dirty individually.
+/// Granules are evicted whole. A hash assigns each to a set; overfull sets evict while others have room, so that misses
+/// grow gradually with the working set.
 class L2Cache {
  public:
-  /// As many sets as `set_bytes` go into the capacity, and no fewer than one: one LRU list of all.
+  /// Number of sets = capacity / set_bytes; one fully associative LRU set if `set_bytes` is 0.
   explicit L2Cache(std::int64_t capacity_bytes, std::int64_t set_bytes = 0);
 
-  /// Touches the cells `cells` (a bit mask, not 0) of granule `key`, which hold `bytes` in all. A load fetches the
-  /// missing ones from DRAM.
+  /// Accesses the cells in the bit mask `cells` (not 0) of granule `key`; together they are `bytes` long. A load
+  /// fetches missing cells from DRAM.
   void load(std::uint64_t key, std::uint64_t cells, std::int64_t bytes) { touch(key, cells, bytes, false); }
   void store(std::uint64_t key, std::uint64_t cells, std::int64_t bytes) { touch(key, cells, bytes, true); }
-  /// Writes every dirty cell back and keeps it, clean.
+  /// Writes back all dirty cells; they stay resident, clean.
   void flush();
-  /// Forgets all that it holds, without a write.
+  /// Invalidates everything without writing back.
   void clear();
 
-  [[nodiscard]] std::int64_t fetched_bytes() const { return fetched_; }                          ///< DRAM reads so far
-  [[nodiscard]] std::int64_t written_bytes() const { return written_; }                          ///< DRAM writes so far
-  [[nodiscard]] std::int64_t resident_bytes() const { return resident_; }                        ///< held now
-  [[nodiscard]] std::size_t granules() const { return entries_.size() - free_.size() - sets_; }  ///< held now
+  [[nodiscard]] std::int64_t fetched_bytes() const { return fetched_; }  ///< DRAM reads so far
+  [[nodiscard]] std::int64_t written_bytes() const { return written_; }  ///< DRAM writes so far
+  [[nodiscard]] std::int64_t resident_bytes() const { return resident_; }
+  [[nodiscard]] std::size_t granules() const { return entries_.size() - free_.size() - sets_; }
 
  private:
-  // The first entries are the heads of the sets' circular LRU lists: a head's `next` is its most recent granule, its
-  // `previous` the oldest, and its bytes are those of the set.
+  // The first entries are the list heads of the sets' circular LRU lists: a head's `next` is the most recent granule,
+  // its `previous` the oldest, and its bytes are the set's total.
   struct Entry {
     std::uint64_t key = 0;
     std::uint64_t resident_cells = 0;
@@ -50,7 +50,7 @@ class L2Cache {
   void unlink(std::uint32_t entry);
   void link_first(std::uint32_t set, std::uint32_t entry);
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const;
-  // The hash table: open addressing with linear probing; 0 marks an empty place.
+  // Hash table: open addressing with linear probing; 0 is an empty slot.
   [[nodiscard]] std::size_t home(std::uint64_t key) const;
   void erase_key(std::uint64_t key);
   void grow();

@@ -14,8 +14,7 @@ namespace {
 constexpr std::int64_t max_granule_bytes = 16'384;
 constexpr std::size_t tensor_kinds = most_tensors;
 
-/// How one tensor's matrices are cut into granules of row_cells x col_cells cells. A cell is what the accesses have in
-/// common: its edges are edges of tiles.
+/// Partition of a tensor's matrices into granules of row_cells x col_cells cells. Cell edges coincide with tile edges.
 struct Cut {
   std::int64_t cell_rows = 0;
   std::int64_t cell_cols = 0;
@@ -25,17 +24,16 @@ struct Cut {
   std::int64_t granule_cols = 0;
 };
 
-/// Finds the cuts by looking at a sample of the accesses: the cell's height is the greatest common divisor of the rows
-/// at which tiles begin, its width that of the columns. A sample that misses an edge costs accuracy in DRAM bytes,
-/// never correctness of the sum.
+/// Derives the partition from a sample of accesses: cell height and width are the greatest common divisors of tile row
+/// and column offsets. A missed edge affects the accuracy of DRAM bytes, not the total.
 class CutFinder {
  public:
-  /// False when cancelled.
+  /// Returns false if cancelled.
   bool look_at(const TileProgram& program, const CancelToken& cancel) {
     constexpr std::int64_t sampled_blocks = 512;
     constexpr std::int64_t sampled_steps = 256;
     const std::int64_t blocks = program.blocks();
-    // A sample at equal distances plus the first blocks: distances alone could keep step with the tiles.
+    // Includes the first blocks: a fixed stride alone could alias with the tile pattern.
     const std::int64_t stride = std::max<std::int64_t>(1, blocks / sampled_blocks);
     for (std::int64_t block = 0; block < blocks; block += block < sampled_blocks ? 1 : stride) {
       if (cancel.cancelled()) return false;
@@ -98,7 +96,7 @@ class CutFinder {
   std::vector<TileAccess> accesses_;
 };
 
-/// Sends tile accesses to the cache, granule by granule.
+/// Feeds tile accesses to the cache, granule by granule.
 class AccessPlayer {
  public:
   AccessPlayer(L2Cache& cache, const std::array<Cut, tensor_kinds>& cuts) : cache_(cache), cuts_(cuts) {}
@@ -141,8 +139,8 @@ class AccessPlayer {
     return cells;
   }
 
-  // A hash of all four (the finalizer of splitmix64, one after another): no extent is too large for it, and two of some
-  // millions of granules in the cache have one key with a chance of 1 in a million.
+  // Hash of all four values with the splitmix64 finalizer. With millions of resident granules, the probability of a
+  // collision is about 1e-6.
   static std::uint64_t key_of(const TileAccess& access, std::int64_t granule_row, std::int64_t granule_col) {
     const auto mixed = [](std::uint64_t key, auto part) {
       key += static_cast<std::uint64_t>(part) + 0x9E3779B97F4A7C15U;
@@ -158,14 +156,14 @@ class AccessPlayer {
   std::int64_t touches_ = 0;
 };
 
-/// Cumulative counts at some moment of a launch.
+/// Cumulative byte counts at one time of a launch.
 struct Mark {
   std::int64_t fetched = 0;
   std::int64_t written = 0;
   std::int64_t l2_bytes = 0;
 };
 
-/// One launch, from its first block to the last or to the limit of accesses.
+/// Simulates one launch, up to `max_touches` accesses.
 class LaunchPlayer {
  public:
   LaunchPlayer(const KernelLaunch& launch, const DeviceLimits& limits, L2Cache& cache,
@@ -183,7 +181,7 @@ class LaunchPlayer {
         result_.occupancy.blocks_per_sm > 0 ? result_.occupancy.warps_pct / result_.occupancy.blocks_per_sm : 0;
   }
 
-  // False when cancelled.
+  // Returns false if cancelled.
   bool play(const CancelToken& cancel) {
     const std::int64_t places = std::int64_t{std::max(1, result_.occupancy.blocks_per_sm)} * limits_.sm_count;
     for (; next_block_ < std::min(places, program_.blocks()); ++next_block_) resident_.push_back(start(next_block_));
@@ -209,7 +207,8 @@ class LaunchPlayer {
 
   [[nodiscard]] Resident start(std::int64_t block) const { return {block, 0, program_.steps(block)}; }
 
-  // Every resident block makes one step, which may be over a whole matrix. False when cancelled.
+  // Advances every resident block by one step. Checks for cancellation per block, because a step may cover a whole
+  // matrix. Returns false if cancelled.
   bool round(const CancelToken& cancel) {
     const auto active = static_cast<double>(resident_.size());
     rounds_ += 1;
@@ -290,7 +289,7 @@ class LaunchPlayer {
   double sm_rounds_ = 0;
 };
 
-/// Plays the measured launches of one plan.
+/// Simulates the measured launches of one plan.
 class PlanPlayer {
  public:
   PlanPlayer(const AttentionPlan& plan, const DeviceLimits& limits, const SimulationOptions& options,
@@ -305,7 +304,7 @@ class PlanPlayer {
     }
   }
 
-  /// Nothing when cancelled.
+  /// Returns an empty optional if cancelled.
   [[nodiscard]] std::optional<std::vector<LaunchSimulation>> play() {
     CutFinder finder;
     for (const KernelLaunch* launch : launches_) {
@@ -338,8 +337,8 @@ class PlanPlayer {
     return static_cast<double>(cache.written_bytes() - before);
   }
 
-  /// What was played may hold no fresh rows of Q or heads of K and V, and so may its continuation: from a cold L2 each
-  /// byte is moved once all the same.
+  /// Distinct bytes that the simulated part did not reach (new rows of Q, new heads of K and V). From a cold L2 each is
+  /// transferred at least once.
   [[nodiscard]] static double unseen_bytes(const KernelLaunch& launch, const LaunchSimulation& result) {
     if (result.complete) return 0;
     return std::max(0.0, launch.work.distinct_bytes - result.dram_read_bytes - result.dram_write_bytes);
@@ -359,7 +358,7 @@ class PlanPlayer {
     Results results;
     const AccessObserver nobody;
     for (const KernelLaunch* launch : launches_) {
-      // The first is the same either way, and a plan of one launch is played once.
+      // The first launch starts cold in both modes, so it is simulated once.
       const bool first = launch == launches_.front();
       const bool last = launch == launches_.back();
       auto result = play(*launch, in_plan_, first ? options_.observe : nobody);
@@ -389,7 +388,7 @@ class PlanPlayer {
   L2Behaviour behaviour_;
   std::vector<const KernelLaunch*> launches_;
   std::array<Cut, tensor_kinds> cuts_;
-  L2Cache in_plan_;  ///< one launch after the other, as they are timed
+  L2Cache in_plan_;  ///< L2 state across the launches of the plan, as timed
 };
 
 }  // namespace

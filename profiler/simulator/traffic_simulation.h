@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the tile programs of a plan over a GPU's SMs and through its L2.
+// Simulates the tile programs of a plan on a GPU's SMs and L2.
 //
-// The model. A launch's blocks start in order; each SM holds as many as occupancy allows, and a finished block makes
-// room for the next. Resident blocks advance in turn, one step each, so all run at one speed. Every access goes through
-// one write-back cache of hashed sets (l2_cache.h), of the size and shape that were fitted to a GPU's counters
+// Model. Blocks of a launch start in order; each SM runs as many as occupancy allows, and a finished block makes room
+// for the next. Resident blocks advance one step each per round, so all run at equal speed. Every access goes through
+// one write-back cache with hashed sets (l2_cache.h), whose size and associativity are fitted to counters
 // (l2_behaviour.h).
 //
-// A cold start is what counters have: each launch begins with an L2 that holds nothing of it, and what it leaves dirty
-// there is its own, written when it ends (settled bytes). A plan of several launches is timed otherwise: only the first
-// begins so, and the next ones find what those before them left. Where the two differ, both are played. A warm start is
-// the state that one earlier execution leaves, launches find what those before them left, and nothing is added at the
-// end.
+// Cold start, as hardware counters see it: each launch starts with an empty L2, and the dirty lines it leaves are
+// written at its end (settled bytes). Timing of a plan with several launches differs: only the first starts cold, later
+// ones find the L2 as left. If the two differ, both are simulated. Warm start: the plan runs once before; each launch
+// finds the L2 as left, and nothing is flushed at the end.
 //
-// A launch of more than `max_touches` granule accesses is not played to its end: what it did in the second half of
-// them continues for the rest. Bytes between the SMs and L2 need no such estimate; they are the closed form's.
+// A launch with more than `max_touches` granule accesses is simulated up to that limit; the DRAM bytes of the rest are
+// extrapolated from the second half. SM<->L2 bytes are then those of the closed form.
 #pragma once
 
 #include <cstdint>
@@ -29,45 +28,43 @@
 
 namespace attnscope {
 
-/// What one access did to L2 and DRAM.
+/// Effect of one simulated tile access on L2 and DRAM.
 struct PlayedAccess {
   const KernelLaunch& launch;
-  std::int64_t round = 0;  ///< of the launch: in a round every resident block makes one step
+  std::int64_t round = 0;  ///< of the launch; each resident block makes one step per round
   std::int64_t block = 0;
   std::int64_t step = 0;
   const TileAccess& access;
-  std::int64_t l2_bytes = 0;          ///< of access.moved_bytes(): found in L2, or stored to it
-  std::int64_t dram_read_bytes = 0;   ///< the rest of them, fetched from DRAM
-  std::int64_t dram_write_bytes = 0;  ///< of other lines, dirty ones, that had to make room
+  std::int64_t l2_bytes = 0;          ///< L2 hits or stores, part of access.moved_bytes()
+  std::int64_t dram_read_bytes = 0;   ///< the rest, fetched from DRAM
+  std::int64_t dram_write_bytes = 0;  ///< dirty lines evicted by this access
 };
 using AccessObserver = std::function<void(const PlayedAccess&)>;
 
 struct SimulationOptions {
   CacheState cache = CacheState::cold;
-  std::int64_t max_touches = 2'000'000;  ///< a launch; about a tenth of a second
-  /// Called for every access that is played, in that order: step by step of the blocks that run at once; of a warm
-  /// start, the execution that counts. None costs nothing.
+  std::int64_t max_touches = 2'000'000;  ///< per launch; takes about 0.1 s
+  /// Called for each simulated access in simulation order; for warm starts only in the second execution.
   AccessObserver observe{};
 };
 
 struct LaunchSimulation {
-  Traffic traffic;  ///< SM<->L2: summed from the accesses when all were played, else the launch's closed form
+  Traffic traffic;  ///< SM<->L2: summed over accesses if complete, else the closed form
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
-  double dram_flush_bytes = 0;  ///< of those: dirty when the launch ended, and so no access's
-  /// Read and written in the course of the plan, after the launches before it: what its time there is made of. The last
-  /// one's own dirty lines are among it, as they are of a launch by itself; what others leave and nothing displaces is
-  /// written when no one waits for it.
+  double dram_flush_bytes = 0;  ///< part of dram_write_bytes: dirty lines flushed at the end of the launch
+  /// DRAM bytes when the launch runs after the earlier launches of the plan; used to predict its time. Includes the
+  /// final flush of the last launch only: dirty lines that other launches leave are written outside the timed sequence.
   double dram_in_plan_bytes = 0;
-  double busy_sms = 0;            ///< SMs with a block, averaged over the launch
-  double achieved_warps_pct = 0;  ///< resident warps of an SM that has a block, percent of what it can hold
-  Occupancy occupancy;            ///< theoretical
-  bool complete = true;           ///< every access was played
+  double busy_sms = 0;            ///< SMs with a resident block, averaged over the launch
+  double achieved_warps_pct = 0;  ///< resident warps per busy SM, percent of the maximum
+  Occupancy occupancy;            ///< theoretical occupancy
+  bool complete = true;           ///< all accesses were simulated
 };
 
-/// One result for each measured launch; nothing when cancelled. Set-up launches are not played: a cold start forgets
-/// what they leave in L2, and of a warm one it is the earlier execution that decides. Pre: every launch fits on an SM
-/// (Algorithm::refusal is empty).
+/// Returns one result per measured launch; empty if cancelled. Setup launches are not simulated: cold starts discard
+/// their L2 contents, and warm starts use those of the first execution. Pre: every launch is feasible
+/// (Algorithm::refusal() is empty).
 [[nodiscard]] std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan&, const DeviceLimits&,
                                                                             const SimulationOptions&,
                                                                             const CancelToken&);

@@ -12,7 +12,7 @@ bool begins_a_formula(std::string_view text) {
 }  // namespace
 
 std::string guarded(std::string text) {
-  // One that looks guarded already is guarded once more, so that reading gives it back.
+  // Text that already looks guarded gets a second prefix, so that without_guard() restores it exactly.
   const bool looks_guarded = without_guard(text).size() != text.size();
   if (begins_a_formula(text) || looks_guarded) text.insert(text.begin(), '\'');
   return text;

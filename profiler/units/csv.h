@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of a CSV table.
+// CSV field quoting.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace attnscope {
 
-/// A text that a spreadsheet would run as a formula gets an apostrophe before it, which spreadsheets hide and
-/// without_guard() takes away. Of texts alone; numbers stay as they are.
+/// Prefixes `'` to text that a spreadsheet would evaluate as a formula (=, +, -, @, tab, CR). Apply to text only, not
+/// to numbers. without_guard() removes the prefix.
 [[nodiscard]] std::string guarded(std::string text);
 [[nodiscard]] std::string_view without_guard(std::string_view field);
-/// A text as a field: RFC 4180, guarded(), and quoted also where readers would strip spaces.
+/// Returns `text` as a CSV field: guarded(), quoted per RFC 4180 and also if it begins or ends with a space.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 }  // namespace attnscope

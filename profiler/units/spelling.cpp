@@ -31,7 +31,7 @@ constexpr std::array<Step, 5> flop_rates{
     {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
 constexpr std::array<Step, 3> operation_rates{{{1e12, "Top/s"}, {1e9, "Gop/s"}, {1, "op/s"}}};
 constexpr std::array<Step, 5> byte_rates{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
-// GHz with three digits would tell no steps of a GPU's clock apart.
+// MHz at most: three digits of GHz cannot distinguish the clock steps of a GPU.
 constexpr std::array<Step, 3> frequencies{{{1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
 
 std::span<const Step> steps_of(std::string_view unit) {
@@ -52,13 +52,12 @@ std::string with_suffix(std::string number, std::string_view suffix) {
 }
 
 std::string scaled(double value, std::span<const Step> steps) {
-  // 0.9995 of a step already reads "1.00" of it.
+  // 0.9995 rounds to "1.00" of this step.
   const auto step = std::ranges::find_if(
       steps, [&](const Step& each) { return std::abs(value) >= 0.9995 * each.size || each.size == 1; });
   return with_suffix(number_text(value / step->size), step->suffix);
 }
 
-/// The unit of so many.
 std::string unit_word(std::string_view unit, double value) {
   if (unit == "1") return {};
   if (unit == "Tflop/s") return "TFLOP/s";
@@ -69,7 +68,7 @@ std::string unit_word(std::string_view unit, double value) {
   return std::string(unit);
 }
 
-/// From five digits before the point on, in groups of three.
+/// Inserts a comma every three digits if there are five or more before the decimal point.
 std::string in_groups(std::string digits) {
   const std::size_t first = digits.front() == '-' ? 1 : 0;
   std::size_t place = std::min(digits.find('.'), digits.size());
@@ -137,7 +136,7 @@ std::string number_text(double value, int significant) {
   const double magnitude = std::abs(value);
   if (magnitude < 1e-3 || magnitude >= 1e9) return fmt::format("{:.{}g}", value, significant);
   const auto digits_before_point = [](double size) { return static_cast<int>(std::floor(std::log10(size))) + 1; };
-  // 0.99999 has no digit before its point, but reads 1.00.
+  // 0.99999 has no digit before its decimal point but prints as 1.00.
   const double grain = std::pow(10, digits_before_point(magnitude) - significant);
   int decimals = std::max(0, significant - digits_before_point(std::round(magnitude / grain) * grain));
   if (std::abs(value - std::round(value)) < 1e-9 * magnitude) decimals = 0;

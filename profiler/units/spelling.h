@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How quantities read, everywhere: traffic and rates in powers of 1000, capacities in powers of 1024, three significant
-// digits, the same bytes on every machine and in every locale.
+// Number formatting, locale-independent. Traffic and rates use powers of 1000, capacities powers of 1024; three
+// significant digits by default.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-/// Numbers that know their unit: seconds where nanoseconds are wanted do not compile.
+/// Number with a unit type; mixing units (seconds as nanoseconds) does not compile.
 template <class Unit>
 struct Amount {
   double value = 0;
@@ -27,19 +27,19 @@ struct Amount {
 
 using Nanoseconds = Amount<struct NanosecondUnit>;
 using Seconds = Amount<struct SecondUnit>;
-using Bytes = Amount<struct ByteUnit>;         ///< that move
-using Capacity = Amount<struct CapacityUnit>;  ///< bytes that there is room for
+using Bytes = Amount<struct ByteUnit>;         ///< transferred bytes (powers of 1000)
+using Capacity = Amount<struct CapacityUnit>;  ///< memory sizes (powers of 1024)
 using Elements = Amount<struct ElementUnit>;
 using Flops = Amount<struct FlopUnit>;
 using BytesPerSecond = Amount<struct ByteRateUnit>;
 using FlopsPerSecond = Amount<struct FlopRateUnit>;
 using Hertz = Amount<struct HertzUnit>;
-using Share = Amount<struct ShareUnit>;      ///< 0.05: a twentieth
-using Percent = Amount<struct PercentUnit>;  ///< 5: a twentieth
+using Share = Amount<struct ShareUnit>;      ///< 0.05 = 5%
+using Percent = Amount<struct PercentUnit>;  ///< 5 = 5%
 
 /// "1.24 ms"
 [[nodiscard]] std::string text(Nanoseconds);
-/// What is waited for: "2 h 05 min", "1 min 20 s", "4 s".
+/// "2 h 05 min", "1 min 20 s", "4 s"; rounded up to whole seconds.
 [[nodiscard]] std::string text(Seconds);
 /// "1.07 GB"
 [[nodiscard]] std::string text(Bytes);
@@ -57,22 +57,22 @@ using Percent = Amount<struct PercentUnit>;  ///< 5: a twentieth
 [[nodiscard]] std::string text(Hertz);
 /// "98.6%"
 [[nodiscard]] std::string text(Percent);
-/// As percent: of 0.05 "5%".
+/// "5%" for 0.05.
 [[nodiscard]] std::string text(Share);
 
-/// "0.0123", "4.31", "12,300": no exponent between 0.001 and a billion, groups of digits from 10,000 on; whole numbers
-/// have no decimals, and what is no number is "–".
+/// "0.0123", "4.31", "12,300": no exponent from 0.001 to 1e9, digit groups from 10,000 on, no decimals for whole
+/// numbers, "–" for NaN and infinity.
 [[nodiscard]] std::string number_text(double value, int significant = 3);
-/// As many significant digits, from 3 to 6, as tell two numbers apart; 3 of equal ones.
+/// Number of significant digits (3 to 6) at which the two numbers print differently; 3 if they are equal.
 [[nodiscard]] int digits_between(double low, double high);
-/// As many digits as it takes to read the very value back, as exports have it: "123456789", "0.1".
+/// Shortest text that parses back to the same double: "123456789", "0.1". Used by exports.
 [[nodiscard]] std::string exact_text(double value);
-/// A value in a unit of the metrics table ("byte", "ns", "percent", "flop/s", ...); of "1" the number alone.
+/// Formats a value in a unit of the metrics table ("byte", "ns", "percent", "flop/s", ...); "1" has no suffix.
 [[nodiscard]] std::string value_text(double value, std::string_view unit);
-/// "512", "4k", "1M", "1500": a sequence length, k = 1024, M = 1024k.
+/// Formats a sequence length: "512", "4k", "1M", "1500"; k = 1024, M = 1024k.
 [[nodiscard]] std::string length_text(double n);
 
-/// One factor and unit for a whole axis or table: value x factor reads in `suffix` ("GB") up to `largest`.
+/// Common scale of an axis or table column with values up to `largest`: value x factor is in `suffix` ("GB").
 struct UnitScale {
   double factor = 1;
   std::string suffix;
