@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thing that can run sweep points: a GPU, or the simulator that stands for one.
+// Interface of a device that runs sweep points: a GPU or the simulator.
 #pragma once
 
 #include <chrono>
@@ -27,12 +27,12 @@ struct DeviceInfo {
   bool simulated = false;
   int ordinal = 0;
   DeviceLimits limits;
-  std::string l2_from = {};  ///< simulated: the GPU whose L2 it plays, where its own was never measured; else empty
-  /// Simulated: of which GPU and when the rates were measured that its times are predicted with; empty: by table.
+  std::string l2_from = {};  ///< Simulated GPU without measured L2 data: the GPU whose L2 model is used; else empty.
+  /// Simulated: GPU and date of the ceilings that its times are predicted from; empty if datasheet rates are used.
   std::string rates_from = {};
 };
 
-/// The software that a measurement depends on; empty strings where a part is absent.
+/// Versions of the software that a measurement depends on; empty if a component is absent.
 struct Environment {
   std::string app_version;
   std::string driver_version;
@@ -46,31 +46,34 @@ struct Environment {
 enum class CounterState { available, not_permitted, busy, unsupported, not_installed, not_asked };
 struct CounterAvailability {
   CounterState state = CounterState::not_asked;
-  Message reason;  ///< why not, one sentence
-  Message fix;     ///< what to do on this machine, one sentence
+  Message reason;  ///< Why counters are unavailable; one sentence.
+  Message fix;     ///< How to enable them on this machine; one sentence.
 };
 
 struct MeasureOptions {
   bool counters = true;
   bool verify = true;
-  std::vector<std::string> extra_metrics;  ///< counters by their Nsight Compute names
+  std::vector<std::string> extra_metrics;  ///< Extra counters, by their Nsight Compute names.
   int min_samples = 10;
   int max_samples = 200;
-  double max_noise = 0.02;  ///< relative interquartile spread at which sampling stops
-  bool bare = false;        ///< the launches run max_samples times as a whole and never besides, for who looks on
+  double max_noise = 0.02;  ///< Relative interquartile range at which sampling stops.
+  /// Runs the launches exactly max_samples times and no others, so that an external profiler sees only these.
+  bool bare = false;
   std::chrono::milliseconds timeout{
-      15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
+      /// Limit per point: sampling stops when it is reached; a launch that exceeds it ends the point as `timeout`.
+      15'000};
   std::uint64_t seed = 20220527;
   InputKind input_kind = InputKind::normal;
-  std::chrono::nanoseconds spin{};  ///< added to each timed sample, for tests of verdicts; neither stored nor sent
-  /// Another number, other addresses of all buffers; 0: wherever they are. Where they lie moves a time by half a
-  /// percent. To an algorithm that is not built in, other inputs as well.
+  /// Delay added to each timed sample, to test verdicts. Neither stored nor sent to workers.
+  std::chrono::nanoseconds spin{};
+  /// Each nonzero value gives all buffers different addresses, which can change a time by 0.5%; 0: no control over
+  /// addresses. For user-defined kernels it also selects other inputs.
   std::uint64_t placement = 0;
   bool keep_sources =
-      false;  ///< of a user's kernel the texts of its files go with its points: StatementSource::content
+      false;  ///< Store the source files of user-defined kernels with their points (StatementSource::content).
 };
 
-/// What compiling one kernel gave.
+/// Result of compiling one kernel.
 struct BuildReport {
   std::string kernel;  ///< "fa2 fwd d128 128x64 fp16"
   int registers = 0;
@@ -79,17 +82,18 @@ struct BuildReport {
   std::int64_t local_bytes = 0;
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
-  bool compiled = false;  ///< else these figures are not known: it failed, or came compiled
+  /// False if compilation failed or the kernel came as a binary; the figures above are then unknown.
+  bool compiled = false;
   bool cached = false;
-  std::string digest;  ///< of all that decides what the compiler makes: LaunchRecord::digest
-  Message error;       ///< when it failed: what went wrong, and on the lines after it the compiler's log
+  std::string digest;  ///< Digest of all compiler inputs; see LaunchRecord::digest.
+  Message error;       ///< If compilation failed: the cause, then the compiler's log on the following lines.
 };
 
 struct CeilingOptions {
-  int rounds = 9;  ///< each load is sampled so often, in another order each time
+  int rounds = 9;  ///< Samples per load; each round shuffles the order.
   std::uint64_t seed = 20220527;
 };
-/// A device's ceilings, and what a reader of them has to know: one sentence each.
+/// Ceilings of a device, and remarks about their conditions; one sentence each.
 struct CeilingSet {
   std::vector<Ceiling> ceilings;
   std::vector<Message> remarks;
@@ -100,7 +104,8 @@ struct CeilingFailure {
 };
 using CeilingProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// Points that are counted in one session: what a session costs by itself is then 2 ms a point on an H200.
+/// Maximum number of points counted in one profiling session. The session's fixed cost is then 2 ms per point on an
+/// H200.
 inline constexpr std::size_t most_in_session = 16;
 
 class Device {
@@ -108,71 +113,73 @@ class Device {
   virtual ~Device() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
-  /// What points name: the registry that the device was opened with.
+  /// The registry that the device was opened with; points refer to its algorithms.
   [[nodiscard]] virtual const Registry& algorithms() const = 0;
   [[nodiscard]] virtual Environment environment() const = 0;
   [[nodiscard]] virtual CounterAvailability counters() const = 0;
 
-  /// The names in `names` that this device's counters do not know, each with up to three near matches: itself among
-  /// them, where others of its architecture have it.
+  /// A name that this device's counters do not include, with up to three near matches. The matches include the name
+  /// itself if other chips of its architecture have it.
   struct UnknownMetric {
     std::string name;
     std::vector<std::string> near;
   };
   [[nodiscard]] virtual std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const = 0;
 
-  /// Compiles what the points need, in parallel, into the cache. Optional: measure() compiles what is missing. Compile
-  /// failures are kept for the point that needs the kernel. `progress` is called from one thread at a time.
+  /// Compiles the kernels of these points into the cache, in parallel. Optional: measure() compiles missing kernels. A
+  /// compile failure is reported with the point that needs the kernel. Calls of `progress` are serialized.
   using BuildProgress = std::function<void(std::size_t done, std::size_t total, const BuildReport&)>;
   virtual void prepare(std::span<const PointSpec> points, const CancelToken&, const BuildProgress& progress) = 0;
 
-  /// Device bytes free now (the simulator: the named GPU's memory).
+  /// Free device memory in bytes; for the simulator, the memory of the simulated GPU.
   [[nodiscard]] virtual std::int64_t free_bytes() const = 0;
 
-  /// Runs one point to a disposition. Never throws for what a point can do wrong. After a `crashed` or `timeout` that
-  /// left the context unusable, usable() is false and the runner stops: the process must be restarted to go on.
+  /// Measures one point; its failures are dispositions, not exceptions. If a `crashed` or `timeout` point left the
+  /// context unusable, usable() returns false and the process must be restarted.
   [[nodiscard]] virtual PointRecord measure(const PointSpec&, const MeasureOptions&, const CancelToken&) = 0;
   [[nodiscard]] virtual bool usable() const { return true; }
 
-  /// What the device is capable of: measured in some seconds; of one that has nothing to measure, what its datasheet
-  /// says. After a failure that left the context unusable, usable() is false.
+  /// Measures the device's ceilings in a few seconds. A device that cannot measure returns datasheet figures. If a
+  /// failure left the context unusable, usable() returns false.
   [[nodiscard]] virtual Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions&, const CancelToken&,
                                                                     const CeilingProgress& progress);
 
-  /// A point as far as it came; one that `waits` is whole once count() has added its counters.
+  /// A measured point. If `waits`, count() still has to add its counters.
   struct Uncounted {
     PointRecord record;
     bool waits = false;
   };
-  /// measure(), but for the counters where count() can add those of several points at once, for less.
+  /// Like measure(), but may leave the counters to count(), which collects those of several points at a lower cost.
   [[nodiscard]] virtual Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                                     const CancelToken& cancel) {
     return {measure(spec, options, cancel), false};
   }
-  /// Whether `next` should be measured before the points that wait are counted: not where they are many already, or
-  /// need much memory.
+  /// Returns true if `next` should be measured before the waiting points are counted; false if too many points wait or
+  /// their buffers need too much memory.
   [[nodiscard]] virtual bool counts_with([[maybe_unused]] std::span<const PointSpec> waiting,
                                          [[maybe_unused]] const PointSpec& next) const {
     return false;
   }
-  /// The point that measure_uncounted() is called with after the next count(): a device in another process begins it
-  /// while that count's records are on their way.
+  /// Announces the point of the first measure_uncounted() call after the next count(). A remote device starts it before
+  /// the records of that count() have arrived.
   virtual void announce(const PointSpec&, const MeasureOptions&) {}
-  /// What became of points that waited.
+  /// Result of count().
   struct Counted {
-    std::vector<bool> whole;  ///< of each; one that is not was left, when it was cancelled or the device was lost
-    std::optional<std::size_t> lost_to = {};  ///< the one that cost the device, which is whole; usable() is false then
+    /// One flag per record: true if complete. A record is incomplete if counting was cancelled or the device was lost.
+    std::vector<bool> whole;
+    /// Index of the point that made the device unusable. That record is complete.
+    std::optional<std::size_t> lost_to = {};
   };
-  /// Adds the counters to records that wait, in the order in which they were measured, with the options of then. Those
-  /// that are whole have the disposition that they would have had alone.
+  /// Adds counters to waiting records, in measurement order. `options` must be those of the measurement. A complete
+  /// record has the same disposition as if it had been counted alone.
   [[nodiscard]] virtual Counted count(std::span<PointRecord* const> records, const MeasureOptions&,
                                       const CancelToken&) {
     return {.whole = std::vector<bool>(records.size(), true)};
   }
 };
 
-/// Whether a GPU counts the next point in one session with those that wait: no more than most_in_session, and in a
-/// quarter of its memory.
+/// Returns true if `next` fits in one profiling session with `waiting`: at most most_in_session points that use at most
+/// a quarter of the device memory.
 [[nodiscard]] bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits&,
                                   const Registry&);
 

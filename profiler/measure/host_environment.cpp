@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// PRETTY_NAME of os-release(5), or the kernel's name where there is no such file.
+// PRETTY_NAME of os-release(5) and the kernel version; only the latter if there is no such file.
 std::string operating_system() {
   utsname kernel{};
   std::string kernel_name;

@@ -5,10 +5,10 @@
 
 namespace attnscope {
 
-/// As `--version` prints it: "0.1.0".
+/// Version as printed by `--version`: "0.1.0".
 [[nodiscard]] const char* program_version();
 
-/// The parts of an Environment that need no GPU: this program's version and the operating system's name.
+/// The fields of Environment that need no GPU: program version and operating system.
 [[nodiscard]] Environment host_environment();
 
 }  // namespace attnscope

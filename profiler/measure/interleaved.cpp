@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether the kernel is wrong; an infeasible point is not.
+/// Returns true if the kernel failed; an infeasible point is not a failure.
 bool is_failure(Disposition disposition) {
   return disposition == Disposition::incorrect || disposition == Disposition::compile_error ||
          disposition == Disposition::timeout || disposition == Disposition::crashed;

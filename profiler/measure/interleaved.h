@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two sides measured in the same rounds, in shuffled order, until a verdict is reached, or rounds or time are used up.
+// Measures baseline and candidate in the same rounds, in shuffled order, until a verdict, the maximum rounds or the
+// timeout.
 #pragma once
 
 #include <array>
@@ -15,18 +16,18 @@
 namespace attnscope {
 
 struct InterleavedPlan {
-  std::array<std::vector<PointSpec>, 2> sides;  ///< baseline, candidate: as many points each
-  SweepRounds rounds;                           ///< at most so many
-  std::vector<std::size_t> looks;               ///< rounds after which decided() is asked
-  int fewest_rounds = 1;                        ///< before time may run out
-  std::chrono::duration<double> timeout{};      ///< no round begins after it
-  MeasureOptions measure;                       ///< `verify` of the first round
-  std::uint64_t placement = 0;                  ///< not 0: MeasureOptions::placement of the first round; then one more
+  std::array<std::vector<PointSpec>, 2> sides;  ///< Baseline and candidate; equal numbers of points.
+  SweepRounds rounds;                           ///< Maximum number of rounds.
+  std::vector<std::size_t> looks;               ///< Rounds after which decided() is called.
+  int fewest_rounds = 1;                        ///< Minimum number of rounds before the timeout applies.
+  std::chrono::duration<double> timeout{};      ///< No round starts after this time.
+  MeasureOptions measure;                       ///< `verify` applies to the first round only.
+  std::uint64_t placement = 0;  ///< MeasureOptions::placement of the first round, incremented each round; 0: none.
 };
 
-/// What the rounds need of whoever asks for them.
+/// Callbacks of measure_interleaved().
 struct InterleavedHooks {
-  std::function<bool(int round)> begin_round;  ///< false: cancelled
+  std::function<bool(int round)> begin_round;  ///< Returns false if cancelled.
   std::function<Device&(std::size_t side)> device;
   std::function<void(std::size_t side, std::size_t place, int round, const PointRecord&)> keep;
   std::function<bool()> decided;
@@ -34,12 +35,12 @@ struct InterleavedHooks {
 };
 
 struct InterleavedOutcome {
-  int rounds = 0;  ///< whole ones
+  int rounds = 0;  ///< Complete rounds.
   bool out_of_time = false;
-  bool failed = false;  ///< a point was incorrect, did not compile, hung or crashed
+  bool failed = false;  ///< A point was incorrect, did not compile, timed out or crashed.
 };
 
-/// In the first round every point of each side is measured; later a point no longer that a side did not run.
+/// The first round measures every point of both sides. Later rounds skip points that did not run on one side.
 [[nodiscard]] InterleavedOutcome measure_interleaved(const InterleavedPlan&, const InterleavedHooks&,
                                                      const CancelToken&);
 

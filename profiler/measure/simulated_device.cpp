@@ -22,15 +22,15 @@
 namespace attnscope {
 namespace {
 
-/// One kernel's simulated values, or those of several in sum.
+/// Simulated values of one kernel, or the sum of several.
 struct KernelValues {
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
   Traffic traffic;
-  double warps_pct_ns = 0;  ///< achieved occupancy x time, so that it can be averaged over kernels
+  double warps_pct_ns = 0;  ///< Achieved occupancy times ns, for averaging over kernels.
   double time_ns = 0;
-  double kernels_ns = 0;  ///< the same, of each kernel by itself
-  bool complete = true;   ///< played whole
+  double kernels_ns = 0;  ///< Sum of the kernels' individual times.
+  bool complete = true;   ///< All blocks were simulated.
 
   void add(const KernelValues& other, std::int64_t times) {
     const auto runs = static_cast<double>(times);
@@ -43,7 +43,7 @@ struct KernelValues {
     complete = complete && other.complete;
   }
 
-  /// The counter behind a row of the metrics table, if the simulator has it.
+  /// Value of a counter in the metrics table, if the simulator provides it.
   [[nodiscard]] std::optional<double> counter(std::string_view key) const {
     if (key == metric_key::dram_read_bytes) return dram_read_bytes;
     if (key == metric_key::dram_write_bytes) return dram_write_bytes;
@@ -53,14 +53,14 @@ struct KernelValues {
     return std::nullopt;
   }
 
-  /// Bytes between SMs and L2 are exact also where the launch was not played to its end.
+  /// SM<->L2 bytes are exact even if the launch was simulated only partially.
   [[nodiscard]] Provenance provenance(std::string_view key) const {
     const bool exact = key == metric_key::l2_to_sm_bytes || key == metric_key::sm_to_l2_bytes;
     return complete || exact ? Provenance::simulated : Provenance::extrapolated;
   }
 };
 
-/// Of the machine that it stands for.
+/// Number of GPUs of the simulated machine.
 constexpr int most_simulated_gpus = 8;
 
 bool is_simulated_counter(const Metric& metric) {
@@ -100,7 +100,7 @@ class SimulatedDevice final : public Device {
     return unknown;
   }
 
-  void prepare(std::span<const PointSpec>, const CancelToken&, const BuildProgress&) override {}  // nothing to compile
+  void prepare(std::span<const PointSpec>, const CancelToken&, const BuildProgress&) override {}
 
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
                                     const CancelToken& cancel) override {
@@ -156,7 +156,7 @@ class SimulatedDevice final : public Device {
         Provenance::modelled);
     const bool several = several_launches(plan.launches);
     const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations, false), rates_);
-    // Several are timed together as well, from an L2 that is cold before the first alone.
+    // Also predict all launches in sequence, where L2 is cold only before the first.
     const std::vector<LaunchTime> together = several ? launch_times(loads_of(plan, *simulations, true), rates_) : times;
     KernelValues sum;
     std::size_t next = 0;
@@ -196,7 +196,7 @@ class SimulatedDevice final : public Device {
     kernel_record(record, "all").complete = sum.complete;
   }
 
-  /// `together`: each after the one before it, else each by itself.
+  /// `together`: each launch follows the previous one; else each starts with its own cold L2.
   [[nodiscard]] std::vector<LaunchLoad> loads_of(const AttentionPlan& plan,
                                                  std::span<const LaunchSimulation> simulations, bool together) const {
     std::vector<LaunchLoad> loads;
@@ -248,7 +248,7 @@ class SimulatedDevice final : public Device {
 
 std::string simulated_uuid(const DeviceLimits& limits) {
   std::string uuid = "SIM-" + limits.name;
-  // A GPU of somebody's own is another one once a value of it has changed.
+  // A hypothetical GPU gets another UUID when one of its values changes.
   if (limits.stated.tensor_flops > 0) uuid += " " + digest_of_values(limits);
   std::ranges::replace(uuid, ' ', '-');
   return uuid;

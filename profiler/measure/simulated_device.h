@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that is not there: the Device interface, answered by playing tile programs through an L2 model.
+// Device implementation that replays tile programs through an L2 model.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,19 @@
 
 namespace attnscope {
 
-/// What such a device is known by, which tells GPUs of one's own of one name and other values apart: "SIM-NVIDIA-H200".
+/// UUID of a simulated device: "SIM-NVIDIA-H200". For a hypothetical GPU it includes a digest of its values.
 [[nodiscard]] std::string simulated_uuid(const DeviceLimits&);
 
-/// What `attnscope ceilings` measured of a GPU.
+/// Ceilings of a GPU as measured by `attnscope ceilings`.
 struct MeasuredCeilings {
   std::vector<Ceiling> ceilings{};
-  std::string from{};  ///< which GPU's, and when: DeviceInfo::rates_from
+  std::string from{};  ///< GPU and date of the measurement; see DeviceInfo::rates_from.
 };
 
-/// Stands for the GPU with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates (see
-/// traffic_simulation.h for the model). Every value is simulated, extrapolated where a launch is
-/// too long to be played whole, or, where it is a closed form, modelled. Times are predicted with the rates that were
-/// measured, as far as there are any, else by table. `unit`: which of several in one machine, from 1, each with a UUID
-/// of its own; 0: the only one.
+/// Creates a simulated device with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates
+/// (see traffic_simulation.h). Values have the provenance simulated, extrapolated (launch too long to simulate
+/// completely) or modelled (closed form). Times use measured rates if available, else datasheet rates. `unit`: number
+/// of the GPU in a simulated machine, from 1, each with its own UUID; 0: a single GPU.
 [[nodiscard]] std::unique_ptr<Device> make_simulated_device(const DeviceLimits&, const Registry&,
                                                             const MeasuredCeilings& = {}, int unit = 0);
 

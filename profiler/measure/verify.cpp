@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-// (n_q, n_k): single elements, lengths around tile edges, more queries than keys and the other way round.
+// (n_q, n_k): single elements, lengths around tile edges, more queries than keys and vice versa.
 constexpr std::array<std::pair<std::int64_t, std::int64_t>, 11> shapes{{{1, 1},
                                                                         {64, 128},
                                                                         {239, 1},
@@ -30,7 +30,7 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 11> shapes{{{1, 1},
                                                                         {4224, 4224}}};
 constexpr std::array<std::int64_t, 8> head_dims{32, 40, 64, 80, 96, 128, 192, 256};
 
-// A fitting subset for what is not crossed with everything: ragged and whole tiles, more queries and more keys.
+// Subset for cases that are not fully crossed.
 constexpr std::array<std::int64_t, 5> few_head_dims{32, 64, 80, 128, 256};
 constexpr std::array dtypes = [] {
   std::array<DType, dtype_traits.size()> all{};
@@ -38,7 +38,7 @@ constexpr std::array dtypes = [] {
   return all;
 }();
 
-/// Two batch entries, the first of them of no keys at all.
+/// Two batch entries; the first one has no keys.
 Mask one_empty_entry(std::int64_t n_k) {
   Mask mask;
   mask.lengths = Mask::Lengths::list;
@@ -50,7 +50,7 @@ Mask mask_of(std::string_view text) {
   return parse_mask(text).value();
 }
 
-/// Windows, lengths and blocks, and what of them meets the diagonal.
+/// Windows, key lengths and block masks, some combined with a causal mask.
 std::vector<Mask> other_masks(std::int64_t n_k) {
   Mask causal_ragged = one_empty_entry(n_k);
   causal_ragged.right = 0;
@@ -59,8 +59,8 @@ std::vector<Mask> other_masks(std::int64_t n_k) {
           mask_of("blocks:128:random40")};
 }
 
-/// A small tile, the default one, and an odd one in the other raster; where the kernels begin at 64 rows, such of
-/// those.
+/// A small tile, the default tile and an odd tile in the other raster; tiles from 64 rows up for kernels that need
+/// them.
 std::vector<Config> configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
                                 const DeviceLimits& limits) {
   const auto first_that_runs = [&](std::initializer_list<Config> configs) -> Config {
@@ -77,8 +77,8 @@ std::vector<Config> configs_for(const Algorithm& algorithm, const AttentionProbl
                            {TileShape{.br = 128, .bc = 80}, heads}})};
 }
 
-/// The default tile and a small one, with as many splits as the algorithm likes, few, and more than short caches have
-/// tiles.
+/// Default tile and small tile, each with the algorithm's own number of splits, with few, and with more than short
+/// caches have tiles.
 std::vector<Config> decode_configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
                                        const DeviceLimits& limits) {
   std::vector<Config> configs;
@@ -91,19 +91,19 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
   return configs;
 }
 
-/// Puts cases together, problem by problem.
+/// Builds the list of cases, problem by problem.
 class CaseTable {
  public:
   CaseTable(std::vector<const Algorithm*> algorithms, const DeviceLimits& limits)
       : algorithms_(std::move(algorithms)), limits_(limits) {}
 
-  /// The problem in every tile of every algorithm, without what an algorithm cannot do at all; what it could do on
-  /// another device stays, to be skipped with the reason.
+  /// Adds the problem for every algorithm and configuration. Leaves out shapes that an algorithm does not support on
+  /// any device; configurations that only this device cannot run are kept and reported as skipped.
   template <class Configs>
   void add(const AttentionProblem& problem, InputKind inputs, const Configs& configs_of) {
     for (const Algorithm* algorithm : algorithms_) {
       const std::vector<int>& dims = algorithm->facts().head_dims;
-      // On one GPU these are another algorithm.
+      // Sequence sharing is only defined for several GPUs.
       if (problem.gpus == 1 && algorithm->facts().shares_sequence()) continue;
       if (std::ranges::find(dims, problem.d) == dims.end()) continue;
       for (const Config& config : configs_of(*algorithm, problem, limits_)) {
@@ -132,13 +132,13 @@ class CaseTable {
 
 using Shapes = std::initializer_list<std::pair<std::int64_t, std::int64_t>>;
 
-/// Full and causal forward attention: everything crossed with everything.
+/// Full and causal forward attention; all parameters crossed.
 void add_forward(CaseTable& table) {
   for (const std::int64_t d : head_dims) {
     for (const DType dtype : dtypes) {
       for (const Mask& mask : {Mask::none, Mask::causal}) {
         for (const auto& [n_q, n_k] : shapes) {
-          // Two batch entries of one K/V head with two query heads: every index of the layout takes two values.
+          // Two batch entries and two query heads per K/V head, so that every layout index takes two values.
           const AttentionProblem problem{
               .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = n_q, .n_k = n_k, .d = d};
           for (const InputKind inputs : input_kinds()) table.add(problem, inputs, configs_for);
@@ -148,7 +148,6 @@ void add_forward(CaseTable& table) {
   }
 }
 
-/// The other masks, and dropout.
 void add_masks_and_dropout(CaseTable& table) {
   using enum InputKind;
   for (const std::int64_t d : few_head_dims) {
@@ -196,7 +195,7 @@ void add_backward(CaseTable& table) {
             table.add(problem, inputs, configs_for);
             const bool whole_tiles = n_q == 384;
             if (!one_of_three || inputs != normal || (!plain && !whole_tiles)) continue;
-            // One reference serves all three.
+            // All three use the same reference.
             AttentionProblem other = problem;
             other.deterministic = true;
             table.add(other, inputs, configs_for);
@@ -215,7 +214,7 @@ void add_backward(CaseTable& table) {
   }
 }
 
-/// Groups of one and of three query heads; those of two are everywhere else.
+/// GQA groups of one and three query heads; all other cases use two.
 void add_groups(CaseTable& table) {
   for (const std::int64_t d : {64, 128}) {
     for (const DType dtype : dtypes) {
@@ -223,7 +222,7 @@ void add_groups(CaseTable& table) {
         for (const Mask& mask : {Mask::none, Mask::causal, mask_of("causal+lengths:ramp")}) {
           for (const std::int64_t heads_q : {2, 6}) {
             for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {203, 203}, {384, 384}}) {
-              if (n_q == n_k && heads_q != 2) continue;  // for kernels that take nothing else
+              if (n_q == n_k && heads_q != 2) continue;  // square shapes for kernels that support no others
               table.add({.dtype = dtype,
                          .pass = pass,
                          .mask = mask,
@@ -242,7 +241,7 @@ void add_groups(CaseTable& table) {
   }
 }
 
-/// Two GPUs, in every order of tokens.
+/// Two GPUs, with every assignment of tokens.
 void add_shared(CaseTable& table) {
   const auto chosen = [](const Algorithm& algorithm, const AttentionProblem& problem, const DeviceLimits& limits) {
     return std::vector{algorithm.default_config(problem, limits)};
@@ -266,7 +265,7 @@ void add_shared(CaseTable& table) {
   }
 }
 
-/// Few queries against a cache, contiguous or paged.
+/// Few queries with a contiguous or paged KV cache.
 void add_decoding(CaseTable& table) {
   for (const std::int64_t d : {64, 80, 128, 256}) {
     for (const DType dtype : dtypes) {
@@ -301,7 +300,7 @@ VerifyResult judge(const PointRecord& record) {
   const bool checked = record.max_abs_error.has_value();
   switch (record.disposition) {
     case Disposition::ok:
-    case Disposition::no_counters:  // the output was computed and checked all the same
+    case Disposition::no_counters:  // the output was checked before counting
       result.outcome = checked ? VerifyOutcome::pass : VerifyOutcome::skip;
       result.reason =
           checked ? record.reason : make_reason("point.not_checked", "The device did not check the output.");
@@ -355,7 +354,7 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
     return summary;
   }
 
-  // Inputs change no kernel: the cases of one spec need it once.
+  // Inputs do not change the kernel: prepare each spec once.
   std::vector<PointSpec> specs;
   std::unordered_set<std::string> seen;
   for (const VerifyCase& verify_case : cases) {

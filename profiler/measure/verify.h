@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle table: every algorithm on every awkward shape, each checked against the reference.
+// Verification cases: every algorithm on difficult shapes, checked against the reference.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,18 @@ struct VerifyCase {
 /// "fa2 fp16 causal ... tile 128x64, ascending inputs"
 [[nodiscard]] Message describe(const VerifyCase&);
 
-/// What the named algorithms (empty: all of them) are put to. Full and causal forward attention: all shapes x head
-/// dimensions x dtypes x input kinds x three tile shapes. On a subset of those: windows, key lengths, block masks,
-/// dropout, gradients (under each of these, deterministic too), groups of query heads, and decoding with splits and
-/// pages. Algorithms and tiles change fastest, so that a device can keep the reference of a problem and its inputs. The
-/// middle tile is the algorithm's own default; the others make ragged edges and several tiles out of the small shapes,
-/// the last with heads fastest. What an algorithm refuses by the shape alone, on any device, is not in the table.
+/// Cases for the named algorithms (empty: all). Full and causal forward attention: all shapes x head dimensions x
+/// dtypes x input kinds x three tiles. On subsets: windows, key lengths, block masks, dropout, gradients (also
+/// deterministic), GQA groups, and decoding with splits and pages. Algorithms and tiles vary fastest, so that a device
+/// can reuse references. The second tile is the algorithm's default; the others give ragged edges and several tiles for
+/// small shapes. Shapes that an algorithm supports on no device are left out.
 [[nodiscard]] std::vector<VerifyCase> verify_cases(std::span<const std::string> algorithms, const DeviceLimits&,
                                                    const Registry&);
 
 enum class VerifyOutcome { pass, fail, skip };
 struct VerifyResult {
   VerifyOutcome outcome = VerifyOutcome::skip;
-  Message reason;  ///< why it failed or was skipped, one sentence
+  Message reason;  ///< Why it failed or was skipped; one sentence.
   double max_abs_error = 0;
   double error_bound = 0;
   double rms_error = 0;
@@ -45,7 +44,8 @@ struct VerifySummary {
   std::size_t fail = 0;
   std::size_t skip = 0;
   bool cancelled = false;
-  Message stopped;  ///< why the rest could not be run (device unusable, nothing to verify); empty when all were
+  /// Why the remaining cases were not run (device unusable, nothing to verify); empty if all were run.
+  Message stopped;
 };
 
 struct VerifyObserver {
@@ -53,7 +53,7 @@ struct VerifyObserver {
   std::function<void(std::size_t index, const VerifyCase&, const VerifyResult&)> on_case;
 };
 
-/// Runs the cases in order. A simulated device computes no output: nothing is run, and `stopped` says so.
+/// Runs the cases in order. For a simulated device, which computes no output, runs nothing and sets `stopped`.
 [[nodiscard]] VerifySummary run_verify(Device&, std::span<const VerifyCase>, const MeasureOptions&,
                                        const VerifyObserver&, const CancelToken&);
 

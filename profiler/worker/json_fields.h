@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain structs as JSON objects, both ways in one place: a struct's `fields(io, value)` names each member once, and
-// `io` is a JsonWriter or a JsonReader.
+// Converts plain structs to and from JSON objects. The `fields(io, value)` of a struct names each member once; `io` is
+// a JsonWriter or a JsonReader.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,18 +25,18 @@ namespace attnscope {
 
 using Json = nlohmann::ordered_json;
 
-/// Of a FieldValue or a KnobValue.
+/// JSON of a FieldValue or KnobValue.
 template <class... Held>
 [[nodiscard]] Json json_of(const std::variant<Held...>& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
 
-/// Every field under its name; knobs are the caller's.
+/// Writes every point field by name, but no knobs.
 inline void write_fields(Json& json, const PointSpec& spec) {
   for (const Field& field : point_fields()) json[std::string(field.name)] = json_of(field.get(spec));
 }
 
-/// Words, numbers and flags as text, which a field reads as it reads an axis.
+/// Text of a JSON string, number or boolean in the syntax of an axis value.
 [[nodiscard]] inline Result<std::string, Message> axis_text(const Json& value, std::string_view key) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
@@ -44,12 +44,12 @@ inline void write_fields(Json& json, const PointSpec& spec) {
   return Failure{make_message("'{}' is neither a number nor a word", key)};
 }
 
-/// No newline at its end. Bytes that are no UTF-8, of a compile log or a path, are replaced.
+/// Serializes to one line without a newline; replaces invalid UTF-8 (from compile logs or paths).
 [[nodiscard]] inline std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What is wrong with a line; caught where the line is taken.
+/// Thrown for an invalid line; caught by the parse functions.
 struct WrongLine {
   Message why;
 };
@@ -61,12 +61,12 @@ struct JsonWriter {
   void operator()(const char* key, const T& member) {
     json[key] = value_of(member);
   }
-  /// A word or a list.
+  /// Writes a string or list unless empty.
   template <class T>
   void where_given(const char* key, const T& member) {
     if (!member.empty()) (*this)(key, member);
   }
-  /// A number that has another value than where nothing is said.
+  /// Writes a number unless it has its default.
   template <class T>
   void where_given(const char* key, T number, T unsaid) {
     if (number != unsaid) json[key] = number;
@@ -75,20 +75,20 @@ struct JsonWriter {
   void required(const char* key, const T& member) {
     (*this)(key, member);
   }
-  /// An absent one is left out.
+  /// Omits an empty optional.
   template <class T>
   void operator()(const char* key, const std::optional<T>& member) {
     if (member) (*this)(key, *member);
   }
-  /// In English, and as id and arguments for a reader that speaks another language.
+  /// Writes the English text, and "<key>_code" if the message has an id.
   void operator()(const char* key, const Message& message);
-  /// A field each, and the knobs as one object.
+  /// Writes each point field, and the knobs as one object.
   void operator()(const PointSpec& spec);
   template <class T, class Unreadable>
   void each(const char* key, const std::vector<T>& list, [[maybe_unused]] Unreadable unreadable) {
     (*this)(key, list);
   }
-  /// The word of an enumerator.
+  /// Writes an enumerator by name.
   template <class T, class Parse>
   void word(const char* key, const T& member, [[maybe_unused]] Parse parse) {
     json[key] = std::string(to_string(member));
@@ -105,15 +105,15 @@ struct JsonWriter {
       return list;
     } else {
       Json object = Json::object();
-      T copy = value;  // fields() takes what a reader may change
+      T copy = value;  // fields() takes a mutable reference
       fields(JsonWriter{object}, copy);
       return object;
     }
   }
 };
 
-/// A field that is absent or null keeps its default; one of another type is an error, thrown as WrongLine or by
-/// nlohmann. Numbers are checked: get<unsigned>() of -1 would be a huge count.
+/// Reads members. An absent or null field keeps its default; a field of another type throws WrongLine or a nlohmann
+/// exception. Numbers are range-checked, since nlohmann converts -1 to a huge unsigned value.
 struct JsonReader {
   const Json& json;
 
@@ -133,7 +133,7 @@ struct JsonReader {
     const auto found = json.find(key);
     if (found != json.end() && !found->is_null()) read(*found, key, member);
   }
-  /// One whose absence would be a false value; what is no finite number is written as null.
+  /// Like operator(), but throws if the field is absent. Null (not finite) also throws.
   template <class T>
   void required(const char* key, T& member) {
     const auto found = json.find(key);
@@ -145,7 +145,7 @@ struct JsonReader {
     const auto found = json.find(key);
     if (found != json.end() && !found->is_null()) (*this)(key, member.emplace());
   }
-  /// A list of which an element that cannot be read is what `unreadable(why)` gives.
+  /// Reads a list; replaces an invalid element by `unreadable(why)`.
   template <class T, class Unreadable>
   void each(const char* key, std::vector<T>& list, Unreadable unreadable) {
     const auto found = json.find(key);

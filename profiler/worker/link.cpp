@@ -53,8 +53,8 @@ class ChildLink : public Link {
   ChildLink& operator=(const ChildLink&) = delete;
 
   ~ChildLink() override {
-    input_.close();                                                // the sign to end
-    if (!wait_for_end(patience_at_end)) ::kill(-child_, SIGKILL);  // with what it started
+    input_.close();                                                // EOF tells the child to end
+    if (!wait_for_end(patience_at_end)) ::kill(-child_, SIGKILL);  // including its children
     if (child_ > 0) ::waitpid(child_, nullptr, 0);
   }
 
@@ -79,9 +79,9 @@ class ChildLink : public Link {
       const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(0, left.count())));
       if (ready < 0 && errno != EINTR) return Got::end;
       if (ready > 0 && watched[1].revents != 0) take_words();
-      if (ready > 0 && watched[2].revents != 0 && !send_more()) unsent_.clear();  // the end of its output follows
+      if (ready > 0 && watched[2].revents != 0 && !send_more()) unsent_.clear();  // EOF on its output follows
       if (ready > 0 && watched[0].revents != 0) take_output();
-      // Also while somebody sends what is no line.
+      // Also checked while the child sends incomplete lines.
       if (lines_.empty() && output_.open() && left.count() <= 0) return Got::nothing;
     }
   }
@@ -103,10 +103,10 @@ class ChildLink : public Link {
   }
 
  private:
-  /// Sends what the other side takes now; receive() sends the rest. Returns false where it takes no more.
+  /// Sends as much as the child accepts now; receive() sends the rest. Returns false if the child has closed its input.
   bool send_more() {
     while (!unsent_.empty()) {
-      // A socket, so that one who is gone is an error and no signal.
+      // A socket instead of a pipe, so that a closed peer gives an error instead of SIGPIPE.
       const ssize_t sent = ::send(input_.number(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0) return errno == EAGAIN;
@@ -127,10 +127,10 @@ class ChildLink : public Link {
       from = end + 1;
     }
     begun_.erase(0, from);
-    if (begun_.size() > longest_line) output_.close();  // no line of ours
+    if (begun_.size() > longest_line) output_.close();  // longer than any valid line
   }
 
-  /// False where there is nothing to read now.
+  /// Returns false if nothing can be read now.
   bool take_words() {
     pollfd watched{errors_.number(), POLLIN, 0};
     if (::poll(&watched, 1, 0) <= 0) return false;
@@ -198,7 +198,7 @@ Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::st
   ::posix_spawn_file_actions_adddup2(&files, their_input.number(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, their_output.number(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, their_errors.number(), STDERR_FILENO);
-  // A group of its own: Ctrl-C is for who asks, who then ends the link in order.
+  // Own process group: Ctrl-C reaches only the parent, which then ends the link.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines to and from a program that speaks for a device elsewhere.
+// Line-based connection to a worker process.
 #pragma once
 
 #include <chrono>
@@ -17,34 +17,34 @@ class Link {
  public:
   virtual ~Link() = default;
 
-  /// Sends a line, without its newline, as far as the other side takes it; receive() sends the rest. Returns false
-  /// where nobody takes it any more.
+  /// Sends a line (without newline) as far as the peer accepts it; receive() sends the rest. Returns false if the peer
+  /// has closed the connection.
   virtual bool send(std::string_view line) = 0;
 
   enum class Got { line, nothing, end };
-  /// Waits so long for a line, which `line` then holds without its newline. After `end` there is none any more; so it
-  /// is with one that is longer than any that is meant.
+  /// Waits up to `patience` for a line and stores it without its newline. After `end` no more lines follow. A line
+  /// longer than longest_line also ends the link.
   virtual Got receive(std::string& line, std::chrono::milliseconds patience) = 0;
-  /// By which waiting is bounded.
+  /// Clock for timeouts.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const { return std::chrono::steady_clock::now(); }
 
-  /// Ends the other side at once, whatever it does.
+  /// Kills the peer immediately.
   virtual void abandon() = 0;
-  /// How the other side ended, once it has.
+  /// How the peer ended.
   struct End {
-    int exit_code = -1;      ///< -1: it did not end by itself
-    int signal = 0;          ///< that ended it
-    std::string last_words;  ///< what it said on its standard error, its last 4 KiB
+    int exit_code = -1;      ///< -1: no regular exit.
+    int signal = 0;          ///< Signal that ended it; 0 if none.
+    std::string last_words;  ///< Last 4 KiB of its standard error.
   };
   [[nodiscard]] virtual End end() = 0;
 };
 
-/// The last line of what a program said, without its end and full stop.
+/// Last line of a program's output, without newline and final period.
 [[nodiscard]] std::string last_line(std::string_view words);
 
-/// A child process, by its name in PATH and its arguments, whose standard input and output are the link. It gets no
-/// terminal's signals; when the link goes, its input ends, and it is killed where that does not end it. The error says
-/// what the system said.
+/// Starts a child process (program from PATH, arguments) and connects to its standard input and output. The child does
+/// not receive the terminal's signals. When the link is destroyed, the child's input is closed; if the child does not
+/// exit, it is killed. The error is strerror().
 [[nodiscard]] Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words);
 
 }  // namespace attnscope::worker

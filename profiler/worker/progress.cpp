@@ -13,7 +13,7 @@ ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const Re
   work_.reserve(points.size());
   double (*counted)(const AttentionProblem&) = nullptr;
   for (std::size_t i = 0; i < points.size() && !(cancelled && cancelled()); ++i) {
-    // Neighbours share their problem, and to count the squares of a block mask takes its time.
+    // Adjacent points often share a problem, and computing the FLOPs of a block mask is slow.
     const Algorithm* algorithm = registry.find(points[i].algorithm);
     const auto count = algorithm == nullptr ? pass_flops : algorithm->facts().flops;
     const bool as_before = i > 0 && points[i].problem == points[i - 1].problem && count == counted;
@@ -46,7 +46,7 @@ std::optional<double> ProgressEstimator::remaining_seconds() const {
   const double spread = done_work_squared_ - (done_work_ * mean_work);
   const double rate =
       spread > 1e-9 * done_work_squared_ ? (done_work_seconds_ - (done_work_ * mean_seconds)) / spread : 0;
-  // Negative parts come from noise, never from the truth: a line through the origin or a constant fits better then.
+  // Negative coefficients are noise; clamp to a line through the origin or a constant.
   const double slope = std::clamp(rate, 0.0, mean_work > 0 ? mean_seconds / mean_work : 0.0);
   const double fixed = mean_seconds - (slope * mean_work);
   return (fixed * static_cast<double>(open_count_)) + (slope * std::max(open_work_, 0.0));

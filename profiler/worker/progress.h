@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a sweep still takes.
+// Estimates the remaining time of a sweep.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,25 @@
 
 namespace attnscope {
 
-/// Estimates from the points done so far. A point's cost grows with its work (N 16384 takes thousands of times as long
-/// as N 256), so the estimate is seconds = fixed + rate x work, fitted to what each point took.
+/// Estimates the remaining time from finished points. Time grows with work (N 16384 takes thousands of times as long as
+/// N 256), so it fits seconds = fixed + rate x work.
 class ProgressEstimator {
  public:
-  /// The work of a point is its algorithm's FLOPs. `times[i]`: how often the point will be run (empty: each once). Work
-  /// is counted until `cancelled` says yes: an estimator of a sweep that is given up need not know the rest.
+  /// Work of a point: its algorithm's FLOPs. `times[i]`: number of runs of point i (empty: one each). Stops early if
+  /// `cancelled` returns true.
   ProgressEstimator(std::span<const PointSpec> points, const Registry&, std::vector<std::size_t> times,
                     const std::function<bool()>& cancelled = {});
 
-  /// Point `index` ended after `seconds`. `measured` is false for one that was not run to its end (infeasible, out of
-  /// memory): it says nothing about the others. `for_good`: it is not run again, however often it was to be.
+  /// Records that point `index` ended after `seconds`. `measured`: false if it did not run completely (infeasible, out
+  /// of memory); such a point is not used for the fit. `for_good`: it has no more runs.
   void finished(std::size_t index, double seconds, bool measured, bool for_good = false);
 
-  /// Seconds for what is not yet finished; empty until a point was measured.
+  /// Estimated seconds for the unfinished points; empty until a point was measured.
   [[nodiscard]] std::optional<double> remaining_seconds() const;
 
  private:
   std::vector<double> work_;
-  std::vector<std::size_t> open_;  ///< how often
+  std::vector<std::size_t> open_;  ///< Remaining runs of each point.
   double open_work_ = 0;
   std::size_t open_count_ = 0;
   double done_count_ = 0;

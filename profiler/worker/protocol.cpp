@@ -27,7 +27,7 @@ CounterState parse_counter_state(std::int64_t number) {
   return static_cast<CounterState>(number);
 }
 
-/// Through a number or word that is written, and read again: `to` of what the member is, `from` of what was read.
+/// Writes or reads a member through another type: `to` converts from the member, `from` to the member.
 template <class Io, class T, class To, class From>
 void through(Io& io, const char* key, T& member, To to, From from) {
   auto other = to(member);
@@ -37,8 +37,8 @@ void through(Io& io, const char* key, T& member, To to, From from) {
 
 }  // namespace
 
-// In the namespace of the structs, where the writer and the reader look for them. Bindings name every member: one that
-// comes later and is not on the wire does not compile.
+// Declared in the namespace of the structs for argument-dependent lookup. Structured bindings list every member, so
+// that a new member without serialization does not compile.
 
 template <class Io>
 void fields(Io&& io, PointSpec& spec) {
@@ -110,7 +110,7 @@ void fields(Io&& io, MeasureOptions& options) {
   auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, timeout, seed, input_kind, spin,
          placement, keep_sources] = options;
   static_cast<void>(spin);
-  // Sources do not go over the wire with every record: whoever asks has the files of the kernels that it asks for.
+  // Source files are not sent with each record: the requesting side has them.
   static_cast<void>(keep_sources);
   io("counters", counters);
   io("verify", verify);
@@ -184,7 +184,7 @@ void fields(Io&& io, ClockReading& clocks) {
 template <class Io>
 void fields(Io&& io, StatementSource& source) {
   auto& [name, digest, content] = source;
-  static_cast<void>(content);  // see MeasureOptions
+  static_cast<void>(content);  // not sent, see MeasureOptions
   io("name", name);
   io("digest", digest);
 }
@@ -197,7 +197,7 @@ void fields(Io&& io, KernelStatement& statement) {
 }
 template <class Io>
 void fields(Io&& io, PointRecord& record) {
-  // A device measures a point once: rounds are made of several such answers, where they are kept.
+  // One answer covers one round; the requesting side combines rounds.
   auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
          rounds, statement, others] = record;
   static_cast<void>(rounds);
@@ -229,7 +229,7 @@ void fields(Io&& io, Ceiling& ceiling) {
       io, "source", source, [](CeilingSource held) { return std::string(to_string(held)); }, parse_ceiling_source);
 }
 template <class Io>
-void fields(Io&& io, Message& remark) {  // one of a list
+void fields(Io&& io, Message& remark) {  // element of a list
   io("text", remark);
 }
 template <class Io>
@@ -256,7 +256,7 @@ PointRecord unreadable_record(const Message& why) {
   return record;
 }
 
-// One line an event: its name and its fields. `io(key, member)` writes the member, or reads it; both ways in one place.
+// One line per event, with its name and fields. `io(key, member)` writes or reads a member.
 template <class Io>
 void fields(Io&& io, PlanEvent& e) {
   io("version", e.version);
@@ -421,7 +421,7 @@ bool read_any(const Json& json, std::string_view name, Event& out, std::type_ide
   return (read_as<E>(json, name, out) || ...);
 }
 
-/// What `read` makes of the object that the line is.
+/// Parses the line as a JSON object and applies `read`.
 template <class T, class Read>
 Result<T, Message> parsed(std::string_view line, const Read& read) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of a session: one thread adds and cancels them as they come, another takes them one by one.
+// Queue of a session's requests: one thread adds and cancels requests, another one takes them.
 #pragma once
 
 #include <chrono>
@@ -19,44 +19,44 @@
 
 namespace attnscope {
 
-/// All members may be called from any thread; take() to put_back() and in_flight() are the measuring one's.
+/// All members are thread-safe. Only the measuring thread calls take(), answered(), put_back() and in_flight().
 class RequestQueue {
  public:
   static constexpr std::size_t most_waiting = 100'000;
 
-  /// `session` cancels whatever is in flight; it outlives this.
+  /// `session` cancels any request in flight. Keeps a reference.
   explicit RequestQueue(const CancelToken& session) : session_(session) {}
 
-  /// Why the request is not taken; empty where it is. `on_added` comes before anybody can take it.
+  /// Returns why the request is rejected; empty if accepted. Calls `on_added` before the request can be taken.
   [[nodiscard]] Message add(MeasureRequest request, const std::function<void(const MeasureRequest&)>& on_added = {});
 
-  /// What waited is gone: `on_gone` is called of each, before the id is free. What is in flight is told to end, and
-  /// whoever measures it says what came of it.
+  /// Called for each cancelled waiting request, before its id can be reused. A request in flight is only signaled; the
+  /// measuring thread reports its result.
   using OnGone = std::function<void(const std::string& id)>;
-  /// False where no request of that id waits or is in flight.
+  /// Returns false if no request with this id is waiting or in flight.
   bool cancel(const std::string& id, const OnGone& on_gone);
-  /// The number of requests that this concerned.
+  /// Returns the number of affected requests.
   std::size_t cancel_all(const OnGone& on_gone);
 
-  /// No request is added any more.
+  /// Rejects further requests.
   void close();
   [[nodiscard]] bool closed() const;
-  /// Closed, and nothing waits or is in flight.
+  /// Returns true if closed and no request is waiting or in flight.
   [[nodiscard]] bool drained() const;
 
-  /// The next request, which is in flight from then on; nothing where none comes within `patience`, or none can come.
+  /// Returns the next request, now in flight. Returns nothing after `patience` or if the queue is closed and empty.
   [[nodiscard]] std::optional<MeasureRequest> take(std::chrono::milliseconds patience);
-  /// Cancelled with the request in flight, or with the session.
+  /// Cancelled with the request in flight or with the session.
   [[nodiscard]] const CancelToken& in_flight() const { return *token_; }
-  /// What is in flight has its answer: its id is free.
+  /// Marks the request in flight as answered; its id can be reused.
   void answered();
-  /// It has none, and waits again, before all that came later.
+  /// Returns the unanswered request in flight to its old place in the queue.
   void put_back(MeasureRequest request);
 
-  [[nodiscard]] std::size_t open() const;  ///< waiting or in flight
+  [[nodiscard]] std::size_t open() const;  ///< Waiting or in flight.
 
  private:
-  /// Highest priority first, then the first that came.
+  /// Ordered by descending priority, then by arrival.
   using Place = std::pair<std::int64_t, std::uint64_t>;
 
   void insert(Place place, MeasureRequest request);
@@ -65,9 +65,9 @@ class RequestQueue {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Place, MeasureRequest> waiting_;
-  std::unordered_map<std::string, Place> places_;  ///< by id, of what waits
+  std::unordered_map<std::string, Place> places_;  ///< Places of waiting requests by id.
   std::uint64_t arrivals_ = 0;
-  std::string in_flight_;  ///< its id; empty: nothing is
+  std::string in_flight_;  ///< Id of the request in flight; empty if none.
   Place in_flight_place_{};
   std::optional<CancelToken> token_;
   bool closed_ = false;

@@ -26,13 +26,13 @@ constexpr const char* measure_word = "measure";
 constexpr const char* cancel_word = "cancel";
 constexpr const char* end_word = "end";
 
-/// Empty where the object has no such word.
+/// Returns an empty string if absent or not a string.
 std::string word_in(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// A misspelt key is no key left out: a priority that is not seen would be a wrong one, without a word.
+/// Error for an unknown key, so that a misspelled key is not ignored; empty if all are accepted.
 Message other_keys(const Json& json, std::string_view request, std::initializer_list<std::string_view> accepted) {
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(accepted, key) != accepted.end()) continue;
@@ -41,7 +41,7 @@ Message other_keys(const Json& json, std::string_view request, std::initializer_
   return {};
 }
 
-/// Appends the axis that `name` and its value are; empty, or what is wrong with it.
+/// Parses `name`=`value` and appends the axis. Returns the error; empty if valid.
 Message add_axis(std::vector<Axis>& axes, const std::string& name, const Json& value, const Registry& registry) {
   const auto text = axis_text(value, name);
   if (!text) return text.error();
@@ -66,7 +66,7 @@ Axes axes_of(const Json& point, const Registry& registry) {
   return axes;
 }
 
-/// Reads the request that `json` names; members for what all of them need.
+/// Parser of one request; members used by all kinds.
 class Reading {
  public:
   explicit Reading(const Json& json) : json_(json), request_(word_in(json, "request")) {
@@ -105,7 +105,7 @@ class Reading {
     if (id_.empty()) return no_id();
     std::int64_t priority = 0;
     if (const auto found = json_.find("priority"); found != json_.end()) {
-      // An unsigned one may be more than 63 bits hold.
+      // An unsigned number can exceed 63 bits.
       const bool whole = found->is_number_integer() && found->get<double>() <= highest_priority &&
                          found->get<double>() >= -highest_priority;
       if (!whole)
@@ -150,7 +150,7 @@ std::string measure_line(std::string_view id, std::int64_t priority, const Point
   Json& point = json["point"] = Json::object();
   write_fields(point, spec);
   Json& knobs = point["knobs"] = Json::object();
-  // What is left to the algorithm is said as well: a request that is silent takes what the table of tiles has.
+  // Write all knobs: a missing one would get its value from the table of default tiles.
   if (const Algorithm* algorithm = registry.find(spec.algorithm)) {
     for (const Knob& knob : algorithm->facts().knobs) knobs[knob.name] = knob_text(knob, spec.knobs);
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client asks `attnscope collect --serve` for: one JSON object a line on its standard input. The answers are
-// events (events.h), each with the id that the client chose:
+// Requests of `attnscope collect --serve`: one JSON object per line on standard input. The answers are events
+// (protocol.h) with the id that the client chose:
 //
 //   {"request":"measure","id":"7","priority":1,"point":{"algorithm":"fa2","N":4096,"d":128,"br":128,"bc":64}}
-//     queued, started, then exactly one of point (whatever its disposition) and cancelled. `point` takes the fields of
-//     the event "point" (its "knobs" too, inside or beside) and every axis of one value (N, heads, tile=auto); what it
-//     leaves open is what a sweep would take. The highest priority is measured first, then the first that came.
-//   {"request":"cancel","id":"7"}   what waits is gone at once, a point in flight ends after its launch
-//   {"request":"end"}               what waits is measured, then the session ends: "done"
-//   cancel                          (no JSON) ends the session as it ends a sweep; so does the end of the input, unless
-//                                   "end" was asked: whoever asked is gone. What waits is cancelled.
+//     queued, started, then either point (with any disposition) or cancelled. `point` takes the fields of the event
+//     "point" ("knobs" as an object or inline) and every axis with one value (N, heads, tile=auto). Defaults are
+//     those of a sweep. The highest priority is measured first, then the first to arrive.
+//   {"request":"cancel","id":"7"}   removes a waiting request; ends a point in flight after its launch
+//   {"request":"end"}               measures the waiting requests, then ends the session: "done"
+//   cancel                          (not JSON) ends the session like a sweep and cancels waiting requests. The end of
+//                                   the input has the same effect, unless "end" was sent.
 //
-// A line that is none of these is answered by one "refused", and the session goes on.
+// Any other line is answered by "refused", and the session continues.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@
 
 namespace attnscope {
 
-/// An id has no more bytes.
+/// Maximum bytes of an id.
 inline constexpr std::size_t longest_request_id = 128;
-/// Priorities are -this to this.
+/// Priorities range from -highest_priority to highest_priority.
 inline constexpr std::int64_t highest_priority = 1'000'000;
-/// A line has no more bytes.
+/// Maximum bytes of a line.
 inline constexpr std::size_t longest_request = std::size_t{64} * 1024;
 
 struct MeasureRequest {
@@ -46,11 +46,11 @@ struct CancelRequest {
 struct EndRequest {};
 using Request = std::variant<MeasureRequest, CancelRequest, EndRequest>;
 
-/// What a line without its newline asks for, planned for that device. The error is what to answer.
+/// Parses a line (without newline) and plans the point for the device. The error is the answer to send.
 [[nodiscard]] Result<Request, RefusedEvent> parse_request(std::string_view line, CacheState where_no_axis_says,
                                                           const DeviceLimits&, const Registry&);
 
-/// The line, without its newline, that asks for exactly this point: every field, and every knob of its algorithm.
+/// Request line (without newline) for exactly this point: all fields and all knobs of its algorithm.
 [[nodiscard]] std::string measure_line(std::string_view id, std::int64_t priority, const PointSpec&, const Registry&);
 [[nodiscard]] std::string cancel_line(std::string_view id);
 [[nodiscard]] std::string end_line();

@@ -11,10 +11,10 @@
 namespace attnscope {
 namespace {
 
-/// Work that is not reported yet, in seconds: what a process that is killed loses.
+/// Maximum measured seconds that are not yet reported: what a killed process loses.
 constexpr double most_seconds_waiting = 1;
 
-// What is known of a point before the device is asked: that it cannot run there.
+// Record of a point that cannot run on the device; nothing if it can.
 std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) {
   PointRecord record;
   record.spec = spec;
@@ -68,7 +68,7 @@ class Sweep {
   }
 
  private:
-  /// A point that was started and is not reported.
+  /// A started point that is not yet reported.
   struct InFlight {
     std::size_t index;
     PointRecord record;
@@ -78,7 +78,7 @@ class Sweep {
   [[nodiscard]] bool is_open(std::size_t i, int round) const {
     return !done_[i].ended && !done_[i].rounds.contains(round);
   }
-  /// Rounds from `first` on in which the point is still to be measured.
+  /// Number of rounds, from `first` on, in which the point is still to be measured.
   [[nodiscard]] std::size_t open_rounds(std::size_t i, int first) const {
     std::size_t open = 0;
     for (int round = first; round < rounds_.count; ++round) open += is_open(i, round) ? 1U : 0U;
@@ -135,7 +135,7 @@ class Sweep {
 
   [[nodiscard]] MeasureOptions options_of(std::size_t i) const {
     MeasureOptions options = options_of_round_;
-    // What is not built in may take another turn in any round.
+    // A user-defined kernel may behave differently in each round.
     const Algorithm* algorithm = device_.algorithms().find(plan_.points[i].algorithm);
     if (algorithm != nullptr && algorithm->facts().foreign) options.verify = options_.verify;
     return options;
@@ -148,7 +148,7 @@ class Sweep {
     return true;
   }
 
-  /// Counts what waits, and reports what is whole then.
+  /// Counts the waiting points and reports complete ones.
   void count_waiting() {
     std::vector<PointRecord*> records;
     std::vector<std::size_t> places;
@@ -169,21 +169,21 @@ class Sweep {
     }
     report_whole();
     if (!ended_ && !in_flight_.empty()) {
-      // Cancelled while they were counted: as if they had never been started.
+      // Counting was cancelled: discard the points as if not started.
       ended_ = true;
       outcome_.state = RunState::cancelled;
     }
   }
 
-  /// Reports the points before the first that waits.
+  /// Reports the points before the first one that waits.
   void report_whole() {
     std::size_t reported = 0;
     while (reported < in_flight_.size() && !in_flight_[reported].waits && !ended_) report(in_flight_[reported++]);
     in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(reported));
   }
 
-  /// Reports, of what is in flight, what is whole, and with it the point that cost the device: it is not measured
-  /// again, the others are.
+  /// Reports the complete points and the one that made the device unusable, which is not measured again. The others
+  /// will be.
   void device_lost(std::optional<std::size_t> culprit) {
     for (const InFlight& point : in_flight_) {
       if (!point.waits) report(point);

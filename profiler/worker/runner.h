@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan on a device, point after point, and reports each as it is whole: where the device counts points together,
-// some are in flight at once. Knows neither files nor the command line.
+// Runs a plan on a device and reports each point when it is complete. Several points are in flight if the device counts
+// them together. Accesses no files.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,11 @@
 
 namespace attnscope {
 
-/// Of points, each as often as it is measured: of 4 points in 3 rounds 12.
+/// Counts of points times rounds: 12 for 4 points in 3 rounds.
 struct RunCounts {
   std::size_t total = 0;
-  std::size_t done =
-      0;  ///< reported in this run, whatever the disposition; and the rounds that this takes from a point
-  std::size_t skipped = 0;  ///< found done by --resume
+  std::size_t done = 0;     ///< Reported in this run with any disposition, plus later rounds that are not run.
+  std::size_t skipped = 0;  ///< Already complete, with --resume.
   std::size_t ok = 0;
   std::size_t not_ok = 0;
 };
@@ -27,44 +26,44 @@ struct RunCounts {
 struct RunObserver {
   std::function<void(std::size_t done, std::size_t total, const BuildReport&)> on_build;
   std::function<void(std::size_t index, const PointSpec&)> on_point_started;
-  std::function<void(int round)> on_round;  ///< what follows is of that round, from 0
-  /// Called once for each point and round, in order, when it is whole: the place to commit it. Others of its round
-  /// may have started since.
+  std::function<void(int round)> on_round;  ///< Called at the start of each round, from 0.
+  /// Called once per point and round, in order, when the record is complete; the caller stores it here. Other points of
+  /// the round may have started.
   std::function<void(std::size_t index, const PointRecord&, const RunCounts&)> on_point;
 };
 
 enum class RunState { complete, cancelled, device_lost };
 struct RunOutcome {
   RunState state = RunState::complete;
-  Message reason;  ///< for device_lost
+  Message reason;  ///< Set for device_lost.
   RunCounts counts;
 };
 
-/// What a resumed run has of a point.
+/// Results of a point that a resumed run already has.
 struct DoneBefore {
-  std::set<int> rounds;  ///< from 0
-  bool ended = false;    ///< in a way after which no round follows (measured_again())
+  std::set<int> rounds;  ///< Complete rounds, from 0.
+  bool ended = false;    ///< No more rounds follow (measured_again()).
 };
 
-/// A bound for how many points are counted at once; the device has a say of its own.
+/// Maximum number of points counted together; the device may use fewer.
 inline constexpr std::size_t most_counted_together = 64;
 
-/// What a process that has measured before need not do again.
+/// State that a restarted process takes over from its predecessor.
 struct SweepStart {
-  bool builds = true;  ///< compile what the plan needs before the first point
-  /// Points to count at once; it doubles. Alone, what makes a restart necessary is told from the points beside it, and
-  /// the first result is soon there.
+  bool builds = true;  ///< Compile the kernels of the plan before the first point.
+  /// Initial number of points counted together; doubles each time. Starting with 1 isolates a faulty point after a
+  /// restart and gives a first result early.
   std::size_t together = 1;
-  /// Asked when the first round is through: opens more places in what it is given, and returns them; none: that was
-  /// all. What was measured before may still wait to be counted with them.
+  /// Called after the first round. Adds further places to the given list and returns them; empty: none left. Points
+  /// measured before may still wait to be counted with them.
   std::function<std::vector<std::size_t>(std::vector<DoneBefore>&)> more = {};
 };
 
-/// Measures the plan as often as `rounds` says, each time in the order of round_order(); outputs are verified in the
-/// first round, those of algorithms that are not built in in every one. A point that ends otherwise than
-/// measured_again() asks is not measured in later rounds. `done`: by place in the plan; empty for none. An exception
-/// from an observer ends the run and passes through; points reported before it are done. Points that are not whole when
-/// the run is cancelled, or when another one loses the device, are not reported; that other one is.
+/// Measures the plan in each round, in round_order(). Outputs are verified in the first round; those of user-defined
+/// kernels in every round. A point whose disposition rules it out (measured_again()) is skipped in later rounds.
+/// `done`: per place in the plan; may be empty. An exception from an observer ends the run and is rethrown; points
+/// reported before stay done. Incomplete points are not reported if the run is cancelled or another point loses the
+/// device; the latter is reported.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&, const SweepRounds& rounds,
                                    std::vector<DoneBefore> done, const RunObserver&, const CancelToken&,
                                    SweepStart start = {});

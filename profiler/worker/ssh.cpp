@@ -12,12 +12,12 @@ namespace attnscope::worker {
 namespace {
 
 constexpr std::size_t longest_target = 512;
-/// ssh's own exit code; those of a shell that cannot run what it is told to.
+/// ssh's own exit code; the other two are those of a shell that cannot run a command.
 constexpr int ssh_failed = 255;
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-/// What no shell sees anything but itself in, inside double quotes.
+/// Characters that are safe inside double quotes in any shell.
 bool is_plain(char c, std::string_view also) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          also.find(c) != std::string_view::npos;
@@ -29,13 +29,13 @@ bool is_plain(std::string_view text, std::string_view also) {
   return true;
 }
 
-/// ssh's command line. `script` is for sh, whatever shell the user has there, and holds no single quote.
+/// ssh command line. `script` is run by sh regardless of the login shell; it must not contain single quotes.
 std::vector<std::string> ssh_words(const SshTarget& target, const std::string& script) {
   std::vector<std::string> words{"ssh", "-T"};
   if (const char* config = std::getenv("ATTNSCOPE_SSH_CONFIG"); config != nullptr && *config != '\0') {
     words.insert(words.end(), {"-F", config});
   }
-  // A window has no terminal to ask at; who is gone without a word is noticed within a minute.
+  // BatchMode: the window has no terminal for prompts. The keep-alive detects a dead connection within a minute.
   for (const char* option : {"BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=15", "ServerAliveCountMax=4"}) {
     words.insert(words.end(), {"-o", option});
   }
@@ -49,7 +49,7 @@ Result<std::unique_ptr<Link>, Message> run_there(const SshTarget& target, const 
   return std::move(link).value();
 }
 
-/// What ssh says when it fails, and what to do about it.
+/// Explains an ssh failure and suggests a fix.
 Message explain_ssh(const SshTarget& target, const Link::End& end) {
   const std::string words = last_line(end.last_words);
   const auto says = [&](std::string_view text) { return end.last_words.find(text) != std::string::npos; };
@@ -95,7 +95,7 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
 }
 
 Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool counters) {
-  // Whoever names a machine wants its GPU, and no simulation in its place.
+  // A remote target means its GPU; never simulate instead.
   std::string script =
       fmt::format("exec attnscope remote --device \"{}\"", target.device.empty() ? "gpu" : target.device);
   if (!counters) script += " --no-counters";
@@ -115,7 +115,8 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   }
   const Link::End& end = failure.end;
   const std::string words = last_line(end.last_words);
-  // A loader ends so as well, where a library is missing or the machine is of another kind: a copy would not help.
+  // A dynamic loader uses the same exit codes for a missing library or another CPU architecture; copying the program
+  // would not help.
   const bool cannot_run = words.find("shared librar") != std::string::npos ||
                           words.find("ormat") != std::string::npos || words.find("GLIBC") != std::string::npos;
   if ((end.exit_code == not_found || end.exit_code == not_executable || end.exit_code == 1) && cannot_run) {

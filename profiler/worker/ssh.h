@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine by the user's own ssh: its configuration, keys and known hosts decide; nothing is asked, no password
-// either. $ATTNSCOPE_SSH_CONFIG names another file for `ssh -F`.
+// Connects to a remote host with the user's ssh: its configuration, keys and known hosts apply, without any prompts.
+// $ATTNSCOPE_SSH_CONFIG names another file for `ssh -F`.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@
 namespace attnscope::worker {
 
 struct SshTarget {
-  std::string host;    ///< "user@host", as ssh takes it
-  std::string device;  ///< what --device takes there; empty: its first GPU
+  std::string host;    ///< "user@host", as ssh accepts it.
+  std::string device;  ///< Value of --device on the remote host; empty: its first GPU.
 
   /// "ssh:user@host/1"
   [[nodiscard]] std::string word() const;
 };
 inline constexpr std::string_view ssh_prefix = "ssh:";
 
-/// "ssh:HOST" or "ssh:HOST/DEVICE". Nothing in either can be an option of ssh, or more than a word to a shell.
+/// Parses "ssh:HOST" or "ssh:HOST/DEVICE". Rejects text that ssh could take as an option or a shell could expand.
 [[nodiscard]] Result<SshTarget, Message> parse_ssh_target(std::string_view word);
 
-/// Starts `attnscope remote` there: the one in PATH.
+/// Starts `attnscope remote` from the remote PATH.
 [[nodiscard]] Result<std::unique_ptr<Link>, Message> connect(const SshTarget&, bool counters);
 
-/// Why it did not open, and what to do about it. `app_version`: this program's.
+/// Explains why the connection failed and suggests a fix. `app_version`: version of this program.
 [[nodiscard]] Message explain(const SshTarget&, const OpenFailure&, std::string_view app_version);
-/// Whether a later try may well succeed: nobody could be reached.
+/// Returns true if a retry may succeed: the host could not be reached.
 [[nodiscard]] bool may_pass(const OpenFailure&);
 
 }  // namespace attnscope::worker

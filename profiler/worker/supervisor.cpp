@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-/// Places in SupervisedPlan::groups.
+/// Indices into SupervisedPlan::groups.
 using Groups = std::vector<std::size_t>;
 
 class Supervisor {
@@ -68,14 +68,14 @@ class Supervisor {
     }
   }
 
-  /// Pre: the lock is held.
+  /// Pre: mutex_ is locked.
   void stop() {
     cancel_.cancel();
     changed_.notify_all();
   }
 
-  /// Of each host the first device compiles what all of them need, then the others load it: no compiler runs beside a
-  /// measurement.
+  /// The first device of each host compiles all kernels, then the others load them. Nothing is compiled during
+  /// measurements.
   void build(std::size_t d, bool first) {
     const auto same_host = [&](const Worker& other) { return other.host == workers_[d].host; };
     const bool is_first =
@@ -107,7 +107,7 @@ class Supervisor {
     while (stays) {
       if (const std::optional<std::size_t> group = next(d)) {
         taken.push_back(*group);
-        stays = measure(d, taken, 1);  // other rounds when all groups have the first
+        stays = measure(d, taken, 1);  // later rounds start when all groups have completed the first
       } else if (!with_open_rounds(taken).empty()) {
         stays = measure(d, taken, run_.rounds.count);
       } else if (!wait_for_more()) {
@@ -117,12 +117,12 @@ class Supervisor {
     leave(d, with_open_rounds(taken));
   }
 
-  /// The next group that the device takes.
+  /// Takes the next group for the device from its queue.
   [[nodiscard]] std::optional<std::size_t> next(std::size_t d) {
     const std::lock_guard lock(mutex_);
     std::deque<std::size_t>& from = own_[d].empty() ? queue_ : own_[d];
     if (from.empty() || cancel_.cancelled()) return std::nullopt;
-    // What has the inputs that it made last; then what has those that no other device made; then anything.
+    // Prefer a group with the inputs of the last one, then one with inputs that no other device has, then any.
     auto found = std::ranges::find_if(from, [&](std::size_t group) { return bundles_[d] == bundle(group); });
     if (found == from.end()) {
       found = std::ranges::find_if(
@@ -148,7 +148,7 @@ class Supervisor {
     return open;
   }
 
-  /// A device that is busy may be lost and leave its group. False when nothing can come any more.
+  /// Waits until a lost device returns its groups. Returns false if no more can come.
   [[nodiscard]] bool wait_for_more() {
     std::unique_lock lock(mutex_);
     --working_;
@@ -159,7 +159,7 @@ class Supervisor {
     return true;
   }
 
-  /// A lost device's groups begin anew elsewhere, but for points that cost it: they would cost the next one as well.
+  /// Requeues the groups of a lost device from the first round, without the points that crashed it.
   void leave(std::size_t d, Groups groups) {
     const std::lock_guard lock(mutex_);
     --working_;
@@ -177,8 +177,9 @@ class Supervisor {
     changed_.notify_all();
   }
 
-  /// What the device has taken, and in the first round what it takes as it goes: the last points of a group are counted
-  /// with the first of the next. But for rounds from `rounds` on. False where the device is gone.
+  /// Measures the device's groups in rounds below `rounds`. In the first round it takes further groups as it proceeds,
+  /// so that the last points of a group are counted with the first ones of the next. Returns false if the device is
+  /// lost.
   bool measure(std::size_t d, Groups& taken, int rounds) {
     for (int losses = 0;;) {
       bool any_ok = false;
@@ -215,7 +216,7 @@ class Supervisor {
     }
   }
 
-  /// Pre: the lock is held.
+  /// Pre: mutex_ is locked.
   void found(std::size_t place, int round, Disposition disposition) {
     DoneBefore& done = done_[place];
     if (disposition == Disposition::cancelled) return;
@@ -224,7 +225,7 @@ class Supervisor {
     if (disposition == Disposition::crashed || disposition == Disposition::timeout) costly_.insert(place);
   }
 
-  /// What run_sweep() is to leave out: all but the rounds below `rounds` of what was taken.
+  /// Progress passed to run_sweep(): marks everything as done except the rounds below `rounds` of the taken groups.
   [[nodiscard]] std::vector<DoneBefore> open_in(const Groups& taken, int rounds) {
     std::vector<DoneBefore> done(run_.plan->points.size(), DoneBefore{.rounds = {}, .ended = true});
     for (const std::size_t group : taken) open(group, rounds, done);
@@ -243,7 +244,7 @@ class Supervisor {
     return std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); });
   }
 
-  /// False where the worker is given up.
+  /// Returns false if the worker is given up.
   bool restart(std::size_t d, const std::string& why, int losses) {
     const bool too_many = losses > most_losses_in_a_row;
     auto restarted = too_many ? Result<std::unique_ptr<Device>, std::string>(Failure{why}) : workers_[d].restart();
@@ -265,17 +266,17 @@ class Supervisor {
   RecordSink& sink_;
   const SupervisorObserver& observer_;
   CancelToken cancel_;
-  std::mutex mutex_;  ///< of all below, and of the observer
+  std::mutex mutex_;  ///< Guards all members below and observer calls.
   std::condition_variable changed_;
   std::deque<std::size_t> queue_;
-  std::vector<std::deque<std::size_t>> own_;  ///< by device
+  std::vector<std::deque<std::size_t>> own_;  ///< Per device.
   std::vector<DoneBefore> done_;
-  std::set<std::size_t> costly_;  ///< places that cost a device
+  std::set<std::size_t> costly_;  ///< Points that crashed a worker or timed out.
   std::size_t working_ = 0;
-  std::vector<std::optional<std::size_t>> bundles_;  ///< by device: the one that it took last
-  std::vector<char> trusted_;                        ///< by device: its process has measured without being lost
+  std::vector<std::optional<std::size_t>> bundles_;  ///< Last bundle of each device.
+  std::vector<char> trusted_;                        ///< Per device: its process has completed a sweep.
   std::exception_ptr failure_;
-  int losses_ = 0;  ///< SupervisorOutcome::losses
+  int losses_ = 0;  ///< See SupervisorOutcome::losses.
   std::string gone_because_;
 };
 

@@ -17,17 +17,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_looks{50};
-/// A launch may take its time to end; a worker that does not answer a cancel for so long is ended.
+/// Launches cannot be interrupted; a worker that has not reacted to a cancel by then is killed.
 constexpr std::chrono::milliseconds patience_after_cancel{1'500};
-/// A line of so many stays far below longest_line.
+/// Keeps a line well below longest_line.
 constexpr std::size_t points_of_a_line = 4096;
-/// To connect, log in, open a GPU and its counters; and for what is answered from what is known.
+/// For connecting, login and opening the GPU with its counters, and for immediate answers.
 constexpr std::chrono::seconds patience_for_words{90};
-/// Between two steps of what takes long and tells of them: a kernel that compiles, a load of a ceiling.
+/// Between two progress events of a long request: a compiled kernel or a ceiling's load.
 constexpr std::chrono::minutes patience_for_steps{10};
 
-/// A point there ends by its timeout, more than once: its set-up, its first run, its samples, what is judged and what
-/// is counted each may take that long. The rest is what a kernel that is not there yet takes to compile.
+/// Set-up, first run, samples, verification and counting may each take the point's timeout. The margin covers
+/// compilation.
 std::chrono::milliseconds patience_for_points(const MeasureOptions& options, std::size_t points) {
   constexpr int parts = 5;
   constexpr std::chrono::seconds margin{30};
@@ -86,17 +86,17 @@ class WorkerDevice : public Device {
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
                                     const CancelToken& cancel) override {
     PointRecord record = asked_for(spec, options, cancel, true).record;
-    if (lost_ && !silent_) record.disposition = Disposition::crashed;  // who asks so expects a result
+    if (lost_ && !silent_) record.disposition = Disposition::crashed;  // the caller expects a result
     return record;
   }
 
-  /// Where the link is lost the point waits, which is to say that it is no result.
+  /// If the link is lost, the returned point waits and has no result.
   [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                             const CancelToken& cancel) override {
     return asked_for(spec, options, cancel, false);
   }
 
-  /// Not asked there: a word to and fro at every point leaves a GPU idle.
+  /// Decided locally: a round trip per point would leave the GPU idle.
   [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override {
     return fit_in_session(waiting, next, info().limits, registry_);
   }
@@ -111,7 +111,7 @@ class WorkerDevice : public Device {
     auto answered = ask<RecordEvent>({.request = "count", .id = {}, .options = options}, cancel,
                                      patience_for_points(options, records.size()));
     Counted counted{.whole = std::vector<bool>(records.size(), false)};
-    if (!answered && end_of_ == EndOf::point && records.size() == 1) {  // of several nobody knows whose end it was
+    if (!answered && end_of_ == EndOf::point && records.size() == 1) {  // with several points the cause is unknown
       if (cancel.cancelled()) return counted;
       records.front()->disposition = silent_ ? Disposition::timeout : Disposition::crashed;
       records.front()->reason = why_;
@@ -150,7 +150,7 @@ class WorkerDevice : public Device {
   }
 
  private:
-  /// The record of that point; nothing of one that is about another point.
+  /// Returns the record, or nothing (and drops the link) if it belongs to another point.
   [[nodiscard]] std::optional<PointRecord> record_of(const PointSpec& spec, PointRecord record) const {
     const bool unreadable = record.spec == PointSpec{} && record.disposition == Disposition::crashed;
     if (unreadable) record.spec = spec;
@@ -182,7 +182,7 @@ class WorkerDevice : public Device {
     none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
     none.kernels.emplace_back();
     none.reason = why_;
-    if (!refused_.empty()) {  // where any version will do
+    if (!refused_.empty()) {  // other versions may not know the point
       none.disposition = Disposition::infeasible;
       none.reason = make_message("{} (version {}): {}", host_, hello_.app_version, std::exchange(refused_, {}));
       return {std::move(none), false};
@@ -196,16 +196,15 @@ class WorkerDevice : public Device {
       return {std::move(none), false};
     }
     if (!silent_ || lost_before) return {std::move(none), true};
-    // As a launch that does not end: it is not measured again.
+    // Treat like a hung launch: do not measure it again.
     none.disposition = Disposition::timeout;
     none.reason = make_message("{} gave no result of {} in {} s, and --timeout gives a point {} s.", host_,
                                describe(spec), in_seconds(patience), in_seconds(options.timeout));
     return {std::move(none), false};
   }
 
-  /// The answer that ends the request; builds and progress go to `meanwhile`, and let it wait as long again. Nothing
-  /// where the link is lost, or nothing comes for so long.
-  /// A request with an id was sent before.
+  /// Sends a request, unless it has an id and was sent before, and waits for its answer. Build and progress events go
+  /// to `meanwhile` and restart the timeout. Returns nothing if the link is lost or the timeout expires.
   template <class Answer>
   std::optional<Answer> ask(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
                             const std::function<void(const Event&)>& meanwhile = {}) const {
@@ -225,7 +224,7 @@ class WorkerDevice : public Device {
     return std::nullopt;
   }
 
-  /// The id that an event of a worker answers; nothing of other events.
+  /// Id of the request that an event answers; nullptr for other events.
   static const std::string* answered_id(const Event& event) {
     return std::visit(
         [](const auto& each) -> const std::string* {
@@ -260,11 +259,11 @@ class WorkerDevice : public Device {
         const auto* build = std::get_if<BuildEvent>(&*event);
         const auto* progress = std::get_if<ProgressEvent>(&*event);
         const bool ours = id != nullptr && *id == request.id;
-        // One that could not be read there has no id: there is no other that it could be of.
+        // A request that the worker could not parse is refused without id; it can only be this one.
         const bool unread = std::holds_alternative<RefusedEvent>(*event) && id->empty();
         if ((ours || unread) && build == nullptr && progress == nullptr) return std::move(event).value();
         const std::size_t done = build != nullptr ? build->done : progress != nullptr ? progress->done : 0;
-        if (ours && meanwhile && done > steps) {  // each step once: a flood of them does not hold anybody up
+        if (ours && meanwhile && done > steps) {  // report each step once
           steps = done;
           meanwhile(*event);
           if (!told_to_stop) given_up_at = link_->now() + patience;
@@ -297,7 +296,7 @@ class WorkerDevice : public Device {
     lost_ = true;
     usable_ = false;
     why_ = std::move(why);
-    link_.reset();  // who goes on in a fresh process leaves nothing of it behind
+    link_.reset();  // end the old process before a new one starts
     return std::nullopt;
   }
 
@@ -312,21 +311,21 @@ class WorkerDevice : public Device {
     return make_message("The worker process ended with exit code {}. Its last words: {}.", end.exit_code, words);
   }
 
-  // What is asked changes nothing of the device, but for whether it still answers.
+  // Queries are const; only the state of the connection changes.
   mutable std::unique_ptr<Link> link_;
   EndOf end_of_;
   std::string host_;
   DeviceEvent hello_;
   bool any_version_;
   const Registry& registry_;
-  const CancelToken& session_;  ///< with which it was opened: of what is asked without a token
+  const CancelToken& session_;  ///< Token of the session; cancels requests that have no token.
   mutable std::uint64_t number_ = 0;
-  std::optional<WorkerRequest> announced_;  ///< sent with the next request, and answered after it
+  std::optional<WorkerRequest> announced_;  ///< Sent with the next request and answered after it.
   mutable bool usable_ = true;
   mutable bool lost_ = false;
-  mutable bool silent_ = false;  ///< lost because nothing came in time
+  mutable bool silent_ = false;  ///< The link was dropped after a timeout.
   mutable Message why_;
-  mutable Message refused_;  ///< why the last request was, where any version will do
+  mutable Message refused_;  ///< Why the last request was refused; only with any_version_.
 };
 
 }  // namespace
@@ -337,7 +336,7 @@ Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link,
   OpenFailure failure;
   const auto given_up_at = link->now() + patience_for_words;
   std::string line;
-  // A login shell may greet before it runs what it is told to.
+  // Skip lines that a login shell prints.
   while (!line.starts_with("{\"event\"")) {
     const Link::Got got = link->receive(line, between_looks);
     failure.silent = link->now() > given_up_at;

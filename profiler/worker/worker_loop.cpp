@@ -43,7 +43,7 @@ void WorkerLoop::measure(const WorkerRequest& request, const CancelToken& cancel
                                           : device_.measure_uncounted(spec, *request.options, cancel);
   RecordEvent measured{.id = request.id, .usable = device_.usable()};
   if (point.waits) {
-    // The whole record is sent once, with its counters.
+    // Send the complete record only once, with its counters.
     PointRecord& brief = measured.records.emplace_back();
     brief.spec = spec;
     brief.wall_seconds = point.record.wall_seconds;

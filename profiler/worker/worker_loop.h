@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does with its requests (protocol.h). Keeps no file.
+// Executes the requests of a worker (protocol.h). Accesses no files.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@ namespace attnscope {
 class WorkerLoop {
  public:
   using Send = std::function<void(const Event&)>;
-  /// Both outlive it. `send` is called on the thread that calls answer(), and on those of Device::prepare(), one at a
-  /// time.
+  /// Keeps a reference to the device. Calls of `send` are serialized; they come from the thread that calls answer() and
+  /// those of Device::prepare().
   WorkerLoop(Device& device, Send send) : device_(device), send_(std::move(send)) {}
 
-  /// The first line.
+  /// Sends the device event.
   void introduce(std::string_view app_version, std::string_view simulated_because) const;
-  /// One request, but for `cancel`, which is the caller's: it sets the token.
+  /// Executes a request other than `cancel`, which the caller handles by cancelling the token.
   void answer(const WorkerRequest&, const CancelToken&);
 
  private:
@@ -32,7 +32,7 @@ class WorkerLoop {
 
   Device& device_;
   Send send_;
-  std::vector<PointRecord> waiting_;  ///< for their counters, in the order in which they were measured
+  std::vector<PointRecord> waiting_;  ///< Waiting for counters, in measurement order.
 };
 
 }  // namespace attnscope

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's time.
 #pragma once
 
 #include <chrono>

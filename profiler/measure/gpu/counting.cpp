@@ -30,7 +30,7 @@ double least_idle(const std::map<std::string, std::vector<double>>& raw, std::si
   return least;
 }
 
-/// The ranges of one collection. Refers to what it is made of.
+/// Builds the ranges of one collect() call. Keeps references to its members' sources.
 struct RangeMaker {
   KernelRunner& runner;
   const CountingRequest& request;
@@ -57,7 +57,7 @@ struct RangeMaker {
                 },
             .work = [this, &point, &launch] { run(launch, point.write_back); }};
   }
-  /// Beside a point whose write-back is counted.
+  /// Range that contains only the write-back; `point` supplies the write-back function.
   [[nodiscard]] RangeProfiler::Range idle(const CountedPoint& point, std::size_t point_number,
                                           std::size_t number) const {
     return {.name = idle_name(number),
@@ -126,7 +126,7 @@ void CounterCollector::configure(std::span<const std::string> extra_metrics) {
   try {
     config_.emplace(make_config());
   } catch (const CuptiError&) {
-    // A chip that lacks one of them still has the others.
+    // If the chip lacks one of the counters, collect the others.
     std::erase_if(counters_, [&](const CounterMetric& metric) { return !host().knows(metric.counter); });
     config_.emplace(make_config());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of a plan's launches, as metrics.
+// Collects hardware counters of launches and converts them to metrics.
 #pragma once
 
 #include <chrono>
@@ -19,77 +19,78 @@
 
 namespace attnscope::gpu {
 
-/// One metric that a pass collects.
+/// One collected metric.
 struct CounterMetric {
-  std::string name;     ///< the metrics table's key, or the own name of a counter that it does not have
-  std::string counter;  ///< as CUPTI knows it
+  std::string name;     ///< Key in the metrics table; for other counters, the counter's name.
+  std::string counter;  ///< CUPTI metric name.
   std::string unit;
   double scale = 1;
 };
 
-/// The table's default counters under the names that this compute capability uses.
+/// Default counters of the metrics table, with the names of this compute capability.
 [[nodiscard]] std::vector<CounterMetric> default_counters(int compute_major);
 
-/// What is to be counted of one point: each launch by itself. Its buffers hold what it runs on, and are its own.
+/// A point to count. Each launch is counted separately; the buffers must be set up and not shared with other points.
 struct CountedPoint {
   std::span<PreparedLaunch> launches;
   CacheState cache = CacheState::cold;
-  /// Enqueues what drives dirty lines out of L2. Where it is given, a cold start's write-back is counted too.
+  /// Enqueues work that evicts dirty lines from L2. If set, write-back bytes of cold starts are counted.
   std::function<void()> write_back;
 };
-/// What was counted of it.
+/// Counts of one point.
 struct PointCounts {
   std::vector<CounterMetric> metrics;
-  std::map<std::string, std::vector<MetricValue>> values;  ///< by launch name, in the order of `metrics`
+  std::map<std::string, std::vector<MetricValue>> values;  ///< Keyed by launch name; ordered like `metrics`.
 };
 
 struct CountingRequest {
-  std::span<const std::string> extra_metrics;  ///< by their Nsight Compute names
-  std::chrono::milliseconds limit{15'000};     ///< for one wait
+  std::span<const std::string> extra_metrics;  ///< Nsight Compute names.
+  std::chrono::milliseconds limit{15'000};     ///< Timeout of each wait for the GPU.
 };
 
-/// The counters of one device.
+/// Collects counters on one device.
 class CounterCollector {
  public:
-  /// Throws CuptiError when the counters cannot be had. Keeps a reference to `cupti`.
+  /// Throws CuptiError if counters are unavailable. Keeps a reference to `cupti`.
   CounterCollector(const CuptiApi& cupti, CUcontext context, int device, int compute_major,
                    RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config);
 
   [[nodiscard]] const CounterHost& host() const { return profiler_.host(); }
 
-  /// All launches of all points are one session of ranges: each once for every pass, cold or warm as its point says.
-  /// Of a cold start, `dram_writeback_bytes` too: DRAM's writes in a second range, which holds the launch and then
-  /// write_back, less those of the launch's own range and less what such a range writes with no launch in it. Of two
-  /// runs, it may fall a little below zero where nothing stays dirty. Before a warm point's first range its launches
-  /// run once, so that the L2 holds what they leave and not what the point before it left. Throws CuptiError;
-  /// DriverError and LaunchTimeout for what the launches do; PointEnd when it is cancelled: then nothing is counted of
-  /// any point.
+  /// Counts all launches of all points in one session. Each launch runs once per pass, with cold or warm L2 as its
+  /// point requires.
+  /// For cold points it also derives `dram_writeback_bytes`: DRAM writes of a second range (launch plus write_back),
+  /// minus those of the launch's own range, minus those of a range without a launch. The difference of two runs can be
+  /// slightly negative.
+  /// The launches of a warm point run once before its first range, so that L2 does not hold data of the previous point.
+  /// Throws CuptiError; DriverError and LaunchTimeout from the launches; PointEnd if cancelled (then no point has
+  /// counts).
   [[nodiscard]] std::vector<PointCounts> collect(KernelRunner& runner, std::span<const CountedPoint> points,
                                                  const CountingRequest& request, const CancelToken& cancel);
 
-  /// The ranges that collect() makes of a point, at most.
+  /// Upper bound on the ranges that collect() makes for a point.
   [[nodiscard]] static std::size_t ranges_of(std::span<const PreparedLaunch> launches);
-  /// Ranges with nothing launched, which the first cold point brings along. Of so many, the least is taken: what else
-  /// writes to DRAM comes in bursts, and only adds.
+  /// Number of ranges without a launch, run with the first cold point. Their minimum is used, since other DRAM writes
+  /// come in bursts and only add.
   static constexpr std::size_t idle_ranges = 9;
-  /// Points that share a session have no more ranges.
+  /// Maximum number of ranges in a session shared by several points.
   static constexpr std::size_t most_ranges = RangeProfiler::least_ranges;
 
   struct Place {
     std::size_t point = 0;
-    std::string launch;  ///< empty: none of the point's own
+    std::string launch;  ///< Empty for a range without a launch.
   };
-  /// The last thing that collect() set out to run: what is to blame where it threw. Nothing before the first.
+  /// The range that collect() started last; identifies the cause of an exception. Empty before the first range.
   [[nodiscard]] const std::optional<Place>& place() const { return place_; }
 
   [[nodiscard]] RangeProfiler& profiler() { return profiler_; }
-  /// Passes over the launches.
+  /// Passes per session; 0 before the first collect().
   [[nodiscard]] std::size_t passes() const { return config_ ? config_->passes() : 0; }
 
  private:
   void configure(std::span<const std::string> extra_metrics);
   [[nodiscard]] CounterConfig make_config() const;
-  /// Which of counters_ says what was written to DRAM, where this point's write-back is counted.
+  /// Index of the DRAM write counter in counters_; empty if this point's write-back is not counted.
   [[nodiscard]] std::optional<std::size_t> settles(const CountedPoint& point) const;
   [[nodiscard]] PointCounts counts_of(const CountedPoint& point, std::size_t number,
                                       const std::map<std::string, std::vector<double>>& raw) const;
@@ -97,11 +98,11 @@ class CounterCollector {
   RangeProfiler profiler_;
   int compute_major_;
   std::vector<std::string> extras_;
-  std::vector<CounterMetric> counters_;  ///< in the order of config_->metrics()
-  /// One of several passes: the library takes another one only after profiling was disabled, which costs 80 ms.
+  std::vector<CounterMetric> counters_;  ///< In the order of config_->metrics().
+  /// Kept because changing the configuration requires disabling the profiler, which costs 80 ms.
   std::optional<CounterConfig> config_;
-  /// DRAM's writes, unscaled, in a range that holds no launch but write_back: what counting itself leaves in L2, 20 kB
-  /// on an H200. Counted once.
+  /// DRAM writes (unscaled) of a range with only write_back: data that profiling itself leaves in L2, 20 kB on an H200.
+  /// Measured once.
   std::optional<double> idle_write_;
   std::optional<Place> place_;
 };

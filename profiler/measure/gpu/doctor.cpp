@@ -23,7 +23,7 @@ namespace {
 using namespace gpu;  // NOLINT(google-build-using-namespace)
 using Checks = std::vector<DoctorCheck>;
 
-/// The driver that was started, and the device where it can be used.
+/// Result of starting the driver; `device` is set if the GPU is usable.
 struct Started {
   std::string driver_version;
   std::optional<CUdevice> device;

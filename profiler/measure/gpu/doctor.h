@@ -10,11 +10,11 @@ namespace attnscope {
 struct DoctorCheck {
   std::string name;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"
   bool ok = false;
-  std::string detail;  ///< what was found, with versions
-  std::string fix;     ///< empty if it is ok, or if nothing is known to help
+  std::string detail;  ///< Result of the check, with versions.
+  std::string fix;     ///< Empty if the check passed or no fix is known.
 };
 
-/// Checks what measuring on `ordinal` needs. Never throws. A check whose requirement failed is left out.
+/// Checks everything that measuring on GPU `ordinal` needs. Never throws. Skips a check whose prerequisite failed.
 [[nodiscard]] std::vector<DoctorCheck> check_gpu(int ordinal = 0);
 
 }  // namespace attnscope

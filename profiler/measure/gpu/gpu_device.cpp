@@ -16,7 +16,7 @@ namespace attnscope {
 namespace gpu {
 namespace {
 
-/// Never destroyed: see Session.
+/// Objects of lost devices; never destroyed, see Session.
 std::vector<std::shared_ptr<void>>& lost_things() {
   static auto& lost = *new std::vector<std::shared_ptr<void>>;
   return lost;
@@ -36,7 +36,7 @@ GpuDevice::GpuDevice(CudaApi cuda, CUdevice device, DeviceInfo info, std::string
 
 GpuDevice::~GpuDevice() {
   if (usable_) {
-    cuda_.cuCtxSetCurrent(session_->context.get());  // perhaps another thread than the one that opened it
+    cuda_.cuCtxSetCurrent(session_->context.get());  // possibly on another thread than the constructor's
   } else {
     lost_things().push_back(std::move(session_));
     lost_things().push_back(std::make_shared<decltype(prepared_)>(std::move(prepared_)));
@@ -74,7 +74,7 @@ Environment GpuDevice::environment() const {
 
 std::vector<Device::UnknownMetric> GpuDevice::unknown_metrics(std::span<const std::string> names) const {
   std::vector<UnknownMetric> unknown;
-  if (!cupti_) return unknown;  // nothing to ask: counters() says that none will be collected
+  if (!cupti_) return unknown;  // counters() reports that no counters are available
   const auto ask = [&](const CounterHost& host) {
     for (const std::string& name : names) {
       if (!host.knows(name)) unknown.push_back({name, host.near(name)});
@@ -87,7 +87,7 @@ std::vector<Device::UnknownMetric> GpuDevice::unknown_metrics(std::span<const st
       ask(CounterHost(*cupti_, chip_of(info_.limits.compute_major, info_.limits.compute_minor)));
     }
   } catch (const CuptiError&) {
-    unknown.clear();  // no list to judge by
+    unknown.clear();  // metric names unknown
   }
   return unknown;
 }
@@ -126,7 +126,7 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
                                       .counters = session_->counters ? &*session_->counters : nullptr,
                                       .no_counters = no_counters_reason()});
     CeilingSet set = bench->measure(options, cancel, progress);
-    bench.reset();  // its memory is wanted for copies
+    bench.reset();  // frees device memory for the copies
     add_links(set, options);
     return set;
   } catch (...) {
@@ -147,9 +147,9 @@ void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
     group().open(2);
     for (Ceiling& link : group().links(options.rounds, limit)) set.ceilings.push_back(std::move(link));
   } catch (const PointEnd&) {
-    return;  // it is alone
+    return;  // only one GPU of this kind
   } catch (const DriverError& error) {
-    // What was measured before stays: another GPU is busy, or gone.
+    // Keep the ceilings measured so far if the other GPU is busy or lost.
     set.remarks.emplace_back(
         make_message("{} was measured without one of the ways to: {}", say::ceiling::peer_copy{}, error.what()));
     usable_ = group().usable();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU as a Device. This header needs no CUDA; a build without CUDA's headers answers every call with
-// GpuError::Kind::not_built.
+// Device implementation for a GPU. This header does not require CUDA; in a build without CUDA's headers, every function
+// fails with GpuError::Kind::not_built.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,43 @@
 
 namespace attnscope {
 
-/// Why no GPU can be used here, and what to do about it.
+/// Why no GPU can be used, and the fix.
 struct GpuError {
   enum class Kind {
     not_built,       ///< this program was built without GPU support
-    no_driver,       ///< libcuda.so.1 is not there
-    driver_failed,   ///< it is there and does not load, does not start, or does not see the GPU that is there
-    driver_too_old,  ///< older than the oldest that this program knows how to talk to
+    no_driver,       ///< libcuda.so.1 was not found
+    driver_failed,   ///< The driver is installed but does not load, start or list a GPU that is present.
+    driver_too_old,  ///< older than CUDA 12.0
     no_device,       ///< the driver sees no GPU
     hidden,          ///< CUDA_VISIBLE_DEVICES hides every GPU
-    bad_ordinal,     ///< there are GPUs, but none of that number or UUID
+    bad_ordinal,     ///< No GPU has this number or UUID.
     unsupported,     ///< the GPU is older than compute capability 8.0
-    no_nvrtc,        ///< nothing to compile kernels with
-    device_failed,   ///< the GPU is there but its context could not be made
+    no_nvrtc,        ///< NVRTC could not be loaded.
+    device_failed,   ///< The GPU's context could not be created.
   };
   Kind kind = Kind::no_driver;
   Message what;  ///< one sentence
-  Message fix;   ///< one sentence; empty when there is nothing to advise
+  Message fix;   ///< One sentence; empty if no fix is known.
 
-  /// Nothing of a GPU is here for this process, or wanted: a simulation may stand in. Otherwise something is broken.
+  /// Returns true if no GPU is present or visible, so that a simulation may replace it; false for a fault.
   [[nodiscard]] bool nothing_here() const {
     return kind == Kind::not_built || kind == Kind::no_driver || kind == Kind::no_device || kind == Kind::hidden;
   }
-  /// Both.
+  /// Error and fix in one text.
   [[nodiscard]] Message message() const;
 };
 
 struct GpuOptions {
-  int ordinal = 0;                  ///< as the driver numbers them, after CUDA_VISIBLE_DEVICES
-  std::string uuid;                 ///< unless empty: the GPU of this UUID, whatever its number now
-  std::string arch;                 ///< "sm_90a"; empty: the GPU's own
-  std::filesystem::path cache_dir;  ///< for cubins; empty: default_cubin_cache()
-  bool counters = true;             ///< prepare CUPTI; what is missing is in Device::counters(), never an error
+  int ordinal = 0;                  ///< Driver ordinal after CUDA_VISIBLE_DEVICES.
+  std::string uuid;                 ///< If not empty, selects the GPU by UUID and ignores `ordinal`.
+  std::string arch;                 ///< "sm_90a"; empty: architecture of the GPU.
+  std::filesystem::path cache_dir;  ///< Cubin cache; empty: default_cubin_cache().
+  bool counters = true;             ///< Initialize CUPTI. A failure is reported by Device::counters(), not as an error.
 };
 
-/// A GPU ready to measure. Where a driver, a device or NVRTC is missing, the error says which; where only counters or
-/// NVML are missing, the device works without them.
-///
-/// After Device::usable() has turned false, end the process with std::quick_exit or std::_Exit: the driver's own exit
+/// Opens a GPU for measurements. The error names what is missing: driver, device or NVRTC. Without counters or NVML,
+/// the device works with fewer data.
+/// If Device::usable() has returned false, end the process with std::quick_exit or std::_Exit: the driver's exit
 /// handlers may wait for a kernel that never ends.
 [[nodiscard]] Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options = {},
                                                                         const Registry& = known_algorithms());
@@ -66,7 +65,7 @@ struct GpuListing {
   std::int64_t dram_bytes = 0;
 };
 
-/// The GPUs that the driver shows this process; makes no context.
+/// GPUs visible to this process. Does not create a context.
 [[nodiscard]] Result<std::vector<GpuListing>, GpuError> list_gpus();
 
 }  // namespace attnscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU as a Device, from inside: what opening (gpu_device.cpp), one point (point_measurement.cpp) and the counters
-// of several (shared_counting.cpp) share.
+// Internal class of the GPU device, shared by gpu_device.cpp (opening), point_measurement.cpp (one point) and
+// shared_counting.cpp (counters of several points).
 #pragma once
 
 #include <chrono>
@@ -29,8 +29,8 @@
 
 namespace attnscope::gpu {
 
-/// Everything that lives in the device's context. Members are in the order in which they are made; a device that was
-/// lost is never torn down, since every call into its context would wait for the launch that does not end.
+/// Objects in the device's context, in order of creation. After a device loss they are leaked, since any call into the
+/// context would wait for the hung launch.
 struct Session {
   Session(const CudaApi& cuda_api, CUdevice of_device, std::unique_ptr<KernelBuilder> kernel_builder,
           const std::string& arch, const DeviceLimits& limits)
@@ -55,11 +55,11 @@ struct Session {
   Oracle oracle;
   Event begin;
   Event end;
-  /// By name; here, since those that a launch hangs on must not be given back.
+  /// Guarded buffers by name. Kept here so that they outlive a hung launch that uses them.
   std::map<std::string, GuardedBuffer> guarded;
   std::vector<PreparedLaunch> guarded_launches;
   std::optional<CounterCollector> counters;
-  std::optional<GpuGroup> group;  ///< once a point of several GPUs was measured
+  std::optional<GpuGroup> group;  ///< Created for the first point on several GPUs.
 };
 
 class GpuDevice final : public Device {
@@ -92,44 +92,45 @@ class GpuDevice final : public Device {
                               const CancelToken& cancel) override;
 
  private:
-  /// A point whose buffers are in a slot of the workspace, ready to run again.
+  /// A point whose buffers are in a workspace slot, ready to run again.
   struct PreparedPoint {
     PointSpec spec;
-    AttentionPlan plan;                ///< its buffers are those of this GPU
-    std::vector<BufferSpec> others{};  ///< buffers of others that share the problem
+    AttentionPlan plan;                ///< Buffers on this GPU only.
+    std::vector<BufferSpec> others{};  ///< Buffers on the other GPUs of the point.
     PlanMemory::Inputs inputs;
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
-    std::vector<Oracle::Digest> uploaded;  ///< its inputs before the first launch, where a foreign point is verified
-    std::int64_t prepared_bytes = 0;       ///< of device memory that libraries took, with their workspaces
+    /// Digests of the inputs before the first launch; only if a user-defined kernel is verified.
+    std::vector<Oracle::Digest> uploaded;
+    std::int64_t prepared_bytes = 0;  ///< Device memory that libraries allocated, including workspaces.
   };
 
-  /// Points that wait for their counters; the slot of each is its place.
+  /// Points to be counted. Record i uses workspace slot i.
   struct Batch {
     std::span<PointRecord* const> records;
     const MeasureOptions& options;
     const CancelToken& cancel;
     std::vector<bool> whole;
-    bool alone = false;                       ///< each in a session of its own, after one of them all failed
-    std::optional<CuptiError> first = {};     ///< of a session of several, after which they are counted alone
-    std::optional<std::size_t> lost_to = {};  ///< the point that cost the device
+    bool alone = false;                    ///< Count each point in its own session, after a shared session failed.
+    std::optional<CuptiError> first = {};  ///< Error of the shared session, after which points are counted separately.
+    std::optional<std::size_t> lost_to = {};  ///< Index of the point that made the device unusable.
     bool cancelled = false;
 
     [[nodiscard]] bool goes_on() const;
   };
 
-  // One point.
+  // Measurement of one point.
   void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel);
-  /// Ends a point as the exception says that is being handled.
+  /// Sets the point's disposition from the current exception.
   void end_by_exception(PointRecord& record);
   void end_after(const DriverError& error, PointRecord& record);
-  /// Made when it is first asked for.
+  /// Created on first use.
   [[nodiscard]] GpuGroup& group();
-  /// To another GPU of the machine, where there is one of the kind.
+  /// Measures the link to another GPU of the same kind, if there is one.
   void add_links(CeilingSet& set, const CeilingOptions& options);
-  /// Opens the GPUs that share the point's problem, and has them compute it once: this one then holds O and LSE.
+  /// Opens the other GPUs of the point and runs the schedule once; afterwards this GPU holds O and LSE.
   void share(PointRecord& record, std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
-  /// All of them together, again and again; the launches were timed by themselves before.
+  /// Times the whole schedule on all GPUs. The launches have been timed individually before.
   void time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
                    const CancelToken& cancel);
   PreparedPoint& plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
@@ -137,62 +138,63 @@ class GpuDevice final : public Device {
   [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point);
   [[nodiscard]] PreparedLaunch prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
                                         const PreparedLaunch::Resolve& address_of, const MeasureOptions& options);
-  /// Fills the reserved slot, and makes the launches ready.
+  /// Fills the buffers of the reserved slot and prepares the launches.
   void fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
             const MeasureOptions& options);
-  /// A warm start finds what the run before left dirty: there what is written back is nobody's alone.
+  /// Returns true if write-back bytes are counted: cold starts only. With a warm L2, dirty lines of earlier launches
+  /// would be included.
   [[nodiscard]] bool counts_write_back(const PointRecord& record, const MeasureOptions& options) const;
-  /// Runs launches once, one by one, so that a fault has a name. Returns their device time, roughly.
+  /// Runs the launches one by one, so that a fault can be attributed. Returns their approximate device time in ns.
   double run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
-  /// Runs launches once, one behind the other as when they are timed: those that may start early do.
+  /// Enqueues all launches at once, as for timing, so that programmatic dependent launches overlap.
   void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
   void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Of outputs that come of these inputs; the record keeps the errors of the run nearest to its bound.
+  /// Checks the outputs for these inputs. The record keeps the errors of the run nearest to its bound.
   CheckResult judge(PointRecord& record, std::size_t slot, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
                     const MeasureOptions& options);
 
-  // What kernels that are not built in have to show besides.
+  // Additional checks of user-defined kernels.
   [[nodiscard]] bool is_foreign(const PointSpec& spec) const;
-  /// What the point runs on: of a foreign one inputs of the round's own.
+  /// Inputs of the point. For a user-defined kernel they differ in each round.
   [[nodiscard]] PlanMemory::Inputs inputs_of(const PointSpec& spec, const MeasureOptions& options,
                                              const AttentionPlan& plan) const;
   [[nodiscard]] PlanMemory::Besides besides(const PointRecord& record, const MeasureOptions& options) const;
   [[nodiscard]] std::vector<Oracle::Digest> digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
                                                    const MeasureOptions& options);
-  /// Ends a foreign point where a launch wrote to an input.
+  /// Throws PointEnd if a launch changed an input.
   void check_inputs(std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
-  /// Runs a plan once between guard pages, flush with those behind its buffers and then with those in front: a stray
-  /// access, a read too, ends the point as crashed, and this process's use of the device. Why it is not, else empty.
+  /// Runs the plan once with guard pages around its buffers, aligned to one end (`flush`). A stray access, including a
+  /// read, crashes the point and makes the device unusable. Returns why the check was skipped; else empty.
   [[nodiscard]] Message run_guarded(std::size_t slot, const PreparedPoint& point,
                                     const std::vector<LoadedLaunch>& loaded, GuardedBuffer::Flush flush,
                                     const MeasureOptions& options);
-  /// Poisons the outputs once more, so that after timing they are those of timed launches.
+  /// Poisons the outputs, so that after timing they come from timed launches.
   void poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Ends a point whose launches take longer where their outputs are still to be written: timed were those that had
-  /// nothing left to do.
+  /// Throws PointEnd if launches take longer with poisoned outputs, so that the timed launches skipped work.
   void check_fresh(const PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Ends a point whose launches keep device memory.
+  /// Throws PointEnd if launches leak device memory.
   void check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
-  /// Looks beside the buffers and, where outputs are verified, judges the last timed launch and one on other inputs.
+  /// Checks for stray writes. If outputs are verified, also checks the last timed launch and one launch with other
+  /// inputs.
   void check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Why what was counted of a foreign point cannot be: empty where it can.
+  /// Why the counted bytes of a user-defined kernel are implausible; empty if they are plausible.
   [[nodiscard]] Message too_few_bytes(const PointRecord& record) const;
 
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
             const CancelToken& cancel, double first_ns);
 
-  // The counters of several.
-  /// One session of ranges over the points of the batch that are open: ends them, or one of them, or none where they
-  /// have to be counted apart.
+  // Counters of several points.
+  /// Counts the unfinished points of the batch in one session. Finishes all or one of them, or none if they must be
+  /// counted separately.
   void count_session(Batch& batch);
-  /// The points that take part in the next session: those that are open and have their buffers side by side. Ends
-  /// those that cannot be counted at all.
+  /// Points of the next session: unfinished, with all their buffers in memory at once. Finishes points that cannot be
+  /// counted.
   [[nodiscard]] std::vector<std::size_t> members_of_session(Batch& batch);
   [[nodiscard]] bool is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const;
-  /// Lays a point out again as it was when it was timed: its slot had to make room.
+  /// Restores a point's buffers after its slot was evicted.
   void make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options);
   void finish(Batch& batch, std::size_t which, Disposition disposition, Message reason);
-  /// Ends a point by the exception that is being handled; `kernel`, unless empty, is what was counted.
+  /// Sets the disposition from the current exception; `kernel`: the kernel being counted, or empty.
   void end_counted(Batch& batch, std::size_t which, const std::string& kernel);
   [[nodiscard]] Message no_counters_reason() const;
 
@@ -204,9 +206,9 @@ class GpuDevice final : public Device {
   std::optional<CuptiApi> cupti_;
   CounterAvailability counter_state_;
   std::unique_ptr<Session> session_;
-  std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< by slot of the workspace
-  std::size_t waiting_ = 0;  ///< points that wait for their counters, in the slots before this one
-  Message current_work_;     ///< what a fault would have interrupted
+  std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< Keyed by workspace slot.
+  std::size_t waiting_ = 0;  ///< Number of points that wait for counters; they occupy the first slots.
+  Message current_work_;     ///< Message if the current step fails.
   bool usable_ = true;
 };
 

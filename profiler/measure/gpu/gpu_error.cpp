@@ -5,7 +5,7 @@ namespace attnscope {
 
 Message GpuError::message() const {
   if (fix.empty()) return what;
-  // The loader's own words end without a full stop.
+  // Messages of the loader have no final period.
   if (english_text(what).ends_with('.')) return make_reason(what.id, "{} {}", what, fix);
   return make_reason(what.id, "{}. {}", what, fix);
 }

@@ -12,7 +12,7 @@ namespace attnscope::gpu {
 
 struct GpuGroup::Gpu {
   CUdevice device = 0;
-  std::unique_ptr<Context> own;  ///< null of the first one, which is another's
+  std::unique_ptr<Context> own;  ///< Null for the first GPU, which the caller owns.
   const Context* context = nullptr;
   Stream own_stream;
   CUstream launches = nullptr;
@@ -37,7 +37,7 @@ GpuGroup::GpuGroup(const CudaApi& cuda, const KernelBuilder& builder, std::strin
 
 GpuGroup::~GpuGroup() {
   release();
-  // What a GPU has is given back in its own context.
+  // Resources must be released in their own GPU's context.
   for (auto gpu = gpus_.rbegin(); gpu != gpus_.rend(); ++gpu) {
     if (*gpu) cuda_.cuCtxSetCurrent((*gpu)->context->get());
     gpu->reset();
@@ -112,7 +112,7 @@ std::unique_ptr<GpuGroup::Gpu> GpuGroup::made(CUdevice device) const {
     gpu->copies = make_stream(cuda_);
     for (Event* event : {&gpu->begin, &gpu->launches_end, &gpu->copies_end}) *event = make_event(cuda_);
   } catch (const DriverError& error) {
-    // Of another GPU: the point's own is as it was.
+    // An error of another GPU; this point's GPU is intact.
     if (device == first_.device) throw;
     const bool memory = error.code() == CUDA_ERROR_OUT_OF_MEMORY;
     throw PointEnd(memory ? Disposition::out_of_memory : Disposition::infeasible,
@@ -331,7 +331,7 @@ std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit
     one_way.push_back(1e9 * large / copy_ns(large, false, from_to, limit));
     const double ns = copy_ns(large, true, from_to, limit);
     both.push_back(1e9 * large / ns);
-    // What a small copy takes beyond its bytes at that rate.
+    // Copy time beyond the transfer at the large copy's rate.
     latency.push_back(std::max(1.0, copy_ns(small, true, from_to, limit) - small * ns / large));
   }
   std::vector<Ceiling> found;
@@ -349,7 +349,7 @@ std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit
 }
 
 ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
-  // The host queues all of it while the first GPU pauses: then none waits for the host.
+  // The first GPU waits while the host enqueues everything, so that no GPU waits for the host.
   constexpr std::chrono::microseconds queuing_an_operation(20);
   const FirstAgain first_again(*this);
   const std::span used(gpus_.data(), static_cast<std::size_t>(schedule_->gpus));
@@ -358,7 +358,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     if (cache == CacheState::cold) gpu->runner->enqueue_cold_cache();
     if (gpu == gpus_.front()) continue;
     cuda_.check(cuda_.cuEventRecord(gpu->launches_end.get(), gpu->launches), "cuEventRecord");
-    wait(first_.stream, gpu->launches_end.get());  // all are ready
+    wait(first_.stream, gpu->launches_end.get());  // wait until all GPUs are ready
   }
   first_.context.make_current();
   first_.runner.enqueue_delay(queuing_an_operation * static_cast<std::int64_t>(operations_.size() + used.size()));
@@ -386,7 +386,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     times.push_back({begin, begin + ns_between(each.begin, each.end)});
   }
   first_.context.make_current();
-  // From begin to end by one GPU's clock: those of several do not run together.
+  // Both events are on one GPU: clocks of several GPUs are not synchronized.
   return sum_up(*schedule_, times, ns_between(begin_, end_));
 }
 

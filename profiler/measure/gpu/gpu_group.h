@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs of one machine that share a problem: the device's own and, after it, others of its kind in the driver's order.
-// Each launches on a stream of its own and sends by its copy engines on another; what waits for what are events.
+// GPUs of one machine that share a problem: the device's GPU first, then others of its kind in driver order. Each GPU
+// has a stream for launches and one for copies; events express the dependencies.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace attnscope::gpu {
 
 class GpuGroup {
  public:
-  /// The GPU that is there already; all of it has to outlive the group.
+  /// The caller's GPU. Its resources must outlive the group.
   struct First {
     CUdevice device;
     const Context& context;
@@ -34,34 +34,35 @@ class GpuGroup {
   GpuGroup& operator=(const GpuGroup&) = delete;
   ~GpuGroup();
 
-  /// So many GPUs that reach each other's memory. Throws PointEnd (infeasible: too few of the kind, or no peer access)
-  /// and DriverError.
+  /// Opens `gpus` GPUs with peer access to each other. Throws PointEnd (infeasible: too few GPUs of this kind, or no
+  /// peer access) and DriverError.
   void open(int gpus);
-  /// Buffers on the other GPUs, and launches and copies ready to run. `address_of` knows those of the first one. Keeps
-  /// a reference to the plan. Throws PointEnd (out_of_memory) and what loading a kernel does. Pre: open().
+  /// Allocates buffers on the other GPUs and prepares launches and copies. `address_of` resolves buffers on the first
+  /// GPU. Keeps a reference to the plan. Throws PointEnd (out_of_memory) and the errors of KernelRunner::load(). Pre:
+  /// open().
   void prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others,
                const PreparedLaunch::Resolve& address_of);
-  /// Inputs to the GPUs that share them; outputs back to the first one.
+  /// Copies inputs to the other GPUs.
   void distribute(std::chrono::milliseconds limit);
   void gather(std::chrono::milliseconds limit);
-  /// Once, from where nobody holds anything in L2 if `cache` says so. Throws DriverError and LaunchTimeout.
+  /// Runs the schedule once, with cold L2 on all GPUs if `cache` requires it. Throws DriverError and LaunchTimeout.
   ScheduleTimes run(CacheState cache, std::chrono::milliseconds limit);
-  /// What the schedule's launches and copies hold is given back.
+  /// Releases the buffers, launches and copies of the schedule.
   void release();
-  /// What a copy between the first two GPUs takes: peer_copy, peer_copy_both_ways, peer_copy_latency. Pre: two are
+  /// Measures copies between the first two GPUs: peer_copy, peer_copy_both_ways, peer_copy_latency. Pre: two GPUs are
   /// open.
   [[nodiscard]] std::vector<Ceiling> links(int rounds, std::chrono::milliseconds limit);
 
-  /// Of those of `gpus` beside the first one.
+  /// UUIDs of the first `gpus` GPUs without the first one.
   [[nodiscard]] std::vector<std::string> uuids(int gpus) const { return {uuids_.begin(), uuids_.begin() + gpus - 1}; }
-  /// Whether none of the contexts holds an error for good.
+  /// Returns false if a context has a sticky error.
   [[nodiscard]] bool usable() const;
 
  private:
   struct Gpu;
   struct Prepared {
     const Operation* operation = nullptr;
-    std::unique_ptr<PreparedLaunch> launch;  ///< null of a copy
+    std::unique_ptr<PreparedLaunch> launch;  ///< Null for a copy.
     CUdeviceptr from = 0;
     CUdeviceptr to = 0;
     Event begin;
@@ -75,15 +76,16 @@ class GpuGroup {
   void copy(const Prepared& each, CUstream stream) const;
   void run_copies(std::vector<Prepared>& copies, std::chrono::milliseconds limit);
   void wait(CUstream stream, CUevent event) const;
-  /// Whatever a function's end, the first GPU's context is current after it.
+  /// Scope guard that makes the first GPU's context current.
   class FirstAgain;
-  /// One of the kind that is made ready for use. Throws PointEnd that names it.
+  /// Creates the resources of a GPU. Throws PointEnd with its UUID.
   [[nodiscard]] std::unique_ptr<Gpu> made(CUdevice device) const;
   void reach_each_other(const Gpu& one, const Gpu& other) const;
-  /// A GPU's fault ends nothing on the others: who waits for what never comes asks them.
+  /// Waits for an event. After a timeout it queries all GPUs, since a fault of one GPU does not stop the others.
   void wait_for(const Event& event, std::chrono::milliseconds limit) const;
   [[nodiscard]] double ns_between(const Event& begin, const Event& end) const;
-  /// Copies of `bytes` between the first two GPUs at the same time, from one's `from` to the other's `to`.
+  /// Time in ns of a copy of `bytes` between the first two GPUs, or of two simultaneous copies if `both_ways`.
+  /// `from_to`: source, target, source, target.
   [[nodiscard]] double copy_ns(std::size_t bytes, bool both_ways, const std::array<CUdeviceptr, 4>& from_to,
                                std::chrono::milliseconds limit);
 
@@ -92,7 +94,7 @@ class GpuGroup {
   std::string arch_;
   const DeviceLimits& limits_;
   First first_;
-  std::vector<std::unique_ptr<Gpu>> gpus_;  ///< the first one, too
+  std::vector<std::unique_ptr<Gpu>> gpus_;  ///< Includes the first GPU.
   std::vector<std::string> uuids_;
   const Schedule* schedule_ = nullptr;
   std::vector<Prepared> distribute_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffer beside which nothing is mapped: a kernel that reads or writes past it faults.
+// Device buffer with unmapped pages on both sides: an access beyond it faults.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace attnscope::gpu {
 
 class GuardedBuffer {
  public:
-  /// Which end of the buffer is that of the mapped memory, whose granule is 2 MiB on GPUs of today. The buffer begins
-  /// at a multiple of 256 bytes, as cuMemAlloc's do and kernels may rely on: at the end, a size that is none leaves a
-  /// gap of less than that, where a stray read finds NaN bytes and no fault.
+  /// Which end of the buffer touches an unmapped page; the mapping granularity is 2 MiB on current GPUs. The buffer
+  /// starts at a multiple of 256 bytes, like those of cuMemAlloc. With `end`, other sizes leave a gap of less than 256
+  /// bytes, where a stray read returns NaN instead of a fault.
   enum class Flush { end, begin };
-  /// All of the mapped memory holds NaN bytes when what is enqueued here has run. Throws DriverError.
+  /// Enqueues a memset of the mapped memory to NaN. Throws DriverError.
   GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stream, std::int64_t bytes, Flush flush);
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
-  /// Pre: nothing that is enqueued uses it.
+  /// Pre: no enqueued work uses the buffer.
   ~GuardedBuffer();
 
   [[nodiscard]] CUdeviceptr address() const { return address_; }
-  /// Device memory that a buffer takes. Throws DriverError.
+  /// Device memory that a buffer occupies, in bytes. Throws DriverError.
   [[nodiscard]] static std::int64_t mapped_bytes(const CudaApi& cuda, CUdevice device, std::int64_t bytes);
 
  private:
@@ -32,7 +32,7 @@ class GuardedBuffer {
   std::size_t granule_;
   std::size_t mapped_bytes_;
   CUmemGenericAllocationHandle memory_ = 0;
-  CUdeviceptr reserved_ = 0;  ///< a granule, the mapped memory, a granule
+  CUdeviceptr reserved_ = 0;  ///< Guard page, mapped memory, guard page.
   bool mapped_ = false;
   CUdeviceptr address_ = 0;
 };

@@ -48,7 +48,7 @@ class NvrtcBuilder final : public KernelBuilder {
     if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
     if (launch.source.own && launch.source.own->kind != OwnSource::Kind::cuda) {
-      built.cubin = std::move(own.text);  // as it is
+      built.cubin = std::move(own.text);  // already compiled by the user
       if (!launch.call) built.report.error = gpu::wrong_arguments(launch, built.cubin);
       return built;
     }
@@ -92,7 +92,7 @@ class NvrtcBuilder final : public KernelBuilder {
     Message error;
   };
 
-  /// What went wrong when this builder tried the source before; empty when it has not.
+  /// Error of a previous attempt to build this source; empty if there was none.
   [[nodiscard]] Message earlier_failure(const KernelSource& source, std::string_view arch) const {
     const std::lock_guard lock(failures_mutex_);
     const auto found = std::ranges::find_if(
@@ -117,7 +117,7 @@ std::filesystem::path default_cubin_cache() {
   if (const auto own = variable("ATTNSCOPE_CACHE_DIR"); !own.empty()) return own / "cubins";
   if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "attnscope" / "cubins";
   if (const auto home = home_folder(); !home.empty()) return home / ".cache" / "attnscope" / "cubins";
-  // A temporary folder is everybody's: only what nobody else can have put something into.
+  // Other users can write to the temporary folder; use only a private folder in it.
   std::error_code error;
   const auto own = private_folder(std::filesystem::temp_directory_path(error));
   return own.empty() ? own : own / "cubins";

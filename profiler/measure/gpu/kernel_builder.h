@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles kernels into the cubin cache, in parallel, with or without a GPU. Needs no CUDA header to include.
+// Compiles kernels into the cubin cache, in parallel. Needs neither a GPU nor CUDA headers.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +21,12 @@ namespace attnscope {
 /// empty in a build without GPU support.
 [[nodiscard]] std::filesystem::path default_cubin_cache();
 
-/// "fa2 fwd d128 128x64 fp16 causal": folder of the source, the launch's name, then the source's defines in short.
+/// "fa2 fwd d128 128x64 fp16 causal": source folder, launch name, abbreviated defines.
 [[nodiscard]] std::string describe(const KernelLaunch&);
 
-/// One kernel, compiled or not.
+/// Result of building one kernel.
 struct BuiltKernel {
-  BuildReport report;  ///< report.error says why there is no cubin
+  BuildReport report;  ///< report.error: why there is no cubin.
   std::string cubin;
 };
 
@@ -38,26 +38,27 @@ class KernelBuilder {
   virtual ~KernelBuilder() = default;
 
   [[nodiscard]] virtual std::string nvrtc_version() const = 0;
-  /// Why kernels cannot be built for `arch` ("sm_80", "sm_90a"), one sentence; empty when they can.
+  /// Why kernels cannot be built for `arch` ("sm_80", "sm_90a"), in one sentence; empty if they can.
   [[nodiscard]] virtual Message refuses(std::string_view arch) const = 0;
 
-  /// From the cache, or compiled and put there. Never throws for what a source can do wrong. Thread-safe.
-  /// `fresh` passes the cache over, for an entry that turned out to be damaged.
+  /// Returns the cached kernel, or compiles and caches it. Errors are in the report. Thread-safe. `fresh` discards the
+  /// cache entry, in case it is damaged.
   [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
                                           bool fresh = false) const = 0;
-  /// What the launches of a plan are stated by (own_source.h); null where they are this program's, or cannot be read.
+  /// Statement of the plan's user-defined kernel (own_source.h); null if the kernels are built in or a source cannot be
+  /// read.
   [[nodiscard]] virtual std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch>,
                                                                             bool keep_sources) const = 0;
 
-  /// Builds each distinct source of `launches` once, on `threads` threads (0: one for each hardware thread), until done
-  /// or cancelled; reports in the order of first appearance, without those that were not built. `progress` may be
-  /// empty; it is called from one thread at a time.
+  /// Builds each distinct source of `launches` once on `threads` threads (0: one per hardware thread), until done or
+  /// cancelled. Returns reports in order of first appearance, without sources that were not built. `progress` may be
+  /// empty; its calls are serialized.
   [[nodiscard]] std::vector<BuildReport> build_all(std::string_view arch, std::span<const KernelLaunch> launches,
                                                    unsigned threads, const CancelToken& cancel,
                                                    const Device::BuildProgress& progress) const;
 };
 
-/// What `attnscope kernels build` does: open() and build_all() in one.
+/// Calls open() and build_all(), for `attnscope kernels build`.
 [[nodiscard]] Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch,
                                                                        std::span<const KernelLaunch> launches,
                                                                        unsigned threads, const CancelToken& cancel,

@@ -20,13 +20,13 @@ namespace {
 
 constexpr unsigned service_threads = 256;
 constexpr std::int64_t l2_line_bytes = 128;
-/// SMs have numbers below this.
+/// Upper bound of SM indices.
 constexpr std::size_t most_sms = 1024;
-/// Of one SM: cycles, nanoseconds.
+/// Cycles and nanoseconds of one SM.
 using ClockStamp = std::array<std::uint64_t, 2>;
 using ClockStamps = std::array<ClockStamp, most_sms>;
 
-/// One source holds all service kernels.
+/// All service kernels are in one source file.
 KernelLaunch service_launch() {
   KernelLaunch launch;
   launch.name = "service";
@@ -35,12 +35,12 @@ KernelLaunch service_launch() {
 }
 
 std::string key_of(const KernelSource& source) {
-  // Of two statements that a process loads one after the other, a file may have the same name.
+  // The pointer distinguishes equally named files of two statements.
   return fmt::format("{} {} {} {}", source.file, source.entry, fmt::join(source.defines, " "),
                      static_cast<const void*>(source.own.get()));
 }
 
-/// The line of a compiler's log that says what is wrong: for a reason, which is one sentence.
+/// Extracts the first error line of a compiler log, for a one-line reason.
 std::string first_error(const Message& error) {
   const std::string words = english_text(error);
   const std::string_view log = words;
@@ -190,7 +190,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       kernel.module = load_module(cuda_, built.cubin);
     } catch (const DriverError& error) {
       if (error.code() == CUDA_ERROR_OUT_OF_MEMORY) throw;
-      if (built.report.cached) {  // perhaps only the cached file is damaged
+      if (built.report.cached) {  // the cached file may be damaged
         built = builder_.build(arch_, launch, true);
         compiled();
       }
@@ -229,7 +229,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     cuda_.check(cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
                 "cuFuncSetAttribute");
   }
-  if (launch.dynamic_shared_bytes > 0) {  // needed above 48 KiB
+  if (launch.dynamic_shared_bytes > 0) {  // required above 48 KiB
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                      static_cast<int>(launch.dynamic_shared_bytes));
     if (result == CUDA_ERROR_INVALID_VALUE) {
@@ -257,7 +257,7 @@ void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit, bool spi
     if (waited > limit)
       throw LaunchTimeout(
           make_reason("point.launch_still_running", "A launch was still running after {} ms.", limit.count()));
-    // Most launches end within the spin; for the others a sleep costs nothing that is measured.
+    // Spin first, since most launches are short; sleep later.
     if (!spins && waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
@@ -267,7 +267,7 @@ void KernelRunner::launch_service(CUfunction function, unsigned blocks, unsigned
               "cuLaunchKernel");
 }
 
-/// Runs a kernel that goes through memory from one end to the other.
+/// Launches a kernel that accesses the whole buffer.
 void KernelRunner::sweep(CUfunction function, CUdeviceptr address, std::int64_t bytes) {
   long long length = bytes;
   void* arguments[] = {&address, &length};

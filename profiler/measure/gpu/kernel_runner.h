@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on one device: compiled, loaded, launched, waited for.
+// Builds, loads and runs kernels on one device.
 #pragma once
 
 #include <array>
@@ -20,37 +20,38 @@
 
 namespace attnscope::gpu {
 
-/// A kernel in the context, with what the driver says about it.
+/// A kernel loaded into the context, with its attributes from the driver.
 struct LoadedKernel {
   Module module;
   CUfunction function = nullptr;
-  std::unique_ptr<const LibraryKernel> library;  ///< in place of both, where the user's source is one
+  /// Set instead of module and function if the user-defined kernel is a shared library.
+  std::unique_ptr<const LibraryKernel> library;
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
-  std::int64_t local_bytes = 0;  ///< a thread
-  std::string digest;            ///< LaunchRecord::digest
+  std::int64_t local_bytes = 0;  ///< Per thread.
+  std::string digest;            ///< See LaunchRecord::digest.
 };
 
-/// A launch of a plan made ready: kernel loaded, addresses filled in.
+/// A launch with its kernel loaded and its arguments resolved.
 class PreparedLaunch {
  public:
   using Resolve = PreparedLibrary::Resolve;
-  /// Throws DriverError where a tensor map cannot be encoded.
+  /// Throws DriverError if a tensor map cannot be encoded.
   PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
                  const Resolve& address_of);
-  /// One that a library makes.
+  /// Launch by a library.
   PreparedLaunch(const KernelLaunch& launch, std::unique_ptr<PreparedLibrary> library)
       : launch_(&launch), library_(std::move(library)) {}
 
   [[nodiscard]] const std::string& name() const { return launch_->name; }
   [[nodiscard]] std::int64_t runs() const { return launch_->runs; }
-  /// Throws DriverError, and what PreparedLibrary::launch() does. Returns when the launch is in the stream.
+  /// Enqueues the launch. Throws DriverError and the errors of PreparedLibrary::launch().
   void enqueue(const CudaApi& cuda, CUstream stream);
-  /// What its library wrote beside its workspace; empty for nothing. Pre: the device is idle.
+  /// Describes a write outside the library's workspace; empty if there was none. Pre: the device is idle.
   [[nodiscard]] Message stray_write() const { return library_ ? library_->stray_write() : Message(); }
-  /// Of what preparing it took of the device's memory, what is this program's.
+  /// Bytes of guard areas around the library's workspace.
   [[nodiscard]] std::int64_t guard_bytes() const { return library_ ? library_->guard_bytes() : 0; }
-  /// What its host code took last, in which the stream must not run dry; 0 where it has none.
+  /// Host time of the library's last launch call; 0 for kernels. The stream must not run empty during this time.
   [[nodiscard]] std::chrono::nanoseconds host_time() const {
     return library_ ? library_->host_time() : std::chrono::nanoseconds(0);
   }
@@ -59,7 +60,7 @@ class PreparedLaunch {
   const KernelLaunch* launch_;
   const LoadedKernel* kernel_ = nullptr;
   std::unique_ptr<PreparedLibrary> library_;
-  /// An argument's bytes, at its start; as large as a tensor map, which is the largest.
+  /// Storage of one argument; a tensor map is the largest.
   struct alignas(64) Slot {
     std::array<std::byte, sizeof(CUtensorMap)> bytes{};
   };
@@ -68,40 +69,39 @@ class PreparedLaunch {
 
 class KernelRunner {
  public:
-  /// Keeps references to all of them. Throws PointEnd when the service kernels do not compile, DriverError
-  /// when the buffer that clears the L2 cannot be had.
+  /// Keeps references to all arguments. Throws PointEnd if the service kernels do not compile, DriverError if the
+  /// buffer that clears L2 cannot be allocated.
   KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, std::string arch, CUstream stream,
                const DeviceLimits& limits);
 
-  /// Compiles (or finds) and loads a kernel, or loads a library; later calls are a lookup. Throws PointEnd:
-  /// compile_error, or infeasible when the driver refuses its shared memory.
+  /// Builds (or finds in the cache) and loads a kernel or library; later calls are lookups. Throws PointEnd:
+  /// compile_error, or infeasible if the shared memory is too large.
   const LoadedKernel& load(const KernelLaunch& launch);
 
-  /// Waits until what is in the stream now has run. Throws DriverError, or LaunchTimeout after `limit`.
+  /// Waits for all work in the stream. Throws DriverError, or LaunchTimeout after `limit`.
   void wait(std::chrono::milliseconds limit);
-  /// The same up to `event`; `spins`: the thread never sleeps meanwhile.
+  /// Waits for `event`. With `spins` the thread never sleeps.
   void wait(CUevent event, std::chrono::milliseconds limit, bool spins = false) const;
 
-  /// Enqueues what leaves L2 without a line of any plan's and without dirty ones: a buffer of twice its size is
-  /// written, then discarded; where users' kernels run, which may have asked L2 to keep lines, in two ways. What a
-  /// kernel leaves dirty in L2 at its end is thereby never counted, as under ncu.
+  /// Clears L2: writes a buffer of twice its size and discards it, so that L2 has no lines of a plan and no dirty
+  /// lines. If user-defined kernels are loaded, which may have set lines to persist, uses two kinds of stores. As with
+  /// ncu, dirty lines left at the end of a kernel are not counted.
   void enqueue_cold_cache();
-  /// Bytes of noise that drive everything else out of L2: four times its size. Twice leaves 0.24% of what is dirty
-  /// where it is, once 14% (on an H200).
+  /// Size of the noise buffer: four times L2. Reading twice L2 leaves 0.24% of the dirty lines, in one case 14% (H200).
   [[nodiscard]] std::int64_t noise_bytes() const { return 2 * fill_bytes_; }
-  /// Enqueues stores of noise, for enqueue_write_back() to read later.
+  /// Fills the noise buffer.
   void enqueue_store_noise(CUdeviceptr noise, std::int64_t bytes);
-  /// Enqueues reads of stored noise: what the kernels before left dirty in L2 is written to DRAM. Pre: noise_bytes()
-  /// were stored at `noise`, and L2 was made cold since.
+  /// Reads the noise buffer, so that dirty lines in L2 are written back to DRAM. Pre: noise_bytes() were stored at
+  /// `noise`, and L2 was cleared since.
   void enqueue_write_back(CUdeviceptr noise);
-  /// Enqueues a pause of the stream.
+  /// Enqueues a delay kernel.
   void enqueue_delay(std::chrono::nanoseconds length);
-  /// Enqueues a look at the SMs' clocks, before what is timed or behind it.
+  /// Enqueues a kernel that stores clock and time of each SM, before or after (`behind`) the timed launches.
   void enqueue_clock_stamp(bool behind);
-  /// The SMs' mean frequency between the two looks: cycles over time, the median of the SMs that both saw; 0 where that
-  /// is none. Pre: the stream is idle. Throws DriverError.
+  /// SM frequency between the two stamps: cycles divided by time, median over SMs with both stamps; 0 if there are
+  /// none. Pre: the stream is idle. Throws DriverError.
   [[nodiscard]] double stamped_hz() const;
-  /// Enqueues a count of the infinite and NaN values among `count` elements; *result is a 64-bit counter.
+  /// Enqueues a count of infinite and NaN elements; `result` points to a 64-bit counter.
   void enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result);
 
   [[nodiscard]] const CudaApi& cuda() const { return cuda_; }
@@ -122,12 +122,13 @@ class KernelRunner {
   DeviceMemory fill_buffer_;
   CUfunction fill_l2_ = nullptr;
   CUfunction displace_l2_ = nullptr;
-  bool lines_are_kept_ = false;  ///< perhaps: a user's kernel was loaded
+  /// True after a user-defined kernel was loaded, since it may have made lines persist in L2.
+  bool lines_are_kept_ = false;
   CUfunction discard_l2_ = nullptr;
   CUfunction read_noise_ = nullptr;
   CUfunction delay_ = nullptr;
   CUfunction stamp_clocks_ = nullptr;
-  DeviceMemory stamps_;  ///< before, then behind
+  DeviceMemory stamps_;  ///< First stamps before, then stamps after the timed launches.
   CUfunction count_nonfinite_ = nullptr;
 };
 

@@ -25,7 +25,7 @@ LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
           .grid = launch.launched_grid()};
 }
 
-/// What a thread or a block of a kernel takes.
+/// Resources per thread (registers, local memory) or block (shared memory).
 struct Resources {
   double registers = 0;
   double shared_bytes = 0;
@@ -55,7 +55,7 @@ void add_occupancy(const CudaApi& cuda, const DeviceLimits& limits, const Loaded
                                      .threads_per_block = threads,
                                      .registers_per_thread = loaded.kernel->registers,
                                      .shared_bytes = loaded.kernel->static_shared_bytes + launch.dynamic_shared_bytes});
-  // Warps are resident as wholes; the driver's count of blocks has the last word.
+  // The driver's block count includes limits that the model may not have; warps are allocated as a whole.
   const int warps = (threads + 31) / 32;
   add_value(target, metric_key::theoretical_occupancy_pct, 100.0 * 32 * warps * blocks / limits.max_threads_per_sm,
             Provenance::derived);
@@ -67,9 +67,9 @@ const MetricValue* find_value(std::span<const MetricValue> values, std::string_v
   return found == values.end() ? nullptr : &*found;
 }
 
-/// Counters run from before a launch is queued until after the host has seen its end, and CUPTI divides by all of that.
-/// Of the units that keep the SMs' clock, the cycles that they are divided by over those in which an SM had warps say
-/// by how much; L2 and DRAM have clocks that do not change, so there it is the range's time over the kernel's.
+/// Rescales utilizations from the counted range to the kernel. The range includes launch latency and host time, and
+/// CUPTI divides by all of it. For units in the SM clock domain the factor is elapsed SM cycles over active SM cycles;
+/// for L2 and DRAM, whose clocks are constant, range time over kernel time.
 std::vector<MetricValue> of_the_kernel(std::vector<MetricValue> values, double kernel_ns) {
   const MetricValue* range_cycles = find_value(values, metric_key::sm_cycles);
   const MetricValue* active_cycles = find_value(values, metric_key::sm_active_cycles);
@@ -108,7 +108,7 @@ void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span
                         .shared_bytes = static_cast<double>(kernel->static_shared_bytes + launch->dynamic_shared_bytes),
                         .local_bytes = static_cast<double>(kernel->local_bytes)};
     KernelRecord& target = kernel_record(record, several ? launch->name : "all");
-    if (kernel->library) {  // what it launches is its own business
+    if (kernel->library) {  // a library's launches are unknown
       target.launch = record_of(*launch, *kernel);
       continue;
     }

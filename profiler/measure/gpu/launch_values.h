@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a point's launches, as values of its record.
+// Converts launch attributes and counts to values of a point's record.
 #pragma once
 
 #include <map>
@@ -21,17 +21,16 @@ struct LoadedLaunch {
   const LoadedKernel* kernel;
 };
 
-/// A row of the metrics table, in its unit.
+/// Adds a value; `key` is in the metrics table, `value` in its unit.
 void add_value(KernelRecord& kernel, std::string_view key, double value, Provenance provenance = Provenance::measured);
 
-/// What ran: registers, shared and local memory, occupancy and LaunchRecord of each measured launch. A plan of several
-/// shows the largest of the first three for its sum, and neither of the last: kernels that run one after another have
-/// none in common. Throws DriverError.
+/// Adds registers, shared and local memory, occupancy and LaunchRecord of each measured launch. For several launches,
+/// "all" gets the largest registers and memory, but no occupancy and no LaunchRecord. Throws DriverError.
 void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
                       PointRecord& record);
 
-/// Counted values (by launch name, in the order of `metrics`) of each launch, and of their sum by combine_rule(),
-/// weighted by the times that the record has.
+/// Adds the counts of each launch (by name, in the order of `metrics`) and their combination by combine_rule(),
+/// weighted by the recorded times.
 void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,
                 const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record);
 

@@ -23,15 +23,15 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Multiply-adds of one reference, in units of two: a tenth of a second on a desktop's cores.
+/// Multiply-add pairs per reference; 0.1 s on a desktop CPU.
 constexpr std::int64_t work_budget = std::int64_t{1} << 26;
 constexpr std::int64_t sampled_instances = 8;
 constexpr std::int64_t sampled_key_instances = 4;
-constexpr std::int64_t least_keys = 8;  ///< of a K/V head: first and last key, and the last that is no padding
+constexpr std::int64_t least_keys = 8;  ///< Per K/V head: first key, last key and last key that is not padding.
 constexpr std::size_t kept_references = 4;
 constexpr std::array<std::string_view, 4> output_names{"o", "dq", "dk", "dv"};
 
-/// Evenly spread, first and last among them.
+/// Evenly spaced; includes the first and the last.
 std::vector<std::int64_t> pick_instances(std::int64_t instances, std::int64_t most) {
   const std::int64_t count = std::min(instances, most);
   std::set<std::int64_t> picked;
@@ -65,7 +65,7 @@ std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed
     const std::int64_t length = key_length(problem, instance / problem.heads_kv);
     std::set<std::int64_t> chosen{0, std::max<std::int64_t>(0, length - 1), problem.n_k - 1};
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(instance));
-    // Padding is looked at too, but not at the cost of the keys that count.
+    // Also sample padding, but mostly valid keys.
     const auto range = static_cast<std::uint64_t>(std::max<std::int64_t>(1, length));
     for (std::int64_t tries = 0; std::ssize(chosen) < each && tries < 4 * each; ++tries) {
       chosen.insert(
@@ -76,9 +76,9 @@ std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed
   return keys;
 }
 
-constexpr std::uint16_t not_written = 0xFFFF;  // what PlanMemory::fill() leaves
+constexpr std::uint16_t not_written = 0xFFFF;  // value written by PlanMemory::fill()
 
-/// The service kernel of kernels/device/row_statistics.cuh for one head.
+/// Launch of kernels/device/row_statistics.cuh for one head.
 KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance) {
   constexpr std::int64_t block_rows = 16;
   constexpr std::int64_t tile_keys = 32;
@@ -121,7 +121,7 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
     return bits;
   };
   AttentionProblem judged = problem;
-  if (quantised && !quantised->weights) judged.dtype = held_as(problem.dtype);  // as strictly as 16 bits allow
+  if (quantised && !quantised->weights) judged.dtype = held_as(problem.dtype);  // error bounds of the 16-bit type
   const bool gradients = problem.pass != Pass::fwd;
   const std::int64_t rows = problem.instances() * problem.n_q;
   std::int64_t affordable = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
@@ -140,7 +140,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
                                        const std::optional<Quantisation>& quantised, const SlotBuffers& buffers,
                                        std::chrono::milliseconds limit) {
   Key key{&reference, on_one_gpu(problem), kind, seed, quantised};
-  // What changes no result.
+  // These fields do not change the result.
   key.problem.page = 0;
   key.problem.deterministic = false;
   if (key.problem.pass == Pass::fwd_bwd) key.problem.pass = Pass::bwd;
@@ -235,11 +235,11 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
     const std::int64_t entry = rows[i].instance / extents.heads;
     return extents.strides.at(entry, rows[i].instance % extents.heads, rows[i].row);
   };
-  // Keys beyond a batch entry's own are not there, and have no gradient.
+  // Keys beyond the length of a batch entry are not stored and have no gradient.
   const auto there = [&](std::size_t i) {
     return rows[i].row < extents.strides.rows(rows[i].instance / extents.heads, extents.rows);
   };
-  // Rows that follow one another come in one copy.
+  // Copy adjacent rows at once.
   for (std::size_t begin = 0; begin < rows.size();) {
     std::size_t end = begin + 1;
     if (there(begin)) {
@@ -285,7 +285,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
                             Matrix{"dv", "dV", reference.keys, problem.heads_kv, problem.n_k, &KernelOutput::dv}};
   seen_ = {};
   Message broken;
-  // Elements of a buffer that are a matrix's, and what it holds where these are not all.
+  // Number of checked elements per buffer, and a host copy of buffers with gaps between rows.
   std::map<const BufferSpec*, std::int64_t> judged;
   std::map<const BufferSpec*, std::vector<std::uint16_t>> with_gaps;
   const auto elements_of = [&](const Matrix& matrix, const BufferSpec& buffer) {
@@ -311,7 +311,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     if (!spec->place.strides) {
       nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
     } else if (judged.at(&home) * size == home.bytes) {
-      elements = std::exchange(judged.at(&home), 0);  // once for all that lie there
+      elements = std::exchange(judged.at(&home), 0);  // count once for all matrices in this buffer
       nonfinite = elements == 0 ? 0 : count_nonfinite(buffers.address(home.name), elements, problem.dtype, limit);
     } else if (judged.at(&home) > 0) {
       auto [held, is_new] = with_gaps.try_emplace(&home);
@@ -354,7 +354,7 @@ CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan,
   const Reference& reference = reference_of(plan.quantised);
   Message broken = read_outputs(reference, plan, problem, buffers, limit);
   CheckResult result = check(reference, seen_);
-  // What quantising costs is no fault of the kernel's, and what its user asks for.
+  // Report the RMS error against the unquantized reference: the quantization error is part of what the user chose.
   if (plan.quantised) result.rms_error = rms_error(reference_of({}), seen_.o);
   const auto missing = [&](const char* name) { return find_buffer(plan.buffers, name) == nullptr; };
   if (!broken.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a kernel computed is what its algorithm says that it computes.
+// Verifies kernel outputs against a reference.
 #pragma once
 
 #include <list>
@@ -16,17 +16,16 @@
 
 namespace attnscope::gpu {
 
-/// Judges outputs against float64 on the host: everything of a small problem, a sample of a large one (first and last
-/// row and key of several heads, the rest at random), so that it takes some tenths of a second. Every element of
-/// O and of the gradients is looked at for being finite at all, and the space beside each buffer for being untouched.
+/// Verifies outputs against a float64 reference on the host: all rows of a small problem, a sample of a large one
+/// (first, last and random rows and keys of several heads), so that it takes a few tenths of a second. All elements of
+/// O and of the gradients are checked for NaN and infinity, and the areas next to each buffer for writes.
 class Oracle {
  public:
   Oracle(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner) {}
 
-  /// Judges what the plan has of "o", "lse", "dq", "dk" and "dv" by the reference of that name. Pre: there is one; the
-  /// launches of the plan have run, the stream is
-  /// idle. References are kept for the next tiles, algorithms and layouts of the same problem. Throws DriverError, and
-  /// PointEnd or LaunchTimeout for a service kernel.
+  /// Checks the plan's buffers "o", "lse", "dq", "dk" and "dv" against the named reference, which must exist.
+  /// References are cached for other tiles, algorithms and layouts of the same problem. Pre: the launches have run and
+  /// the stream is idle. Throws DriverError; PointEnd or LaunchTimeout from a service kernel.
   [[nodiscard]] CheckResult judge(std::string_view reference, const AttentionPlan& plan,
                                   const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                   const SlotBuffers& buffers, std::chrono::milliseconds limit);
@@ -37,15 +36,14 @@ class Oracle {
     bool operator==(const Digest&) const = default;
   };
   enum class Part {
-    inputs,   ///< lengths and masks too
-    outputs,  ///< O and the gradients
+    inputs,   ///< Includes lengths and masks.
+    outputs,  ///< O and gradients.
   };
-  /// Of what these buffers of the plan hold now, every byte of them: for telling whether a kernel wrote there, or wrote
-  /// something else. Pre: the stream is idle.
+  /// Digests of all bytes of these buffers, to detect whether a kernel wrote to them. Pre: the stream is idle.
   [[nodiscard]] std::vector<Digest> digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,
                                            std::chrono::milliseconds limit);
 
-  /// What the last judge() saw. Pre: judge() was called.
+  /// Outputs read by the last judge() call. Pre: judge() was called.
   [[nodiscard]] const KernelOutput& seen() const { return seen_; }
 
  private:
@@ -69,31 +67,32 @@ class Oracle {
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
                                              std::chrono::milliseconds limit);
-  /// How a tensor that is judged lies in memory.
+  /// Memory layout of a checked tensor.
   struct Extents {
     Strides strides;
     std::int64_t heads;
-    std::int64_t rows;  ///< of a head
+    std::int64_t rows;  ///< Rows per head.
     std::int64_t row_elements;
   };
-  /// To seen(); returns what is wrong with what lies there, or between its rows.
+  /// Reads the outputs into seen(). Returns an error for elements that are not finite or data between rows.
   [[nodiscard]] Message read_outputs(const Reference&, const AttentionPlan& plan, const AttentionProblem& problem,
                                      const SlotBuffers& buffers, std::chrono::milliseconds limit);
   template <class T>
   void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, const Extents& extents) const;
-  /// How many elements of these rows are not finite. Makes them what nobody has written.
+  /// Counts non-finite elements of the rows and resets the rows to not_written.
   [[nodiscard]] static std::int64_t take_rows(std::span<std::uint16_t> memory, const Extents& extents,
                                               std::int64_t batch, DType dtype);
 
   const CudaApi& cuda_;
   KernelRunner& runner_;
   DeviceMemory counter_;
-  std::list<Known> known_;  ///< the latest first
+  std::list<Known> known_;  ///< Most recently used first.
   KernelOutput seen_;
 };
 
-/// The reference rows and keys that a problem is judged by: all of them where that is little work. `statistics` saves
-/// the keys of a large problem most of theirs. Of operands that are `quantised`, it is what those give.
+/// Reference rows and keys to check a problem: all for a small problem, else a sample. `statistics` (row statistics
+/// from the GPU) avoids recomputing whole rows of a large problem. If `quantised`, the reference uses the quantized
+/// operands.
 [[nodiscard]] Reference make_reference(const ReferenceKind&, const AttentionProblem& problem, InputKind kind,
                                        std::uint64_t seed, const StatisticsSource& statistics = {},
                                        const std::optional<Quantisation>& quantised = {});

@@ -15,16 +15,16 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Behind every buffer, and in front where there is room: more than any kernel loads or stores at once.
+/// Guard area after each buffer, and before it if there is space; larger than any single access of a kernel.
 constexpr std::int64_t guard_bytes = 4096;
-/// Addresses differ by whole pages of 4 KiB within one of 2 MiB, and by up to 64 of these.
+/// Placement shifts addresses by multiples of 4 KiB within 2 MiB, and by 1 to 64 pages of 2 MiB.
 constexpr std::int64_t small_page = guard_bytes;
 constexpr std::int64_t large_page = std::int64_t{2} << 20U;
 constexpr std::uint64_t most_pages_of_gap = 64;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
-  if (needed <= free) {  // the driver knows why; that it was too little would be false
+  if (needed <= free) {  // enough memory is free, so the size is not the cause
     throw PointEnd(Disposition::out_of_memory, "point.memory_not_given",
                    "The driver did not give the {} bytes of device memory ({}) that are needed, though {} bytes are "
                    "free ({}): they lie in pieces, or another process has taken them since.",
@@ -41,7 +41,7 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
                  text(Capacity(free)));
 }
 
-/// The slot of the first set of inputs.
+/// First slot number for sets of inputs.
 constexpr std::size_t first_set = std::size_t{1} << 32;
 
 bool is_input(const BufferSpec& buffer) {
@@ -50,7 +50,7 @@ bool is_input(const BufferSpec& buffer) {
 
 }  // namespace
 
-/// What is read to empty the L2 of dirty lines: a buffer of no plan's.
+/// Key of the buffer that is read to evict dirty lines from L2; belongs to no plan.
 const PlanMemory::BufferKey PlanMemory::noise_key{std::numeric_limits<std::size_t>::max(), "(noise)"};
 
 bool PlanMemory::fits(const Wanted& wanted) const {
@@ -151,14 +151,14 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   }
   const std::int64_t noise_bytes = besides.noise ? runner_.noise_bytes() : 0;
   if (besides.noise) wanted.push_back({noise_key, noise_bytes, false, false});
-  // Buffers that are too small go first: what takes their place needs the room.
+  // Free buffers that are too small first, to make room for their replacements.
   for (const Wanted& buffer : wanted) {
     if (fits(buffer)) continue;
     if (buffer.input) inputs_.erase(set_of_.at(slot));
     buffers_.erase(buffer.key);
   }
   if (allocate_missing(wanted)) return;
-  // Give up what this plan can do without: other slots, and buffers of its own that are much larger than it needs.
+  // Free everything that this plan does not need: other slots, and own buffers that are much too large.
   std::erase_if(buffers_, [&](const auto& held) {
     return std::ranges::none_of(wanted, [&](const Wanted& buffer) {
       return buffer.key == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
@@ -186,7 +186,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     upload_pages(generator, tensor, problem, target);
     return;
   }
-  const bool whole = !buffer.place.strides;  // a matrix is in one piece, and behind the one before
+  const bool whole = !buffer.place.strides;  // matrices are contiguous
   const DeviceMemory piece = whole ? DeviceMemory() : allocate(cuda_, elements * size);
   const auto place = [&](std::int64_t i) {
     return whole ? target + static_cast<CUdeviceptr>(i * elements * size) : piece.get();
@@ -199,7 +199,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     copy.srcDevice = piece.get();
     copy.dstDevice = target + static_cast<CUdeviceptr>(strides.at(i / heads, i % heads, 0) * size);
     copy.WidthInBytes = copy.srcPitch = static_cast<std::size_t>(problem.d * size);
-    copy.dstPitch = std::max(copy.WidthInBytes, static_cast<std::size_t>(strides.row * size));  // of one row it is any
+    copy.dstPitch = std::max(copy.WidthInBytes, static_cast<std::size_t>(strides.row * size));  // arbitrary for one row
     copy.Height = static_cast<std::size_t>(strides.rows(i / heads, n));
     if (copy.Height == 0) return;
     cuda_.check(cuda_.cuMemcpy2DAsync(&copy, stream_), "cuMemcpy2DAsync");
@@ -213,7 +213,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     }
     return;
   }
-  // The pool goes over the bus once; the matrices are copies of its parts.
+  // Upload the pool once, then copy its parts on the device.
   const auto pool = generator.pool(tensor);
   const auto pool_elements = static_cast<std::int64_t>(pool.size());
   if (!pool_) pool_ = allocate(cuda_, InputGenerator::pool_size * size);
@@ -239,7 +239,7 @@ void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, co
   const std::int64_t pages = std::ssize(table) / problem.batch;
   const std::int64_t page_elements = problem.page * problem.d;
   std::vector<std::uint16_t> matrix(static_cast<std::size_t>(problem.n_k * problem.d));
-  constexpr std::uint16_t nan = 0xFFFF;  // what lies behind the last key of a page is nobody's
+  constexpr std::uint16_t nan = 0xFFFF;  // fills the unused end of the last page
   std::vector<std::uint16_t> cache(static_cast<std::size_t>(std::ssize(table) * problem.heads_kv * page_elements), nan);
   for (std::int64_t instance = 0; instance < problem.kv_instances(); ++instance) {
     generator.fill(tensor, instance, matrix);

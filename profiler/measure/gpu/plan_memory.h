@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of the plans: kept from point to point, since a sweep asks for the same buffers again and again. In
-// several slots, so that points that are counted together have their buffers side by side; what they only read, the
-// inputs, points of one problem share.
+// Device memory of plans, reused across points. Several slots keep the buffers of points that are counted together;
+// points of one problem share their inputs.
 #pragma once
 
 #include <cstddef>
@@ -25,73 +24,70 @@ class PlanMemory {
   /// Keeps references to both.
   PlanMemory(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner), stream_(runner.stream()) {}
 
-  /// What inputs are made of.
+  /// Everything that determines the contents of the input buffers.
   struct Inputs {
     AttentionProblem problem;
     InputKind kind;
     std::uint64_t seed;
-    std::map<std::string, Place> places{};  ///< of those that are not placed as without one
+    std::map<std::string, Place> places{};  ///< Buffers whose placement is not the default.
     bool operator==(const Inputs&) const = default;
   };
-  /// Without what of the problem is not in them.
+  /// Drops fields of the problem that do not affect inputs.
   [[nodiscard]] static Inputs inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                         const AttentionPlan& plan);
 
-  /// From another number on all buffers are allocated anew, behind a gap and at offsets that come of it, so that the
-  /// rounds of a recording sample what addresses do to a time, as another process would.
+  /// A new value reallocates all buffers at other addresses (random offsets and a gap), so that the rounds of a
+  /// recording sample the effect of addresses on time as separate processes would.
   void place(std::uint64_t placement);
 
   struct Besides {
-    bool noise = false;  ///< what KernelRunner's enqueue_write_back() reads, which all slots share
-    /// Room in front of each buffer to see what is written there, too. Those of built-in algorithms have it where their
-    /// placement leaves it: it moves no buffer of theirs.
+    bool noise = false;  ///< The buffer for KernelRunner::enqueue_write_back(), shared by all slots.
+    /// Reserve a guard area before each buffer, to detect writes there. Without this flag, a buffer has one only if its
+    /// placement leaves space.
     bool room_in_front = false;
   };
-  /// Makes every buffer of the plan available in a slot, reusing what is there. Where memory is short, other slots give
-  /// up theirs. Throws PointEnd (out_of_memory, with needed and free bytes) before or, where another process was
-  /// faster, while allocating.
+  /// Allocates all buffers of the plan in a slot and reuses existing ones. If memory is short, evicts other slots.
+  /// Throws PointEnd (out_of_memory, with needed and free bytes).
   void reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, Besides besides);
 
-  /// Enqueues what the buffers hold before the first launch: inputs (only when they are not there yet), NaN bytes in
-  /// all others, and NaN bytes right behind each and in front of it, so that reading past an end shows in the output;
-  /// the noise, where it is new. Returns with the stream idle or busy; throws DriverError. Pre: reserved for these
-  /// inputs.
+  /// Enqueues the initial contents: inputs (if not already uploaded), NaN in all other buffers and in the guard areas,
+  /// so that out-of-bounds reads show in the output, and noise if newly allocated. May return before the work has
+  /// finished. Throws DriverError. Pre: reserve() with these inputs.
   void fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs);
-  /// Nobody needs what this slot and those behind it hold; it is there for others to use.
+  /// Allows the buffers of this slot and all higher ones to be reused.
   void release_from(std::size_t slot) { filled_.erase(filled_.lower_bound(slot), filled_.end()); }
 
-  /// The slot's inputs, or what lies beside them, may have been written to: they are uploaded anew when they are next
-  /// asked for, to each slot that shares them.
+  /// Marks the slot's inputs as possibly overwritten: they are uploaded again on the next use, for all slots that share
+  /// them.
   void forget_inputs(std::size_t slot);
 
-  /// Whether the slot still has the buffers that it was last filled with.
+  /// Returns true if the slot still has the buffers of its last fill().
   [[nodiscard]] bool holds(std::size_t slot) const { return filled_.contains(slot); }
-  /// Whether the noise is there.
+  /// Returns true if the noise buffer is allocated and filled.
   [[nodiscard]] bool holds_noise() const;
 
-  /// Which buffer a kernel wrote past the end of, or in front of; empty when there is none. Pre: the stream is idle.
+  /// Names the buffer that a kernel wrote past the end or in front of; empty if none. Pre: the stream is idle.
   [[nodiscard]] Message stray_write(std::size_t slot, const AttentionPlan& plan) const;
-  /// Bytes at the beginning, in the middle and at the end of each buffer that launches write, as they are now, whatever
-  /// runs.
+  /// Bytes at the beginning, middle and end of each output buffer, read without waiting for the stream.
   [[nodiscard]] std::vector<std::byte> glimpse(std::size_t slot, const AttentionPlan& plan) const;
 
   /// Pre: a buffer of the plan that the slot was reserved for.
   [[nodiscard]] CUdeviceptr address(std::size_t slot, const std::string& buffer) const;
-  /// Pre: reserved, and filled.
+  /// Pre: reserved and filled.
   [[nodiscard]] CUdeviceptr noise() const;
-  /// Bytes held, which a next plan can have.
+  /// Bytes allocated; they can be reused by the next plan.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
-  /// Slot and name of what is no part of another; sets of inputs come behind the slots of points, and last the noise.
+  /// Slot and name of an allocated buffer. Slot numbers: points first, then sets of inputs, last the noise buffer.
   using BufferKey = std::pair<std::size_t, std::string>;
   static const BufferKey noise_key;
   struct Buffer {
     DeviceMemory memory;
-    std::int64_t capacity = 0;  ///< behind the offset
+    std::int64_t capacity = 0;  ///< Without the offset.
     std::int64_t offset = 0;
   };
-  /// A buffer to be had, by where it is held.
+  /// A requested buffer.
   struct Wanted {
     BufferKey key;
     std::int64_t bytes;
@@ -99,17 +95,17 @@ class PlanMemory {
     bool room_in_front;
   };
   [[nodiscard]] bool fits(const Wanted& wanted) const;
-  /// A set that holds these inputs, or that no slot needs.
+  /// Returns a set that already has these inputs, or an unused one.
   [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
                                        bool room_in_front) const;
   [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
   [[nodiscard]] const Buffer& buffer_of(std::size_t slot, const std::string& buffer) const;
-  /// False when there is too little memory; what was allocated until then stays, and counts as held.
+  /// Returns false if memory is insufficient; buffers allocated until then are kept.
   [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
-  /// K or V of a paged cache, as block_table() places its pages.
+  /// Uploads K or V of a paged cache with the page order of block_table().
   void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                     CUdeviceptr target);
-  /// What lies beside a buffer, and what is in it where inputs leave it.
+  /// Fills the guard areas of a buffer with NaN, and the parts of it that inputs do not cover.
   void poison_around(std::size_t slot, const BufferSpec& buffer);
   void upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, const BufferSpec& buffer,
               CUdeviceptr target);
@@ -118,22 +114,22 @@ class PlanMemory {
   KernelRunner& runner_;
   CUstream stream_;
   std::map<BufferKey, Buffer> buffers_;
-  std::map<std::size_t, Inputs> inputs_;       ///< what the buffers of a set hold
-  std::map<std::size_t, std::size_t> set_of_;  ///< where a slot's inputs are
+  std::map<std::size_t, Inputs> inputs_;       ///< Contents of each input set.
+  std::map<std::size_t, std::size_t> set_of_;  ///< Input set of each slot.
   struct Lies {
     BufferKey key;
     std::int64_t offset;
   };
-  std::map<std::size_t, std::map<std::string, Lies>> lies_;  ///< where a slot has what its plan calls so
+  std::map<std::size_t, std::map<std::string, Lies>> lies_;  ///< Location of each plan buffer, by slot and name.
   std::set<std::size_t> filled_;
   bool noise_stored_ = false;
   std::uint64_t placement_ = 0;
-  std::mt19937_64 random_;  ///< of the placement
+  std::mt19937_64 random_;  ///< Seeded with the placement.
   DeviceMemory gap_;
-  DeviceMemory pool_;  ///< one tensor's pool on its way to the buffer
+  DeviceMemory pool_;  ///< Staging memory for one tensor's pool.
 };
 
-/// The buffers of one slot, to be read.
+/// Read access to the buffers of one slot.
 class SlotBuffers {
  public:
   /// Keeps a reference. Pre: the slot is reserved.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the phases of a point say that it ends here: thrown by them, caught by GpuDevice.
+// Exceptions that end a point. Thrown by the phases of a measurement, caught by GpuDevice.
 #pragma once
 
 #include <stdexcept>
@@ -9,12 +9,12 @@
 
 namespace attnscope::gpu {
 
-/// The point's disposition is known; the device can go on with the next.
+/// Ends a point with a disposition; the device stays usable.
 class PointEnd : public std::runtime_error {
  public:
   PointEnd(Disposition disposition, Message reason)
       : std::runtime_error(text(reason)), disposition_(disposition), reason_(std::move(reason)) {}
-  /// As make_reason().
+  /// Arguments as for make_reason().
   template <class... Args>
   PointEnd(Disposition disposition, std::string_view code, fmt::format_string<Args...> format, Args&&... args)
       : PointEnd(disposition, make_reason<Args...>(code, format, std::forward<Args>(args)...)) {}
@@ -26,7 +26,7 @@ class PointEnd : public std::runtime_error {
   Message reason_;
 };
 
-/// A launch did not end in time. It cannot be stopped: the device is lost to this process.
+/// A launch that exceeded its time limit. It cannot be stopped, so the device is lost to this process.
 class LaunchTimeout : public std::runtime_error {
  public:
   explicit LaunchTimeout(Message reason) : std::runtime_error(text(reason)), reason_(std::move(reason)) {}

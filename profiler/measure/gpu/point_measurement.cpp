@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One point, up to its counters: laid out, run, judged, timed.
+// Measures one point without its counters: prepares, runs, verifies and times it.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -18,7 +18,7 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Where counters say what bounds a point, what the model says stands beside it.
+/// Returns true if utilization counters are requested; predicted utilizations are then recorded, too.
 bool counts_units(const MeasureOptions& options) {
   return options.counters && std::ranges::any_of(options.extra_metrics, [](const std::string& counter) {
            const Metric* metric = find_counter(counter);
@@ -37,7 +37,7 @@ void predict_uses(const Algorithm& algorithm, const DeviceLimits& limits, PointR
   }
 }
 
-/// A launch that takes so long is queued alone.
+/// Expected time that limits a timing batch to one launch.
 constexpr double one_at_a_time_ns = 1e9;
 
 }  // namespace
@@ -63,13 +63,13 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
   try {
     session_->context.make_current();
     session_->workspace.release_from(waiting_);
-    prepared_.erase(prepared_.lower_bound(waiting_), prepared_.end());  // what libraries hold for them
+    prepared_.erase(prepared_.lower_bound(waiting_), prepared_.end());  // release libraries' resources
     measure_phases(point.record, options, cancel);
     point.waits = options.counters;
   } catch (...) {
     end_by_exception(point.record);
     if (usable_ && session_->group) session_->group->release();
-    // Whatever it did to its inputs, or beside them, is not to be another point's.
+    // The point may have overwritten its inputs or guard areas; do not share them.
     if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.forget_inputs(waiting_);
   }
   point.record.wall_seconds = seconds_since(begin);
@@ -103,7 +103,7 @@ void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
     record.disposition = disposition;
     record.reason = std::move(reason);
   };
-  // A fault stays in the context and answers every later call; other errors concern one call only.
+  // A fault is sticky and fails every later call; other errors affect one call only.
   const CUresult state = cuda_.cuStreamQuery(session_->stream.get());
   usable_ = state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
   usable_ = usable_ && (!session_->group || session_->group->usable());
@@ -150,7 +150,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
     throw PointEnd(Disposition::infeasible, refusal->reason);
   }
-  if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before anything is uploaded for nothing
+  if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before uploading inputs
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
   record.statement = session_->builder->statement_of(point.plan.launches, options.keep_sources);
@@ -175,7 +175,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
   if (!point.plan.schedule.empty()) share(record, slot, point, options);
-  // Under a profiler that runs each launch again and again, those that are queued behind it must not wait too long.
+  // A profiler that replays launches delays those behind them; do not enqueue many.
   const double first_ns = options.bare ? one_at_a_time_ns : run_once(point.launches, options.timeout);
   if (host_code) {
     const std::int64_t of_launches = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
@@ -221,7 +221,7 @@ void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, con
     if (sample + 1 < options.min_samples) continue;
     if (const auto summary = summarize(whole.samples_ns); summary->relative_spread <= options.max_noise) break;
   }
-  // The middle one: its parts sum to its time, which medians of each part would not.
+  // Use the median run: its parts add up to its time, unlike the medians of the parts.
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
   std::ranges::nth_element(all, middle, {}, &ScheduleTimes::ns);
   add_sharing(whole, *middle, point.plan.schedule.link_bytes(), Provenance::modelled, Provenance::measured);
@@ -232,7 +232,7 @@ GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& 
                                              const MeasureOptions& options) {
   auto& place = prepared_[slot];
   AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
-  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  // std::stable_partition, since clang 14 cannot use the subrange of gcc 12.
   const auto elsewhere = std::stable_partition(plan.buffers.begin(), plan.buffers.end(),
                                                [](const BufferSpec& each) { return each.gpu == 0; });
   std::vector<BufferSpec> others(std::make_move_iterator(elsewhere), std::make_move_iterator(plan.buffers.end()));
@@ -272,7 +272,7 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
     for (const PreparedLaunch& launch : *launches) point.prepared_bytes -= launch.guard_bytes();
   }
   point.prepared_bytes = std::max<std::int64_t>(0, point.prepared_bytes);
-  session_->workspace.fill(slot, point.plan, point.inputs);  // preparing may have launched
+  session_->workspace.fill(slot, point.plan, point.inputs);  // preparing may have run launches
   session_->runner.wait(options.timeout);
 }
 
@@ -313,7 +313,7 @@ CheckResult GpuDevice::judge(PointRecord& record, std::size_t slot, const Prepar
   current_work_ = make_reason("point.checking_failed", "Checking the output failed.");
   CheckResult result = session_->oracle.judge(reference, point.plan, record.spec.problem, inputs.kind, inputs.seed,
                                               SlotBuffers(session_->workspace, slot), options.timeout);
-  const double share = result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
+  const double share = result.max_abs_error * record.error_bound.value_or(1);  // keep the run nearest to its bound
   if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
     record.max_abs_error = result.max_abs_error;
     record.error_bound = result.bound;
@@ -330,11 +330,11 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   if (const CheckResult result = judged(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
   const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
   if (problem.pass == Pass::fwd && !early) return;
-  // Gradients are added up in memory, from several blocks: a second run must start from zero again, and come to the
-  // same bits where that was asked for.
+  // Gradients are accumulated with atomics. A second run must reset them, and give identical bits if determinism is
+  // requested.
   const KernelOutput first = session_->oracle.seen();
   if (early) {
-    // A launch that does not wait must not find what the first run left.
+    // A dependent launch must not find results of the first run.
     session_->workspace.fill(slot, plan, point.inputs);
     run_once(point.setup, options.timeout);
   }
@@ -356,7 +356,7 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
     if (!reading) return;
     const std::uint64_t reasons = record.clocks ? record.clocks->throttle_reasons : 0;
     record.clocks = reading;
-    record.clocks->throttle_reasons |= reasons;  // one slow batch marks the point
+    record.clocks->throttle_reasons |= reasons;  // one throttled batch marks the point
     record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
   };
   const TimingRequest request{.cache = record.spec.cache,
@@ -368,7 +368,7 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
                               .spin = options.spin,
                               .clock = !options.bare,
                               .expected_ns = first_ns};
-  // Lines that a kernel asked L2 to keep outlast what makes it cold. Where no L2 can keep any, none has to be let go.
+  // Persisting L2 lines survive clearing. GPUs without persisting lines return an error, which is ignored.
   (void)cuda_.cuCtxResetPersistingL2Cache();
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);
   kernel_record(record, "all").samples_ns = std::move(samples.plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of several points in one session, and what comes of each where one of them fails.
+// Counts several points in one session, and handles failures of individual points.
 #include <algorithm>
 #include <utility>
 
@@ -54,12 +54,12 @@ void GpuDevice::count_session(Batch& batch) {
       }
     }
   } catch (const CuptiError& error) {
-    if (members.size() > 1) {  // which of them it was, CUPTI does not say
+    if (members.size() > 1) {  // CUPTI does not report which point failed
       batch.alone = true;
       batch.first = error;
       return;
     }
-    // What fails after the first error may be its consequence: a session that could not be ended lets none begin.
+    // Report the first error: a session that could not be ended may cause the later ones.
     const CounterAvailability why = explain(batch.first.value_or(error), *cupti_, driver_api_version(cuda_));
     finish(batch, members.front(), Disposition::no_counters, why.reason);
   } catch (...) {
@@ -91,7 +91,7 @@ std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
     try {
       session_->context.make_current();
       if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
-      // Those that gave up their memory to this one have theirs in another session, as have those behind it.
+      // Points whose buffers were evicted for this one are counted in another session, as are the points after it.
       const bool alone = std::erase_if(members, gave_up) > 0;
       const std::size_t more = CounterCollector::ranges_of(prepared_.at(i)->launches);
       if (!members.empty() && ranges + more > CounterCollector::most_ranges) break;

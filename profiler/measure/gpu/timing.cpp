@@ -10,11 +10,11 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Device time queued at once: short enough to stay responsive, long enough that the queue never runs dry.
+/// Device time per batch: short enough to react to cancellation, long enough to keep the queue full.
 constexpr double batch_ns = 1e8;
 constexpr int largest_batch = 32;
-/// Covers the host's queuing of a record, a launch and a record: before a warm launch there is no cache sweep to do
-/// that, and of several launches it covers the first alone.
+/// Covers the host's time to enqueue event, launch and event. Needed for warm launches, which no cache clearing
+/// precedes, and per launch of a sequence.
 constexpr std::chrono::nanoseconds queuing_time = std::chrono::microseconds(20);
 
 struct Span {
@@ -30,7 +30,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
   const auto start = Clock::now();
   const double wanted = request.expected_ns > 0 ? batch_ns / request.expected_ns : largest_batch;
   const int batch = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 1, largest_batch);
-  // The plan as a whole, then each launch by itself.
+  // The whole plan first, then each launch.
   std::vector<std::span<PreparedLaunch>> parts{launches};
   for (std::size_t i = 0; request.each && launches.size() > 1 && i < launches.size(); ++i)
     parts.push_back(launches.subspan(i, 1));
@@ -52,7 +52,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
     return taken;
   };
   for (int taken = 0;;) {
-    // Up to the least number first, then in small steps: the spread decides when it is enough.
+    // Takes the minimum first, then small steps until the spread is small enough.
     const int left = taken < request.min_samples ? request.min_samples - taken : std::max(5, request.min_samples / 2);
     const int repetitions = std::max(1, std::min({left, request.max_samples - taken, batch}));
     if (request.clock && taken == 0) runner.enqueue_clock_stamp(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times launches with events, in a phase of its own.
+// Times launches with CUDA events.
 #pragma once
 
 #include <functional>
@@ -16,26 +16,26 @@ struct TimingRequest {
   int min_samples = 10;
   int max_samples = 200;
   double max_noise = 0.02;
-  bool each = true;  ///< of several launches, each by itself as well
+  bool each = true;  ///< Also time each launch of a plan separately.
   std::chrono::milliseconds timeout{15'000};
-  std::chrono::nanoseconds spin{};  ///< runs after the whole plan's launches, within its time; 0: none does
-  bool clock = false;               ///< the SMs' clock meanwhile, too, by two launches of its own
-  double expected_ns = 0;           ///< of the whole plan: decides how many repetitions are queued at once
+  std::chrono::nanoseconds spin{};  ///< Delay kernel inside the plan's timed interval; 0: none.
+  bool clock = false;               ///< Also measure the SM clock, with two extra launches.
+  double expected_ns = 0;           ///< Expected time of the plan; determines the batch size.
 };
 
-/// Samples in nanoseconds, in the order taken, one for each repetition.
+/// Samples in nanoseconds, in order, one per repetition.
 struct LaunchSamples {
-  /// Of the whole plan, from its first launch's begin to its last one's end: a launch finds in L2 what the one before
-  /// left there.
+  /// The whole plan, from the start of its first launch to the end of its last one. Each launch finds the L2 contents
+  /// of the previous one.
   std::vector<double> plan;
-  /// [launch]: each by itself, in the requested state of the L2; a plan of one launch has that of the plan. Unless
-  /// TimingRequest::each, none of several.
+  /// [launch]: each launch separately, with the requested L2 state. For a plan of one launch, equal to `plan`. Empty
+  /// for several launches unless TimingRequest::each.
   std::vector<std::vector<double>> launches;
-  double sm_clock_hz = 0;  ///< the mean from the first sample to the last; 0 where it was not asked for
+  double sm_clock_hz = 0;  ///< Mean over all samples; 0 if not requested.
 };
 
-/// Repeats the plan until the relative interquartile spread of its time is small enough, the most samples are taken,
-/// the time is up, or it is cancelled; at least one repetition is complete. `while_busy` is called while the GPU works.
+/// Repeats the plan until the relative interquartile range is small enough, max_samples is reached, the timeout expires
+/// or it is cancelled; completes at least one repetition. `while_busy` is called while the GPU works.
 [[nodiscard]] LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> launches,
                                           const TimingRequest& request, const CancelToken& cancel,
                                           const std::function<void()>& while_busy);

@@ -23,15 +23,15 @@ using Method = CeilingLoad::Method;
 constexpr std::chrono::milliseconds limit{15'000};
 constexpr std::int64_t report_bytes = 64;
 constexpr int most_iterations = 1 << 26;
-constexpr int most_rows = 65535;  // of a grid
-/// The host needs less to queue what is timed: 256 empty launches.
+constexpr int most_rows = 65535;  // grid.y limit
+/// Covers the host's time to enqueue 256 empty launches.
 constexpr std::chrono::nanoseconds launches_delay = std::chrono::milliseconds(4);
 constexpr std::chrono::nanoseconds one_delay = std::chrono::microseconds(50);
 constexpr double busy_pct = 5;
-/// Of the highest clock that any load held: NVML's reasons stand for some time, and do not tell loads of milliseconds
-/// apart.
+/// A load counts as throttled if its clock is below this fraction of the highest one. NVML's reasons lag and cannot be
+/// attributed to loads that take milliseconds.
 constexpr double slowed_below = 0.97;
-/// Of a size of a curve; a count repeats but for what else happens on the GPU.
+/// Samples per curve size; counters vary only with other work on the GPU.
 constexpr int counted_rounds = 3;
 
 std::string half_of(const std::string& buffer) {
@@ -43,13 +43,13 @@ std::string half_of(const std::string& buffer) {
                                                           needed, text(Capacity(needed)), free));
 }
 
-/// Several loads may fail for one reason.
+/// Different loads may fail for the same reason.
 void add_remark(const Message& remark, CeilingSet& set) {
   const bool said = std::ranges::any_of(set.remarks, [&](const Message& other) { return text(other) == text(remark); });
   if (!said) set.remarks.push_back(remark);
 }
 
-/// How many ceilings the loads find out: several may stand for one.
+/// Number of distinct ceilings; several loads may measure the same one.
 std::size_t ceilings_of(const std::vector<CeilingLoad>& loads) {
   std::set<std::pair<std::string_view, double>> all;
   for (const CeilingLoad& load : loads) all.emplace(load.key, load.argument);
@@ -156,7 +156,7 @@ CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
   float milliseconds = 0;
   cuda_.check(cuda_.elapsed_time(&milliseconds, begin_.get(), end_.get()), "cuEventElapsedTime");
   Sample sample{.milliseconds = static_cast<double>(milliseconds)};
-  if (load.method != Method::kernel || load.grid_of_iterations) return sample;  // its first block ends at once
+  if (load.method != Method::kernel || load.grid_of_iterations) return sample;  // the first block ends early
   std::array<std::uint64_t, 2> report{};
   cuda_.check(cuda_.cuMemcpyDtoH(report.data(), buffers_.at(ceiling_report).get(), sizeof report), "cuMemcpyDtoH");
   sample.cycles = static_cast<double>(report[0]);
@@ -174,7 +174,7 @@ void CeilingBench::calibrate(Sampled& sampled) {
   }
   iterations = 1;
   prepare(sampled);
-  (void)take(sampled);  // the first time brings much along
+  (void)take(sampled);  // first launch includes one-time costs
   for (;;) {
     const double milliseconds = take(sampled).milliseconds;
     const double wanted = sampled.load.milliseconds;
@@ -190,7 +190,7 @@ void CeilingBench::take_value(Sampled& sampled) {
   const CeilingLoad& load = sampled.load;
   const Sample sample = take(sampled);
   const double done = load.amount * load.iterations;
-  // A chain of loads is timed by the thread that follows it: its set-up, and the launch, are no loads.
+  // A pointer chase is timed by its own thread, without launch and set-up time.
   const double nanoseconds = load.value == CeilingLoad::Value::each && load.method == Method::kernel
                                  ? sample.nanoseconds
                                  : 1e6 * sample.milliseconds;
@@ -204,10 +204,10 @@ void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
   std::vector<KernelLaunch> launches{ring_launch("ring_dram", sizes_.ring_bytes)};
   for (const CeilingLoad& load : loads) launches.push_back(load.launch);
   const std::size_t before = done_;
-  // What does not compile is met again where it is loaded.
+  // Compile errors are reported when the kernel is loaded.
   (void)place_.builder.build_all(place_.arch, launches, 0, *cancel_,
                                  [&](std::size_t, std::size_t, const BuildReport&) { advance(); });
-  advance(before + launches.size() - done_);  // several loads may share a kernel
+  advance(before + launches.size() - done_);  // loads may share a kernel
   stop_if_cancelled();
 
   runner.enqueue_store_noise(buffers_.at("data").get(), sizes_.data_bytes);
@@ -229,7 +229,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
   };
   std::vector<Failed> failures;
   loads_.clear();
-  loads_.reserve(loads.size());  // what is prepared refers to its load
+  loads_.reserve(loads.size());  // PreparedLaunch keeps a pointer to its load
   for (CeilingLoad& load : loads) {
     stop_if_cancelled();
     loads_.push_back({.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}, .throttle_reasons = {}});
@@ -262,7 +262,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
 }
 
 void CeilingBench::keep_fastest() {
-  std::map<std::pair<std::string_view, double>, std::pair<std::size_t, double>> fastest;  // place and rate
+  std::map<std::pair<std::string_view, double>, std::pair<std::size_t, double>> fastest;  // index and rate
   std::vector<bool> kept(loads_.size(), false);
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     const CeilingLoad& load = loads_[i].load;
@@ -287,7 +287,7 @@ void CeilingBench::keep_fastest() {
     chosen.push_back(std::move(loads_[i]));
   }
   loads_ = std::move(chosen);
-  for (Sampled& sampled : loads_) prepare(sampled);  // it refers to the load, which moved
+  for (Sampled& sampled : loads_) prepare(sampled);  // PreparedLaunch points to the load, which moved
 }
 
 CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToken& cancel,
@@ -297,7 +297,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
   stop_if_cancelled();
   CeilingSet set;
   std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
-  const std::size_t kernels = loads.size() + 1;  // and the one that links rings
+  const std::size_t kernels = loads.size() + 1;  // and attn_ceiling_link
   const std::size_t each_round = ceilings_of(loads);
   done_ = 0;
   steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * each_round;
@@ -313,7 +313,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
       take_value(loads_[i]);
       advance();
     }
-    advance(each_round - loads_.size());  // those that could not be measured
+    advance(each_round - loads_.size());  // loads that failed
   }
   for (const Sampled& sampled : loads_) add_ceilings(sampled, set);
   add_capacities(set);
@@ -371,7 +371,7 @@ std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::st
   return misses;
 }
 
-/// Of a byte's time, what is beyond that of the fastest size, as a share of the difference to the largest one.
+/// Estimates the miss rate from times: 0 at the size with the least time per byte, 1 at the largest size.
 std::vector<Ceiling> CeilingBench::timed_misses(const CeilingSet& set, std::string_view read, std::string_view miss) {
   std::vector<Ceiling> misses;
   double hit = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the loads that find out a device's ceilings, in rounds whose order is shuffled, and makes ceilings of them.
+// Measures the ceilings of a device: runs each load once per round in shuffled order and summarizes the samples.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace attnscope::gpu {
 
 class CeilingBench {
  public:
-  /// Where it runs; what is a nullptr is not there. References and pointers are kept.
+  /// Resources that the benchmark uses; it keeps references. Null pointers mark unavailable resources.
   struct Place {
     KernelRunner& runner;
     const KernelBuilder& builder;
@@ -29,49 +29,49 @@ class CeilingBench {
     const std::string& arch;
     const Nvml* nvml = nullptr;
     CounterCollector* counters = nullptr;
-    Message no_counters;  ///< why not
+    Message no_counters;  ///< Why `counters` is null.
   };
   /// Throws PointEnd (out_of_memory).
   explicit CeilingBench(Place place);
 
-  /// Throws DriverError and LaunchTimeout for what loses the device; PointEnd when it is cancelled.
+  /// Throws DriverError or LaunchTimeout if the device is lost, PointEnd if cancelled.
   [[nodiscard]] CeilingSet measure(const CeilingOptions& options, const CancelToken& cancel,
                                    const CeilingProgress& progress);
-  /// What it was at, where it threw; nullptr: at nothing that one load alone needs.
+  /// The ceiling that was being measured when an exception was thrown; nullptr if none.
   [[nodiscard]] const CeilingKind* load() const { return at_; }
 
  private:
-  /// A load, and what its samples came to.
+  /// A load with its samples.
   struct Sampled {
     CeilingLoad load;
-    std::vector<PreparedLaunch> prepared;  ///< one
+    std::vector<PreparedLaunch> prepared;  ///< One element after prepare().
     std::vector<double> values;
     std::vector<double> clocks_hz;
-    std::optional<std::uint64_t> throttle_reasons;  ///< absent until NVML has said any
+    std::optional<std::uint64_t> throttle_reasons;  ///< Empty until NVML has been read.
   };
   struct Sample {
-    double milliseconds = 0;  ///< by events
-    double nanoseconds = 0;   ///< of the first block, by its own clock; 0 where the load has no kernel of ours
+    double milliseconds = 0;  ///< From CUDA events.
+    double nanoseconds = 0;   ///< From the global timer of the first block; 0 for driver copies and empty launches.
     double cycles = 0;
   };
 
   void stop_if_cancelled() const;
-  /// A step is done, of about steps_.
+  /// Advances the progress by `steps` of approximately steps_.
   void advance(std::size_t steps = 1);
   void prepare(Sampled& sampled);
-  /// As many iterations as take as long as they should.
+  /// Raises the iterations until a sample takes the load's `milliseconds`.
   void calibrate(Sampled& sampled);
   void enqueue(Sampled& sampled);
   [[nodiscard]] Sample take(Sampled& sampled);
   void take_value(Sampled& sampled);
-  /// Compiles, and fills the buffers.
+  /// Compiles the kernels and initializes the buffers.
   void begin(const std::vector<CeilingLoad>& loads);
-  /// Loads and calibrates them; those that fail at it go, with a remark.
+  /// Loads and calibrates all loads. Drops a failed load with a remark.
   void choose(std::vector<CeilingLoad> loads, CeilingSet& set);
-  /// Of loads that find out the same.
+  /// Keeps the fastest of the loads that measure the same ceiling.
   void keep_fastest();
   void add_ceilings(const Sampled& sampled, CeilingSet& set) const;
-  /// Shares of misses along both curves, and the sizes at which half of the reads miss.
+  /// Adds the miss rates of both curves, and the sizes at which half of the reads miss.
   void add_capacities(CeilingSet& set);
   [[nodiscard]] std::vector<Ceiling> counted_misses(std::string_view read, std::string_view miss);
   [[nodiscard]] static std::vector<Ceiling> timed_misses(const CeilingSet& set, std::string_view read,

@@ -19,8 +19,8 @@ using Method = CeilingLoad::Method;
 using Value = CeilingLoad::Value;
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
-/// A GPU that computes at its power cap lowers its clock within some tens of milliseconds: shorter loads would be
-/// timed at a clock that no real kernel holds.
+/// A GPU at its power limit lowers its clock within tens of milliseconds. Shorter loads would be timed at a clock that
+/// real kernels do not sustain.
 constexpr double long_load_ms = 60;
 
 struct Setting {
@@ -43,8 +43,8 @@ KernelLaunch launch_of(std::string_view name, const char* file, const char* entr
   return launch;
 }
 
-/// One way to go through memory: loads under way in a thread, threads of a block, blocks of an SM (0: a block ends
-/// after its chunk), and whether lines are marked to leave the caches first.
+/// Memory sweep configuration: loads in flight per thread, threads per block, blocks per SM (0: one block per chunk),
+/// and whether accesses are streaming (evict-first).
 struct Sweep {
   int at_once;
   unsigned threads;
@@ -54,10 +54,10 @@ struct Sweep {
 constexpr std::array sweeps{Sweep{4, 512, 4, false}, Sweep{4, 512, 4, true},  Sweep{8, 512, 2, false},
                             Sweep{8, 512, 2, true},  Sweep{2, 1024, 2, true}, Sweep{4, 256, 0, false},
                             Sweep{4, 256, 0, true},  Sweep{8, 256, 0, true},  Sweep{2, 512, 0, false}};
-/// Both halves of the data are whole chunks of every sweep.
+/// Each half of the data buffer is a multiple of this, so that every sweep covers whole chunks.
 constexpr std::int64_t largest_chunk = std::int64_t{1} << 16;
 
-/// `arguments` end in the number of bytes.
+/// The last of `arguments` must be the number of bytes.
 CeilingLoad swept(const Setting& at, std::string_view name, const Sweep& sweep, const char* entry,
                   std::vector<Argument> arguments, double amount) {
   const std::int64_t bytes = std::get<std::int64_t>(arguments.back());
@@ -87,7 +87,7 @@ CeilingLoad dram_write(const Setting& at, std::string_view name) {
                static_cast<double>(bytes));
 }
 
-/// Bytes read and bytes written both count.
+/// Counts bytes read plus bytes written.
 template <std::size_t Which>
 CeilingLoad dram_copy(const Setting& at, std::string_view name) {
   const std::int64_t bytes = at.buffers.data_bytes / 2;
@@ -101,7 +101,7 @@ CeilingLoad driver_copy(const Setting& at, std::string_view name) {
   return load;
 }
 
-/// `bytes` of data, a slice for each SM; `shared` as of the kernel.
+/// Reads `bytes` of data, one slice per SM. `shared` is passed to the kernel.
 CeilingLoad slices(const Setting& at, std::string_view name, std::int64_t bytes, bool shared) {
   const std::int64_t slice = bytes / at.limits.sm_count / 512 * 512;
   return {.key = name,
@@ -200,13 +200,13 @@ CeilingLoad chase_shared_memory(const Setting&, std::string_view name) {
 CeilingLoad chase_l1(const Setting&, std::string_view name) {
   return chase(name, "ATTN_LEVEL=1", "ring_l1", l1_ring_bytes);
 }
-/// Twice around the ring, the first time to fill the L2 with it.
+/// Goes around the ring twice; the first time fills L2.
 CeilingLoad chase_l2(const Setting& at, std::string_view name) {
   CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_l2", at.buffers.l2_ring_bytes);
   load.iterations = (1 << ring_bits(at.buffers.l2_ring_bytes)) / ceiling_loads_per_iteration;
   return load;
 }
-/// Each line once: where it comes around to, the L2 would have it.
+/// Visits each line once; a second visit would hit in L2.
 CeilingLoad chase_dram(const Setting& at, std::string_view name) {
   CeilingLoad load = chase(name, "ATTN_LEVEL=2", "ring_dram", at.buffers.ring_bytes);
   load.iterations = std::min(512, (1 << ring_bits(at.buffers.ring_bytes)) / ceiling_loads_per_iteration);
@@ -218,7 +218,7 @@ CeilingLoad chase_dram(const Setting& at, std::string_view name) {
 bool always(const DeviceLimits&) {
   return true;
 }
-/// wgmma is of compute capability 9.0 alone.
+/// wgmma exists only on compute capability 9.0.
 bool has_wgmma(const DeviceLimits& limits) {
   return limits.compute_major == 9;
 }
@@ -267,12 +267,11 @@ constexpr std::array lines{
     Line{key::latency_dram, always, chase_dram},
 };
 
-/// Of the L2's nominal size: closer where it gives way.
+/// Sizes relative to the nominal L2 size; denser where misses begin.
 constexpr std::array curve_sizes{0.1,  0.15, 0.2, 0.25, 0.3, 0.35, 0.4,  0.45, 0.5, 0.55, 0.6,
                                  0.65, 0.7,  0.8, 0.9,  1.0, 1.1,  1.25, 1.5,  2.0, 3.0};
 constexpr double largest_curve_size = 3.0;
-/// A half of the data, which is copied into the other, finds next to nothing of itself in an L2 of an eighth of its
-/// size.
+/// Ensures that L2, an eighth of half the data, holds almost none of the half that is copied next.
 constexpr std::int64_t data_over_l2 = 16;
 
 }  // namespace
@@ -315,7 +314,7 @@ std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const Ceiling
 KernelLaunch ring_launch(const std::string& buffer, std::int64_t bytes) {
   KernelLaunch launch = launch_of("link", "ceilings/latency.cuh", "attn_ceiling_link", {"ATTN_LEVEL=2"}, 1024, 256,
                                   {BufferArgument{buffer}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}});
-  launch.arguments.resize(3);  // it reports nothing
+  launch.arguments.resize(3);  // attn_ceiling_link writes no report
   return launch;
 }
 

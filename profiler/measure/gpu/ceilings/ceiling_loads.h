@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loads that find out a device's ceilings: what each launches, and how much of what it does.
+// Loads that measure the ceilings of a device: what each launches and how much work that is.
 #pragma once
 
 #include <cstdint>
@@ -11,50 +11,52 @@
 
 namespace attnscope::gpu {
 
-/// One load: a launch whose last argument, an int32, is the number of its iterations.
+/// One load. The launch's last argument is the number of iterations (int32).
 struct CeilingLoad {
   enum class Method {
-    kernel,       ///< one launch, of as many iterations as take `milliseconds`
-    driver_copy,  ///< no launch: the driver's copy of the same bytes, as often
-    launches,     ///< as many launches, without arguments
+    kernel,       ///< One launch; iterations are chosen so that it takes `milliseconds`.
+    driver_copy,  ///< Copies by the driver instead of a kernel.
+    launches,     ///< Many launches of a kernel without arguments.
   };
-  enum class Value { rate, each };  ///< amount a second, or nanoseconds for one
+  enum class Value { rate, each };  ///< Units of work per second, or nanoseconds per unit.
 
-  std::string_view key;  ///< of ceiling_kinds()
-  double argument = 0;   ///< Ceiling::argument
+  std::string_view key;  ///< A key of ceiling_kinds().
+  double argument = 0;   ///< See Ceiling::argument.
   Method method = Method::kernel;
   Value value = Value::rate;
-  double amount = 0;                ///< of one iteration, by the whole grid: bytes, operations, loads
-  double milliseconds = 4;          ///< that one sample should take
-  int iterations = 0;               ///< unless 0: so many, whatever they take
-  bool grid_of_iterations = false;  ///< one iteration a row of the grid, for blocks that end after their part
-  bool cold = false;                ///< begins with nothing of its own in L2
-  bool warm = false;                ///< begins with what the same launch leaves in L2
+  double amount = 0;                ///< Work of one iteration of the whole grid: bytes, operations or loads.
+  double milliseconds = 4;          ///< Target duration of a sample.
+  int iterations = 0;               ///< Fixed number of iterations; 0: calibrated.
+  bool grid_of_iterations = false;  ///< One grid row per iteration, for kernels whose blocks end after their chunk.
+  bool cold = false;                ///< Starts with a cold L2.
+  bool warm = false;                ///< Starts with the L2 contents of a previous identical launch.
   KernelLaunch launch;
 };
 
-/// Device memory that the loads share.
+/// Sizes of the device buffers that the loads share.
 struct CeilingBuffers {
-  std::int64_t data_bytes = 0;  ///< "data": noise, to be read; its second half is written and copied to
-  std::int64_t ring_bytes = 0;  ///< "ring_dram": what latencies follow; "ring_l2" and "ring_l1" have ring_bits()
+  /// Buffer "data": random bytes to read. Its second half is the target of writes and copies.
+  std::int64_t data_bytes = 0;
+  std::int64_t ring_bytes = 0;  ///< Buffer "ring_dram", for DRAM latency. "ring_l2" and "ring_l1" have the same layout.
   std::int64_t l2_ring_bytes = 0;
 };
 inline constexpr std::int64_t l1_ring_bytes = std::int64_t{1} << 14;
-inline constexpr int ring_stride = 128;  ///< a line of L2
+inline constexpr int ring_stride = 128;  ///< An L2 line.
 [[nodiscard]] int ring_bits(std::int64_t bytes);
 
-/// What fits into `free` bytes, of which five eighths are taken at most; data_bytes 0 where that is too little.
+/// Buffer sizes for `free` bytes of device memory; uses at most five eighths of it. data_bytes is 0 if it is too
+/// little.
 [[nodiscard]] CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free);
 [[nodiscard]] std::int64_t least_free_for_ceilings(const DeviceLimits& limits);  ///< bytes
 
-/// The loads that this device can run, those of the curves over sizes of data around the L2's included. Of several with
-/// one key and argument the fastest stands for the ceiling.
+/// Loads that this device can run, including one per size of the L2 curves. Of several loads with equal key and
+/// argument, the fastest gives the ceiling.
 [[nodiscard]] std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const CeilingBuffers& buffers);
 
-/// The launch that links a ring of `bytes` in `buffer`.
+/// Launch that links the ring of `bytes` in `buffer` for pointer chasing.
 [[nodiscard]] KernelLaunch ring_launch(const std::string& buffer, std::int64_t bytes);
 
-/// Where each load writes cycles and nanoseconds of its first block: 64 bytes.
+/// Buffer of 64 bytes in which a load stores the cycles and nanoseconds of its first block.
 inline constexpr const char* ceiling_report = "report";
 
 }  // namespace attnscope::gpu

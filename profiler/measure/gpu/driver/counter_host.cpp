@@ -92,7 +92,7 @@ CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
 }
 
 bool CounterHost::knows(const std::string& metric) const {
-  // Only adding it proves a full name, and a refusal spoils the object: so each name gets one of its own.
+  // CUPTI can validate a full name only by adding it, and a failed add invalidates the object.
   const CounterConfig object = make_object();
   const char* name = metric.c_str();
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
@@ -144,7 +144,7 @@ std::vector<std::string> CounterHost::near(std::string_view metric) const {
     const auto found = std::ranges::find(bases, name, &std::pair<std::string, CUpti_MetricType>::first);
     full_names.clear();
     add_rollups(found->second, name);
-    // With the rollup that was asked for where the base has it, else with its first.
+    // Prefer the requested rollup; otherwise take the first.
     const auto same = std::ranges::find(full_names, name + rollup);
     if (same != full_names.end()) {
       suggestions.push_back(*same);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of CUPTI's range profiler that needs no GPU: which metric names a chip knows, what collecting them takes,
-// and how raw counters become metric values.
+// Host part of CUPTI's range profiler; needs no GPU. Lists a chip's metrics, plans passes and converts raw counters to
+// metric values.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace attnscope::gpu {
 
-/// A set of metrics ready to be collected on one kind of chip. Move-only.
+/// A set of metrics configured for one chip. Move-only.
 class CounterConfig {
  public:
   CounterConfig(CounterConfig&&) noexcept;
@@ -23,9 +23,9 @@ class CounterConfig {
 
   [[nodiscard]] const std::vector<std::string>& metrics() const { return metrics_; }
   [[nodiscard]] std::span<const std::uint8_t> image() const { return image_; }
-  /// How often the launches must be repeated to collect them all.
+  /// Number of times that the launches must be replayed to collect all metrics.
   [[nodiscard]] std::size_t passes() const { return passes_; }
-  /// Values of range `range` of a decoded counter data image, in the order of metrics(). Throws CuptiError.
+  /// Metric values of range `range` in a decoded counter data image, in the order of metrics(). Throws CuptiError.
   [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> counter_data, std::size_t range) const;
 
  private:
@@ -41,21 +41,21 @@ class CounterConfig {
 
 class CounterHost {
  public:
-  /// `availability`: the device's counter availability image; empty with no device at hand. Keeps a reference to
+  /// `availability`: counter availability image of the device; empty if there is no device. Keeps a reference to
   /// `cupti`.
   CounterHost(const CuptiApi& cupti, std::string chip, std::vector<std::uint8_t> availability = {});
 
   /// "GH100"
   [[nodiscard]] const std::string& chip() const { return chip_; }
 
-  /// Whether the chip can collect a metric of this full name ("dram__bytes_read.sum").
+  /// Returns true if the chip can collect the metric with this full name ("dram__bytes_read.sum").
   [[nodiscard]] bool knows(const std::string& metric) const;
-  /// Full names near an unknown one: of another base, or of another rollup where the base is right.
+  /// Full names similar to an unknown one. If the base name is valid, these differ only in the rollup.
   [[nodiscard]] std::vector<std::string> near(std::string_view metric) const;
-  /// The metric's unit in our words ("byte", "percent", "cycle", ...); "1" when it has none.
+  /// Unit of the metric as the metrics table spells it ("byte", "percent", "cycle", ...); "1" if it has none.
   [[nodiscard]] std::string unit(const std::string& metric) const;
 
-  /// Throws CuptiError when one of the names is not known.
+  /// Throws CuptiError if a name is unknown.
   [[nodiscard]] CounterConfig configure(std::vector<std::string> metrics) const;
 
  private:
@@ -66,7 +66,7 @@ class CounterHost {
   std::vector<std::uint8_t> availability_;
 };
 
-/// CUPTI's name for a compute capability's best known chip, to check metric names with no GPU; empty when unknown.
+/// CUPTI's name of the chip to validate metric names for this compute capability without a GPU; empty if unknown.
 [[nodiscard]] std::string chip_of(int compute_major, int compute_minor);
 
 }  // namespace attnscope::gpu

@@ -25,7 +25,7 @@ std::optional<std::string> read_file(const fs::path& file) {
   return std::move(text).str();
 }
 
-/// Under another name first, so that no reader ever sees half a file.
+/// Writes to a temporary file and renames it, so that readers never see a partial file.
 bool write_file(const fs::path& file, const std::string& content) {
   static std::atomic<unsigned> counter{0};
   const fs::path temporary = fmt::format("{}.{}.{}.tmp", file.string(), getpid(), counter++);
@@ -73,7 +73,7 @@ std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
                                 .local_bytes = json.at("local_bytes").get<std::int64_t>(),
                                 .spill_store_bytes = json.at("spill_store_bytes").get<std::int64_t>(),
                                 .spill_load_bytes = json.at("spill_load_bytes").get<std::int64_t>()}};
-  } catch (const nlohmann::json::exception&) {  // of another version, or damaged: compiled anew
+  } catch (const nlohmann::json::exception&) {  // other version or damaged: compile again
     return std::nullopt;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled kernels on disk: <key>.cubin, and beside each <key>.json with what the compiler said about it.
+// Disk cache of compiled kernels: <key>.cubin, and <key>.json with the compiler's figures.
 #pragma once
 
 #include <filesystem>
@@ -13,27 +13,27 @@
 
 namespace attnscope::gpu {
 
-/// Everything that decides what a cubin's bytes are.
+/// All inputs that determine a cubin.
 struct CubinKey {
   KernelSource source;
   std::string arch;
   std::string nvrtc_version;
   std::vector<std::string> options;
-  std::string own_digest = {};  ///< OwnText's, of a source that is not embedded
+  std::string own_digest = {};  ///< OwnText::digest of a source file that is not embedded.
 
-  /// 36 characters, equal for equal keys and sources that the compiler reads as equal (source_text.h).
+  /// 36 characters. Equal for equal keys and for sources that differ only in ways the compiler ignores (source_text.h).
   [[nodiscard]] std::string digest() const;
 };
 
-/// Safe to use from several threads and processes: a file appears under its name only when it is complete. A cache that
-/// cannot be written, or has no folder, is no error: every lookup then misses.
+/// Safe to use from several threads and processes; files appear atomically. If the folder is empty or not writable,
+/// every lookup misses.
 class CubinCache {
  public:
   explicit CubinCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Nothing when it is not there, or is not what it says it is.
+  /// Empty if absent or if the digest of the cubin does not match.
   [[nodiscard]] std::optional<Compiled> find(const CubinKey&) const;
-  /// False when it could not be written.
+  /// Returns false on a write error.
   bool store(const CubinKey&, const Compiled&) const;
   void erase(const CubinKey&) const;
 

@@ -8,7 +8,7 @@
 namespace attnscope::gpu {
 
 Result<CudaApi, LibraryError> CudaApi::load() {
-  // Never the toolkit's folders: what lies there is a stub for linking.
+  // The toolkit's folders are not searched: they contain only a stub for linking.
   const auto library = DynamicLibrary::open({.title = "The NVIDIA driver",
                                              .override_variable = "ATTNSCOPE_CUDA_LIBRARY",
                                              .names = {"libcuda.so.1"},
@@ -122,7 +122,7 @@ std::string device_name(const CudaApi& cuda, CUdevice device) {
 
 DeviceLimits device_limits(const CudaApi& cuda, CUdevice device) {
   const auto ask = [&](CUdevice_attribute which) { return attribute(cuda, device, which); };
-  const auto ask_clock = [&](CUdevice_attribute which) {  // kHz; 0 where a virtual GPU hides it
+  const auto ask_clock = [&](CUdevice_attribute which) {  // kHz; a virtual GPU may hide it: 0
     int value = 0;
     return cuda.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? 1e3 * value : 0.0;
   };
@@ -154,7 +154,7 @@ DeviceLimits device_limits(const CudaApi& cuda, CUdevice device) {
     const double memory_clock = ask_clock(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     const double bus_bytes = ask(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8.0;
     limits.boost_hz = sm_clock;
-    limits.dram_bytes_per_second = 2 * memory_clock * bus_bytes;  // two transfers a clock
+    limits.dram_bytes_per_second = 2 * memory_clock * bus_bytes;  // double data rate
     limits.l2_bytes_per_second = 64.0 * limits.sm_count * sm_clock;
     limits.tensor_flops =
         tensor_flops_per_sm_clock(limits.compute_major, limits.compute_minor) * limits.sm_count * sm_clock;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver API, loaded at run time, and owners for what it hands out.
+// CUDA driver API, loaded at run time, and RAII wrappers of its handles.
 #pragma once
 
 #include <cuda.h>
@@ -14,8 +14,8 @@
 #include "kernels/model/result.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 
-// Every function used, under the name that cuda.h maps it to ("cuMemAlloc" is cuMemAlloc_v2), so that the table's
-// members and the symbols looked up are of one version.
+// All functions used. The macro expands names like cuda.h does ("cuMemAlloc" to cuMemAlloc_v2), so that declared types
+// and loaded symbols have the same version.
 #define ATTNSCOPE_CUDA_FUNCTIONS(X) \
   X(cuInit)                         \
   X(cuDriverGetVersion)             \
@@ -71,13 +71,14 @@
 
 namespace attnscope::gpu {
 
-/// The driver's functions. Copyable: the library stays loaded.
+/// Function pointers of the driver API. Copyable: the library stays loaded.
 struct CudaApi {
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_MEMBER)
 #undef ATTNSCOPE_MEMBER
-  decltype(&::cuEventElapsedTime) elapsed_time = nullptr;           ///< the first version, which every driver has
-  decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;  ///< null where the driver is too old for it
+  decltype(&::cuEventElapsedTime) elapsed_time = nullptr;  ///< Version 1, which every driver has.
+  /// Null if the driver does not support tensor maps.
+  decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;
   std::filesystem::path path;
 
   /// The error is one sentence.
@@ -89,7 +90,6 @@ struct CudaApi {
   void check(CUresult result, const char* call) const;
 };
 
-/// A driver call that failed.
 class DriverError : public std::runtime_error {
  public:
   DriverError(CUresult code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -99,7 +99,7 @@ class DriverError : public std::runtime_error {
   CUresult code_;
 };
 
-/// Owns one thing of the driver's; `Destroy` is the table's function that gives it back.
+/// RAII owner of a driver handle; `Destroy` is the member of CudaApi that releases it.
 template <class Handle, auto Destroy>
 class Owned {
  public:
@@ -132,7 +132,7 @@ using Event = Owned<CUevent, &CudaApi::cuEventDestroy>;
 using Module = Owned<CUmodule, &CudaApi::cuModuleUnload>;
 using DeviceMemory = Owned<CUdeviceptr, &CudaApi::cuMemFree>;
 
-/// The device's primary context, current on the thread that made it.
+/// Retains the device's primary context and makes it current on the constructing thread.
 class Context {
  public:
   /// Throws DriverError.
@@ -157,10 +157,11 @@ class Context {
 [[nodiscard]] DeviceMemory allocate(const CudaApi&, std::int64_t bytes);
 [[nodiscard]] std::int64_t free_device_bytes(const CudaApi&);
 [[nodiscard]] int attribute(const CudaApi&, CUdevice, CUdevice_attribute);
-/// "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as nvidia-smi writes it.
+/// "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as in nvidia-smi.
 [[nodiscard]] std::string device_uuid(const CudaApi&, CUdevice);
 [[nodiscard]] std::string device_name(const CudaApi&, CUdevice);
-/// Limits from the driver; datasheet figures for a GPU that known_gpus() has, else estimated from clocks.
+/// Limits from the driver. Rates are datasheet figures if known_gpus() has the GPU; otherwise they are estimated from
+/// clocks.
 [[nodiscard]] DeviceLimits device_limits(const CudaApi&, CUdevice);
 /// "13.0"
 [[nodiscard]] std::string driver_api_version(const CudaApi&);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* override_variable = "ATTNSCOPE_CUPTI_LIBRARY";
 
-/// "13.0" for 130001: two digits a part (CUPTI 13.0.1).
+/// "13.0" for 130001 (CUPTI 13.0.1).
 std::string version_text(std::uint32_t version) {
   return fmt::format("{}.{}", version / 10000, version / 100 % 100);
 }
@@ -43,7 +43,7 @@ Result<CuptiApi, Message> CuptiApi::load() {
     }
   }
   api.version = version_text(version);
-  // Its parameter blocks grow from version to version, and an older library refuses a newer block.
+  // Parameter structs grow with each version, and an older library rejects a larger struct.
   if (version / 10000 < CUPTI_API_VERSION / 10000) {
     return Failure{make_message("CUPTI {} in {} is older than the {} that this program was built for.", api.version,
                                 api.path.string(), version_text(CUPTI_API_VERSION))};
@@ -58,7 +58,7 @@ Result<CuptiApi, Message> CuptiApi::load() {
   if (!missing.empty()) {
     return Failure{make_message("CUPTI {} in {} has no {}.", api.version, api.path.string(), missing)};
   }
-  // CUPTI opens this by its bare name, which the loader's path need not lead to; once loaded, the name is known.
+  // CUPTI opens these by soname, which may not be in the loader's search path. Once loaded, the soname resolves.
   for (const char* part : {"libnvperf_host.so", "libnvperf_target.so"}) {
     dlopen((api.path.parent_path() / part).c_str(), RTLD_NOW | RTLD_LOCAL);
   }

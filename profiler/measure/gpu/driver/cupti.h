@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI, loaded at run time, and what its refusals mean on this machine.
+// CUPTI, loaded at run time, and explanations of its errors.
 #pragma once
 
 #include <cuda.h>
@@ -54,7 +54,7 @@
 
 namespace attnscope::gpu {
 
-/// CUPTI's functions. Copyable: the library stays loaded.
+/// Function pointers of CUPTI. Copyable: the library stays loaded.
 struct CuptiApi {
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_MEMBER)
@@ -62,7 +62,7 @@ struct CuptiApi {
   std::filesystem::path path;
   std::string version;  ///< "13.0"
 
-  /// Fails when CUPTI is absent or older than the headers that this program was built with; the error is one sentence.
+  /// Fails if CUPTI is absent or older than the headers of this build; the error is one sentence.
   [[nodiscard]] static Result<CuptiApi, Message> load();
 
   /// "CUPTI_ERROR_HARDWARE_BUSY (26)"
@@ -71,7 +71,6 @@ struct CuptiApi {
   void check(CUptiResult result, const char* call) const;
 };
 
-/// A CUPTI call that failed.
 class CuptiError : public std::runtime_error {
  public:
   CuptiError(CUptiResult code, Message message)
@@ -84,12 +83,12 @@ class CuptiError : public std::runtime_error {
   Message message_;
 };
 
-/// A parameter block of CUPTI's: zeroed, with its size filled in as the headers define it.
+/// Defines a zeroed CUPTI parameter struct with structSize set.
 #define ATTNSCOPE_CUPTI_PARAMS(type, name) \
   type name{};                             \
   (name).structSize = type##_STRUCT_SIZE
 
-/// What a CUPTI refusal means, and what to do about it on this machine. `driver_version` is for messages ("13.0").
+/// Explains a CUPTI error and how to fix it on this machine. `driver_version` ("13.0") is for messages.
 [[nodiscard]] CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti,
                                           const std::string& driver_version);
 

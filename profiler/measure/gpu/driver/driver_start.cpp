@@ -9,9 +9,9 @@
 namespace attnscope::gpu {
 namespace {
 
-constexpr int oldest_driver = 12000;  ///< CUDA 12.0: the first with sm_90a
+constexpr int oldest_driver = 12000;  ///< CUDA 12.0, the first version with sm_90a.
 
-/// The node of a GPU that this process was given: "nvidia0"; empty for none.
+/// Path of the first GPU device node ("nvidia0"); empty if there is none.
 std::string gpu_node(const std::filesystem::path& devices) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(devices, ignored)) {
@@ -68,7 +68,7 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
         mismatch ? "The kernel module and libcuda.so.1 are of different versions: reboot, or reinstall the driver."
                  : make_reason("gpu.check_nvidia_smi", "Check nvidia-smi."));
   }
-  // A driver that is there and does not answer is broken, not absent: nothing may be simulated in its GPU's place.
+  // A driver that is installed but does not respond is an error; the simulator must not replace the GPU.
   const auto silent = [&](const char* call, CUresult result) {
     return fail(
         GpuError::Kind::driver_failed,

@@ -9,8 +9,8 @@
 
 namespace attnscope::gpu {
 
-/// The driver loaded and initialised, with at least one device; or why not, and what to do about it. A GPU that has a
-/// node (nvidia0) in `devices` and that the driver does not see is one that failed, not one that is not there.
+/// Loads and initializes the driver; fails, with a fix, if it finds no device. If `devices` contains a GPU node
+/// (nvidia0) but the driver lists no GPU, the error is driver_failed, not no_device.
 [[nodiscard]] Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices = "/dev");
 
 }  // namespace attnscope::gpu

@@ -58,7 +58,7 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
       broken = loader_error();
     }
     if (auto library = load(name, RTLD_NOW | RTLD_LOCAL)) return *library;
-    // A file that the loader found and could not use is named by another error than one that it did not find.
+    // The loader's message distinguishes an unusable file from a missing one.
     if (std::string why = loader_error(); !why.starts_with(name + ": cannot open shared object file: No such file")) {
       broken = std::move(why);
     }

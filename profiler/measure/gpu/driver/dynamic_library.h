@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between this program and the vendor's libraries: none is linked, each is looked for when it is first needed,
-// so that one binary starts on a laptop with none of them, and tests can put a library of their own in its place.
+// Opens NVIDIA's libraries at run time. Nothing is linked, so that one binary also starts without a GPU and tests can
+// substitute libraries.
 #pragma once
 
 #include <filesystem>
@@ -12,33 +12,32 @@
 
 namespace attnscope::gpu {
 
-/// What to open, and where it may lie.
+/// Names and folders to search.
 struct LibrarySearch {
-  std::string title;                           ///< "CUPTI": for messages
-  const char* override_variable = nullptr;     ///< environment variable whose value, a path, replaces the search
-  std::vector<std::string> names;              ///< sonames, best first
-  std::vector<std::filesystem::path> folders;  ///< looked into before the loader's own path
+  std::string title;                           ///< For messages: "CUPTI".
+  const char* override_variable = nullptr;     ///< Environment variable with a path that replaces the search.
+  std::vector<std::string> names;              ///< Sonames in order of preference.
+  std::vector<std::filesystem::path> folders;  ///< Searched before the loader's path.
 };
 
-/// Why a library is not there to use.
+/// Why a library could not be loaded.
 struct LibraryError {
   Message what;         ///< one sentence
-  bool absent = false;  ///< no such file was found; else there is one, and it did not load
+  bool absent = false;  ///< True if no file was found; false if a file was found but did not load.
 };
 
-/// A library that stays loaded until the process ends: CUDA's libraries keep threads and exit handlers of their own.
+/// A library that stays loaded until the process ends, since CUDA's libraries have threads and exit handlers.
 class DynamicLibrary {
  public:
-  /// In this order: the override, a copy already loaded, the folders, the loader's path. The error names
-  /// what was looked for and, when a file was found but did not load, the loader's own words.
+  /// Tries the override, then a loaded copy, the folders and the loader's path. The error lists the names that were
+  /// searched, or quotes the loader if a file did not load.
   [[nodiscard]] static Result<DynamicLibrary, LibraryError> open(const LibrarySearch& search);
 
-  /// nullptr when the library has no such symbol.
+  /// Returns nullptr if the library has no such symbol.
   [[nodiscard]] void* symbol(const char* name) const;
-  /// The file that was loaded.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Fills a function pointer; false when the symbol is missing.
+  /// Sets a function pointer; returns false if the symbol is missing.
   template <class Function>
   [[nodiscard]] bool bind(Function*& function, const char* name) const {
     function = reinterpret_cast<Function*>(symbol(name));
@@ -52,7 +51,7 @@ class DynamicLibrary {
   std::filesystem::path path_;
 };
 
-/// Library folders of the CUDA toolkits of this machine: CUDA_PATH, CUDA_HOME, then the usual places.
+/// Library folders of installed CUDA toolkits: CUDA_PATH, CUDA_HOME, then the default locations.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_library_folders();
 
 }  // namespace attnscope::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of machine this is, where it decides how a missing permission is given.
+// Properties of the host that determine how to grant permission for performance counters.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace attnscope::gpu {
 struct Machine {
   bool wsl = false;                      ///< Windows Subsystem for Linux
   bool container = false;                ///< Docker, Podman, Kubernetes, ...
-  bool mps = false;                      ///< CUDA's Multi-Process Service is asked for
-  bool counters_for_admin_only = false;  ///< the driver's RmProfilingAdminOnly
+  bool mps = false;                      ///< CUDA_MPS_PIPE_DIRECTORY is set (Multi-Process Service).
+  bool counters_for_admin_only = false;  ///< The driver's RmProfilingAdminOnly is 1.
 };
-/// Reads /proc below `root` ("/" but for tests) and the environment.
+/// Reads /proc and the environment; tests pass another `root`.
 [[nodiscard]] Machine this_machine(const std::filesystem::path& root = "/");
 
-/// How to be allowed the performance counters on this machine, one sentence.
+/// How to get permission for performance counters on this host; one sentence.
 [[nodiscard]] Message counter_permission_fix(const Machine&);
 
 }  // namespace attnscope::gpu

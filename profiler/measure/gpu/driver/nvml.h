@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML, loaded at run time: clocks, temperature, power and throttle reasons. Its header is not part of every toolkit,
-// so the few functions used are declared here, as NVIDIA's NVML API reference gives them.
+// NVML, loaded at run time: clocks, temperature, power and throttle reasons. Not every toolkit has its header, so the
+// functions used are declared here after NVIDIA's NVML API reference.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace attnscope::gpu {
 
-/// nvmlUtilization_t: shares of the last sampling period, in percent.
+/// nvmlUtilization_t: utilization in the last sampling period, in percent.
 struct NvmlUse {
   unsigned gpu = 0;
   unsigned memory = 0;
 };
 
-/// X(member, function, signature) for each function that is needed.
+/// X(member, function, signature) for each required function.
 #define ATTNSCOPE_NVML_FUNCTIONS(X)                                      \
   X(init, nvmlInit_v2, int())                                            \
   X(shutdown, nvmlShutdown, int())                                       \
@@ -31,13 +31,13 @@ struct NvmlUse {
   X(clock, nvmlDeviceGetClockInfo, int(void*, int, unsigned*))           \
   X(temperature, nvmlDeviceGetTemperature, int(void*, int, unsigned*))   \
   X(power, nvmlDeviceGetPowerUsage, int(void*, unsigned*))
-/// Also of NVML: the first has an older name (nvmlDeviceGetCurrentClocksThrottleReasons); virtual GPUs may lack the
-/// second.
+/// Optional functions. The first has an older name (nvmlDeviceGetCurrentClocksThrottleReasons); virtual GPUs may lack
+/// the second.
 #define ATTNSCOPE_NVML_OTHER_FUNCTIONS(X)                                             \
   X(reasons, nvmlDeviceGetCurrentClocksEventReasons, int(void*, unsigned long long*)) \
   X(use, nvmlDeviceGetUtilizationRates, int(void*, NvmlUse*))
 
-/// Whether NVML's clock event reasons slow the SMs down: power cap, hardware slowdown, thermal slowdown, power brake.
+/// Returns true if the clock event reasons include a power cap, hardware slowdown, thermal slowdown or power brake.
 /// Idle clocks, clocks set by the user and sync boost do not count.
 [[nodiscard]] bool slows_down(std::uint64_t reasons);
 
@@ -53,12 +53,11 @@ class Nvml {
   /// "580.65.06"
   [[nodiscard]] std::string driver_version() const;
 
-  /// The device of this UUID; false when NVML does not know it (then read() gives nothing).
+  /// Selects the device with this UUID. Returns false if NVML does not list it; read() then returns nothing.
   bool select(const std::string& uuid);
-  /// The state now; nothing where one of its figures cannot be read: 0 W, or "not throttled", would be a claim.
+  /// Current state; empty if any of its values cannot be read.
   [[nodiscard]] std::optional<ClockReading> read() const;
-  /// Share of the last sampling period (up to a second) in which a kernel ran, anybody's, in percent; nothing where it
-  /// cannot be read.
+  /// GPU utilization by all processes in the last sampling period (up to 1 s), in percent; empty if it cannot be read.
   [[nodiscard]] std::optional<double> use_pct() const;
 
  private:

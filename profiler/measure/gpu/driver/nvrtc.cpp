@@ -15,7 +15,7 @@
 namespace attnscope::gpu {
 namespace {
 
-/// The whole number that ends right before `phrase` in `text`, spaces between: "40" for "Used 40 registers".
+/// Returns the integer in front of `phrase`: 40 for "Used 40 registers"; 0 if absent.
 std::int64_t number_before(std::string_view text, std::string_view phrase) {
   std::size_t end = text.find(phrase);
   if (end == std::string_view::npos) return 0;
@@ -27,7 +27,7 @@ std::int64_t number_before(std::string_view text, std::string_view phrase) {
   return value;
 }
 
-/// What a call of NVRTC's answered: "nvrtcGetCUBIN: NVRTC_ERROR_INVALID_PROGRAM".
+/// "nvrtcGetCUBIN: NVRTC_ERROR_INVALID_PROGRAM"
 std::string failed(const char* call, const char* answer) {
   return fmt::format("{}: {}", call, answer);
 }
@@ -119,7 +119,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   std::vector<std::string> names;
   std::vector<const char*> texts;
   for (const EmbeddedSource& embedded : embedded_sources()) {
-    if (source.own) break;  // a user's may have the names of ours
+    if (source.own) break;  // user sources may have the same names
     if (embedded.path == source.file) {
       main_text = embedded.text.data();
     } else if (!embedded.path.ends_with(".csv")) {
@@ -137,7 +137,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   };
   const auto name_pointers = pointers(names);
   std::vector<std::string> all_options = options;
-  if (source.own) {  // where files lie says nothing of what they are: it is no part of what identifies a cubin
+  if (source.own) {  // not part of the cache key: paths do not change the code
     for (const auto& folder : include_folders_of(*source.own, include_folders())) {
       all_options.push_back("-I" + folder.string());
     }
@@ -168,18 +168,18 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     compiled.log.resize(size);
     call = "nvrtcGetProgramLog";
     result = api_.nvrtcGetProgramLog(program, compiled.log.data());
-    compiled.log.resize(result == NVRTC_SUCCESS ? size - 1 : 0);  // without its terminating zero
+    compiled.log.resize(result == NVRTC_SUCCESS ? size - 1 : 0);  // without the terminating zero
   }
   const auto fail = [&](Message why) -> Failure<Message> {
     if (compiled.log.empty()) return {std::move(why)};
     return {make_reason("compile.with_log", "{}\n{}", why, compiled.log)};
   };
   if (!compiles) return fail(refusal);
-  // Registers, spills and what the assembler warns of stand there alone: a kernel without a log has none of them, and
-  // must not look as if it had no spills.
+  // The log is the only source of registers, spills and warnings. Without it, the kernel would appear to have no
+  // spills.
   if (result != NVRTC_SUCCESS) return Failure{answer(call)};
-  // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead, unless it is what a user
-  // wants to see.
+  // ptxas warns and emits slow code. Reject such built-in kernels, since their times would mislead; accept them from
+  // users.
   if (!source.own && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
     return fail(make_reason("compile.serialized", "the assembler serialized the tensor-core instructions"));
   }
@@ -189,7 +189,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
-  // A kernel that is not there shows when it is loaded, on a GPU; here, to who compiles ahead of that.
+  // Otherwise a missing entry would be found only when the module is loaded on a GPU.
   const auto compiles_entry = [&](const std::string& entry) {
     return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
   };
@@ -211,7 +211,7 @@ std::vector<std::string> compile_options(const KernelSource& source, std::string
 }
 
 KernelFigures figures_from_log(std::string_view log, std::string_view entry) {
-  // "Compiling entry function 'name' for ..." opens a kernel's part; the next one closes it.
+  // "Compiling entry function 'name' for ..." begins the section of each kernel.
   const std::string opening = fmt::format("Compiling entry function '{}'", entry);
   const std::size_t begin = log.find(opening);
   if (begin == std::string_view::npos) return {};
@@ -225,7 +225,7 @@ KernelFigures figures_from_log(std::string_view log, std::string_view entry) {
 }
 
 std::string arch_for(int compute_major, int compute_minor) {
-  // sm_90a: wgmma and setmaxnreg; from 10.0 on every family has such a variant too.
+  // sm_90a has wgmma and setmaxnreg; every family from 10.0 on has an "a" variant, too.
   const char* suffix = compute_major >= 9 ? "a" : "";
   return fmt::format("sm_{}{}{}", compute_major, compute_minor, suffix);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC, loaded at run time: turns the embedded device sources into a cubin. Needs no GPU and no CUDA headers on disk.
+// NVRTC, loaded at run time: compiles the embedded device sources to cubins. Needs neither a GPU nor CUDA headers on
+// disk.
 #pragma once
 
 #include <nvrtc.h>
@@ -28,11 +29,11 @@
 
 namespace attnscope::gpu {
 
-/// What the assembler says about one kernel.
+/// Resource usage of a kernel as reported by ptxas.
 struct KernelFigures {
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
-  std::int64_t local_bytes = 0;  ///< stack frame of a thread: also without spills this is local memory
+  std::int64_t local_bytes = 0;  ///< Stack frame per thread; it is local memory even without spills.
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
 
@@ -52,13 +53,12 @@ class Nvrtc {
   /// "13.0"
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Why `arch` ("sm_90a") cannot be compiled for; empty when it can.
+  /// Why NVRTC cannot compile for `arch` ("sm_90a"); empty if it can.
   [[nodiscard]] Message refuses(std::string_view arch) const;
 
-  /// Folders of CUDA's own headers that belong to this NVRTC, for sources of users.
+  /// Folders of the CUDA headers that belong to this NVRTC, for user sources.
   [[nodiscard]] std::vector<std::filesystem::path> include_folders() const;
-  /// `own_text`: of a source that is not embedded. The error is what went wrong, and on the lines after it the
-  /// compiler's log. Safe to call from several threads.
+  /// `own_text`: text of a source that is not embedded. The error is the cause, then the compiler's log. Thread-safe.
   [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options,
                                                   const std::string& own_text = {}) const;
 
@@ -73,13 +73,13 @@ class Nvrtc {
   std::filesystem::path path_;
 };
 
-/// All options of a compilation, the source's defines included, as NVRTC takes them.
+/// All NVRTC options for this source, including its defines.
 [[nodiscard]] std::vector<std::string> compile_options(const KernelSource&, std::string_view arch);
 
-/// Reads ptxas' report on `entry` out of a compile log.
+/// Extracts the ptxas figures of `entry` from a compile log.
 [[nodiscard]] KernelFigures figures_from_log(std::string_view log, std::string_view entry);
 
-/// The architecture to compile for: with the suffix of the architecture's own instructions where ours are used.
+/// Target architecture: "sm_80", or with the suffix "a" from compute capability 9.0 on.
 [[nodiscard]] std::string arch_for(int compute_major, int compute_minor);
 
 }  // namespace attnscope::gpu

@@ -19,7 +19,7 @@ void initialize(const CuptiApi& cupti) {
   cupti.check(cupti.cuptiProfilerInitialize(&params), "cuptiProfilerInitialize");
 }
 
-/// Turns the flags of a device that cannot be profiled into the error that names the cause.
+/// Throws the error that names the cause if the device cannot be profiled.
 void check_supported(const CuptiApi& cupti, int device) {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
   params.cuDevice = device;
@@ -49,7 +49,7 @@ std::string chip_name(const CuptiApi& cupti, int device) {
   return params.pChipName;
 }
 
-/// The first call that fails without permission.
+/// The first call that fails if permission is missing.
 std::vector<std::uint8_t> counter_availability(const CuptiApi& cupti, CUcontext context) {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
   params.ctx = context;
@@ -67,13 +67,13 @@ CounterHost open_host(const CuptiApi& cupti, CUcontext context, int device) {
   return {cupti, std::move(chip), counter_availability(cupti, context)};
 }
 
-/// A ratio may have no value, of what did not happen at all.
+/// Ratios may have no value if nothing was counted.
 bool always_has_a_value(std::string_view metric) {
   return std::ranges::any_of(std::array{".sum", ".avg", ".min", ".max"},
                              [&](const char* rollup) { return metric.ends_with(rollup); });
 }
 
-/// `values` of a range. Throws CuptiError where a counter that counts in any case has none: its pass did not run.
+/// Returns `values`. Throws CuptiError if a counter without a value shows that its pass did not run.
 std::vector<double> whole(std::vector<double> values, const CounterConfig& config, const char* range) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string& metric = config.metrics()[i];
@@ -112,7 +112,7 @@ void RangeProfiler::disable() noexcept {
   given_.reset();
 }
 
-/// Between start and stop: one pass over the ranges.
+/// One pass over the ranges, between start and stop.
 class RangeProfiler::Session {
  public:
   Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object) : cupti_(cupti), object_(object) {
@@ -125,7 +125,7 @@ class RangeProfiler::Session {
   Session& operator=(const Session&) = delete;
   ~Session() = default;
 
-  /// Ends a session that went wrong, so that the next one can begin; what failed to end it is tried once more.
+  /// Ends a failed session so that the next one can start. Retries a call that failed to end it.
   void abort() noexcept {
     if (pushed_) {
       ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
@@ -146,7 +146,7 @@ class RangeProfiler::Session {
     pop();
   }
 
-  /// True when this was the last pass.
+  /// Returns true after the last pass.
   [[nodiscard]] bool stop() {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
@@ -185,14 +185,14 @@ RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::s
       clear_counter_data();
       return round(config, ranges);
     } catch (const CuptiError& error) {
-      // Not said where a configuration may be used again: the round is run once more, with one of its own.
+      // CUPTI does not document when a configuration can be reused: retry once with a new one.
       first = error;
     }
   }
   try {
     configure(config, ranges.size());
   } catch (const CuptiError&) {
-    if (first) throw CuptiError(*first);  // after which nothing else worked
+    if (first) throw CuptiError(*first);  // report the original error
     throw;
   }
   Values values = round(config, ranges);
@@ -223,8 +223,8 @@ RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config,
 }
 
 void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
-  // After a session that broke off CUPTI goes on with the pass that would have come next, whatever it is told: the
-  // passes before it, and their counters, would be missing.
+  // After an aborted session, CUPTI continues with its next pass and ignores passIndex, so that earlier passes would be
+  // lost.
   const bool other = given_ && (!configured_ || ranges > given_->most_ranges ||
                                 !std::ranges::equal(given_->config_image, config.image()));
   if (other) disable();
@@ -264,7 +264,7 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
     run_passes(config, ranges);
     return decode(config, ranges);
   } catch (...) {
-    configured_ = false;  // what state it is in, nobody knows
+    configured_ = false;  // state unknown
     throw;
   }
 }
@@ -272,7 +272,7 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
 void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Range> ranges) {
   bool complete = false;
   std::size_t passes = 0;
-  const std::size_t most_passes = 2 * config.passes() + 1;  // a bound against a library that never says it is done
+  const std::size_t most_passes = 2 * config.passes() + 1;  // bound in case CUPTI never reports completion
   while (passes < most_passes && !complete) {
     Session session(cupti_, object_);
     try {
@@ -280,7 +280,7 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
       complete = session.stop();
       ++passes;
     } catch (const LaunchTimeout&) {
-      throw;  // any call that waits for the GPU would wait for ever
+      throw;  // other calls would also wait forever
     } catch (...) {
       session.abort();
       throw;
@@ -289,7 +289,7 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
   if (!complete)
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
                      make_reason("counters.more_passes", "CUPTI asked for more passes than it had announced"));
-  // A pass left out would leave its metrics without a value, and say nothing.
+  // A missing pass would leave its metrics without values and without an error.
   const std::size_t announced = given_->passes != 0 ? given_->passes : config.passes();
   if (passes < announced || (given_->passes != 0 && passes != announced)) {
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
@@ -314,7 +314,7 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
   info.counterDataImageSize = counter_data.size();
   cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataInfo(&info), "cuptiRangeProfilerGetCounterDataInfo");
   Values values;
-  // There may be room for more ranges than these.
+  // The image may have room for more ranges.
   for (std::size_t i = 0; i < info.numTotalRanges && values.size() < ranges.size(); ++i) {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
     range.pCounterDataImage = counter_data.data();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel that is not built in has to show besides. Those that are built in are judged by the oracle's cases and
-// under compute-sanitizer, and once before they are timed. To judge each again would cost a sweep of tiles more than
-// all else: on an H100 judging fa2 takes 15.6 ms at N 1024 and 4.9 at 4096, everything else but counters 6.1 and 21 ms.
+// Additional checks of user-defined kernels. Built-in kernels are covered by the verification cases, compute-sanitizer
+// and one check before timing; checking each of their points again would dominate a sweep. On an H100, checking fa2
+// takes 15.6 ms at N 1024 and 4.9 ms at 4096; everything else without counters takes 6.1 and 21 ms.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,9 +17,9 @@
 namespace attnscope::gpu {
 namespace {
 
-/// What counts of an honest point may lack of inputs and outputs together: the share by which counts of one launch
-/// differ, and what counting itself writes in a range, which is taken off. Of the 1214 cold points of the recorded
-/// samples (H100, H200) the least has 1.0006 of them, and none lacks a byte.
+/// Slack below the compulsory bytes, in addition to the counter spread: bytes that profiling itself writes and that are
+/// subtracted. Of the 1214 cold points of the recorded samples (H100, H200), the lowest has 1.0006 times its compulsory
+/// bytes.
 constexpr double count_slack_bytes = 20'480;
 
 }  // namespace
@@ -72,8 +72,8 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
     if (can_map != 0 && !buffer.place.is_part())
       needed += GuardedBuffer::mapped_bytes(cuda_, session_->device, buffer.bytes);
   }
-  // A virtual GPU may not map, and what fills the memory has no room beside it: the bytes beside its buffers are looked
-  // at all the same.
+  // Some virtual GPUs cannot map memory, and a point may leave no room for guard pages. Guard areas are checked in any
+  // case.
   if (can_map == 0)
     return make_reason("point.no_guard_pages",
                        "Judged without guard pages, which this GPU cannot map: a stray read may have gone unseen.");
@@ -112,7 +112,7 @@ void GpuDevice::poison_again(std::size_t slot, PreparedPoint& point, const Measu
 
 void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options) {
   constexpr double most = 100;
-  constexpr double most_ns = 2e9;  // of them together
+  constexpr double most_ns = 2e9;  // for all launches together
   const auto time = summarize(record.kernel("all")->samples_ns);
   const int launches = static_cast<int>(std::clamp(most_ns / std::max(1.0, time ? time->median : 1.0), 1.0, most));
   const auto grown = [&] {
@@ -123,7 +123,7 @@ void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, cons
     session_->runner.wait(launches * options.timeout);
     return before - free_device_bytes(cuda_);
   };
-  // Whatever else runs on the GPU may take memory, too: hardly twice.
+  // Other processes may allocate, too, but rarely twice in a row.
   if (grown() <= 0) return;
   if (const std::int64_t bytes = grown(); bytes > 0) {
     throw PointEnd(Disposition::incorrect, "point.leak",
@@ -135,7 +135,7 @@ void GpuDevice::check_fresh(const PointRecord& record, std::size_t slot, Prepare
                             const MeasureOptions& options) {
   const auto timed = summarize(record.kernel("all")->samples_ns);
   if (!timed) return;
-  // What was timed cold is no slower warm; queued behind a pause, what the host takes for a launch is in neither.
+  // Cold samples are not faster than warm ones. The pause hides the host's launch time.
   constexpr double most_slower = 1.3;
   constexpr double slack_ns = 10e3;
   const CUstream stream = session_->stream.get();
@@ -180,7 +180,7 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   }
   if (point.uploaded.empty()) return;
   check_inputs(slot, point, options);
-  // Of several, each was timed by itself last: one that adds to what another clears has added twice.
+  // Launches were last timed separately; a launch that accumulates into a cleared buffer has accumulated repeatedly.
   if (point.launches.size() > 1) run_together(point.launches, options.timeout);
   if (const CheckResult result = judge(record, slot, point, point.inputs, options); !result.pass) {
     incorrect(make_reason("point.after_timing", "After timing: {}", result.reason));
@@ -191,8 +191,8 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   const auto enqueue = [&] {
     for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
   };
-  // Of a library's short launches many, queued behind a pause: what each leaves behind adds up. A tenth of the work is
-  // more than waiting for an idle GPU takes longer after so many (honest ones: 12 us of 1 ms on an H100).
+  // Run a library's short launches many times after a pause, so that late work adds up. Report it if it exceeds a tenth
+  // of the time, beyond the usual wait for an idle GPU (correct kernels: 12 us of 1 ms on an H100).
   constexpr double share_left = 0.1;
   const auto time = summarize(record.kernel("all")->samples_ns);
   const double median = library && time ? time->median : 0;
@@ -211,9 +211,9 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
         std::llround(late_ns)));
   if (library) check_leak(record, point, options);
   check_fresh(record, slot, point, options);
-  // At the same addresses: who keeps a result keeps it by these.
+  // Use the same addresses: a kernel that caches results would key them by address.
   PlanMemory::Inputs others = point.inputs;
-  others.seed = ~others.seed;  // no round's
+  others.seed = ~others.seed;  // differs from the seed of any round
   session_->workspace.fill(slot, point.plan, others);
   run_once(point.setup, options.timeout);
   session_->runner.wait(options.timeout);
@@ -231,12 +231,12 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
                       "Its output is that of the inputs before: it does not follow from what the kernel is given."));
     incorrect(make_reason("point.with_other_inputs", "With other inputs: {}", result.reason));
   }
-  if (options.counters) poison_again(slot, point, options);  // as it was timed
+  if (options.counters) poison_again(slot, point, options);  // restore the timed state
 }
 
 Message GpuDevice::too_few_bytes(const PointRecord& record) const {
   if (!is_foreign(record.spec)) return {};
-  const auto counted = evaluate(metric_key::dram_settled_bytes, record);  // of a cold start alone
+  const auto counted = evaluate(metric_key::dram_settled_bytes, record);  // cold starts only
   const auto compulsory = evaluate(metric_key::model_compulsory_bytes, record);
   if (!counted || !compulsory) return {};
   if (counted->value >= (1 - dram_count_spread) * compulsory->value - count_slack_bytes) return {};

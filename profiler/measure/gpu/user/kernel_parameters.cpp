@@ -17,7 +17,7 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Nothing where the image ends before.
+/// Returns nothing if the image is too short.
 template <class T>
 std::optional<T> at(std::string_view image, std::uint64_t offset) {
   if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
@@ -46,7 +46,7 @@ std::string_view section_of(std::string_view image, const std::string& name) {
   return {};
 }
 
-/// Records of a section .nv.info: a form, an attribute, and 16 bits that are its value or how many bytes follow.
+/// Parses a .nv.info section: records of format, attribute and a 16-bit value, which is a byte count for sized records.
 std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
   constexpr unsigned char sized = 4;       // EIFMT_SVAL
   constexpr unsigned char parameter = 23;  // EIATTR_KPARAM_INFO: index, ordinal and offset (16 bits), bytes << 18
@@ -64,7 +64,7 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
     }
     info.remove_prefix(std::min(info.size(), 4 + follow));
   }
-  if (bytes.empty()) return std::nullopt;  // of none, or of a compiler that says it otherwise
+  if (bytes.empty()) return std::nullopt;  // no parameters, or another encoding
   std::vector<std::size_t> all;
   all.reserve(bytes.size());
   for (const auto& [ordinal, size] : bytes) all.push_back(size);
@@ -73,7 +73,7 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
 
 constexpr std::string_view ptx_blanks = " \t\r\n\f\v";
 
-/// ".param .u64 .ptr .global q" or ".param .align 64 .b8 map[128]".
+/// ".param .u64 .ptr .global q" or ".param .align 64 .b8 map[128]"
 std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
   const auto number = [](std::string_view digits) -> std::optional<std::size_t> {
     const bool hexadecimal = digits.starts_with("0x");
@@ -96,7 +96,7 @@ std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
 }
 
 std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::string_view entry) {
-  const std::string plain = without_comments(std::string(image));  // a parameter list may have some
+  const std::string plain = without_comments(std::string(image));  // parameter lists may contain comments
   std::string_view text = plain;
   const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(ptx_blanks), text.size())); };
   constexpr std::string_view directive = ".entry";
@@ -150,7 +150,7 @@ Message wrong_arguments(const KernelLaunch& launch, std::string_view image) {
   for (std::size_t i = 0; i < taken->size(); ++i) {
     const std::size_t stated = bytes_of(launch.arguments[i]);
     const bool narrow = std::holds_alternative<std::int32_t>(launch.arguments[i]) && (*taken)[i] <= sizeof(short);
-    if (stated == (*taken)[i] || narrow) continue;  // of a bool or a short the driver takes the low bytes
+    if (stated == (*taken)[i] || narrow) continue;  // the driver takes the low bytes for bool and short
     return make_reason("compile.argument_bytes",
                        "Argument {} of {} has {} bytes, and the statement gives {}: a pointer and a long have 8, an "
                        "int and a float 4, a tensor map 128.",

@@ -22,14 +22,14 @@
 namespace attnscope::gpu {
 namespace {
 
-constexpr std::size_t beside = 4096;            ///< bytes in front of a workspace and behind it
+constexpr std::size_t beside = 4096;            ///< bytes of the guard areas around a workspace
 constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void no_kernel(const Message& reason) {
   throw PointEnd(Disposition::compile_error, reason);
 }
 
-/// Files of that name that are loaded, whatever version theirs is.
+/// Paths of loaded libraries whose file name begins with `name`, in any version.
 std::set<std::string> loaded_files(const std::string& name) {
   struct Wanted {
     const std::string& name;
@@ -49,7 +49,7 @@ std::set<std::string> loaded_files(const std::string& name) {
   return wanted.found;
 }
 
-/// What a library's function returns; what it throws is the end of the point, and no crash of ours.
+/// Calls a library's function; converts an exception to PointEnd.
 template <class F>
 auto guarded(const std::string& library, const char* function, const F& call) {
   const auto threw = [&](const char* words) {
@@ -106,7 +106,7 @@ LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.fil
   need(functions_->last_error != nullptr, "last_error");
 }
 
-/// What prepare() reads, and what it leaves.
+/// Inputs and results of prepare().
 struct PreparedLibrary::Call {
   HostCall stated;
   std::vector<attnscope_knob> knobs;
@@ -127,7 +127,7 @@ struct PreparedLibrary::Call {
                .n_q = p.n_q,
                .n_k = p.n_k,
                .d = p.d,
-               .q = {},  // and the others: point_to()
+               .q = {},  // set by point_to(), as the others
                .o = {},
                .dout = {},
                .dq = {},
@@ -217,7 +217,7 @@ Message PreparedLibrary::stray_write() const {
 }
 
 void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
-  // A thread of its own, which can be left where it is. What it uses lives as long as it does, or as the process.
+  // Use a detached thread that can be abandoned. Its data live as long as the thread or the process.
   std::promise<int> promise;
   std::future<int> status = promise.get_future();
   std::thread([call = call_, promise = std::move(promise), &library = library_, &context = place_.context,
@@ -233,7 +233,7 @@ void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
   }).detach();
   const std::chrono::milliseconds patience = 4 * limit;
   if (status.wait_for(patience) == std::future_status::timeout) {
-    call_->kept = std::move(workspace_);  // to give it back could wait for what does not end
+    call_->kept = std::move(workspace_);  // freeing it could wait for the hung call
     static auto& lost = *new std::vector<std::shared_ptr<Call>>;
     lost.push_back(call_);
     throw LaunchTimeout(
@@ -255,7 +255,7 @@ PreparedLibrary::~PreparedLibrary() {
     guarded(library_.name(), "release", [this] {
       if (call_->plan != nullptr) library_.functions().release(call_->plan);
     });
-  } catch (const PointEnd&) {  // the point has ended before
+  } catch (const PointEnd&) {  // the point has already ended
   }
 }
 
@@ -271,7 +271,7 @@ void PreparedLibrary::check(int status, const char* function) const {
   const Message said = words != nullptr && *words != '\0' ? Message::verbatim(words)
                                                           : make_reason("point.no_words", "it does not say why");
   const Message reason = make_reason("point.library_failed", "{}, {}(): {}", library_.name(), function, said);
-  // A fault of the device is the end of its use here, whatever the library makes of it.
+  // A sticky device error makes the device unusable, regardless of the library's status.
   const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
   if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));
   throw PointEnd(status == ATTNSCOPE_UNSUPPORTED     ? Disposition::infeasible

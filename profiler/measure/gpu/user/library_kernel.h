@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's kernel that is a shared library: assets/own-kernel/attnscope_kernel.h says what it exports.
+// User-defined kernel in a shared library; assets/own-kernel/attnscope_kernel.h declares its interface.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,15 @@ namespace attnscope::gpu {
 
 class KernelRunner;
 
-/// A library of a user's; it stays loaded.
+/// A loaded user library. It is never unloaded.
 class LibraryKernel {
  public:
-  /// Loads it beside this program, whose symbols it does not see. Throws PointEnd (compile_error): it does not load, is
-  /// of another interface, or brings a second CUPTI.
+  /// Loads the library with RTLD_LOCAL. Throws PointEnd (compile_error) if it does not load, has another interface
+  /// version or loads a second CUPTI.
   explicit LibraryKernel(const std::filesystem::path& file);
 
   [[nodiscard]] const attnscope_kernel& functions() const { return *functions_; }
-  /// "my-kernel.so": for messages.
+  /// File name for messages: "my-kernel.so".
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
@@ -32,20 +32,20 @@ class LibraryKernel {
   const attnscope_kernel* functions_ = nullptr;
 };
 
-/// What a library has prepared for a set of addresses.
+/// Plan that a library prepared for a set of addresses.
 class PreparedLibrary {
  public:
   using Resolve = std::function<CUdeviceptr(const std::string& buffer)>;
-  /// Where it runs.
+  /// Context and stream to run in.
   struct Place {
     const CudaApi& cuda;
     const Context& context;
     CUstream stream;
     int ordinal;
   };
-  /// Keeps references to the place's and the library. Allocates the workspace. Throws PointEnd as the library answers,
-  /// DriverError where the device has a fault then, and LaunchTimeout where prepare() takes longer than four times
-  /// `limit`, after which nothing of the process can be relied on. Pre: the device is idle.
+  /// Allocates the workspace and calls the library's prepare(). Keeps references to `place` members and the library.
+  /// Throws PointEnd for an error status, DriverError for a device fault, LaunchTimeout if prepare() exceeds four times
+  /// `limit` (the process should then end). Pre: the device is idle.
   PreparedLibrary(const Place& place, const LibraryKernel& library, const AttentionPlan& plan, const HostCall& call,
                   const Resolve& address_of, std::chrono::milliseconds limit);
   PreparedLibrary(const PreparedLibrary&) = delete;
@@ -53,13 +53,13 @@ class PreparedLibrary {
   /// Waits for the whole context.
   ~PreparedLibrary();
 
-  /// Throws PointEnd (as its status says), or DriverError where the device has a fault then.
+  /// Throws PointEnd for an error status, DriverError for a device fault.
   void launch(CUstream stream);
-  /// What wrote beside its workspace; empty for nothing. Pre: the device is idle.
+  /// Describes a write outside the workspace; empty if there was none. Pre: the device is idle.
   [[nodiscard]] Message stray_write() const;
-  /// Bytes that this program added beside the workspace, to see stray writes.
+  /// Bytes of the guard areas around the workspace.
   [[nodiscard]] std::int64_t guard_bytes() const;
-  /// How long the last launch took on the host.
+  /// Host time of the last launch() call.
   [[nodiscard]] std::chrono::nanoseconds host_time() const { return host_time_; }
 
  private:
@@ -70,13 +70,13 @@ class PreparedLibrary {
 
   Place place_;
   const LibraryKernel& library_;
-  std::shared_ptr<Call> call_;  ///< shared with the thread that prepares, which may never end
-  DeviceMemory workspace_;      ///< between bytes that nobody is to write
+  std::shared_ptr<Call> call_;  ///< Shared with the preparing thread, which may hang.
+  DeviceMemory workspace_;      ///< Workspace with guard areas.
   std::int64_t workspace_bytes_ = 0;
   std::chrono::nanoseconds host_time_{0};
 };
 
-// Work that host code leaves outside its stream.
+// Detection of work that a library runs outside the given stream.
 
 /// Returns the nanoseconds for which the context works after the last event of `enqueue` in the stream. Returns 0 if
 /// the shortest of five waits for the context is at most twice the longest wait after an empty delay (6 to 24 us on an
@@ -84,8 +84,8 @@ class PreparedLibrary {
 [[nodiscard]] double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue,
                                   std::chrono::milliseconds limit);
 
-/// Returns true if `written` becomes true while the stream is held: the work of `enqueue` runs on another stream. Also
-/// returns false if `enqueue` takes longer than the hold. Pre and errors as above.
+/// Returns true if `written` returns true while the stream is blocked, so that the work of `enqueue` runs on another
+/// stream. Also returns false if `enqueue` takes longer than the block. Pre and errors as above.
 [[nodiscard]] bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue,
                                 const std::function<bool()>& written, std::chrono::milliseconds limit);
 

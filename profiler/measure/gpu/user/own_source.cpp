@@ -20,10 +20,10 @@ namespace attnscope::gpu {
 namespace fs = std::filesystem;
 namespace {
 
-/// Of what is compiled, all files together: an include that goes in circles ends somewhere.
+/// Limit for all files of a source together; ends recursive includes.
 constexpr std::uintmax_t most_source_bytes = std::uintmax_t{64} << 20U;
 constexpr std::size_t most_source_files = 4096;
-constexpr int deepest_include = 200;  // NVRTC's own bound
+constexpr int deepest_include = 200;  // NVRTC's limit
 constexpr std::uintmax_t most_image_bytes = std::uintmax_t{1} << 30U;
 constexpr std::string_view blanks = " \t\f\v\r";
 
@@ -38,11 +38,11 @@ std::optional<std::string> text_of(const fs::path& file, std::uintmax_t most) {
 }
 
 struct Include {
-  std::string name;  ///< empty: a macro's value
+  std::string name;  ///< Empty if the name is a macro.
   bool quoted = false;
 };
 
-/// Of `<name>` or `"name"`, behind blanks.
+/// Parses `<name>` or `"name"` after blanks.
 Include include_named(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   const bool quoted = text.starts_with('"');
@@ -51,7 +51,7 @@ Include include_named(std::string_view text) {
   return {std::string(text.substr(1, end - 1)), quoted};
 }
 
-/// What a line of a text without comments includes, or asks whether it is there.
+/// Files that a line without comments includes or tests with __has_include.
 std::vector<Include> includes_of(std::string_view line) {
   const auto take = [&](std::string_view word) {
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
@@ -70,17 +70,17 @@ std::vector<Include> includes_of(std::string_view line) {
   return all;
 }
 
-/// Files keep no other names than UTF-8.
+/// File names must be valid UTF-8.
 std::string readable(std::string name) {
   for (std::size_t at = first_invalid_utf8(name); at != std::string::npos; at = first_invalid_utf8(name))
     name[at] = '?';
   return name;
 }
 
-/// The files that a source is made of, each once, with their texts.
+/// Transitive closure of a source's includes; each file once, with its text.
 class Closure {
  public:
-  /// The last `of_toolkit` of the folders are the toolkit's.
+  /// The last `of_toolkit` folders belong to the CUDA toolkit.
   Closure(std::vector<fs::path> folders, std::size_t of_toolkit)
       : folders_(std::move(folders)), own_folders_(folders_.size() - of_toolkit) {}
 
@@ -104,9 +104,9 @@ class Closure {
   }
   [[nodiscard]] const std::string& all() const { return all_; }
   [[nodiscard]] std::vector<StatementSource>& files() { return files_; }
-  /// A file of the user's that includes what a macro names; empty where none does.
+  /// Name of a user file that includes a macro; empty if there is none.
   [[nodiscard]] const std::string& by_macro() const { return by_macro_; }
-  /// There is more than can be read.
+  /// Returns true if a limit on size, files or depth was exceeded.
   [[nodiscard]] bool full() const { return full_; }
 
  private:
@@ -123,7 +123,7 @@ class Closure {
     }
   }
 
-  /// Also in a folder of it that the statement names, as that of cccl.
+  /// Returns true for files below a toolkit folder, even if the statement lists that folder (for example cccl).
   [[nodiscard]] bool of_toolkit(const fs::path& file) const {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(file, error);
@@ -144,7 +144,7 @@ class Closure {
   bool full_ = false;
 };
 
-/// Each once; of two files that are called the same, which lie in two folders, the later one has a number.
+/// Appends each file once. A second file with the same name but other contents gets a number.
 void append_files(std::vector<StatementSource>& to, const std::vector<StatementSource>& files) {
   for (StatementSource each : files) {
     const std::string name = each.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's source as it lies in files: its text, and what identifies it with all that it includes.
+// Reads the source files of a user-defined kernel and computes their digest, including all includes.
 #pragma once
 
 #include <cstddef>
@@ -23,29 +23,29 @@ namespace attnscope::gpu {
 
 struct OwnText {
   std::string text;
-  std::string digest;  ///< of the statement, the source, and each file that an #include of these can mean: a UUID
-  /// Those files, with their contents. Of the toolkit's headers none: they are hundreds, everybody has them, and the
-  /// digest of the launch is of them as well.
+  std::string digest;  ///< Digest (UUID) of the statement, the source and all files that its includes can refer to.
+  /// These files with their contents, without toolkit headers: they are numerous and available everywhere, and the
+  /// launch digest covers them.
   std::vector<StatementSource> files;
 };
 
-/// Folders in which a user's source looks for what it includes: its own, the statement's, then the toolkit's.
+/// Include folders of a user source in search order: the source's folder, the statement's folders, the toolkit's.
 [[nodiscard]] std::vector<std::filesystem::path> include_folders_of(const OwnSource&,
                                                                     const std::vector<std::filesystem::path>& toolkit);
 
-/// Reads it. Includes are followed wherever they stand, also where a condition leaves them out; one that is found in no
-/// folder, is the compiler's business; one of the user's that a macro names is refused.
+/// Reads the source and follows all includes, even in inactive conditions. Ignores includes that are not found, which
+/// the compiler reports. Fails if a user file includes a macro.
 [[nodiscard]] Result<OwnText, Message> read_own_source(const OwnSource&,
                                                        const std::vector<std::filesystem::path>& toolkit);
 
-/// What was read of each source first is what all points of a process are of: thread-safe.
+/// Ensures that all points of a process use the same version of each source. Thread-safe.
 class OwnSources {
  public:
-  /// The error says that it cannot be read, or that it is another than it was.
+  /// Fails if the source cannot be read or differs from the first read.
   [[nodiscard]] Result<OwnText, Message> read(const std::shared_ptr<const OwnSource>&,
                                               const std::vector<std::filesystem::path>& toolkit) const;
-  /// What the launches of a plan are stated by; null where none is of a user's, or a source cannot be read. One object
-  /// for all plans of the same sources. `keep`: with contents, as far as most_kept_source_bytes go.
+  /// Statement of a plan's launches; null if none is user-defined or a source cannot be read. Plans with the same
+  /// sources share one object. `keep`: with file contents, up to most_kept_source_bytes.
   [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(
       std::span<const KernelLaunch> launches, bool keep, const std::vector<std::filesystem::path>& toolkit) const;
 

@@ -40,7 +40,7 @@ bool begins_literal(std::string_view text, std::size_t at) {
   return text[at] == '"' || (text[at] == '\'' && !digits);
 }
 
-/// Blanks outside literals as one, and none at the ends.
+/// Collapses blanks outside literals and trims the ends.
 std::string with_single_blanks(std::string_view line) {
   std::string words;
   bool blank = false;
@@ -67,7 +67,7 @@ class CompiledText {
       line(fmt::format("#include \"{}\"", path));
       return;
     }
-    // What stands within a condition the first time may not be read there.
+    // A file that was included within a condition may have been inactive there.
     const auto before = std::ranges::find(met_, path, &Met::path);
     const bool once = source->text.find("#pragma once") != std::string_view::npos;
     if (before != met_.end() && once) {
