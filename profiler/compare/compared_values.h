@@ -33,9 +33,10 @@ struct Quantified {
 
 struct Compared {
   double value = 0;
-  double low = 0;   ///< how far its samples scatter, lowest and highest quartile, or a counter counted once; the value
-  double high = 0;  ///< itself where it does neither
-  /// of the value; `derived` for a ratio of a measured value to the model
+  /// Quartiles of the samples, or the count spread of a hardware counter; equal to `value` if unknown.
+  double low = 0;
+  double high = 0;
+  /// Provenance of the value; `derived` for a ratio of a measured value to the model.
   Provenance provenance = Provenance::measured;
   std::optional<double> over = std::nullopt;  ///< divisor in the metric's unit, if any
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the points say, in sentences: each is made of values of points that it leads to, and is not there without them.
+// Findings as sentences, each computed from points and linked to them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,28 +34,27 @@ struct Rival {
   CurvePoint point;
 };
 
-/// A series whose device the words before it name.
+/// Returns the series without its device, which the sentence names already.
 std::string series_of(const Context& context, analysis::SeriesName name) {
   name.device.clear();
   return series_text(context, name);
 }
 
-/// "H200", "simulated H200".
+/// Returns "H200" or "simulated H200".
 std::string gpu_of(const Context& context, RunIndex run) {
   const std::string device = analysis::device_title(context.table(), run);
   return is_simulated(context.table().runs()[run].provenance) ? text(say::report::simulated_gpu{.device = device})
                                                               : device;
 }
 
-/// Of two values that follow the clocks, or of two that do not.
+/// `of_clocks`: the values depend on the clock.
 std::string origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
   const std::string first = origin_text(one.provenance, of_clocks && one.throttled);
   const std::string second = origin_text(other.provenance, of_clocks && other.throttled);
   return first == second ? first : fmt::format("{}, {}", first, second);
 }
 
-/// Counted or timed points of one device at the longest N that at least two of its series have, the largest value
-/// first.
+/// Returns the points of one device at the longest N that at least two of its series cover, largest value first.
 std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& set, analysis::Quantity quantity) {
   std::map<std::pair<std::string, double>, std::vector<Rival>> at;
   for (const Curve& curve : set.curves) {
@@ -75,20 +74,20 @@ std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& s
   return best;
 }
 
-/// "FA2 (128 × 64)": another tile of it may be faster or slower.
+/// Returns "FA2 (128 × 64)": the result may differ for other tiles.
 std::string with_tile(const Context& context, const std::string& words, Row row) {
   const TileShape& tile = context.table().spec(row).tile;
   return tile.br > 0 ? fmt::format("{} ({} × {})", words, tile.br, tile.bc) : words;
 }
 
-/// "12.3 times fewer", or nothing where both are alike.
+/// Adds a sentence such as "12.3 times fewer"; none if the values do not differ significantly.
 void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity quantity, std::vector<Block>& blocks) {
   const std::vector<Rival> rivals = rivals_of(context, curves_of(context, plot), quantity);
   if (rivals.empty()) return;
   const bool bytes = quantity == analysis::Quantity::dram;
   const std::string_view unit = bytes ? "byte" : "ns";
   const Rival& most = rivals.front();
-  // A run that all are of is named once, above them.
+  // If all points are of one run, name it only once.
   const std::string run = most.name.runs;
   const bool one_run = std::ranges::all_of(rivals, [&](const Rival& each) { return each.name.runs == run; });
   const auto words_of = [&](const Rival& rival) {
@@ -128,10 +127,10 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   blocks.insert(blocks.end(), told.begin(), told.end());
 }
 
-/// A point of an algorithm on each of several GPUs, at one N.
+/// Points of one algorithm at one N by GPU.
 using OnDevices = std::map<std::string, CurvePoint>;
 
-/// How much longer the slower GPUs take for what the fastest one does, at the longest N that two have.
+/// Adds how much slower each GPU is than the fastest, at the longest N that two GPUs share.
 void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   const analysis::CurveSet set = curves_of(context, plot);
   std::map<double, std::map<std::string, OnDevices>> at;
@@ -175,8 +174,8 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
   }
 }
 
-/// Of each algorithm from which N on a unit of the SMs bounds it, and no memory does. Whether a sentence names the
-/// tensor cores, by their datasheet, which is no instruction's.
+/// Adds, for each algorithm, the N from which an SM unit bounds it rather than memory. Returns whether a sentence uses
+/// the datasheet's tensor-core peak, which does not name an instruction.
 bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   bool by_datasheet = false;
   for (const DeviceRoofs& roofs : roofs_of(context, plot)) {
@@ -234,7 +233,7 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
   return by_datasheet;
 }
 
-/// The counted point that lies furthest from its closed form.
+/// Adds the measured point with the largest deviation from its closed form.
 void tell_residual(const Context& context, std::vector<Block>& blocks) {
   const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
   std::optional<Row> worst;
@@ -261,7 +260,7 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
   }
   if (!ends.empty()) blocks.emplace_back(heading(say::report::failures{}));
   for (const auto& [end, rows] : ends) {
-    // The reason of most of them; of as many the first.
+    // The most frequent reason; the first in a tie.
     std::map<std::string, std::vector<Row>> by_reason;
     for (const Row row : rows) by_reason[text(context.table().reason(row))].push_back(row);
     const auto most = std::ranges::max_element(by_reason, [](const auto& a, const auto& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of a report: verdicts, points, and runs with their conditions and commands.
+// Tables of all rows: verdicts, points, and runs with conditions and commands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct ValueRange {
   }
 };
 
-/// "5", "5 – 20"; empty where nothing is known.
+/// Returns "5" or "5 – 20"; empty if unknown.
 std::string between(const ValueRange& of) {
   if (!of.known) return {};
   return of.low == of.high ? exact_text(of.low) : fmt::format("{} – {}", exact_text(of.low), exact_text(of.high));
@@ -47,11 +47,11 @@ struct OfRun {
   std::size_t throttled = 0;
   ValueRange samples;
   ValueRange clock_mhz;
-  double worst_error = 0;  ///< of its own bound
+  double worst_error = 0;  ///< relative to its bound
   std::size_t judged = 0;
   std::set<std::string> caches;
   std::set<std::string> digests;
-  std::set<std::string> statements;  ///< of users' kernels
+  std::set<std::string> statements;  ///< of user-defined kernels
 };
 
 std::size_t samples_of(const analysis::PointTable& table, Row row) {
@@ -87,12 +87,12 @@ std::vector<OfRun> look_at_runs(const Input& input) {
   return runs;
 }
 
-/// "prefix/folder/file" is "prefixfile".
+/// Keeps `prefix` characters and the file name: "prefix/folder/file" becomes "prefixfile".
 std::string file_alone(const std::string& word, std::size_t prefix) {
   return word.substr(0, prefix) + word.substr(word.find_last_of('/') + 1);
 }
 
-/// "/folder/file", "--output=/folder/file" and "-o/folder/file" without the folder.
+/// Removes the folder from "/folder/file", "--output=/folder/file" and "-o/folder/file".
 std::string without_folder(const std::string& word) {
   if (word.starts_with('/')) return file_alone(word, 0);
   const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 2;
@@ -103,7 +103,7 @@ std::string without_folder(const std::string& word) {
 std::string command_of(const std::vector<std::string>& argv) {
   std::string line;
   for (std::size_t k = 0; k < argv.size(); ++k) {
-    // Paths of the recording machine mean nothing elsewhere.
+    // Paths are specific to the recording machine.
     const std::string word = k == 0 ? file_alone(argv[k], 0) : without_folder(argv[k]);
     if (k > 0) line += ' ';
     line += shell_quoted(word);
@@ -144,7 +144,7 @@ Table run_table(const Context& context) {
   });
   add_fact("nvrtc", say::report::fact_nvrtc{}, &RunFacts::nvrtc);
   add_fact("system", say::report::fact_system{}, &RunFacts::system);
-  // Simulated and imported points have neither samples nor clocks, whatever the run's options say.
+  // Simulated and imported points have no samples or clocks, even if the run's options mention them.
   add("sampling", say::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
     if (!measured(run) || facts.max_samples == 0) return std::string();
     return text(say::report::sampling{
@@ -173,7 +173,7 @@ Table run_table(const Context& context) {
     return of.judged > 0 ? text(say::report::oracle{.points = of.judged, .share = number_text(of.worst_error)})
                          : text(say::report::not_judged{});
   });
-  // Shows whether two runs used the same kernels.
+  // Equal digests mean equal kernels.
   add("digest", say::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {
     if (of.digests.size() < 2) return joined(of.digests);
     return text(
@@ -211,7 +211,7 @@ Table point_table(const Context& context) {
     });
   };
   add(metric_key::time_median_ns, say::report::column_time{}, points.values(metric_key::time_median_ns));
-  // One sample has no quartiles.
+  // A single sample has no quartiles.
   add(metric_key::time_q1_ns, say::report::column_q1{}, points.values(metric_key::time_q1_ns), true);
   add(metric_key::time_q3_ns, say::report::column_q3{}, points.values(metric_key::time_q3_ns), true);
   add(metric_key::tflops, Message::verbatim("TFLOP/s"), points.values(metric_key::tflops));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What charts of a report are made of, and their pictures. A picture is an SVG that needs neither a script nor a style
-// from elsewhere; where numbers come from is told apart without colour: measured and derived solid with filled marks,
-// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted.
+// Charts of a report and their SVG pictures. Pictures need no script or external style. Provenance is visible without
+// color: measured and derived solid with filled markers, modeled thin and dashed without markers, simulated dotted with
+// hollow markers, imported dash-dotted.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,36 @@
 
 namespace attnscope::report {
 
-/// What an axis counts: how its ticks are labelled.
+/// Quantity of an axis; determines the tick labels.
 enum class Quantity { number, length, bytes, nanoseconds };
 
 struct Axis {
-  std::string title;  ///< with its unit
+  std::string title;  ///< including the unit
   Quantity quantity = Quantity::number;
   bool log = false;
-  bool from_zero = true;  ///< of one that is not logarithmic and stands upright
+  bool from_zero = true;  ///< for linear y axes
 };
 
 struct Mark {
   double x = 0;
   double y = 0;
-  double low = 0;    ///< a bar from here
-  double high = 0;   ///< to there, where they differ
-  std::string said;  ///< the read-out; marks without one are not drawn, lines go on through them
+  double low = 0;    ///< lower end of the error bar
+  double high = 0;   ///< upper end; no bar if equal
+  std::string said;  ///< read-out text; markers without one are not drawn, but the line passes through
 };
 
-/// Hues of the palette, of which each comes in two shades, with marks of other shapes.
+/// Palette hues. Each has two shades with different marker shapes.
 inline constexpr int palette_hues = 6;
-/// Of the palette: what belongs together has one hue, an older run of it the other shade.
+/// Returns a palette index: one hue per series, the second shade for an older run of it.
 [[nodiscard]] constexpr int palette_color(std::size_t hue, bool older) {
   return static_cast<int>(hue % palette_hues) + (older ? palette_hues : 0);
 }
 
 struct Line {
-  std::string label;  ///< at its end
-  int color = 0;      ///< of the palette
+  std::string label;  ///< shown at the end of the line
+  int color = 0;      ///< palette index
   Provenance provenance = Provenance::measured;
-  std::vector<Mark> marks;  ///< by x
+  std::vector<Mark> marks;  ///< sorted by x
 };
 
 struct LineChart {
@@ -54,9 +54,9 @@ struct LineChart {
 
 struct MapCell {
   std::optional<double> value;
-  std::string text;     ///< printed in it: a number, or in a word why there is none
-  std::string said;     ///< the read-out; empty: nothing was collected here
-  bool hollow = false;  ///< simulated: a dotted frame
+  std::string text;     ///< printed in the cell: a number, or why there is none
+  std::string said;     ///< read-out text; empty if nothing was collected
+  bool hollow = false;  ///< simulated: dotted frame
   bool best = false;    ///< outlined
 };
 
@@ -66,24 +66,24 @@ struct HeatMap {
   std::vector<std::string> columns;
   std::vector<std::string> rows;
   std::vector<std::vector<MapCell>> cells;  ///< [row][column]
-  double low = 0;                           ///< where colours begin
-  double high = 0;                          ///< and end
-  bool less_is_better = true;               ///< bright is better
-  std::string unit_said;                    ///< of the key: "ms"
-  int digits = 3;                           ///< as many as tell `low` and `high` apart
+  double low = 0;                           ///< lower end of the color scale
+  double high = 0;                          ///< upper end
+  bool less_is_better = true;               ///< bright colors are better
+  std::string unit_said;                    ///< unit in the legend: "ms"
+  int digits = 3;                           ///< significant digits that distinguish `low` and `high`
 };
 
 struct Chart {
-  std::string title;  ///< words between " · "
-  std::string alt;    ///< what the picture shows, in a sentence or two
+  std::string title;  ///< parts separated by " · "
+  std::string alt;    ///< alternative text, one or two sentences
   std::variant<LineChart, HeatMap> picture;
 };
 
-/// Where a picture goes: into a page whose style has chart_style(), or into a file of its own.
+/// Placement of a picture: in a page with chart_style(), or in a separate file.
 enum class Placed { in_page, alone };
-/// `id` names its parts: letters, digits and hyphens.
+/// `id`: prefix for element IDs; letters, digits and hyphens.
 [[nodiscard]] std::string to_svg(const Chart&, const std::string& id, Placed);
-/// Rules for all pictures of a page: light, dark, and print, which is light.
+/// Returns the CSS of all pictures of a page: light, dark, and print (light).
 [[nodiscard]] std::string chart_style();
 
 }  // namespace attnscope::report

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A baseline and what is held to it: the verdict on each point that both have, in what the circumstances differ, and
-// what has no partner.
+// Comparison with a baseline: verdicts of common points, differing conditions, and unmatched points.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,10 +25,10 @@ using analysis::Row;
 using analysis::RunIndex;
 using analysis::Verdict;
 
-/// Rows of the first page.
+/// Rows on the first page.
 constexpr std::size_t worst_rows = 8;
 
-/// Where a row's numbers come from, as sides go: what failed, and what was simulated in part, goes with its run.
+/// Returns the run's provenance, by which sides are formed, also for failed and partly simulated points.
 Provenance kind_of(const analysis::PointTable& table, Row row) {
   return table.run(row).provenance;
 }
@@ -56,7 +55,7 @@ std::string origins_of(const analysis::PointTable& table, const ComparedPair& pa
   return base == other ? base : fmt::format("{}, {}", other, base);
 }
 
-/// The first pairs of the order.
+/// Returns the first pairs in verdict order.
 analysis::Table pair_table(const Compared& compared, std::size_t count) {
   std::vector<analysis::ComparisonLine> lines;
   for (std::size_t k = 0; k < count; ++k) lines.push_back({.pair = &compared.side().result.pairs[compared.order[k]]});
@@ -65,13 +64,13 @@ analysis::Table pair_table(const Compared& compared, std::size_t count) {
   return pairs;
 }
 
-/// Points that differ in N alone, held to the baseline's, by N.
+/// Pairs that differ only in N.
 struct RatioLine {
-  std::vector<std::string> words;  ///< of its point but for N, the algorithm first
+  std::vector<std::string> words;  ///< axes of the point without N, algorithm first
   std::map<double, const ComparedPair*> at;
 };
 
-/// The other point's axes but for N, with the tile or without; the algorithm by its title.
+/// Returns the candidate's axes without N, optionally without the tile; the algorithm by title.
 std::vector<std::string> words_of_line(const Context& context, const ComparedPair& pair, bool tile) {
   const analysis::PointTable& table = context.table();
   const PointSpec spec = table.spec(pair.other.front());
@@ -87,7 +86,7 @@ std::vector<std::string> words_of_line(const Context& context, const ComparedPai
   return words;
 }
 
-/// Those of most points first, as many as can be told apart. Where a line had several tiles at one N, a line for each
+/// Returns the lines with the most points, limited to a readable number. A line with several tiles at one N is split by
 /// tile.
 std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compared) {
   constexpr std::size_t most_lines = 6;
@@ -115,7 +114,7 @@ std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compa
   return drawn;
 }
 
-/// The algorithm, and those words that not all lines have.
+/// Returns the algorithm and the axes that differ between lines.
 std::string label_of_line(const RatioLine& line, const std::vector<RatioLine>& all) {
   std::string label = line.words.front();
   for (std::size_t k = 1; k < line.words.size(); ++k) {
@@ -127,7 +126,7 @@ std::string label_of_line(const RatioLine& line, const std::vector<RatioLine>& a
   return label;
 }
 
-/// Ratios with their intervals over N; nothing where no line has two points.
+/// Returns a figure of ratios with intervals over N; nullopt if no line has two points.
 std::optional<Figure> ratio_figure(const Context& context, const Compared& compared, const std::string& id) {
   const std::vector<RatioLine> drawn = ratio_lines(context, compared);
   if (drawn.empty()) return std::nullopt;
@@ -196,7 +195,7 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
     asked.conditions.push_back(run.conditions);
     asked.looks = std::max(asked.looks, run.looks);
   }
-  // What was measured, simulated and imported are never rounds of one side.
+  // Measured, simulated and imported points form separate sides.
   for (const auto& [kind, rows] : others) {
     const auto of_kind = base.find(kind);
     const std::vector<Row>& baseline = of_kind != base.end() ? of_kind->second : base.begin()->second;

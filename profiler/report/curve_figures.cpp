@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes and times by N.
+// Figures of bytes and times over N.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,8 @@ std::string curve_text(const Context& context, const Curve& curve) {
   return curve.kind == CurveKind::compulsory ? text(say::report::curve_minimum{}) : series_text(context, curve.name);
 }
 
-/// "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125": with the value as exports have it.
+/// Returns the read-out of a point: "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125". The first
+/// value is as exported.
 std::string read_out(const std::string& series, const CurvePoint& point, std::string_view unit) {
   const std::string value = fmt::format("{} {} ({})", exact_text(point.value), unit, value_text(point.value, unit));
   std::string words = text(say::report::read_out{
@@ -36,7 +37,7 @@ std::string read_out(const std::string& series, const CurvePoint& point, std::st
   return words;
 }
 
-/// Legend of the line kinds that a figure has.
+/// Returns the legend of the line styles in a figure.
 std::string key_of(const LineChart& chart) {
   std::set<Provenance> kinds;
   bool spread = false;
@@ -56,7 +57,7 @@ std::string key_of(const LineChart& chart) {
   return key;
 }
 
-/// Appends nothing if no point has a value.
+/// Adds nothing if no point has a value.
 void add_figure(const Context& context, PlotKind kind, const std::string& id, std::vector<Figure>& figures) {
   const Plot* plot = context.plot(kind);
   if (plot == nullptr) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report before it is HTML or Markdown. All of it is text as it is to be read; writers escape it.
+// Format-independent report. All texts are unescaped; writers escape them.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace attnscope::report {
 
-/// Words, which lead to a point's row of the appendix where they have one.
+/// Text, with an optional link to a point's row in the appendix.
 struct Words {
   std::string text;
   std::optional<analysis::Row> row = {};
@@ -21,22 +21,22 @@ struct Words {
 
 struct Paragraph {
   std::vector<Words> words;
-  bool heading = false;  ///< of the paragraphs below it
+  bool heading = false;  ///< heads the following paragraphs
 };
 
-/// A result, with its cells filled in.
+/// A table with its cells filled in.
 struct Table {
-  std::string key;  ///< letters and hyphens; one in the document: "points"
+  std::string key;  ///< letters and hyphens, unique in the document: "points"
   std::string caption;
   std::vector<analysis::Column> columns;
   std::vector<std::vector<analysis::Cell>> rows;
-  bool of_points = false;  ///< row k is what links to point k lead to
+  bool of_points = false;  ///< row k is the link target of point k
 };
 [[nodiscard]] Table written_out(const analysis::Table&, std::string key, std::string caption);
 
-/// A chart with the words that stand for it where it is not seen.
+/// A chart with a caption.
 struct Figure {
-  std::string id;  ///< letters, digits and hyphens; one in the document: "io"
+  std::string id;  ///< letters, digits and hyphens, unique in the document: "io"
   std::string caption;
   Chart chart;
 };
@@ -45,16 +45,16 @@ using Block = std::variant<Paragraph, Table>;
 
 struct Document {
   std::string title;
-  std::string subtitle;       ///< the files, and when they were recorded
-  std::vector<Block> answer;  ///< what the points say, how they were measured, and what makes values doubtful
+  std::string subtitle;       ///< files and recording times
+  std::vector<Block> answer;  ///< findings, measurement method and caveats
   std::vector<Figure> figures;
-  std::vector<Table> appendix;        ///< every row
-  std::string version;                ///< of the program, for the last line
-  std::vector<std::string> warnings;  ///< what was asked for and is not there: a line each for stderr
+  std::vector<Table> appendix;        ///< all rows
+  std::string version;                ///< program version, for the last line
+  std::vector<std::string> warnings;  ///< requested parts that are missing; one line each on stderr
 };
 
-/// A sentence of which some words lead to rows: each is looked for behind the one before it. Words that are not there
-/// leave no link.
+/// Returns a sentence in which each of `links` is linked at its first occurrence after the previous link. Texts that do
+/// not occur are ignored.
 [[nodiscard]] Paragraph sentence(const std::string& text, const std::vector<Words>& links);
 
 }  // namespace attnscope::report

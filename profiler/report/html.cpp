@@ -39,7 +39,7 @@ tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{
 a{color:inherit;text-decoration:none}details:not([open]){display:none}}
 )css";
 
-// Read-outs on hover and by the arrow keys, and tables that sort. All that it puts into the page is text.
+// Read-outs on hover and arrow keys, and sortable tables. Inserts text nodes only.
 constexpr std::string_view script = R"js(
 (function(){'use strict';
 document.querySelectorAll('figure').forEach(function(figure){
@@ -67,11 +67,10 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-/// Longer lists of points are collapsed.
+/// Longer point tables are collapsed.
 constexpr std::size_t few_points = 20;
 
-/// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number, which a space
-/// ends.
+/// Escapes a string for CSS: characters other than ASCII letters, digits and spaces become numeric escapes.
 std::string css_string(std::string_view text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -120,7 +119,7 @@ void write(std::string& out, const Table& table) {
 }
 
 void write(std::string& out, const Figure& figure) {
-  // Two maps, which are higher than charts, fit on a printed page as two charts do.
+  // Maps are taller than charts; scaled so that two fit on a printed page.
   out += std::holds_alternative<HeatMap>(figure.chart.picture) ? R"(<figure class="map">)" : "<figure>";
   out += to_svg(figure.chart, figure.id, Placed::in_page);
   out += R"(<div class="said" aria-live="polite"></div>)";
@@ -134,12 +133,12 @@ std::string to_html(const Document& document) {
       "<!DOCTYPE html>\n<html lang=\"" + markup(text(say::language::code{})) + "\"><head><meta charset=\"utf-8\">\n";
   out += R"(<meta name="viewport" content="width=device-width,initial-scale=1">)"
          "\n";
-  // Nothing is fetched, whatever a file's text may say.
+  // Blocks all network requests, whatever text the files contain.
   out +=
       R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline'">)"
       "\n";
   out += "<title>" + markup(document.title) + "</title>\n<style>" + std::string(style) + chart_style();
-  // Browsers that know margin boxes print a running header and the page's number.
+  // Browsers that support margin boxes print a running header and page numbers.
   out += fmt::format(
       "@page{{@top-left{{content:\"{}\";font-size:8pt}}@bottom-right{{content:counter(page) \" / \" "
       "counter(pages);font-size:8pt}}}}",

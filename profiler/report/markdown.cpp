@@ -16,13 +16,13 @@ namespace attnscope::report {
 
 namespace {
 
-/// Of "www." GitHub makes a link by itself.
+/// GitHub turns text after "www." into a link.
 bool ends_in_www(std::string_view text) {
   if (text.size() < 3) return false;
   return std::ranges::all_of(text.substr(text.size() - 3), [](char c) { return c == 'w' || c == 'W'; });
 }
 
-/// A colon that begins no address and no name: before a space or a digit, or at the end.
+/// Returns whether a colon cannot start a link: before a space or digit, or at the end.
 bool is_time_or_end(std::string_view text, std::size_t colon) {
   if (colon + 1 >= text.size()) return true;
   const char next = text[colon + 1];
@@ -41,13 +41,13 @@ std::string markdown(std::string_view text) {
     } else if (c == '&') {
       safe += "&amp;";
     } else if (c == ':' && !is_time_or_end(all, k)) {
-      safe += "&#58;";  // else GitHub makes a link of https://...
+      safe += "&#58;";  // prevents links from https://...
     } else if (c == '@') {
-      safe += "&#64;";  // else GitHub makes a link of somebody@somewhere
+      safe += "&#64;";  // prevents links from user@host
     } else if (c == '.' && ends_in_www(safe)) {
       safe += "&#46;";
     } else {
-      // These two are marks of lists and of rules only where a line begins, or in a row.
+      // '-' and '+' are markup only at the start of a line or repeated.
       const bool in_words = (c == '-' || c == '+') && k > 0 && all[k - 1] != c;
       if (!in_words && std::string_view("\\`*_{}[]()#+-!|>~$").find(c) != std::string_view::npos) safe += '\\';
       safe += c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a report, each a function of the points. Internal to profiler/report.
+// Parts of a report, each computed from the points. Internal to profiler/report.
 #pragma once
 
 #include <optional>
@@ -18,53 +18,53 @@ namespace attnscope::report {
 
 /// A candidate against the baseline. Measured, simulated and imported points are separate candidates.
 struct Compared {
-  analysis::ComparisonView view;   ///< of that candidate alone
-  std::vector<std::size_t> order;  ///< of the pairs: SLOWER, FASTER, UNDECIDED, SAME, the largest change first
+  analysis::ComparisonView view;   ///< of this candidate only
+  std::vector<std::size_t> order;  ///< pairs sorted by verdict (SLOWER, FASTER, UNDECIDED, SAME), largest change first
 
   [[nodiscard]] const analysis::ComparedSide& side() const { return *view.sides.front(); }
 };
 [[nodiscard]] std::vector<Compared> compare_with_baseline(const Input&, const Request&);
 
-/// Input of all parts; plots are listed once.
+/// Input of all parts, with the list of plots.
 struct Context {
   const Input& input;
   std::vector<analysis::Plot> plots;
   std::vector<Compared> compared;  ///< empty without a baseline
 
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
-  /// The one with the most points; null without any.
+  /// Returns the plot of this kind with the most points, or null.
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
-  /// "3 more problems ...": those that are not drawn; empty without any.
+  /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
   [[nodiscard]] std::string others_text(analysis::PlotKind) const;
 };
 
-/// Ratios, bounds and failures, in sentences that lead to their points.
+/// Adds sentences on ratios, bounds and failures, linked to their points.
 void tell_points(const Context&, std::vector<Block>&);
-/// Ratios to the baseline by N, one figure per candidate.
+/// Adds a figure of ratios to the baseline over N for each candidate.
 void add_ratios(const Context&, std::vector<Figure>&);
-/// Bytes and times by N.
+/// Adds figures of bytes and times over N.
 void add_curves(const Context&, std::vector<Figure>&);
 void add_tile_map(const Context&, std::vector<Figure>&);
 void add_roofline(const Context&, std::vector<Figure>&);
-/// Every row: verdicts, what is not compared, points, runs.
+/// Returns tables of all rows: verdicts, excluded rows, points, runs.
 std::vector<Table> appendix(const Context&);
 
-/// Answer and worst rows of each comparison.
+/// Adds answer and worst rows of each comparison.
 void tell_verdicts(const Context&, std::vector<Block>&);
-/// Method of each comparison, and what else differs between its sides.
+/// Adds method and differing conditions of each comparison.
 void tell_method(const Context&, std::vector<Block>&);
 void add_verdict_tables(const Context&, std::vector<Table>&);
-/// "Nothing is compared ...": of a side that shares no point with the baseline.
+/// Returns "Nothing is compared ..." for a candidate without common points.
 [[nodiscard]] Message no_partners(const Compared&);
-/// How far simulated values are off, by what is published of their GPU.
+/// Adds the published simulator error for the GPUs of simulated points.
 void tell_errors(const Context&, std::vector<Block>&);
 
-/// The roofs of a run's device: what was measured of it, else of another of its name, else what is known of it.
+/// Ceilings of a run's device: measured on it, or on another of the same name, or from the datasheet.
 struct KnownRoofs {
   analysis::KnownCeilings ceilings;
-  std::string measured_at;  ///< empty: never
+  std::string measured_at;  ///< empty if not measured
 };
-/// A plot of times on one device, under its roofs; nothing of an import from a GPU that nobody knows.
+/// Points of one device with its roofline. Imports from an unknown GPU have none.
 struct DeviceRoofs {
   analysis::RunIndex run = 0;
   KnownRoofs known;
@@ -72,21 +72,21 @@ struct DeviceRoofs {
   std::string sources;  ///< "measured on this GPU, 2026-11-21T04:12:00Z; by the datasheet"
 };
 [[nodiscard]] std::vector<DeviceRoofs> roofs_of(const Context&, const analysis::Plot&);
-/// "measured on this GPU, 2026-11-21T04:12:00Z".
+/// Returns the source of a roof: "measured on this GPU, 2026-11-21T04:12:00Z".
 [[nodiscard]] std::string source_text(const KnownRoofs&, const analysis::Roof&, const std::string& device);
 
-/// The curves of a plot, with everything that is drawn of them.
+/// Returns the curves of a plot with all options.
 [[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);
-/// "FA2 · H200": algorithm, label and what else tells a series apart.
+/// Returns algorithm, label and other distinguishing parts: "FA2 · H200".
 [[nodiscard]] std::string series_text(const Context&, const analysis::SeriesName&);
 [[nodiscard]] Paragraph plain(const Message&);
-/// Paragraph that titles the following ones.
+/// Returns a paragraph that heads the following ones.
 [[nodiscard]] Paragraph heading(const Message&);
-/// "a, b".
+/// Returns the texts separated by commas.
 [[nodiscard]] std::string joined(const std::set<std::string>&);
-/// "measured": the word for people.
+/// Returns the provenance's title: "measured".
 [[nodiscard]] std::string origin_text(Provenance);
-/// Of what follows the clocks: "measured at throttled clocks".
+/// Same, with a note for clock-dependent values: "measured at throttled clocks".
 [[nodiscard]] std::string origin_text(Provenance, bool throttled);
 
 }  // namespace attnscope::report

@@ -46,7 +46,7 @@ std::string title_of(const Context& context) {
   return text(say::report::title_compared{.devices = devices, .base = context.compared.front().side().base});
 }
 
-/// The devices with their software, then what is left out and what makes values doubtful.
+/// Adds devices and software, then skipped data and caveats.
 void tell_measured(const Context& context, std::vector<Block>& blocks) {
   const Input& input = context.input;
   const auto add = [&](const Message& message) { blocks.emplace_back(plain(message)); };
@@ -66,7 +66,7 @@ void tell_measured(const Context& context, std::vector<Block>& blocks) {
                                software.empty() ? "" : ", ", joined(software)));
     const Message& note = input.table.reason(row);
     if (input.table.disposition(row) == Disposition::ok && !note.empty()) ++notes[text(note)];
-    if (!analysis::has_values(input.table.disposition(row))) continue;  // what did not run has no data
+    if (!analysis::has_values(input.table.disposition(row))) continue;  // failed points have no data
     ++with_values;
     if (is_simulated(run.provenance)) ++simulated;
     if (run.provenance == Provenance::imported) ++imported;
@@ -141,7 +141,7 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
   for (const std::string* more : {&name.label, &name.device, &name.runs}) {
     if (!more->empty()) words += fmt::format("{}{}", words.empty() ? "" : " · ", *more);
   }
-  // A run that is named needs no age.
+  // A run's name already distinguishes it.
   if (name.age > 0 && name.runs.empty()) words += " · " + text(say::report::older{});
   return words;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report of points. It knows no files; who calls it has read them.
+// Report of points. Does not read or write files.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace attnscope::report {
 
-/// What is said of a run beside its points. Empty where its file does not say it.
+/// Facts of a run in addition to its points. Empty if the file does not contain them.
 struct RunFacts {
   std::string file;
   std::string state;  ///< "complete"
   std::string started_at;
   std::vector<std::string> argv;
-  std::string program;  ///< its version
+  std::string program;  ///< program version
   std::string driver;
   std::string cupti;
   std::string nvrtc;
@@ -33,22 +33,22 @@ struct RunFacts {
   int min_samples = 0;
   int max_samples = 0;
   double max_noise = 0;
-  int rounds = 1;  ///< that were planned
+  int rounds = 1;  ///< planned rounds
   std::string simulated_because;
   std::string l2_from;
   std::string rates_from;
-  std::size_t looks = 1;  ///< analysis::ComparisonRequest's
+  std::size_t looks = 1;  ///< see ComparisonRequest
   analysis::RunConditions conditions;
 };
 
-/// What is said of a point beside what analysis knows of it.
+/// Facts of a point that the point table does not have.
 struct PointFacts {
   std::optional<double> max_abs_error = {};
   std::optional<double> error_bound = {};
-  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
+  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user-defined kernel
 };
 
-/// What a device was found to be capable of.
+/// Measured ceilings of a device.
 struct CeilingFacts {
   std::string device_id;
   std::string device_name;
@@ -61,25 +61,25 @@ struct Input {
   std::vector<RunFacts> runs;      ///< by run of the table
   std::vector<PointFacts> points;  ///< by row of the table
   std::vector<CeilingFacts> ceilings;
-  /// Points that several files hold, of which the copy with more rounds than the first one's is the one here.
+  /// Points that occur in several files and whose copy with the most rounds is not the first one; that copy is in
+  /// `table`.
   std::size_t fuller_copies = 0;
-  /// Rows of the files that are not what was written, left out with all that belongs to them; of the first where it
-  /// stands and what is wrong with it.
+  /// Damaged rows of the files, skipped with all dependent data; location and cause of the first.
   std::size_t damaged_rows = 0;
   Message first_damage;
-  std::size_t unverified_runs = 0;  ///< without a checksum
-  std::string filter;               ///< that the points fit; empty: all of them
-  std::size_t filtered_from = 0;    ///< with a filter: as many points there are without it
-  std::string version;              ///< of the program that writes the report
+  std::size_t unverified_runs = 0;  ///< runs without a checksum
+  std::string filter;               ///< filter that selected the points; empty if none
+  std::size_t filtered_from = 0;    ///< with a filter: number of points without it
+  std::string version;              ///< version of the running program
 };
 
 struct Request {
-  std::string title = {};  ///< empty: made of what was measured
-  /// Runs of the table that all others are held to; none: nothing is compared.
+  std::string title = {};  ///< empty: generated from the contents
+  /// Baseline runs of the table; empty: no comparison.
   std::vector<analysis::RunIndex> baseline = {};
 };
 
-/// An error in one sentence: no points.
+/// Fails if there are no points.
 [[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);
 
 }  // namespace attnscope::report

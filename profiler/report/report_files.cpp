@@ -19,7 +19,8 @@ void write_page(const report::Document& document, const fs::path& output, Output
   page.commit();
 }
 
-/// Pictures and tables in a folder of their own; all of it is written before any of it has its name, the text last.
+/// Writes pictures and tables to a separate folder. All files are written before any is renamed to its final name, the
+/// text last.
 void write_markdown(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
   const std::string name = output.stem().string() + "-figures";
   const report::MarkdownFiles files = report::to_markdown(document, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as files: the page, or the Markdown with its pictures and tables.
+// Writes a report to files: one HTML page, or Markdown with pictures and tables.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace attnscope {
 
-/// Whether a report has a name that says what it is: .html or .md.
+/// Returns whether the extension is .html or .md.
 [[nodiscard]] bool is_report_name(const std::filesystem::path&);
-/// NAME.html, or NAME.md with its pictures and tables in NAME-figures beside it. Throws FileError, and leaves nothing
-/// half-written. Pre: is_report_name().
+/// Writes NAME.html, or NAME.md with pictures and tables in NAME-figures next to it. Throws FileError and then leaves
+/// no partial files. Pre: is_report_name().
 void write_report(const report::Document&, const std::filesystem::path& output, OutputFile::Existing);
 
 }  // namespace attnscope

@@ -13,8 +13,7 @@
 namespace attnscope::report {
 namespace {
 
-/// Okabe and Ito's, which people with any colour vision tell apart; brighter ones on dark. The second shades are
-/// farther from the paper.
+/// Okabe-Ito palette (color-blind safe), brighter on dark backgrounds. Second shades have more contrast.
 constexpr std::array<std::string_view, palette_size> on_light{"#0072b2", "#b84a00", "#007a5a", "#a3447f",
                                                               "#8a6500", "#444444", "#003a5c", "#662900",
                                                               "#003d2d", "#571f42", "#473400", "#111111"};
@@ -22,7 +21,8 @@ constexpr std::array<std::string_view, palette_size> on_dark{"#56b4e9", "#ff8c42
                                                              "#e8b730", "#c0c0c0", "#c4e6fb", "#ffd5b8",
                                                              "#b5f0de", "#f9e0ef", "#f9ebb8", "#f2f2f2"};
 
-/// In letters, of the character that begins with the byte, 0 where none does: Chinese ones are nearly twice as wide.
+/// Returns the width of the character that starts with this byte in units of a letter; 0 for continuation bytes. CJK
+/// characters are nearly twice as wide.
 double columns_of(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte & 0xC0U) == 0x80U ? 0 : byte >= 0xE3U ? 1.8 : 1;
@@ -41,7 +41,7 @@ std::string colors(const std::array<std::string_view, palette_size>& palette, st
   return rules;
 }
 
-/// The next 1, 2 or 5 times a power of ten that is not below.
+/// Returns the smallest 1, 2 or 5 times a power of ten that is not below `value`.
 double nice_step(double value) {
   const double power = std::pow(10.0, std::floor(std::log10(value)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -92,10 +92,10 @@ void Svg::title(double x, const std::string& words) {
   constexpr double letter = 7.8;
   constexpr double small_letter = 6.5;
   const double room = picture_width - x - 4;
-  // A long one is smaller before it loses its end.
+  // Reduce the font size before truncating.
   if (fitted(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
   if (fitted(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
-  // One that is longer still takes a second line, from the last of its words that the first has no room for.
+  // Wrap at the last " · " that fits on the first line.
   constexpr std::string_view between = " · ";
   std::size_t end = 0;
   for (std::size_t at = words.find(between); at != std::string::npos; at = words.find(between, at + 1)) {
@@ -191,7 +191,7 @@ void Scale::make_log_ticks(const Axis& axis) {
   if (ticks_.size() >= 2) return;
   ticks_.clear();
   const double decades = std::log10(high_ / low_);
-  if (decades < 1) return make_linear_ticks(axis);  // 1, 2 and 5 of a decade may be one, or none
+  if (decades < 1) return make_linear_ticks(axis);  // less than a decade may contain one or no tick at 1, 2 or 5
   const double step = std::max(1.0, std::ceil(decades / 8));
   for (double k = std::floor(std::log10(low_)); k <= std::log10(high_); k += step) {
     const double power = std::pow(10.0, k);
@@ -213,7 +213,7 @@ double width_of(std::string_view words) {
 std::string fitted(const std::string& words, double width, double letter) {
   const double most = std::floor(std::max(1.0, width / letter));
   double letters = 0;
-  std::size_t cut = 0;  // behind the last letter that leaves room for the ellipsis
+  std::size_t cut = 0;  // end of the last letter that leaves space for the ellipsis
   for (std::size_t k = 0; k < words.size(); ++k) {
     const double columns = columns_of(words[k]);
     if (columns == 0) continue;

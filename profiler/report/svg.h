@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pictures of charts are drawn with. Internal to profiler/report.
+// SVG primitives of charts. Internal to profiler/report.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace attnscope::report {
 inline constexpr double picture_width = 760;
 inline constexpr int palette_size = 2 * palette_hues;
 
-/// A picture in the making. Classes are those of chart_style().
+/// An SVG under construction. CSS classes are those of chart_style().
 class Svg {
  public:
   void rect(double x, double y, double width, double height, std::string_view classes, std::string_view more = {});
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   enum class Anchor { start, middle, end };
   void text(double x, double y, std::string_view words, Anchor, std::string_view classes = "t");
-  /// The chart's title, in two lines where one is too short for it; what two have no room for has the caption.
+  /// Draws the chart's title on one or two lines, truncated if too long; the caption has the full title.
   void title(double x, const std::string& words);
-  /// Reads from below to above.
+  /// Text rotated by 90°, from bottom to top.
   void upright_text(double x, double y, std::string_view words);
-  /// Elements as they are; what people wrote has to be escaped.
+  /// Appends raw elements; user text must be escaped.
   void raw(std::string_view elements) { elements_ += elements; }
-  /// What follows, until close(), is one mark: it has a read-out, which is its title, and can be reached.
+  /// Starts a marker, until close(): its read-out is the title, and it can be focused.
   void open_mark(std::string_view said);
   void close() { elements_ += "</g>"; }
 
@@ -36,11 +36,11 @@ class Svg {
   std::string elements_;
 };
 
-/// Where the values of an axis lie.
+/// Maps axis values to pixels.
 class Scale {
  public:
   Scale() = default;
-  /// From `from` to `to` pixels. Values of a logarithmic axis are positive.
+  /// Maps [least, most] to the pixels [from, to]. Values of a logarithmic axis must be positive.
   Scale(const Axis&, double least, double most, double from, double to);
   [[nodiscard]] double at(double value) const;
   struct Tick {
@@ -62,11 +62,11 @@ class Scale {
   std::vector<Tick> ticks_;
 };
 
-/// A coordinate of a picture: at most two decimals, never "-0".
+/// Formats a coordinate with at most two decimals; never "-0".
 [[nodiscard]] std::string coordinate(double value);
-/// Words that fit into so many pixels: cut, with an ellipsis, where they are longer.
+/// Truncates text to a width in pixels, with an ellipsis.
 [[nodiscard]] std::string fitted(const std::string& words, double width, double letter = 6.3);
-/// Pixels that words take, about: no less than they do.
+/// Returns an upper estimate of the text's width in pixels.
 [[nodiscard]] double width_of(std::string_view words);
 
 std::string draw(const Chart&, const LineChart&, const std::string& id, Placed);

@@ -30,7 +30,7 @@ struct Extent {
   }
 };
 
-/// Letters of chart_style(): solid, thin dashes, dots, dashes and dots.
+/// Returns the stroke class of chart_style(): solid, thin dashed, dotted, dash-dotted.
 char stroke_of(Provenance provenance) {
   switch (provenance) {
     case Provenance::measured:
@@ -47,7 +47,7 @@ char stroke_of(Provenance provenance) {
   return 's';
 }
 
-/// One of four shapes; in the second shades one of four others.
+/// Returns one of four marker shapes, or one of four others for the second shades.
 std::string shape(double x, double y, int color, std::string_view classes) {
   const std::string at_x = coordinate(x);
   const std::string at_y = coordinate(y);
@@ -132,7 +132,7 @@ class LinesPicture {
       path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x_.at(mark.x)), coordinate(y_.at(mark.y)));
     }
     if (path.find('L') == std::string::npos) {
-      // One point alone: theory has no mark, and stands as a dash.
+      // A single modeled point has no marker: draw a dash.
       if (path.empty() || line.provenance != Provenance::modelled) return;
       path += "m-12 0h24";
     }
@@ -156,7 +156,7 @@ class LinesPicture {
         }
       }
       if (line.provenance == Provenance::modelled) {
-        // No mark of its own, but a place that can be pointed at.
+        // Invisible hover target.
         svg.raw(fmt::format(R"(<circle cx="{}" cy="{}" r="3" class="w{}" opacity="0"/>)", coordinate(x),
                             coordinate(y_.at(mark.y)), color));
       } else {
@@ -167,7 +167,7 @@ class LinesPicture {
     }
   }
 
-  /// At the lines' ends, moved apart where they would cover one another.
+  /// Draws labels at the line ends, shifted where they would overlap.
   void draw_labels(Svg& svg) const {
     struct Label {
       const Line* line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps.
+// SVG of heat maps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace attnscope::report {
 namespace {
 
 using Color = std::array<double, 3>;
-/// Viridis (CC0), whose lightness rises evenly: it reads in grey and with any colour vision.
+/// Viridis (CC0): monotonic lightness, readable in grayscale and for color-blind readers.
 constexpr std::array<Color, 6> viridis{
     {{68, 1, 84}, {65, 68, 135}, {42, 120, 142}, {34, 168, 132}, {122, 209, 81}, {253, 231, 37}}};
 
@@ -33,7 +33,7 @@ std::string hex(const Color& color) {
                      static_cast<int>(std::lround(color[1])), static_cast<int>(std::lround(color[2])));
 }
 
-/// Bright is better: 1 is the brightest.
+/// Returns brightness in [0, 1]; 1 is the best value.
 double brightness(const HeatMap& map, double value) {
   if (!(map.high > map.low)) return 0.6;
   const bool log = map.low > 0;
@@ -87,7 +87,7 @@ std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, 
   Svg svg;
   svg.title(left, chart.title);
   for (std::size_t row = 0; row < map.cells.size(); ++row) {
-    // The smallest side below, as on an axis.
+    // Smallest value at the bottom, as on an axis.
     const double y = top + (rows - 1 - static_cast<double>(row)) * height;
     svg.text(left - 6, y + height / 2 + 4, map.rows[row], Svg::Anchor::end);
     for (std::size_t column = 0; column < map.cells[row].size(); ++column) {

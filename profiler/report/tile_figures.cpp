@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of tiles and the roofline.
+// Figures of tile maps and the roofline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string cell_said(const Context& context, const TileMap& map, const TileCell
   return text(say::report::cell_without{.tile = tile, .outcome = title(*cell.disposition), .reason = reason});
 }
 
-/// As short as a cell.
+/// Returns a short text for a cell.
 std::string outcome_text(Disposition disposition) {
   switch (disposition) {
     case Disposition::infeasible:
@@ -52,7 +52,7 @@ std::string outcome_text(Disposition disposition) {
   return "×";
 }
 
-/// What the cells are, of those kinds alone that there are.
+/// Returns the legend of the cell kinds that occur.
 std::string key_of_map(const HeatMap& map) {
   std::string key = text(say::report::map_key{});
   bool struck = false;
@@ -121,7 +121,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
   return figure;
 }
 
-/// The memory's slope up to the highest ceiling, then the ceilings.
+/// Draws the DRAM bandwidth slope up to the highest compute ceiling, then the ceilings.
 void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const KnownRoofs& known,
                const std::string& device, double least, double most) {
   double highest = 0;
@@ -130,7 +130,7 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
   }
   for (const analysis::Roof& roof : report.roofs) {
     Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
-    if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;  // of another level of bytes
+    if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;  // another memory level
     const std::string source = source_text(known, roof, device);
     if (of_bytes(roof.bound)) {
       const double rate = roof.rate * 1e-12;
@@ -164,7 +164,7 @@ void add_point(Line& line, const analysis::RooflinePoint& point, double intensit
                                         .origin = origin_text(point.provenance, point.throttled)})});
 }
 
-/// Under the roofs of one device; nothing where no point has a time and DRAM bytes.
+/// Returns the roofline of one device; nullopt if no point has a time and DRAM bytes.
 std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const DeviceRoofs& roofs) {
   const analysis::RooflineReport& report = roofs.report;
   const std::string& name = context.table().runs()[roofs.run].device_name;
@@ -192,7 +192,7 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
       if (!intensity) continue;
       least = std::min(least, *intensity);
       most = std::max(most, *intensity);
-      // What was measured and what was not is never one line.
+      // Points of different provenance are never connected.
       if (!line.marks.empty() && line.provenance != point.provenance)
         chart.lines.push_back(std::exchange(line, Line{words, color, point.provenance, {}}));
       line.provenance = point.provenance;

@@ -22,7 +22,7 @@ namespace {
 using analysis::Row;
 using analysis::RunIndex;
 
-/// The newest set that fits; null without one.
+/// Returns the newest set for which `fits` holds, or null.
 template <class Fits>
 const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits) {
   const CeilingFacts* found = nullptr;
@@ -32,7 +32,7 @@ const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits)
   return found;
 }
 
-/// Ceilings measured on the device, else on another of its name; empty if there are none.
+/// Returns ceilings measured on the device, else on another of the same name; empty if there are none.
 KnownRoofs roofs_known(const Context& context, RunIndex index) {
   const analysis::Run& run = context.table().runs()[index];
   const std::vector<CeilingFacts>& sets = context.input.ceilings;
@@ -103,7 +103,7 @@ std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& 
 }
 
 void tell_errors(const Context& context, std::vector<Block>& blocks) {
-  // Of several names of one GPU with a table of errors, by that table's; algorithms as judged_as() returns them.
+  // GPU names that share an error table are merged; algorithms as returned by judged_as().
   std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
   for (const Row row : context.table().rows()) {
     // Failed points have no values to check.

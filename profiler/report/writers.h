@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as files. The same document gives the same bytes.
+// Renders a report. Equal documents yield equal bytes.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace attnscope::report {
 
-/// One page that refers to nothing outside of it: style, script and pictures are in it. It reads without its script.
+/// Returns one self-contained page. It is readable without its script.
 [[nodiscard]] std::string to_html(const Document&);
 
 struct MarkdownFiles {
@@ -21,10 +21,10 @@ struct MarkdownFiles {
   };
   std::vector<File> beside;
 };
-/// The text names the files beside it FOLDER/NAME.
+/// The text links to the files as FOLDER/NAME.
 [[nodiscard]] MarkdownFiles to_markdown(const Document&, std::string_view folder);
 
-/// For a line or a table's cell of Markdown: nothing in it is markup, a link, HTML or the end of the cell.
+/// Escapes text for a line or table cell of Markdown: no markup, links, HTML or cell separators remain.
 [[nodiscard]] std::string markdown(std::string_view text);
 
 }  // namespace attnscope::report

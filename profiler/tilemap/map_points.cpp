@@ -13,12 +13,12 @@ bool as_many_queries(const PointSpec& point) {
   return point.problem.n_q == point.problem.n_k;
 }
 
-/// Beside an axis of keys alone "as many queries as keys" is one choice: queries follow.
+/// With n_k on an axis and n_q not, square problems stay square.
 void follow_keys(const PointAxis& axis, PointSpec& point) {
   if (axis.speaks_for("n_k") && !axis.speaks_for("n_q")) point.problem.n_q = point.problem.n_k;
 }
 
-/// Gives a point another's values on an axis.
+/// Copies the values of an axis' fields and knobs.
 void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
   const bool both_square = as_many_queries(from) && as_many_queries(to);
   for (const std::string& name : axis.names) {
@@ -26,13 +26,13 @@ void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
       field->restore(to, field->get(from));
     } else {
       const KnobValue* value = from.knobs.find(name);
-      to.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));  // 0 takes it away
+      to.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));  // 0 removes the knob
     }
   }
   if (both_square) follow_keys(axis, to);
 }
 
-/// A collected point of that column or row, or any of the map.
+/// Returns a collected point of the column or row.
 std::optional<Row> row_along(const TileMap& map, bool column, int place) {
   const auto count = static_cast<int>(column ? map.y.size() : map.x.size());
   for (int i = 0; i < count; ++i) {
@@ -42,7 +42,7 @@ std::optional<Row> row_along(const TileMap& map, bool column, int place) {
   return std::nullopt;
 }
 
-/// Where an axis is the device, a place is no configuration.
+/// Returns whether cells are configurations; false if an axis is the device.
 bool axes_are_choices(const TileMap& map) {
   return !map.empty() && !map.x.axis.names.empty() && !map.y.axis.names.empty();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points that the places of a map stand for, collected or not.
+// Points of map cells, whether collected or not.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace attnscope::analysis {
 
-/// What is asked for to fill a place: the point that was collected there, or, where none was, one that differs from the
-/// map's others by what the axes say. Nothing where an axis is no field or knob, and of an algorithm that is not ours.
+/// Returns the point of a cell: the collected one, or one composed from other points of its row and column. Returns
+/// nullopt if an axis is not a field or knob, or if the algorithm is unknown.
 [[nodiscard]] std::optional<PointSpec> point_of(const PointTable&, const TileMap&, TileMap::Place);
 
 }  // namespace attnscope::analysis

@@ -38,7 +38,7 @@ void plan_curves(const PointTable& table, std::vector<Plot>& plots) {
 }
 
 void plan_maps(const PointTable& table, std::vector<Plot>& plots) {
-  // Of the DRAM bytes the settled ones where they are known.
+  // Prefer settled DRAM bytes if known.
   constexpr std::array<std::array<std::string_view, 2>, 3> wanted{
       {{metric_key::time_median_ns},
        {metric_key::l2_sm_bytes},

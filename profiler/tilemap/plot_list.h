@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plots points have: every problem's curves, and every map of tiles.
+// Lists the plots that points have: curves of every problem, and tile maps.
 #pragma once
 
 #include <span>
@@ -15,35 +15,35 @@
 
 namespace attnscope::analysis {
 
-/// What narrows points to the problem of curves over N.
+/// Filter for the problem of curves over N.
 [[nodiscard]] ProblemFilter curve_filter();
-/// The same for a map of tiles.
+/// Filter for the problem of a tile map.
 [[nodiscard]] ProblemFilter map_filter(const Algorithms& = Algorithms::known());
 
-/// "io", "time", "tflops": the beginning of file names.
+/// Returns "io", "time" or "tflops", the prefix of file names.
 [[nodiscard]] std::string_view to_string(Ordinate);
-/// "io-d128-causal-1x16": what a file of curves is called, without its ending.
+/// Returns the file name of curves without extension: "io-d128-causal-1x16".
 [[nodiscard]] std::string curve_stem(Ordinate, const ProblemFilter&, const TileSelection&);
-/// "tiles-fa2-n4096-d128-1x16-time_median_ns"
+/// Returns for example "tiles-fa2-n4096-d128-1x16-time_median_ns".
 [[nodiscard]] std::string map_stem(const ProblemFilter&, std::string_view metric);
 
-/// Curves of bytes, time and rate over N, and maps of tiles.
+/// Curves of bytes, time and rate over N, or tile maps.
 enum class PlotKind { bytes, time, rate, maps };
 struct Plot {
   PlotKind kind = PlotKind::bytes;
   std::string stem;
-  ProblemFilter filter;  ///< stands on the problem: its rows() are what is drawn
-  TileSelection tile;    ///< of curves
-  std::string metric;    ///< of a map: its key
+  ProblemFilter filter;  ///< selects the problem; rows() are the points to draw
+  TileSelection tile;    ///< for curves
+  std::string metric;    ///< metric key, for maps
 
   [[nodiscard]] Ordinate ordinate() const;
 };
 
-/// Of each problem the curves that its points have something to show on, each number of splits by itself where it was
-/// swept over them; none of a problem with but one N whose tiles make a map. Of each problem, algorithm and device that
-/// was swept over tiles the maps of time, SM<->L2 and DRAM bytes.
+/// Returns all plots. Curves: per problem, those with values; one set per number of splits if splits were swept; none if
+/// the problem has one N and its tiles form a map. Maps: time, SM<->L2 and DRAM bytes per problem, algorithm and device
+/// with a tile sweep.
 [[nodiscard]] std::vector<Plot> plan_plots(const PointTable&);
-/// Whether the points have but one N and some algorithm's tiles make a map: a curve says nothing of them.
+/// Returns whether the points have only one N and the tiles of an algorithm form a map.
 [[nodiscard]] bool only_a_tile_map(const PointTable&, std::span<const Row> rows);
 
 }  // namespace attnscope::analysis

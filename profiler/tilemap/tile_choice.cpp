@@ -19,7 +19,7 @@ double time_of(const PointTable& table, Row row) {
   return table.values(metric_key::time_median_ns).at(row).value_or(no_time);
 }
 
-/// What a tile covers.
+/// Positions and total time of a tile.
 struct Cover {
   std::set<double> places;
   double time = 0;
@@ -50,7 +50,7 @@ std::uint32_t widest_tile(const PointTable& table, std::span<const Row> rows, st
   return std::ranges::max_element(here, [&](const auto& a, const auto& b) { return rank(a) < rank(b); })->first;
 }
 
-/// Values of the knob where one N has several; else empty.
+/// Returns the knob's values if some N has several; otherwise an empty set.
 std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const Row> rows, std::string_view knob) {
   std::map<std::int64_t, std::set<std::int64_t>> at_length;
   std::set<std::int64_t> all;
@@ -63,7 +63,7 @@ std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const 
   return swept ? all : std::set<std::int64_t>{};
 }
 
-/// At each place the fastest tile; of equal ones the first.
+/// Returns the fastest tile at each position, the first in a tie.
 std::map<double, std::uint32_t> fastest_tiles(const PointTable& table, std::span<const Row> rows,
                                               const Placing& placing) {
   std::map<double, std::uint32_t> chosen;
@@ -107,7 +107,7 @@ RowsByPlace standing_rows(const PointTable& table, std::span<const Row> rows, st
   if (choice.rule == TileSelection::Rule::exact) {
     for (const Row row : left) {
       const Config& config = table.tile_of(row);
-      // A source that states no tile cannot be asked for one.
+      // Points without a known tile always match.
       if (config == choice.tile || !tile_stated(config.tile)) standing[placing.place(row)].push_back(row);
     }
     return standing;
@@ -142,7 +142,7 @@ std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows)
 }
 
 std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Row> rows) {
-  std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // on a device
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // by algorithm and device
   for (const Row row : rows) {
     if (!tile_stated(table.tile_of(row).tile)) continue;
     of_algorithm[{table.algorithm(row), table.run(row).device_id}].push_back(row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile stands for an algorithm when a sweep has several.
+// Chooses the tile of an algorithm to plot if a sweep has several.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace attnscope::analysis {
 
-/// What stands on the vertical axis.
+/// Quantity on the y axis of curves over N.
 enum class Ordinate { bytes, time, rate };
-/// Whether a point has a value on that axis.
+/// Returns whether the point has a value of this quantity.
 [[nodiscard]] bool has_value(const PointTable&, Row, Ordinate);
-/// Whether it has something to show there: a value, or an end that says why it has none.
+/// Returns whether the point has a value or failed.
 [[nodiscard]] bool shows_on(const PointTable&, Row, Ordinate);
 
-/// A value of a knob that sweeps take beside N (Knob::beside_n); 0: the algorithm's choice.
+/// Value of a knob that is swept together with N (Knob::beside_n); 0 is the algorithm's default.
 struct SweptValue {
   std::string knob;
   std::int64_t value = 0;
@@ -32,35 +32,35 @@ struct SweptValue {
 struct TileSelection {
   enum class Rule {
     widest,   ///< the tile that covers the most N
-    fastest,  ///< at each N its own
+    fastest,  ///< the fastest tile at each N
     exact,
   };
   Rule rule = Rule::widest;
-  Config tile = {};  ///< for `exact`
-  /// For `widest`: of an algorithm swept over that knob, the points with that value.
+  Config tile = {};  ///< for Rule::exact
+  /// For Rule::widest: use only points with this value, if the algorithm was swept over the knob.
   std::optional<SweptValue> swept = std::nullopt;
 };
 
 using RowsByPlace = std::map<double, std::vector<Row>>;
 
-/// Where rows stand, and which of them have a value there.
+/// Axis position of a row, and whether the row has a value.
 struct Placing {
   std::function<double(Row)> place;
   std::function<bool(Row)> has_value;
 };
-/// At its N.
+/// Positions rows by N.
 [[nodiscard]] Placing over_lengths(const PointTable&, Ordinate);
 
-/// The rows of one run of one algorithm that stand for it: one tile each place, all its rows. Of tiles that cover
-/// equally many places in the run, the one that covers the most in `family` (the rows of all runs that are drawn beside
-/// this one), then the fastest. A place that it does not cover has its fastest.
+/// Returns the rows to plot for one algorithm in one run, with one tile per position. Rule::widest ranks tiles by
+/// positions covered in the run, then in `family` (rows of all runs in the plot), then by time; positions that the tile
+/// does not cover use their fastest tile.
 [[nodiscard]] RowsByPlace standing_rows(const PointTable&, std::span<const Row> rows, std::span<const Row> family,
                                         const TileSelection&, const Placing&);
 
-/// Tiles that occur, as far as they are stated, by how many N they cover, then by size.
+/// Returns the distinct known tiles, sorted by the number of N that they cover, then by size.
 [[nodiscard]] std::vector<Config> tiles_of(const PointTable&, std::span<const Row> rows);
 
-/// The values of such knobs, ascending, where one problem of an algorithm was measured with several on a device.
+/// Returns the values of such knobs in ascending order, if a problem was measured with several on one device.
 [[nodiscard]] std::vector<SweptValue> swept_values(const PointTable&, std::span<const Row> rows);
 
 }  // namespace attnscope::analysis

@@ -22,12 +22,12 @@ bool says_tile(const MapLayout& layout) {
   return layout.speaks_for("br") || layout.speaks_for("bc");
 }
 
-/// Whether the point says where it stands on both axes: an imported one may not state its tile.
+/// Returns whether the point has values on both axes; imported points may lack the tile.
 bool states_axes(const PointTable& table, Row row, const MapLayout& layout) {
   return !says_tile(layout) || tile_stated(table.tile_of(row).tile);
 }
 
-/// Amounts of a whole launch: of other problems they are larger or smaller, and none is the better one.
+/// Totals of a launch depend on the problem, so cells with different problems have no best.
 bool grows_with_the_problem(const Metric& metric) {
   return metric.unit == "byte" || metric.unit == "ns" || metric.unit == "cycle";
 }
@@ -89,8 +89,8 @@ class TileMapBuilder {
     [[nodiscard]] bool is_map() const { return places.size() >= fewest_tiles_of_a_map; }
   };
 
-  /// The runs, those that are maps first, then the newest; points asked for one by one apart, unless there are no
-  /// other.
+  /// Returns the runs, those that form a map first, then the newest. Explorer runs go to `one_by_one`, unless there are
+  /// no others.
   std::vector<Candidate> candidates_of(const std::vector<Row>& rows, std::vector<Candidate>& one_by_one) {
     std::map<RunIndex, Candidate> of_run;
     for (const Row row : rows) {
@@ -115,7 +115,7 @@ class TileMapBuilder {
     return candidates;
   }
 
-  /// The rows of the runs that are shown; the others are noted as hidden.
+  /// Returns the rows of the shown runs and records the others as hidden.
   std::vector<Row> rows_shown(const std::vector<Row>& rows) {
     std::vector<Candidate> one_by_one;
     const std::vector<Candidate> candidates = candidates_of(rows, one_by_one);
@@ -143,7 +143,7 @@ class TileMapBuilder {
     return shown;
   }
 
-  /// Somebody wanted these very places measured: their values stand there, whole places at a time.
+  /// Replaces cells by those of an explorer run.
   void put_in_place(const Candidate& asked, std::vector<Row>& shown) {
     std::set<std::int64_t> taken;
     for (const Row row : shown) taken.insert(place_of(row));
@@ -151,7 +151,7 @@ class TileMapBuilder {
     for (const Row row : asked.rows) {
       if (has_values(table_.disposition(row))) valued.insert(place_of(row));
     }
-    // A point that came to nothing takes no value away.
+    // Failed points do not replace values.
     std::erase_if(shown, [&](Row row) { return valued.contains(place_of(row)); });
     for (const Row row : asked.rows) {
       if (taken.contains(place_of(row)) && !valued.contains(place_of(row))) continue;
@@ -161,7 +161,7 @@ class TileMapBuilder {
     map_.shown_runs.push_back(asked.run);
   }
 
-  /// Places of the codes that occur, in their order, and what they stand for.
+  /// Appends the values that occur to the axis. Returns the axis index by code, -1 if absent.
   static std::vector<int> take_values(MapAxis& axis, const CodeColumn& column, const std::vector<Row>& rows) {
     std::vector<bool> there(column.values.size());
     for (const Row row : rows) there[column.codes[row]] = true;
@@ -180,7 +180,7 @@ class TileMapBuilder {
     map_.cells.assign(map_.y.size(), std::vector<TileCell>(map_.x.size()));
   }
 
-  /// Where no axis says the tile: that of the shortest time stands for the place, with all that it was told.
+  /// Returns the fastest tile of the cell if no axis sets the tile.
   [[nodiscard]] std::optional<std::uint32_t> fastest_tile(const std::vector<Row>& rows) const {
     if (says_tile(request_.layout)) return std::nullopt;
     std::optional<Row> best;
@@ -195,7 +195,7 @@ class TileMapBuilder {
   void fill(TileMap::Place place, const std::vector<Row>& rows) {
     TileCell& target = cell(place);
     ++map_.collected;
-    // An ok point speaks for its tile, whatever came before or after it.
+    // Prefer ok points, regardless of order.
     target.row = rows.back();
     for (const Row row : rows) {
       if (table_.disposition(row) == Disposition::ok) target.row = row;
@@ -244,7 +244,7 @@ class TileMapBuilder {
     map_.flat = *map_.maximum > *map_.minimum && *map_.maximum - *map_.minimum <= *map_.spread;
   }
 
-  /// All that lies that near to the best, of its value.
+  /// Collects all cells near the best value.
   void find_plateau() {
     if (map_.best.empty()) return;
     const double best = *cell(map_.best.front()).value;
@@ -261,7 +261,7 @@ class TileMapBuilder {
     }
   }
 
-  /// Values become percent of the best one: none where no end is the better one.
+  /// Converts values to percent of the best; cells have no value if the metric has no better direction.
   void take_shares() {
     const bool less = map_.better == Better::less;
     std::optional<double> best;
@@ -308,7 +308,7 @@ class TileMapBuilder {
 
   void find_best(const RowsOfCell& of_cell) {
     if (map_.better == Better::neither || map_.flat || map_.minimum == map_.maximum) return;
-    // Theory is the better the nearer it comes, from whichever side.
+    // For a ratio to the model, neither direction is better.
     if (request_.shown.as == Comparison::over_model) return;
     const bool less = map_.better == Better::less;
     std::optional<TileMap::Place> best;
@@ -334,7 +334,7 @@ class TileMapBuilder {
     });
   }
 
-  /// The median time of a cell's rows, whatever the metric shown.
+  /// Returns the row with the cell's median time.
   [[nodiscard]] std::optional<Row> timed_row(const std::vector<Row>& rows) const {
     std::vector<Row> timed;
     std::ranges::copy_if(rows, std::back_inserter(timed),
@@ -344,7 +344,7 @@ class TileMapBuilder {
     return timed[(timed.size() - 1) / 2];
   }
 
-  /// Whether times differ by no more than they scatter: none is known to be the shortest.
+  /// Returns whether times differ by no more than they scatter.
   [[nodiscard]] bool times_alike(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
     std::vector<double> widths;
     double shortest = never;
@@ -376,12 +376,12 @@ class TileMapBuilder {
   const PointTable& table_;
   const MapRequest& request_;
   ComparedValues compared_;
-  const Metric* metric_;  ///< none of a counter that the table of metrics does not have
+  const Metric* metric_;  ///< null if the metrics table lacks this counter
   const CodeColumn& x_codes_;
   const CodeColumn& y_codes_;
-  std::vector<int> x_place_;  ///< by code; -1: none of the map
+  std::vector<int> x_place_;  ///< by code; -1 if not in the map
   std::vector<int> y_place_;
-  std::set<std::int64_t> again_;  ///< places where another run had a value
+  std::set<std::int64_t> again_;  ///< cells where another run had a value
   const ValueColumn& times_;
   const ValueColumn& first_quartiles_;
   const ValueColumn& third_quartiles_;
@@ -428,7 +428,7 @@ std::vector<FacetPtr> facets_beside(const MapLayout& layout, const Algorithms& a
   const std::array axes{layout.x, layout.y};
   std::vector<FacetPtr> facets = facets_beside(axes, algorithms);
   if (says_tile(layout)) return facets;
-  // At each place the fastest tile stands for its algorithm, with all that it was told.
+  // Each cell uses its fastest tile with its knobs.
   std::erase_if(facets, [&](const FacetPtr& facet) {
     return facet->key == "tile" ||
            std::ranges::find(algorithms.knobs(), facet->key, &Knob::name) != algorithms.knobs().end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves of any metric over any axis, what they stand beside, and how two of them stand to one another.
+// Curves of metrics over axes with their models, and comparisons of curve points.
 #include "profiler/curves/curve_axes.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ PointAxis axis_called(std::string_view key) {
   return *find_axis(axes, key);
 }
 
-/// Br x Bc x N of FA2, each with a time of its own.
+/// FA2 with Br x Bc x N, each with a different time.
 std::vector<PointRecord> tiles_and_lengths() {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048}) {
@@ -109,12 +109,12 @@ TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
 TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
   std::vector<PointRecord> records = tiles_and_lengths();
   std::erase_if(records, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
-  // Both Bc fail at Br 256: one mark, not one above the other.
+  // Both Bc fail at Br 256: one marker.
   for (const int bc : {32, 64}) {
     records.push_back(
         fixtures::failed_point(fixtures::spec("fa2", 1024, 256, bc), Disposition::infeasible, "too much memory"));
   }
-  // A source that does not say its tile is of no group.
+  // A point without a tile belongs to no group.
   records.push_back(fixtures::imported_point("torch-flash", records.front().spec.problem, 5000));
   const Points points(records);
   const CurveSet by_bc = curves_over(points, {.axis = axis_called("br"),
@@ -185,7 +185,7 @@ TEST(Peaks, ADatasheetsPeakOfTheTensorCoresHasNoInstructionsName) {
   EXPECT_EQ(text(ceiling_label(*find_ceiling("dram_read"), CeilingSource::datasheet)), "DRAM read");
 }
 
-/// Naive at 300 us and FA2 at another time, with samples that scatter by a tenth of a percent.
+/// Naive at 300 us and FA2 at `fa2_us`; samples scatter by 0.1%.
 fixtures::Points two_times(double fa2_us) {
   std::vector<PointRecord> records;
   for (const auto& [name, us] : {std::pair("naive", 300.0), std::pair("fa2", fa2_us)}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves of points, narrowed to one problem as a view does it.
+// Builds curves of points of one problem.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline CurveRequest everything() {
   return request;
 }
 
-/// A table, the rows of its first problem (or that of the `choices`, values by field), and their curves.
+/// A table, the rows of its first problem (or of the problem given by `choices`, values by field), and their curves.
 struct Drawn {
   Drawn(const fixtures::Points& points, const CurveRequest& request,
         const std::vector<std::pair<std::string, std::string>>& choices = {})
@@ -32,15 +32,15 @@ struct Drawn {
     set = build_curves(table, rows, request);
   }
 
-  /// Everything of one run.
+  /// Curves of one run with all options.
   explicit Drawn(const std::vector<PointRecord>& records) : Drawn(fixtures::Points(records), everything()) {}
 
-  /// The first of them. Throws if there is none.
+  /// Returns the first such curve. Throws if there is none.
   [[nodiscard]] const Curve* curve(const std::string& algorithm, CurveKind kind, Quantity quantity, int age = 0) const {
     if (const Curve* found = find(algorithm, kind, quantity, age)) return found;
     throw std::runtime_error("no curve of " + algorithm);
   }
-  /// The first of them; nullptr for none.
+  /// Returns the first such curve, or nullptr.
   [[nodiscard]] const Curve* find(const std::string& algorithm, CurveKind kind, Quantity quantity, int age = 0) const {
     const auto found = std::ranges::find_if(set.curves, [&](const Curve& curve) {
       return curve.name.algorithm == algorithm && curve.kind == kind && curve.quantity == quantity &&

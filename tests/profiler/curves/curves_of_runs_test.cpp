@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of two runs, or of two GPUs, are never one mark.
+// Values of two runs or GPUs are never merged into one marker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,7 +117,7 @@ TEST(CurvesOfRuns, ASweepOverTilesAtOneNIsLeftToTheMap) {
   ASSERT_EQ(drawn.set.curves.size(), 1U);
   EXPECT_EQ(drawn.set.curves[0].name, (SeriesName{.algorithm = "fa2"}));
   EXPECT_EQ(drawn.set.curves[0].points.size(), 7U);
-  // Who asks for the fastest tile of each N asks for the sweep.
+  // With the fastest tile per N, the sweep is drawn.
   request.tile.rule = TileSelection::Rule::fastest;
   const Drawn fastest(points, request);
   EXPECT_EQ(fastest.set.curves.size(), 2U);
@@ -150,7 +150,7 @@ TEST(CurvesOfRuns, EachRunHasTheTileThatItSwept) {
   ASSERT_NE(older, nullptr);
   EXPECT_EQ(drawn.record(newest->points[0]).spec.tile.br, 128);
   EXPECT_EQ(drawn.record(older->points[0]).spec.tile.br, 64);
-  // Br halved: twice the passes over K and V.
+  // Half of Br doubles the passes over K and V.
   EXPECT_NEAR(older->points[3].value / newest->points[3].value, 2, 0.05);
 }
 
@@ -164,8 +164,7 @@ TEST(CurvesOfRuns, WhatANewerRunEndedOtherwiseIsNotCrossedOut) {
   EXPECT_TRUE(Drawn(points, everything()).set.failed.empty());
 }
 
-// Two GPUs with tiles of their own, and so with bytes of their own: each point is compared with the closed form of what
-// ran there. (One of the two models once stood for both.)
+// Two GPUs with different tiles and bytes: each point is compared with the closed form of its own tile and device.
 TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {
   Points points;
   for (const auto& [gpu, id, br] : {std::tuple{"H200", "GPU-h", 128}, std::tuple{"A100", "GPU-a", 64}}) {
@@ -233,11 +232,11 @@ TEST(CurvesOfRuns, TwoGpusOfOneNameAreTwoSeries) {
 }
 
 TEST(CurvesOfRuns, EveryDeviceHasItsOwnL2Boundary) {
-  const auto naive = wall_of("naive");  // the same tile on both
+  const auto naive = wall_of("naive");  // same tile on both GPUs
   Points points;
   points.add(naive, on("H200", "GPU-h"));
   points.add(naive, on("A100", "GPU-a"));
-  // The same device once more, simulated: its line is there already.
+  // The same device, simulated: it has a boundary already.
   std::vector<PointRecord> simulated = fixtures::memory_wall(true);
   std::erase_if(simulated, [](const PointRecord& record) { return record.spec.algorithm != "naive"; });
   points.add(simulated);

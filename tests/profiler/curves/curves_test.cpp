@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The curves of one run's points: values, theory, fits, failures.
+// Curves of one run: values, models, fits and failures.
 #include "profiler/curves/curves.h"
 #include "kernels/registry.h"
 
@@ -293,7 +293,7 @@ TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
   EXPECT_DOUBLE_EQ(point->value, median);
   EXPECT_DOUBLE_EQ(point->low, 0.98 * median);
   EXPECT_DOUBLE_EQ(point->high, 1.05 * median);
-  // Ours come from samples.
+  // Times measured here have samples.
   const CurvePoint* ours = at(drawn.find("fa2", CurveKind::measured, Quantity::time), 4096);
   const auto summary = summarize(drawn.record(*ours).kernel("all")->samples_ns);
   EXPECT_DOUBLE_EQ(ours->value, summary->median);
@@ -322,7 +322,7 @@ TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
   for (const Curve& curve : drawn.set.curves) EXPECT_FALSE(curve.name.algorithm.starts_with("torch"));
   EXPECT_NE(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), nullptr);
 
-  // Even with bytes and a tile of their own.
+  // Even with bytes and a tile.
   PointRecord counted = fixtures::ok_point(fixtures::spec("fa2", 1024));
   counted.spec.algorithm = "torch-flash";
   counted.provenance = Provenance::imported;
@@ -357,7 +357,7 @@ TEST(Curves, DecodingIsDrawnOverTheKeys) {
   ASSERT_EQ(measured->points.size(), 7U);
   EXPECT_EQ(measured->points.back().n, 65536);
   EXPECT_EQ(drawn.record(measured->points.back()).spec.problem.n_q, 1);
-  // K and V once, one row of Q and O.
+  // K and V once; one row of Q and O.
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 65536);
   EXPECT_DOUBLE_EQ(least->value, 16 * (2.0 * 65536 + 2) * 128 * 2);
   const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 4096);
@@ -427,7 +427,7 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.knobs.number("splits"), 16);
   EXPECT_NE(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), nullptr) << "it has no splits to choose";
 
-  // Splits that follow from N are no sweep over splits.
+  // Splits that depend on N are not a sweep over splits.
   const Points alone({records[0], records[4]});
   const PointTable table = alone.table();
   EXPECT_TRUE(swept_values(table, table.rows()).empty());

@@ -11,7 +11,7 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr double l2 = 62914560;  // an H200's 60 MiB
+constexpr double l2 = 62914560;  // H200: 60 MiB
 
 std::optional<L2Boundary> boundary_of(const PointSpec& spec, const L2Transition& transition = {}) {
   return l2_boundary(*built_in_algorithms().find(spec.algorithm), spec.problem, spec.tile, fixtures::h200(),
@@ -24,8 +24,8 @@ PointSpec default_spec(const std::string& algorithm) {
   return spec;
 }
 
-// Naive cycles through the 16-bit scores of all heads, which grow as N²; FA1 through 2d + 4d + 8 bytes a row of the
-// heads that run at once.
+// Naive: the working set is the 16-bit scores of all heads, O(N²). FA1: 2d + 4d + 8 bytes per row of the concurrent
+// heads.
 TEST(L2Boundary, ABandWhereTheWorkingSetPassesTheTransition) {
   const auto naive = boundary_of(default_spec("naive"));
   ASSERT_TRUE(naive);

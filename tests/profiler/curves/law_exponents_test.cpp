@@ -29,7 +29,7 @@ struct At {
   std::int64_t m = 0;
 };
 
-/// What the preset `law` varies.
+/// Values of N, d and M in the preset `law`.
 std::vector<At> preset_points() {
   std::vector<At> all;
   for (const std::int64_t n : {3072, 6144, 12288}) {
@@ -46,7 +46,7 @@ PointSpec spec_at(const std::string& algorithm, const At& at) {
   return fixtures::spec(algorithm, at.n, tile.br, tile.bc, at.d);
 }
 
-/// A measured point with these bytes at a level.
+/// Returns a measured point with these bytes at a level.
 PointRecord point_with(const PointSpec& spec, double bytes, LawLevel level = LawLevel::sm_l2,
                        Provenance provenance = Provenance::measured) {
   PointRecord record;
@@ -79,7 +79,7 @@ LawReport report_of(const std::vector<PointRecord>& records) {
   return fit_law_exponents(table, table.rows());
 }
 
-/// 132 heads of 3 N^2 d^2 / M elements, 2 bytes each.
+/// 132 heads with 3 N^2 d^2 / M elements of 2 bytes.
 double three_of_the_law(const PointSpec& spec, const At& at) {
   const auto n = static_cast<double>(spec.problem.n_k);
   const auto d = static_cast<double>(spec.problem.d);
@@ -96,21 +96,21 @@ TEST(LawExponents, AnExactLawIsFoundWithNoWidth) {
   EXPECT_NEAR(family.fit->exponents[1], 2, 1e-9);
   EXPECT_NEAR(family.fit->exponents[2], -1, 1e-9);
   for (const Interval& interval : family.fit->intervals) EXPECT_LT(interval.high - interval.low, 1e-9);
-  // d 32 and M 114,688 at N 3072: M is above N d = 98,304.
+  // Excluded: d 32, M 114,688, N 3072, because M exceeds N d = 98,304.
   EXPECT_EQ(family.points.size(), 44U);
   EXPECT_EQ(family.outside, 1U);
   EXPECT_EQ(family.provenance, Provenance::derived);
   EXPECT_NEAR(family.band.low, 3, 1e-9);
   EXPECT_NEAR(family.band.median, 3, 1e-9);
   EXPECT_NEAR(family.band.high, 3, 1e-9);
-  // N^2 over a factor of 16, d^2 of 16, M of 14: but the point of least bytes, N 3072, d 32, M 114,688, is outside.
+  // N^2 varies by 16, d^2 by 16 and M by 14; the point with the least bytes (N 3072, d 32, M 114,688) is excluded.
   EXPECT_NEAR(family.bytes_range, 16 * 16 * 8, 1e-6);
   EXPECT_EQ(report.others, 0U);
 }
 
-// The values come from the formulas of Algorithm 1 and of FlashAttention-2 in 16 bits, with O, l and m of FA1 in fp32
-// between key tiles, written out and fitted in another program: FA1 4Nd + Tc N (10d + 16) + N (2d + 8) bytes a head,
-// FA2 4Nd + 4N + 4 Tr N d.
+// Expected values: formulas of Algorithm 1 and of FlashAttention-2 in 16 bits, with O, l and m of FA1 in fp32 between
+// key tiles, fitted in a separate program. FA1: 4Nd + Tc N (10d + 16) + N (2d + 8) bytes per head. FA2: 4Nd + 4N + 4 Tr
+// N d.
 TEST(LawExponents, TheClosedFormsOwnExponentsComeOutOfItsPoints) {
   const auto modelled = [](const PointSpec& spec, const At&) {
     const AttentionModel model =
@@ -158,7 +158,7 @@ TEST(LawExponents, IntervalsHoldTheTruthAsOftenAsTheySay) {
     ASSERT_TRUE(fit.has_value());
     held += fit->intervals[0].contains(2) + fit->intervals[1].contains(2) + fit->intervals[2].contains(-1);
   }
-  // 95% of 1200, four standard deviations (7.5 each) to either side.
+  // 95% of 1200 plus or minus four standard deviations of 7.5.
   EXPECT_GT(held, 1110);
   EXPECT_LT(held, 1170);
 }
@@ -206,8 +206,8 @@ TEST(LawExponents, WhatDoesNotTellIsWithheldWithTheReason) {
 
 TEST(LawExponents, AtDramPointsBelongToTheLawOnceTheirWorkingSetHasLeftTheL2) {
   std::vector<At> where = preset_points();
-  for (const std::int64_t m : {8192, 16384}) where.push_back({256, 64, m});  // 132 heads of 392 bytes a row: 13 MB
-  where.push_back({768, 64, 8192});                                          // 40 MB of 63: the L2 still has a part
+  for (const std::int64_t m : {8192, 16384}) where.push_back({256, 64, m});  // 132 heads, 392 bytes per row: 13 MB
+  where.push_back({768, 64, 8192});  // 40 of 63 MB: L2 still serves some rereads
   const LawReport report = report_of(points_with("fa1", where, three_of_the_law, LawLevel::dram));
   ASSERT_THAT(report.families, SizeIs(1));
   EXPECT_EQ(report.families[0].level, LawLevel::dram);
@@ -217,7 +217,7 @@ TEST(LawExponents, AtDramPointsBelongToTheLawOnceTheirWorkingSetHasLeftTheL2) {
 }
 
 TEST(LawExponents, WhereTheL2ServesWhatIsReadAgainTheClosedFormIsThatOfOncePerByte) {
-  // Q, K, V and O of two bytes and LSE of four, each once: 8 N d + 4 N a head.
+  // Q, K, V and O (2 bytes) and LSE (4 bytes) once: 8 N d + 4 N per head.
   const LawReport report = report_of(points_with(
       "fa2",
       {{3072, 64, 8192},
@@ -258,11 +258,11 @@ TEST(LawExponents, RunsAndProblemsAreNeverBlended) {
 TEST(LawExponents, TilesThatTheRuleDoesNotGiveAndOtherAlgorithmsAreNoPart) {
   std::vector<PointRecord> records;
   for (const At& at : preset_points()) {
-    records.push_back(point_with(fixtures::spec("fa1", at.n, 128, 64, 128), 1e9));  // Br is above Bc
+    records.push_back(point_with(fixtures::spec("fa1", at.n, 128, 64, 128), 1e9));  // the rule requires Br <= Bc
     records.push_back(point_with(fixtures::spec("naive", at.n, 128, 128, at.d), 1e9));
   }
   EXPECT_THAT(report_of(records).families, IsEmpty());
-  // A curve over N with one tile of the rule's is no trial of the law.
+  // A curve over N with one tile varies only one of N, d and M.
   const LawReport curve =
       report_of(points_with("fa1", {{1024, 64, 8192}, {2048, 64, 8192}, {4096, 64, 8192}}, three_of_the_law));
   EXPECT_THAT(curve.families, IsEmpty());

@@ -62,7 +62,7 @@ TEST(PaperTable, OursCarryTheirOrigin) {
 }
 
 TEST(PaperTable, ProductsAreWhatTheKernelsIssue) {
-  // 1024 heads of N 1024, d 64: 4 N² d each forward; FlashAttention's backward computes S again: 5 products of 2 N² d.
+  // 1024 heads, N 1024, d 64. Forward: 4 N² d. Backward recomputes S: 5 products of 2 N² d.
   const Points points({paper_point("fa1", Pass::fwd_bwd)});
   const PointTable points_table = points.table();
   const PaperTable table = build_paper_table(points_table, points_table.rows());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports with a baseline, and what numbers are held against.
+// Reports with a baseline, and checks of the numbers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// The same points, but each sample of those of an algorithm takes `by` times as long.
+/// Multiplies the sample times of one algorithm by `by`.
 std::vector<PointRecord> slowed(std::vector<PointRecord> records, const std::string& algorithm, double by) {
   for (PointRecord& record : records) {
     if (record.spec.algorithm != algorithm) continue;
@@ -87,7 +87,7 @@ TEST(ReportBaseline, TellsTheAnswerThenTheWorstRowsWithTheirPoints) {
   const Table verdicts = verdicts_of(document);
   EXPECT_EQ(verdicts.rows.size(), 20U) << "every point that both have";
   EXPECT_EQ(documents::column(verdicts, "verdict").front(), "SLOWER");
-  // Naive at the longest N is out of memory on both sides.
+  // Naive is out of memory at the longest N on both sides.
   EXPECT_THAT(documents::column(documents::table(document, "not-compared-1"), "why"),
               Contains(HasSubstr("out-of-memory")));
   const MarkdownFiles files = to_markdown(document, "x");
@@ -106,7 +106,7 @@ TEST(ReportBaseline, AVerdictGoesWithItsDataAndTurnsWithThem) {
   const Table faster = verdicts(slowed(before, "fa1", 0.5));
   EXPECT_EQ(count_of(faster, "FASTER"), 7U);
   EXPECT_EQ(count_of(faster, "SLOWER"), 0U);
-  // One point alone.
+  // A single point.
   std::vector<PointRecord> one = before;
   const auto changed = std::ranges::find_if(
       one, [](const PointRecord& record) { return record.spec.algorithm == "fa2" && record.spec.problem.n_k == 1024; });
@@ -141,7 +141,7 @@ TEST(ReportBaseline, BeforeAndAfterHaveColoursAndMarksOfTheirOwn) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   const Document document = compared_document(before_and_after(before, slowed(before, "fa2", 2)));
   for (const char* section : {"io", "time", "roofline"}) {
-    std::map<std::string, std::array<int, 2>> colours;  // by algorithm: before, after
+    std::map<std::string, std::array<int, 2>> colours;  // by algorithm: baseline, candidate
     const Figure figure = documents::figures(document, section).at(0);
     for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
       if (line.provenance == Provenance::modelled) continue;
@@ -253,7 +253,7 @@ TEST(ReportTrust, SimulatedPointsComeWithThePublishedErrors) {
               1U)
         << algorithm;
   }
-  // Failed points have none.
+  // Failed points have no errors.
   fixtures::Points failed;
   failed.add({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::infeasible, "too much")},
              fixtures::run(Provenance::simulated, "played"));
@@ -311,7 +311,7 @@ TEST(ReportTrust, ALineSaysWhatMakesValuesDoubtful) {
   records[0].clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
   records[1].clocks = ClockReading{.sm_clock_hz = 1.9e9};
   Input input = documents::input_of(fixtures::Points(records));
-  // Up to the first heading.
+  // Sentences up to the first heading.
   const auto lines = [&] {
     std::vector<std::string> all = documents::sentences(make_report(input, {}).value());
     all.erase(std::ranges::find_if(all, [](const std::string& line) { return line.starts_with("DRAM bytes on"); }),

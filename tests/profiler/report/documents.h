@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of made-up points, and what is found in them.
+// Builds reports of synthetic points and extracts their parts.
 #pragma once
 
 #include <string>
@@ -15,13 +15,12 @@ namespace attnscope::report::documents {
 [[nodiscard]] Document document_of(const fixtures::Points& points, const Request& request = {});
 [[nodiscard]] Document document_of(const std::vector<PointRecord>& records, const Request& request = {});
 [[nodiscard]] std::string words_of(const Paragraph& paragraph);
-/// Paragraphs of the answer.
+/// Returns the paragraphs of the answer.
 [[nodiscard]] std::vector<std::string> sentences(const Document& document);
-/// Those whose id begins so.
+/// Returns the figures whose ID starts with `id`.
 [[nodiscard]] std::vector<Figure> figures(const Document& document, std::string_view id);
-/// Text of the appendix; empty if there is none.
+/// Returns a table of the appendix; empty if there is none.
 [[nodiscard]] Table table(const Document& document, std::string_view key);
-/// Cells of the column of that key.
 [[nodiscard]] std::vector<std::string> column(const Table& table, std::string_view key);
 
 }  // namespace attnscope::report::documents

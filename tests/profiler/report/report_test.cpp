@@ -37,7 +37,7 @@ double dram_of(const PointRecord& record) {
 TEST(Report, TellsRatiosOfPointsAndLeadsToThem) {
   const std::vector<PointRecord> records = fixtures::memory_wall();
   const Document document = document_of(records);
-  // The longest N that naive has as well is 8192: at 16384 it is out of memory, where the others still compare.
+  // Naive is out of memory at N 16384; the other algorithms still compare there.
   EXPECT_THAT(sentences(document).at(1), HasSubstr("DRAM bytes on H200 at N 16384 ("));
   const auto& first = std::get<Paragraph>(document.answer.at(2));
   std::vector<analysis::Row> rows;
@@ -53,7 +53,7 @@ TEST(Report, TellsRatiosOfPointsAndLeadsToThem) {
 TEST(Report, ASentenceChangesWithItsDataAndGoesWithIt) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   ASSERT_THAT(sentences(document_of(records)), Contains(HasSubstr("closed form")));
-  // The counters of one point, 1% up or 2% down: the residual is its own now, and says so.
+  // Change the counters of one point by +1% or -2%: the residual in the report follows.
   const auto changed =
       std::ranges::find_if(records, [](const PointRecord& record) { return record.disposition == Disposition::ok; });
   const PointRecord whole = *changed;
@@ -65,7 +65,7 @@ TEST(Report, ASentenceChangesWithItsDataAndGoesWithIt) {
     }
     EXPECT_THAT(sentences(document_of(records)), Contains(AllOf(HasSubstr(residual), HasSubstr(describe(whole.spec)))));
   }
-  // Without counters there is nothing to say of bytes; times are still compared.
+  // Without counters only times are compared.
   for (PointRecord& record : records) {
     for (KernelRecord& kernel : record.kernels) {
       std::erase_if(kernel.metrics, [](const MetricValue& metric) { return metric.unit == "byte"; });
@@ -243,7 +243,7 @@ TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
     }
     return bounds;
   };
-  // On Hopper it is known what mma.sync reaches of the peak.
+  // The mma.sync share of the peak is known on Hopper.
   const std::set<std::string> on_hopper = bounds_in(document_of(fixtures::memory_wall()));
   EXPECT_THAT(on_hopper, AllOf(Contains("mma.sync"), Not(Contains("tensor cores"))));
   EXPECT_THAT(on_hopper, Not(Contains("wgmma"))) << "FA1 and FA2 run none, and nobody measured it";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps over other axes than Br x Bc, comparisons in their cells, and the points that places stand for.
+// Maps over other axes than Br x Bc, comparisons in cells, and the points of cells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ MapLayout layout_of(std::string_view rows, std::string_view columns) {
   return {*find_axis(axes, columns), *find_axis(axes, rows)};
 }
 
-/// N x d of FA2, 2 x 2 tiles of each, whose times say which they are.
+/// FA2 with N x d, 2 x 2 tiles each, and a different time per point.
 std::vector<PointRecord> grid_of_problems() {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) {
@@ -57,11 +57,11 @@ TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
   EXPECT_THAT(beside, testing::Not(testing::Contains("tile"))) << "the fastest stands for it";
   EXPECT_THAT(beside, testing::Not(testing::Contains("n")));
   EXPECT_THAT(beside, testing::Not(testing::Contains("d")));
-  // Br taken, Bc is a choice by itself; batch taken, so are the heads.
+  // With Br on an axis, Bc is a facet; with batch on an axis, so are the heads.
   const auto split = keys_of_facets(facets_beside(layout_of("br", "batch")));
   for (const char* key : {"bc", "heads_q", "heads_kv"}) EXPECT_THAT(split, testing::Contains(key));
   for (const char* key : {"tile", "heads", "batch", "br"}) EXPECT_THAT(split, testing::Not(testing::Contains(key)));
-  // Every field and every knob is on an axis or a choice beside it, whatever the axes.
+  // Every field and knob is on an axis or a facet.
   for (const auto& [rows, columns] : {std::pair{"n", "d"}, std::pair{"br", "batch"}, std::pair{"heads", "splits"}}) {
     const MapLayout layout = layout_of(rows, columns);
     std::vector<FacetPtr> all = facets_beside(layout);
@@ -182,7 +182,7 @@ TEST(ComparedValues, OverTheModelBytesAreWhatTheRecordSays) {
   EXPECT_FALSE(has_model("sm_cycles"));
 }
 
-/// Its quartiles lie so far below and above the time.
+/// Returns a point whose quartiles are `nanoseconds` ± `half`.
 PointRecord scattered(int bc, double nanoseconds, double half) {
   PointRecord record = timed_at(64, bc, nanoseconds);
   record.kernels[0].samples_ns = {nanoseconds - half, nanoseconds - half, nanoseconds, nanoseconds + half,
@@ -276,7 +276,7 @@ TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {
   EXPECT_FALSE(point_of(table, map, {0, 0}));
 }
 
-/// What the command line makes of a point's axes again.
+/// Parses the point's axes as the command line does.
 std::optional<PointSpec> read_again(const PointSpec& spec) {
   std::vector<attnscope::Axis> axes;
   for (const std::string& text : axis_texts(spec)) {

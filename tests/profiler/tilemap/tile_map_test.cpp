@@ -19,7 +19,7 @@ std::vector<PointRecord> sweep_of(const std::string& algorithm) {
   return records;
 }
 
-/// A map of all points; they have to be of one problem, algorithm and device.
+/// The map of all points, which must share problem, algorithm and device.
 struct Mapped {
   Mapped(const Points& points, std::string_view metric)
       : records(points.records()), table(points.table()), map(build_tile_map(table, table.rows(), metric)) {}
@@ -37,7 +37,7 @@ struct Mapped {
   TileMap map;
 };
 
-/// A tile whose samples lie around `nanoseconds`, half of them within `half_spread` of it.
+/// Returns a tile whose quartiles are `nanoseconds` ± `half_spread`.
 PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
   record.kernels[0].samples_ns = {nanoseconds - half_spread, nanoseconds - half_spread, nanoseconds,
@@ -131,7 +131,7 @@ TEST(TileMap, TheBestIsThatOfTheMetricShown) {
 }
 
 TEST(TileMap, AmongTilesAlikeTheFastestIsTheFirst) {
-  // FA2 moves the same bytes whatever Bc is: the tiles of its tallest Br share the least.
+  // FA2's bytes do not depend on Bc: all tiles of the largest Br share the minimum.
   const Mapped mapped(sweep_of("fa2"), metric_key::model_l2_sm_bytes);
   ASSERT_GT(mapped.map.best.size(), 1U);
   const auto time_at = [&](TileMap::Place place) {
@@ -181,7 +181,7 @@ TEST(TileMap, ValuesWithinTheirSpreadHaveNothingForColoursToShow) {
   EXPECT_FALSE(Mapped(apart, metric_key::time_median_ns).map.flat);
 }
 
-/// FA2 tiles of one problem, whose DRAM reads are these.
+/// FA2 tiles of one problem with these DRAM read bytes.
 std::vector<PointRecord> counted(std::initializer_list<double> reads) {
   std::vector<PointRecord> records;
   int tile = 0;
@@ -207,7 +207,7 @@ TEST(TileMap, CountsThatDifferByLessThanTwoOfOneLaunchHaveNothingForColoursToSho
   EXPECT_FALSE(apart.map.flat);
   EXPECT_THAT(apart.map.best, testing::ElementsAre(apart.place(64, 64), apart.place(64, 128)));
 
-  // The simulator counts the same each time.
+  // The simulator has no count spread.
   auto simulated = alike;
   for (PointRecord& record : simulated) {
     record.provenance = Provenance::simulated;
@@ -257,7 +257,7 @@ TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {
   }
 }
 
-// A cell once showed the mean of a run and of its copy with all times x 1.5, beside the TFLOP/s of one of them.
+// Regression test: a cell showed the mean of a run and a copy with times x 1.5, next to the TFLOP/s of one of them.
 TEST(TileMap, ARunAndItsSlowedCopyAreNotBlended) {
   const auto records = sweep_of("fa2");
   auto slowed = records;
