@@ -13,7 +13,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr char clear_link[] = "clear";  // as the messages have it
+constexpr char clear_link[] = "clear";  // Link target used in the messages.
 
 QString run_words(const RunInfo& run) {
   constexpr qsizetype most = 80;
@@ -45,7 +45,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
     return {qtext(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
-            planned == 0   ? qtext(say::empty_page::beginning_help{})  // a session, which has no plan
+            planned == 0   ? qtext(say::empty_page::beginning_help{})  // A session has no plan.
             : planned == 1 ? qtext(say::empty_page::only_point_runs{})
                            : qtext(say::empty_page::no_point_ended{.points = planned})};
   }

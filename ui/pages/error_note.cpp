@@ -16,7 +16,7 @@ namespace {
 using analysis::ErrorRow;
 using analysis::PublishedErrors;
 
-/// Of fewer problems the 95th percentile is not known.
+/// Below this number of problems the 95th percentile is unknown.
 constexpr std::size_t few_problems = 3;
 
 std::string short_gpu(const std::string& name) {
@@ -32,7 +32,7 @@ QString figure(const ErrorRow& row, const Message& quantity) {
   return qtext(say::prediction::figure{.quantity = quantity, .median = median, .p95 = text(Share(row.p95))});
 }
 
-/// "FA3", "FA3 fp8": of judged_as().
+/// Returns "FA3" or "FA3 fp8" for a result of judged_as().
 QString algorithm_word(std::string_view judged) {
   const std::size_t end = std::min(judged.find(' '), judged.size());
   return short_title(judged.substr(0, end)) + QString::fromUtf8(judged.substr(end));
@@ -53,7 +53,7 @@ QString figures_of(const PublishedErrors& errors, const SimulatedPart& part) {
 }
 
 QString line_of(const std::set<SimulatedPart>& parts) {
-  std::map<std::string, QStringList> figures;  // by the GPU that they were measured on
+  std::map<std::string, QStringList> figures;  // By the GPU of the validation.
   QStringList others;
   for (const SimulatedPart& part : parts) {
     const std::string gpu = short_gpu(part.gpu);
@@ -91,7 +91,6 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
 }
 
 ErrorNote::ErrorNote(QWidget* parent) : ElidedLabel(parent) {
-  // A long line must not widen the page.
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   hide();
 }

@@ -102,7 +102,7 @@ void FacetBar::fold() {
 }
 
 void FacetBar::fill_more() {
-  // The submenus are the chips' own, and the switches the bar's: clear() takes their entries alone.
+  // Submenus belong to the chips and switches to the bar, so clear() only removes their entries.
   QMenu& menu = *more_->menu();
   menu.clear();
   menu.addActions(toggles_->all());
@@ -187,7 +187,7 @@ void FacetBar::refresh(const Texts& texts) {
     }
     chips_[f]->offer(std::move(options), state.current);
   }
-  fold_soon();  // what the options are may be another
+  fold_soon();  // The options may need another width.
 }
 
 void Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {

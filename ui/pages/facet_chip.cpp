@@ -18,7 +18,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr int side = 8;  ///< between the border and what stands in it
+constexpr int side = 8;  ///< Padding between border and contents.
 constexpr int chip_gap = 5;
 constexpr int arrow = 8;
 constexpr int rounding = 5;
@@ -35,7 +35,7 @@ FacetChip::FacetChip(const QString& label, const QString& help, QMenu* menu, QWi
   menu->setToolTipsVisible(true);
   setMenu(menu);
   connect(menu, &QMenu::aboutToShow, this, [this] { fill_menu(); });
-  connect(menu, &QMenu::aboutToHide, this, [this] {  // while it is open the chip is not told that the pointer left
+  connect(menu, &QMenu::aboutToHide, this, [this] {  // An open menu swallows the leave event of the chip.
     setDown(false);
     setAttribute(Qt::WA_UnderMouse, rect().contains(mapFromGlobal(QCursor::pos())));
     update();
@@ -88,7 +88,7 @@ void FacetChip::show_options(const std::vector<Option>& options, int current) {
 void FacetChip::setVisible(bool visible) {
   wanted_ = visible;
   const bool seen = visible && !folded_;
-  // Also what is hidden already would have the page laid out anew.
+  // Hiding a hidden widget would still relayout the page.
   if (isHidden() == seen || !testAttribute(Qt::WA_WState_ExplicitShowHide)) QToolButton::setVisible(seen);
 }
 
@@ -160,7 +160,7 @@ void FacetChip::paintEvent(QPaintEvent* /*event*/) {
   painter.setPen(isEnabled() ? colors.text : colors.muted);
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
                    painter.fontMetrics().elidedText(value(), Qt::ElideRight, room.width()));
-  if (!isEnabled()) return;  // nothing to open
+  if (!isEnabled()) return;  // No menu to open.
   QPainterPath down;
   const QPointF tip(width() - side - arrow / 2.0, height() / 2.0 + 2);
   down.moveTo(tip + QPointF(-3.5, -3.5));
@@ -190,7 +190,7 @@ void FacetChip::keyPressEvent(QKeyEvent* event) {
 
 void FacetChip::fill_menu() {
   menu()->clear();
-  // A menu's submenus are its children, and clear() leaves them.
+  // Submenus are children of the menu; clear() does not delete them.
   for (QMenu* old : menu()->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly)) delete old;
   auto* group = new QActionGroup(menu());
   std::map<QString, QMenu*> groups;

@@ -96,7 +96,7 @@ QString Page::late_words() const {
 void Page::settle() {
   if (workspace_ != nullptr) workspace_->settle();
   catch_up();
-  // An answer may ask for more.
+  // A result may start another request.
   while (busy()) std::ranges::for_each(watched_, &LiveWork::wait);
   std::ranges::for_each(waited_for_, &LiveWork::wait);
 }
@@ -131,7 +131,7 @@ void Page::keep_up_with(Workspace& workspace) {
 
 void Page::fall_behind() {
   outdated_ = true;
-  // Tabs hide the pages behind. One that nobody has hidden is about to be seen, or asked without a window.
+  // Tabs hide the other pages. A page that was never hidden is about to be shown, or used without a window.
   if (in_sight()) catch_up();
 }
 
@@ -141,7 +141,7 @@ void Page::catch_up() {
     mark_stale_ = true;
     if (!waiting() && failure_.isEmpty()) say_late();
   }
-  // What is worked out aside is marked once it is there.
+  // With a background update pending, the point is marked when it is done.
   if (!busy()) mark_what_is_shown();
 }
 

@@ -30,7 +30,7 @@ void PlotTablePage::fit_table() {
     return table_->horizontalHeader()->sizeHint().height() + table_->verticalHeader()->defaultSectionSize() * rows +
            2 * table_->frameWidth() + 2;
   };
-  // A row does not lie below the bar that columns without room are scrolled by.
+  // Leave room for the horizontal scroll bar.
   const bool wide = table_->horizontalHeader()->length() > table_->width();
   const int bar = wide ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, table_) : 0;
   const int most = std::max(height_of(fewest_rows_), room_for_table());

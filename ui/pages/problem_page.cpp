@@ -8,7 +8,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// Whether the same was chosen by hand, of the same facets.
+/// Returns whether both filters have the same facets and the same choices of the user.
 bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
   if (a.facets().size() != b.facets().size()) return false;
   for (std::size_t f = 0; f < a.facets().size(); ++f) {
@@ -28,7 +28,7 @@ ProblemPage::ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWid
       look_(&ProblemPage::look, [this](Narrowed now) {
         take(std::move(now));
         found_of_ = looks_for_;
-        const std::function<void()> show = found_;  // it may look anew
+        const std::function<void()> show = found_;  // `show` may start another search, which replaces found_.
         show();
       }) {
   auto* column = new QVBoxLayout(this);
@@ -88,7 +88,7 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 }
 
 void ProblemPage::look_through(const std::string& of, Find find, std::function<void()> show) {
-  if (workspace_.gathering()) return stop_looking();  // points_changed() follows
+  if (workspace_.gathering()) return stop_looking();  // points_changed() follows.
   Narrowed before = narrowed(workspace_.query());
   before.points = workspace_.visible();
   const bool has_texts = texts_ != nullptr && texts_->size() == filter_.facets().size();
@@ -117,7 +117,7 @@ Narrowed ProblemPage::look(const Look& asked, const Outdated& outdated) {
 
 Narrowed ProblemPage::narrowed(const QString& query) const {
   Narrowed now{points_, candidates_, texts_, filter_, query};
-  // What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
+  // Automatic choices made for a half-typed query are dropped: each query starts from the choices without a query.
   if (now.query != taken_of_ && unfiltered_ && chosen_alike(*unfiltered_, filter_)) now.filter = *unfiltered_;
   return now;
 }

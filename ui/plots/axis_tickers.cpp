@@ -16,7 +16,7 @@ namespace {
 
 using Label = QString (*)(double);
 
-/// Values of `steps` x base^k within the range, with one beyond each end (the axis trims them).
+/// Returns `steps` x base^k within the range, plus one value beyond each end (the axis trims them).
 QVector<double> ladder(const QCPRange& range, double base, std::initializer_list<double> steps, int stride = 1) {
   QVector<double> values;
   if (range.lower <= 0) return values;
@@ -71,7 +71,7 @@ class LengthTicker : public QCPAxisTicker {
   }
 
  private:
-  bool whole_ = false;  ///< between powers of two "3584" stands beside "4096", not beside "4k"
+  bool whole_ = false;  ///< Full numbers: between powers of two, "3584" is next to "4096" instead of "4k".
 };
 
 class RoundTicker : public QCPAxisTicker {
@@ -100,7 +100,7 @@ class RoundTicker : public QCPAxisTicker {
  private:
   double factor_;
   bool logarithmic_;
-  Label label_;  ///< null: those of the ticks beside it decide
+  Label label_;  ///< Null: labels depend on neighboring ticks.
   QMap<double, QString> labels_;
 };
 
@@ -136,10 +136,10 @@ QSharedPointer<QCPAxisTicker> linear_byte_ticker() {
 
 namespace {
 
-constexpr double slack = 1e-9;  ///< of a step: a value that is written 0.3 is a tick of 0.1's
+constexpr double slack = 1e-9;  ///< Relative to a step, so that rounding errors do not drop a tick.
 
-constexpr double most_counted = 9e15;  ///< beyond it doubles leave out whole numbers
-constexpr double most_looked_at = 64;  ///< ticks: nobody asks for as many
+constexpr double most_counted = 9e15;  ///< Largest double with all smaller integers exact, about.
+constexpr double most_looked_at = 64;  ///< Limit on the number of ticks.
 
 std::vector<double> in_steps(double low, double high, double step) {
   std::vector<double> ticks;

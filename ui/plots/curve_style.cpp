@@ -12,8 +12,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double square_size = 6.5;
-constexpr double older_strength = 0.6;   ///< of the colour of an older run's curves
-constexpr double oldest_strength = 0.4;  ///< of those before it
+constexpr double older_strength = 0.6;   ///< Opacity of an older run's curves.
+constexpr double oldest_strength = 0.4;  ///< Opacity of all runs before it.
 
 QColor mixed(const QColor& color, const QColor& background, double strength) {
   const auto part = [strength](int a, int b) { return static_cast<int>(strength * a + (1 - strength) * b); };
@@ -21,7 +21,7 @@ QColor mixed(const QColor& color, const QColor& background, double strength) {
           part(color.blue(), background.blue())};
 }
 
-/// A disc's lower half within its whole outline: where the halves overlap, odd and even leave the upper one empty.
+/// Outline of a disc with its lower half filled: the odd-even rule leaves the upper half empty.
 QPainterPath half_disc() {
   QPainterPath path;
   const QRectF disc(-disc_size / 2, -disc_size / 2, disc_size, disc_size);
@@ -32,7 +32,7 @@ QPainterPath half_disc() {
   return path;
 }
 
-/// A disc or square with what strikes it.
+/// A disc or square with a stroke.
 QPainterPath struck(SampleMark mark) {
   const bool square =
       mark == SampleMark::crossed_square || mark == SampleMark::barred_square || mark == SampleMark::upright_square;
@@ -55,16 +55,16 @@ QPainterPath struck(SampleMark mark) {
   return path;
 }
 
-/// What tells it from others of its colour.
+/// Distinguishes the curve from others of its color.
 QString side_words(const Curve& curve) {
   if (curve.hue >= 0) return to_qstring(owner_words(curve.name));
   return QString::fromStdString(curve.name.runs.empty() ? curve.name.label : curve.name.runs);
 }
 
-/// The colour of an algorithm's curves on the first, second, third device.
+/// Shade of an algorithm's color for the first, second, third device.
 QColor shaded(const QColor& color, int device, bool dark) {
   constexpr int shades = 3;
-  // Percent; farther from the background there is more room.
+  // In percent; there is more room away from the background.
   switch (device % shades) {
     case 1:
       return color.darker(dark ? 150 : 175);
@@ -170,7 +170,7 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
     case SampleMark::upright_disc:
     case SampleMark::upright_square:
       return {struck(mark), QPen(color, 1.1), background, path_unit_size};
-    default:  // theory has no marks
+    default:  // Theory has no markers.
       return {};
   }
 }
@@ -208,7 +208,7 @@ QString style_words(const Curve& curve) {
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.look > 0 ? QStringLiteral(" · ") + side_words(curve) : QString());
     case CurveKind::model:
-      // It is exact for bytes between SM and L2, and a prediction for a time.
+      // Exact for SM-L2 bytes; a prediction for times.
       if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});
       return qtext(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::compulsory:

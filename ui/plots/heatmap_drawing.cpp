@@ -18,7 +18,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// Ratios nearer to 1 than this would else have the full colour where a map holds no other.
+/// Keeps ratios close to 1 pale if a map has no others.
 constexpr double least_reach = 0.02;
 
 }  // namespace
@@ -37,7 +37,7 @@ HeatmapColors::HeatmapColors(const TileMap& map, bool log)
   low_ = std::min(low_, 1 - least_reach);
   high_ = std::max(high_, 1 + least_reach);
   reach_ = std::max(-std::log(low_), std::log(high_));
-  one_ = false;  // alike they may be, but how far from 1 is to be seen
+  one_ = false;  // Even equal ratios show their distance from 1.
 }
 
 QColor HeatmapColors::at(double value) const {
@@ -68,19 +68,19 @@ constexpr double bar_gap = 18;
 constexpr double bottom_axis = 44;
 constexpr double largest_cell = 96;
 constexpr double smallest_cell = 4;
-constexpr double figure_gap = 6;        ///< pixels between the figures of neighbouring cells, at least
-constexpr double legible_figures = 7;   ///< points; rather than smaller ones, figures of two digits
-constexpr double smallest_figures = 6;  ///< points; below that they cannot be read and are left out
-constexpr int least_width = 480;        ///< of a picture: a legend of a word a line is none
+constexpr double figure_gap = 6;        ///< Minimum gap between the values of neighboring cells, in pixels.
+constexpr double legible_figures = 7;   ///< In points; below this size, values have two digits instead.
+constexpr double smallest_figures = 6;  ///< In points; below this size, values are not shown.
+constexpr int least_width = 480;        ///< Minimum width of a picture, so that the legend does not wrap each word.
 
-/// The largest font, up to the drawing's own, in which every value stands clear of its neighbours: with three digits,
-/// or two where three would be too small to read.
+/// Returns the largest font, up to the drawing's own, in which all values fit: with three digits, or two if three would
+/// be too small.
 HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_width, double cell_height) {
   const QFontMetricsF metrics(drawing.font);
   const double by_height = (cell_height - 2) / metrics.height();
   const double full_size = drawing.font.pointSizeF();
   for (const int digits : {3, 2}) {
-    double widest = 0;  // at the drawing's font
+    double widest = 0;  // In the drawing's font.
     for (const auto& row : drawing.map.cells) {
       for (const TileCell& cell : row) {
         if (!cell.value) continue;
@@ -99,7 +99,7 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
   return {small, 2, false};
 }
 
-/// What the rows are called, up to a width that leaves the cells theirs.
+/// Width of the row labels, limited to leave room for the cells.
 double row_label_width(const HeatmapDrawing& drawing) {
   constexpr double least = 38;
   const double most = 120 * enlargement(drawing.font);
@@ -111,7 +111,7 @@ double row_label_width(const HeatmapDrawing& drawing) {
   return std::clamp(widest, least, most);
 }
 
-/// The extent of a cell in whole pixels, so that all seams are alike.
+/// Cell size in whole pixels, so that all gaps are equal.
 double cell_extent(double room, double largest, double pixel) {
   const double wanted = std::clamp(room, smallest_cell, largest);
   return std::max(smallest_cell, std::floor(wanted / pixel) * pixel);
@@ -128,7 +128,7 @@ double heatmap_bar_labels(const QFont& font) {
 }
 
 QRectF HeatmapLayout::cell(const TileMap& map, TileMap::Place place) const {
-  // Br grows upwards, as an axis does.
+  // Br grows upward, as on an axis.
   const auto from_top = static_cast<double>(map.y.size()) - 1 - place.row;
   return {cells.left() + place.column * cell_width, cells.top() + from_top * cell_height, cell_width, cell_height};
 }
@@ -157,7 +157,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
   const double axis = bottom_axis * larger;
   const double source = drawing.source.isEmpty() ? 0 : small.height() + 4;
-  // Figures that find no room are a line more of caption, which takes room itself.
+  // Hidden values add a line to the caption, which takes height.
   for (const bool shown : {true, false}) {
     const QRectF room(0, 0, std::max(1.0, area.width() - heatmap_caption_left - heatmap_right_margin), 1000);
     const QString words = heatmap_caption(drawing.points, drawing.map, shown, drawing.target);
@@ -196,7 +196,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
 
 namespace {
 
-constexpr double label_gap = 3;  ///< between cells and the axis labels
+constexpr double label_gap = 3;  ///< Gap between cells and axis labels.
 
 }  // namespace
 
@@ -224,7 +224,7 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   for (const analysis::FacetValue& value : map.x.values) {
     widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(value.text)) + 8);
   }
-  const double longest = std::max(layout.cell_width, 120.0);  // a list may hold one very long value
+  const double longest = std::max(layout.cell_width, 120.0);  // A list may contain one very long value.
   widest = std::min(widest, longest);
   const int column_step = std::max(1, static_cast<int>(std::ceil(widest / layout.cell_width)));
   const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / layout.cell_height)));
@@ -294,7 +294,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   const QString unit = to_qstring(drawing.unit.suffix);
   const bool log = colors.logarithmic() && !colors.one();
   if (unit.isEmpty() && !log) return;
-  const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
+  const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // Bottom of the lowest label.
   painter.drawText(
       QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels(drawing.font), metrics.height()),
       Qt::AlignLeft,
@@ -320,7 +320,7 @@ void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, cons
 
 namespace {
 
-/// Diagonal lines over a rectangle; drawn one by one, since SVG files lose a brush's pattern.
+/// Draws diagonal lines one by one, since SVG export ignores brush patterns.
 void draw_hatching(QPainter& painter, const QRectF& rect) {
   constexpr double step = 7;
   QVector<QLineF> lines;
@@ -335,11 +335,11 @@ void draw_hatching(QPainter& painter, const QRectF& rect) {
   painter.restore();
 }
 
-/// The frame inside a cell that is not to look like one that was measured here.
+/// Frame inside a cell that was not measured.
 Qt::PenStyle frame_of(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:
-    case Provenance::extrapolated:  // with a second one inside
+    case Provenance::extrapolated:  // Second frame inside the first.
       return Qt::DotLine;
     case Provenance::imported:
       return Qt::DashDotLine;
@@ -364,7 +364,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   }
   if (cell.throttled) {
     constexpr double corner = 6;
-    const QPointF at = rect.topRight() + QPointF(-3, 4);  // within an outline
+    const QPointF at = rect.topRight() + QPointF(-3, 4);  // Inside an outline.
     painter.setPen(Qt::NoPen);
     painter.setBrush(ink_on(fill));
     painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
@@ -398,12 +398,12 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
 }
 
 QColor outline_color(const HeatmapDrawing& drawing) {
-  // On blue and orange cells neither of these: on the diverging scale outlines are ink.
+  // Neither color is visible on blue and orange cells, so outlines on the diverging scale are black.
   if (drawing.map.shown.around_one()) return {0x10, 0x10, 0x10};
   return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
 }
 
-/// One line around all places together, wherever they have no neighbour among them.
+/// Draws one outline around all places, along edges without a neighbor among them.
 void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                       const std::vector<TileMap::Place>& places) {
   QVector<QLineF> edges;
@@ -417,7 +417,7 @@ void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const He
     if (alone(0, -1)) edges.append({rect.topLeft(), rect.bottomLeft()});
     if (alone(0, 1)) edges.append({rect.topRight(), rect.bottomRight()});
   }
-  // Dots of another colour than the frames', which it may run beside.
+  // Dots differ from the frames, which they may run along.
   QPen dots(drawing.colors.text, 2.2, Qt::CustomDashLine, Qt::FlatCap);
   dots.setDashPattern({1, 1.2});
   for (const QPen& pen : {QPen(drawing.colors.background, 4, Qt::SolidLine, Qt::SquareCap), dots}) {
@@ -454,7 +454,7 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
       }
     }
   }
-  // A plateau of the best alone is the best's own outline.
+  // A plateau of only the best tile has the outline of the best.
   if (map.plateau.size() > 1) draw_outer_edges(painter, drawing, layout, map.plateau);
   for (const TileMap::Place place : map.fastest) {
     if (std::ranges::find(map.best, place) != map.best.end()) continue;

@@ -44,7 +44,7 @@ QString heatmap_label(const TileMap& map) {
 
 namespace {
 
-/// Provenances of the values, the most frequent first.
+/// Provenances of the values, most frequent first.
 QString origin_words(const TileMap& map) {
   std::map<Provenance, int> cells;
   for (const auto& row : map.cells) {
@@ -64,7 +64,7 @@ QString origin_words(const TileMap& map) {
   return words.join(QStringLiteral("; "));
 }
 
-/// "139 MB"; "138.2 MB – 139.4 MB" where the ends do not read alike.
+/// "139 MB"; "138.2 MB – 139.4 MB" if the ends differ when formatted.
 QString range_words(const TileMap& map) {
   const QString low = value_words(map, *map.minimum);
   const QString high = value_words(map, *map.maximum);
@@ -76,11 +76,11 @@ QString text_at(const analysis::MapAxis& axis, int place) {
 }
 
 QString extents(const TileMap& map, TileMap::Place place) {
-  return QStringLiteral("%1\u00A0×\u00A0%2")  // on one line
+  return QStringLiteral("%1\u00A0×\u00A0%2")  // No line break.
       .arg(text_at(map.y, place.row), text_at(map.x, place.column));
 }
 
-/// The runs whose cells are shown, and those that newer ones hide.
+/// Names the runs that are shown, and those that newer runs hide.
 QString run_words(const PointSet& points, const TileMap& map) {
   if (map.hidden.empty()) return {};
   const auto title = [&](analysis::RunIndex run) {
@@ -95,7 +95,7 @@ QString run_words(const PointSet& points, const TileMap& map) {
                                           .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
 }
 
-/// The first of several tiles, and how many stand beside it.
+/// First of several tiles, and the number of others.
 QString alike_words(const TileMap& map, const std::vector<TileMap::Place>& places) {
   QString tile = extents(map, places.front());
   if (places.size() < 2) return tile;
@@ -114,7 +114,7 @@ bool on_axes(const TileMap& map, std::string_view name) {
   return map.x.axis.speaks_for(name) || map.y.axis.speaks_for(name);
 }
 
-/// A point without what stands on an axis, and, where each place has its own tile, without the knobs that its tile had.
+/// The spec without fields on axes; also without knobs if each cell has its own tile.
 PointSpec in_common(const TileMap& map, PointSpec spec) {
   if (!on_axes(map, "br") && !on_axes(map, "bc")) spec.knobs = {};
   for (const analysis::MapAxis* axis : {&map.x, &map.y}) {
@@ -130,7 +130,7 @@ PointSpec in_common(const TileMap& map, PointSpec spec) {
   return spec;
 }
 
-/// Which end of the colours is the good one; empty where neither is.
+/// Explains which end of the color scale is better; empty if neither is.
 QString good_end(const TileMap& map) {
   if (!map.minimum || map.flat) return {};
   if (map.shown.around_one()) {
@@ -165,7 +165,7 @@ QString value_words(const TileMap& map, double value) {
 QString short_word(Disposition disposition) {
   switch (disposition) {
     case Disposition::ok:
-    case Disposition::infeasible:  // hatched
+    case Disposition::infeasible:  // Hatched.
       return {};
     case Disposition::out_of_memory:
       return qtext(say::tile_map::short_memory{});
@@ -205,7 +205,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
   PointSpec common = in_common(map, spec);
   if (!on_axis("pass")) problem << to_qstring(to_string(spec.problem.pass));
-  common.problem.pass = Pass::fwd;  // it is said, or stands on an axis
+  common.problem.pass = Pass::fwd;  // Already in the text, or on an axis.
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
   problem << unusual_settings(common);
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));

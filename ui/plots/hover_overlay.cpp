@@ -16,9 +16,9 @@ constexpr int sample_width = 18;
 constexpr int column_gap = 10;
 constexpr int note_width = 300;
 constexpr int pointer_gap = 14;
-constexpr double font_share = 0.88;  ///< of the plot's font: the box should hide little of what it reads out
+constexpr double font_share = 0.88;  ///< Fraction of the plot's font size, so that the box hides little of the plot.
 
-/// A mark as it is in the plot.
+/// Draws a marker as in the plot.
 void draw_sample(QCPPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
                  const QColor& background) {
   if (mark == SampleMark::dashes) {
@@ -63,7 +63,7 @@ void HoverOverlay::clear() {
 }
 
 QRect HoverOverlay::place_box(const QSize& size) const {
-  // Right of the pointer, or left of it where there is no room; never out of the widget.
+  // Right of the pointer, or left if there is no room; always inside the widget.
   int x = pointer_.x() + pointer_gap;
   if (x + size.width() > width()) x = pointer_.x() - pointer_gap - size.width();
   int y = pointer_.y() + pointer_gap;
@@ -77,7 +77,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   if (!content_) return;
   const PlotColors colors = plot_colors(palette());
   QCPPainter marks(this);
-  marks.setMode(QCPPainter::pmVectorized);  // lines are not moved to whole pixels
+  marks.setMode(QCPPainter::pmVectorized);  // Keeps lines at subpixel positions.
   QPainter& painter = marks;
   painter.setRenderHint(QPainter::Antialiasing);
   if (guide_x_) {

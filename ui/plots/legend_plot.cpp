@@ -19,22 +19,22 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr QSize own_icon{34, 14};   ///< beside text of the system's size
-constexpr int legend_padding = 20;  ///< between icon and text, and between columns
-constexpr int both_margins = 24;    ///< of the whole legend
+constexpr QSize own_icon{34, 14};   ///< At the system's font size.
+constexpr int legend_padding = 20;  ///< Between icon and text, and between columns.
+constexpr int both_margins = 24;    ///< Left and right margin of the legend.
 constexpr double swatch_width = 4;
-/// The least height of the axes; a legend that leaves less is shortened.
+/// Minimum height of the axes; the legend is shortened if it leaves less.
 constexpr int least_axes_height = 320;
-/// Below this, on a screen, rows of the shortened legend give way, too.
+/// On screen, rows of the short legend are dropped below this height.
 constexpr int smallest_axes_height = 312;
-/// The same where it has colours: one that nothing names says nothing.
+/// Same limit if the legend shows colors that no other control explains.
 constexpr int smallest_below_colors = 200;
 
 QSize icon_beside(const QFont& font) {
   return own_icon * enlargement(font);
 }
 
-/// A line and a mark in grey, for all entries that are drawn so.
+/// Legend entry with a gray line and marker for all curves of a style.
 class StyleItem : public QCPAbstractLegendItem {
  public:
   StyleItem(QCPLegend* legend, PlotLegend::Style style, const QColor& color, const QColor& background)
@@ -45,12 +45,12 @@ class StyleItem : public QCPAbstractLegendItem {
     if (filled) style_.scatter.setBrush(color);
     const double by = enlargement(mParentPlot->font());
     style_.pen.setWidthF(by * style_.pen.widthF());
-    style_.pen.setCapStyle(Qt::FlatCap);  // a wide one ends before the words
+    style_.pen.setCapStyle(Qt::FlatCap);  // A wide line must not overlap the text.
     style_.scatter.setSize(by * style_.scatter.size());
   }
 
  protected:
-  /// The library's ends a pixel above the letters that hang below their line.
+  /// The clip rectangle of QCustomPlot cuts off descenders.
   [[nodiscard]] QRect clipRect() const override { return mOuterRect.adjusted(0, 0, 0, 2); }
   void draw(QCPPainter* painter) override {
     const QSize size = icon_beside(mParentPlot->font());
@@ -78,7 +78,7 @@ class StyleItem : public QCPAbstractLegendItem {
   PlotLegend::Style style_;
 };
 
-/// Measured once: the layout asks three times at every drawing, and a legend is made anew when a text is another.
+/// Caches its size: the layout queries it three times per drawing, and a legend is rebuilt whenever a text changes.
 class CurveItem : public QCPPlottableLegendItem {
  public:
   using QCPPlottableLegendItem::QCPPlottableLegendItem;
@@ -168,7 +168,7 @@ std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) cons
   std::vector<Entry> entries;
   for (const Color& color : colors_) {
     if (target == PlotTarget::screen && color.known_on_screen) continue;
-    // What all devices have in common, a model, has the colour of one of them.
+    // The model curve common to all devices has the color of one of them.
     const bool named = color.known_on_screen && std::ranges::any_of(colors_, [&](const Color& other) {
                          return !other.known_on_screen && other.color == color.color;
                        });
@@ -176,7 +176,7 @@ std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) cons
     entries.push_back(
         {color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color, color.curves});
   }
-  std::map<QString, std::size_t> place_of;  // of an entry, by the words of its style
+  std::map<QString, std::size_t> place_of;  // Index of the entry of each style text.
   for (const Entry& entry : entries_) {
     const auto known = entry.style ? place_of.find(entry.style->text) : place_of.end();
     if (known != place_of.end()) {
@@ -191,7 +191,7 @@ std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) cons
 
 std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, PlotTarget target) const {
   std::vector<Entry> all = short_form ? short_entries(target) : entries_;
-  // A file holds what is drawn. On screen what is hidden stays at hand, however little room there is.
+  // A file shows drawn curves only. On screen, hidden ones stay available.
   if (target == PlotTarget::file) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
   if (target == PlotTarget::screen && !hidden_words_.isEmpty()) {
     all.push_back(Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
@@ -285,10 +285,10 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
   short_ = false;
   if (entries_.empty()) return;
   const int line = QFontMetrics(plot_.font()).height();
-  const int around_axes = 4 * line + 30;  // title, tick labels, axis label
+  const int around_axes = 4 * line + 30;  // Title, tick labels and axis label.
   Grid grid = arrange(entries(false, target), size.width(), false);
-  // The row that says what is hidden has its room before anything is: a click that hides must not change the form, for
-  // the next one would meet another entry.
+  // Reserve the row for hidden curves in advance: if a click changed the layout, a second click at the same position
+  // would hit another entry.
   const bool none_hidden = target == PlotTarget::screen && hidden_words_.isEmpty();
   const int to_come = none_hidden ? size_of(QStringLiteral("0")).height() : 0;
   if (size.height() - grid.height - to_come - around_axes < least_axes_height) {
@@ -308,7 +308,7 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
     if (cell.entry.drawn_as_style(short_)) {
       item = new StyleItem(box_, *cell.entry.style, cell.entry.color.value_or(colors.muted), colors.background);
     } else if (cell.entry.style && !cell.entry.style->scatter.isNone()) {
-      // Curves that others lie upon have larger marks and wider lines, for which a key has no room.
+      // Curves that are covered have larger markers and wider lines, too large for a legend entry.
       const PlotLegend::Style& style = *cell.entry.style;
       item = new StyleItem(box_, {cell.entry.plottable->name(), style.pen, style.scatter}, style.scatter.pen().color(),
                            colors.background);
@@ -332,7 +332,7 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
 
 namespace {
 
-/// Nothing where the axis cannot show that.
+/// Null if the axis cannot show the range.
 std::optional<QCPRange> range_of(const QJsonValue& value, const QCPAxis& axis) {
   const QJsonArray ends = value.toArray();
   const double low = ends.at(0).toDouble();
@@ -347,7 +347,7 @@ std::optional<QCPRange> range_of(const QJsonValue& value, const QCPAxis& axis) {
 LegendPlot::LegendPlot(QWidget* parent) : MarkedPlot(parent) {
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   legend->setVisible(false);
-  // The second of two quick clicks is a click as well.
+  // Handle a double click as two clicks.
   for (const auto clicked : {&QCustomPlot::legendClick, &QCustomPlot::legendDoubleClick}) {
     connect(this, clicked, this, [this](QCPLegend* /*box*/, QCPAbstractLegendItem* item, const QMouseEvent* event) {
       click_legend(item, event->modifiers());
@@ -402,7 +402,7 @@ void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
 void LegendPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {
   const PlotLegend::Shown* entry = legend_.shown(item);
   if (entry == nullptr) return;
-  const QStringList names = entry->curves;  // the legend is made anew
+  const QStringList names = entry->curves;  // A copy: the legend is rebuilt.
   modifiers.testFlag(Qt::ControlModifier) ? isolate(names) : toggle(names);
 }
 
@@ -429,7 +429,7 @@ void LegendPlot::isolate(const QStringList& names) {
 
 bool LegendPlot::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
-  // A legend that found no room for all of itself says the rest here.
+  // The tooltip lists all entries, including those that did not fit.
   const auto* help = static_cast<QHelpEvent*>(event);
   if (legend_.contains(help->pos())) {
     const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(say::curve_plot::legend_help{});
@@ -442,7 +442,7 @@ bool LegendPlot::event(QEvent* event) {
 }
 
 void LegendPlot::mouseDoubleClickEvent(QMouseEvent* event) {
-  const bool on_legend = legend_.contains(event->pos());  // which the click lays out anew
+  const bool on_legend = legend_.contains(event->pos());  // Checked first, since the click rebuilds the legend.
   QCustomPlot::mouseDoubleClickEvent(event);
   if (on_legend) return;
   zoom_to_come_ = {};

@@ -19,14 +19,14 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int least_plot_width = 520;  ///< below it the axes need the room more than names do
-constexpr int most_characters = 48;    ///< of a name, about
-constexpr int gap = 8;                 ///< pixels between a curve's end and its name
-constexpr double alike = 0.6;          ///< lines of text: ends nearer than that have one name
-constexpr double alike_x = 4;          ///< pixels
-constexpr double spacing = 1.0;        ///< lines of text between two names
+constexpr int least_plot_width = 520;  ///< Narrower plots have no labels.
+constexpr int most_characters = 48;    ///< Approximate maximum length of a name.
+constexpr int gap = 8;                 ///< Gap between curve end and label, in pixels.
+constexpr double alike = 0.6;          ///< In text lines; closer ends share one label.
+constexpr double alike_x = 4;          ///< In pixels.
+constexpr double spacing = 1.0;        ///< Minimum distance between labels, in text lines.
 
-/// The last point within the axes; nothing where the curve leaves them below or above.
+/// Last point within the axes; null if it is above or below them.
 std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QCPRange& n, const QCPRange& value) {
   const auto last =
       std::find_if(points.rbegin(), points.rend(), [&](const QPointF& point) { return n.contains(point.x()); });
@@ -42,7 +42,7 @@ std::size_t devices_of(const std::vector<Curve>& curves) {
   return devices.size();
 }
 
-/// Whether a line through these pixels passes through a box.
+/// Returns whether a polyline in pixels crosses a box.
 bool passes(const QPolygonF& line, const QRectF& box) {
   const std::array edges{QLineF(box.topLeft(), box.topRight()), QLineF(box.topRight(), box.bottomRight()),
                          QLineF(box.bottomRight(), box.bottomLeft()), QLineF(box.bottomLeft(), box.topLeft())};
@@ -73,9 +73,9 @@ QString LineLabels::names_of(const Label& label, bool brief) const {
     const auto alike = std::ranges::count(devices, first_word(device), first_word);
     return brief && alike == 1 ? first_word(device) : device;
   };
-  // What ends here on every device needs the name of none, and stands last, where no device is read as its own.
+  // Names that end here on all devices need no device. They come last, so that no device seems to apply to them.
   QStringList everywhere;
-  std::vector<std::pair<QStringList, QStringList>> groups;  // names, and the devices that all of them are of
+  std::vector<std::pair<QStringList, QStringList>> groups;  // Names, and the devices common to them.
   QStringList of_label;
   for (const Owner& owner : label.owners) {
     if (!of_label.contains(owner.device)) of_label << owner.device;
@@ -127,12 +127,12 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
   const bool one_device = devices_of(curves) < 2;
   for (const Curve& curve : curves) {
     if (curve.kind != CurveKind::measured || curve.name.age > 0 || curve.points.empty()) continue;
-    // Where colour tells devices or runs apart, a name of theirs would say it twice.
+    // Curves colored by device or run need no device name.
     const bool named_whole = curve.hue < 0 || !curve.name.group.empty();
     analysis::SeriesName name = curve.name;
     Owner owner{.name = short_title(name.algorithm), .device = {}};
     if (named_whole) {
-      // Files that are open may be of other devices, which have no curve here.
+      // Open files may have other devices without a curve here.
       if (!one_device) owner.device = QString::fromStdString(name.device);
       name.device.clear();
       owner.name = to_qstring(owner_words(name));
@@ -158,7 +158,7 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
     item->setTextAlignment(Qt::AlignLeft);
     item->position->setType(QCPItemPosition::ptAbsolute);
     item->setText({});
-    item->setBrush(faded(colors.background, 200 / 255.0));  // a line that a name lies on is seen through it
+    item->setBrush(faded(colors.background, 200 / 255.0));  // Translucent, so that curves behind a label stay visible.
     item->setVisible(false);
     items_.push_back(item);
   }
@@ -188,7 +188,7 @@ std::vector<LineLabels::Label> LineLabels::merged(double line) const {
     last = std::max(last, pixel.x());
   }
   for (Label& label : labels) label.inside = label.end.x() < last - alike_x;
-  // Those beside the axes from the top, then those within.
+  // Labels right of the axes from the top, then labels inside.
   std::ranges::stable_sort(labels, {}, [](const Label& label) { return std::pair(label.inside, label.y); });
   std::vector<Label> one_each;
   for (Label& label : labels) {
@@ -216,7 +216,7 @@ void LineLabels::place() {
   const double line = metrics.height();
   std::vector<Label> labels = merged(line);
   const auto within = std::ranges::find_if(labels, &Label::inside);
-  // From the top each is pushed below the one before; what then hangs over the bottom is pushed back up.
+  // Push each label below the previous one, then push those below the bottom back up.
   for (auto label = labels.begin(); label != within; ++label) {
     if (label != labels.begin()) label->y = std::max(label->y, std::prev(label)->y + spacing * line);
   }
@@ -234,11 +234,11 @@ void LineLabels::place() {
     ++item;
   };
   for (auto label = labels.begin(); label != within; ++label) {
-    // Where there are more names than lines, the uppermost go.
+    // If there are too many labels, drop the uppermost.
     if (label->y >= area.top()) put(*label, text_of(*label, metrics, room - gap), area.right() + gap);
   }
-  // Within the axes each stands below and beside its end, where its own rising line is not, or further down, or above,
-  // where no curve passes through it; where all do, below its end; one without room goes.
+  // Inside the axes, try positions below or above the end where no curve crosses the label, else directly below the
+  // end; drop it without room.
   std::vector<QPolygonF> lines;
   for (const End& end : ends_) {
     QPolygonF& pixels = lines.emplace_back();

@@ -15,8 +15,8 @@
 namespace attnscope::ui {
 namespace {
 
-/// What is drawn, on the plot's background: it covers all that lies below, so that a frame is copied. QCustomPlot's own
-/// is transparent, and costs filling the background and laying the picture over it at every frame.
+/// Paint buffer that contains the background, so that a frame is a plain copy. QCustomPlot's own buffer is transparent:
+/// each frame fills the background and blends the picture.
 class OpaqueBuffer : public QCPAbstractPaintBuffer {
  public:
   OpaqueBuffer(const QSize& size, double pixel_ratio, std::function<QColor()> background)
@@ -35,7 +35,7 @@ class OpaqueBuffer : public QCPAbstractPaintBuffer {
  protected:
   void reallocateBuffer() override {
     setInvalidated();
-    // Not a format without transparency: letters on it would have coloured rims.
+    // A format without alpha would give text colored fringes.
     image_ = QImage(mSize * mDevicePixelRatio, QImage::Format_ARGB32_Premultiplied);
     image_.setDevicePixelRatio(mDevicePixelRatio);
   }
@@ -51,7 +51,7 @@ FramePlot::FramePlot(QWidget* parent) : QCustomPlot(parent) {
   mPaintBuffers = {QSharedPointer<OpaqueBuffer>::create(size(), bufferDevicePixelRatio(),
                                                         [this] { return mBackgroundBrush.color(); })};
   setPlottingHint(QCP::phImmediateRefresh, false);
-  // A layer of its own costs a picture of the plot's size, cleared and laid over at every drawing; nothing is in it.
+  // A separate buffer for this empty layer would be cleared and blended at each drawing.
   layer(QStringLiteral("overlay"))->setMode(QCPLayer::lmLogical);
   connect(this, &QCustomPlot::afterReplot, this, [this] { due_ = false; });
 }
@@ -70,7 +70,7 @@ void FramePlot::replot(RefreshPriority priority) {
 
 void FramePlot::draw_due() {
   if (!due_) return;
-  // QCustomPlot would have it painted once more.
+  // Prevents QCustomPlot from scheduling another paint event.
   setAttribute(Qt::WA_UpdatesDisabled);
   QCustomPlot::replot(rpQueuedRefresh);
   setAttribute(Qt::WA_UpdatesDisabled, false);
@@ -86,21 +86,21 @@ void FramePlot::paintEvent(QPaintEvent* /*event*/) {
     setBufferDevicePixelRatio(devicePixelRatioF());
     due_ = true;
   }
-  // Now that everything has its place and size.
+  // All sizes are final now.
   draw_due();
   QCPPainter painter(this);
-  // A picture of so many and a half pixels ends before the plot does.
+  // With a fractional pixel ratio the buffer ends before the plot does.
   if (bufferDevicePixelRatio() != std::floor(bufferDevicePixelRatio())) painter.fillRect(rect(), mBackgroundBrush);
   for (const auto& buffer : mPaintBuffers) buffer->draw(&painter);
 }
 
 namespace {
 
-constexpr double reach = 14;          ///< pixels from the pointer to the mark that it reads
-constexpr int title_sides = 16;       ///< pixels that title and key leave free, of both sides together
-constexpr double no_stretch = 0.001;  ///< of a row that is as high as its words
+constexpr double reach = 14;          ///< In pixels, from the pointer to the mark that it reads.
+constexpr int title_sides = 16;       ///< Total horizontal margin of title and key, in pixels.
+constexpr double no_stretch = 0.001;  ///< Stretch factor of a row with fixed height.
 
-/// Marks and lines grow with the text beside them.
+/// Scales markers and lines with the font.
 void enlarge(QCPGraph& graph, double by) {
   if (by == 1) return;
   const auto wider = [by](QPen pen) {
@@ -124,7 +124,7 @@ MarkedPlot::MarkedPlot(QWidget* parent)
     : FramePlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
-  setAttribute(Qt::WA_NoMousePropagation, false);  // QCustomPlot's, which keeps a menu from the page
+  setAttribute(Qt::WA_NoMousePropagation, false);  // QCustomPlot sets it, which would keep context menus from the page.
   plotLayout()->insertRow(0);
   plotLayout()->addElement(0, 0, title_);
   plotLayout()->setRowStretchFactor(0, no_stretch);
@@ -249,7 +249,7 @@ void MarkedPlot::keyPressEvent(QKeyEvent* event) {
   const bool left = event->key() == Qt::Key_Left;
   std::vector<const Mark*> order;
   for (const Mark& mark : marks_) {
-    // Of several panels one has every point.
+    // If there are several panels, each shows all points.
     if (mark.panel == marks_.front().panel && !mark.from_the_top && !mark.rows.empty()) order.push_back(&mark);
   }
   if ((!left && event->key() != Qt::Key_Right) || order.empty()) return QCustomPlot::keyPressEvent(event);
@@ -262,7 +262,7 @@ void MarkedPlot::keyPressEvent(QKeyEvent* event) {
   if (now != order.end())
     next = left ? (now == order.begin() ? now : now - 1) : (now + 1 == order.end() ? now : now + 1);
   const QPointF at = pixel_of(*(*next)->panel, {(*next)->x, (*next)->y});
-  click_mark(Mark(**next));  // selecting it may have all marks and panels made anew
+  click_mark(Mark(**next));  // A copy: the selection may rebuild all marks.
   hover_at(at);
 }
 

@@ -40,9 +40,9 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new ResultModel(this);
-  show_ceilings({});  // the columns, whose widths are set below
+  show_ceilings({});  // Creates the columns; their widths are set below.
   table_ = new PlainTable(model_, qtext(say::ceilings_page::title{}), content);
-  // Where a value comes from stays in sight: what is too long for a narrow window is the label.
+  // In a narrow window the label column shrinks, so that the source column stays visible.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   empty_ = new EmptyState(content, &workspace_);

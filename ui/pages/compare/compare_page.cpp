@@ -24,7 +24,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int widest_side = 210;  ///< pixels of a side's name on its chip
+constexpr int widest_side = 210;  ///< Maximum width in pixels of a side's name on its chip.
 constexpr int widest_text = 300;
 constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
@@ -36,7 +36,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
       workspace_(workspace),
       by_([this] {
         if (by_.id() != compared_by_) {
-          base_.set_id({});  // sides of another name
+          base_.set_id({});  // The names belong to another axis.
           other_.set_id({});
         }
         compared_by_ = by_.id();
@@ -128,7 +128,7 @@ void ComparePage::keep_choices() {
 
 void ComparePage::show_choices() {
   compared_by_ = by_.id();
-  found_.drop();  // it would take back what is chosen now
+  found_.drop();  // A pending result would restore the old choices.
   fall_behind();
 }
 
@@ -163,7 +163,7 @@ void ComparePage::add_content() {
   views_->addWidget(plot_);
   connect(plot_, &RatioPlot::point_clicked, this, [this](const ShownPoint& point) {
     tell_selected(point);
-    renew_mark();  // in the table
+    renew_mark();  // In the table.
   });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_of(*row, true);
@@ -234,7 +234,7 @@ void ComparePage::say_failed(const QString& reason) {
 
 void ComparePage::refresh() {
   found_.drop();
-  if (workspace_.gathering()) return sides_.drop();  // points_changed() follows
+  if (workspace_.gathering()) return sides_.drop();  // points_changed() follows.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   sides_.ask({.points = points,
               .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
@@ -252,7 +252,7 @@ ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const Outdated& 
   if (wanted != sides.axes.end()) {
     sides.axis = static_cast<std::size_t>(wanted - sides.axes.begin());
   } else {
-    // What sides have partners by.
+    // Default axis: the first whose sides share points.
     for (std::size_t i = 0; i < sides.axes.size() && !fullest; ++i) {
       fullest = fullest_side(points, sides.axes[i]);
       if (fullest) sides.axis = i;
@@ -290,7 +290,7 @@ void ComparePage::ask() {
                    : EmptyWords{qtext(say::compare_page::one_side{}), help.trimmed(), attnscope::second_sample});
     return;
   }
-  // What stands there stays until the new is there.
+  // The old content stays visible until the new one is ready.
   if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
   ComparedAsk asked{.sides = {.points = visible_,
                               .axis = *sides,
@@ -314,7 +314,7 @@ void ComparePage::show_comparison() {
 void ComparePage::offer_others() {
   std::vector<Option> others;
   const std::size_t sides = set_->view.sides.size();
-  if (sides > 1) {  // else it alone is offered
+  if (sides > 1) {  // A single side is offered without "all".
     others.push_back({.text = qtext(say::compare_page::all_others{.sides = sides}), .id = {}});
   }
   for (std::size_t side = 0; side < sides; ++side) {
@@ -334,7 +334,7 @@ void ComparePage::show_found(ComparedView found) {
     model_->set_table({shown_, &shown_->table()}, nullptr, std::move(found.rows));
   }
   {
-    const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
+    const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.
     table_->horizontalHeader()->setSortIndicator(std::max(0, model_->column_named(sorted_by_)), sort_order_);
   }
   longest_ = std::move(found.longest);
@@ -418,7 +418,7 @@ void ComparePage::fill_menu(QMenu& menu) {
   for (const bool of_other : {false, true}) {
     const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
     if (!point) continue;
-    // By the time one is chosen the table may be another.
+    // The table may change while the menu is open.
     menu.addAction(of_other ? qtext(say::compare_page::other_details{}) : qtext(say::compare_page::base_details{}),
                    this, [this, point] { tell_selected(*point); });
   }

@@ -17,11 +17,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int lines_for_all = 40;  ///< of text in the page's height; below, the answer stands for all words
+constexpr int lines_for_all = 40;  ///< In text lines of page height; below this, details are folded.
 
 QLabel* text_label(QWidget* parent) {
   auto* label = new QLabel(parent);
-  label->setTextFormat(Qt::PlainText);  // names are files' and devices'
+  label->setTextFormat(Qt::PlainText);  // Names come from files and devices.
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   return label;

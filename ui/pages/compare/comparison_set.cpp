@@ -20,9 +20,9 @@ using analysis::ComparedPair;
 using analysis::ComparedSide;
 using SidePtr = std::shared_ptr<const ComparedSide>;
 
-constexpr int measured_rows = 200;  ///< that columns are measured by
+constexpr int measured_rows = 200;  ///< Rows used to estimate column widths.
 
-/// What differs between the baseline and any of the sides: "driver 580.65 → 590.10".
+/// Returns the differences between the baseline and any candidate: "driver 580.65 → 590.10".
 QStringList differences_of(const analysis::ComparisonView& view, bool of_several) {
   struct Found {
     QString name;
@@ -145,7 +145,7 @@ std::optional<std::size_t> ShownComparison::line_of(Row point) const {
 bool ShownComparison::varies(const Field& setting) const {
   const std::vector<Row> examples = examples_of(setting, set_->table(), rows_);
   if (setting.role != FieldRole::knob) return examples.size() > 1;
-  // Of several knobs one may have the same value.
+  // Different knobs may have the same value.
   const auto text = [&](Row row) { return setting_value(setting, set_->table().spec(row)).text; };
   return std::ranges::any_of(examples, [&](Row row) { return text(row) != text(examples.front()); });
 }
@@ -156,7 +156,7 @@ bool ShownComparison::makes_sides(const Field& setting) const {
   });
 }
 
-/// A setting either has a column or is common to all lines.
+/// Each setting either has a column or is common to all lines.
 void ShownComparison::find_settings() {
   if (lines_.empty()) return;
   static const std::vector<Field> settings = point_settings();
@@ -168,7 +168,7 @@ void ShownComparison::find_settings() {
       varying_.push_back(&setting);
       continue;
     }
-    if (!is_always_shown(setting) && !is_set(setting, first)) continue;  // goes without saying
+    if (!is_always_shown(setting) && !is_set(setting, first)) continue;  // Default values are not listed.
     const QString text = setting_value(setting, first).text;
     if (!text.isEmpty()) words << QStringLiteral("%1 %2").arg(qtext(setting.label()), text);
   }
@@ -183,7 +183,7 @@ void ShownComparison::make_table() {
         *setting, [this](std::size_t line) { return set_->table().spec(rows_[line]); }, rows_.size()));
   }
   table_.drop("against");
-  // Why a row is undecided is its verdict's tip, and the menu has the command that would settle it.
+  // The tooltip of an UNDECIDED verdict says what would decide it; the menu offers the command.
   const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
   verdict->tip = [this, words = verdict->tip](std::size_t line) {
     const ComparedPair* of = pair(line);
@@ -200,7 +200,7 @@ void ShownComparison::make_table() {
   const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);
   table_.columns.insert(table_.columns.erase(place), std::make_move_iterator(settings.begin()),
                         std::make_move_iterator(settings.end()));
-  // What is read first is in sight, however many settings there are.
+  // Puts the ratio second, so that it is visible without scrolling.
   const auto ratio = std::ranges::find(table_.columns, "ratio", &analysis::Column::key);
   if (ratio != table_.columns.end()) std::rotate(table_.columns.begin() + 1, ratio, ratio + 1);
 }
@@ -208,7 +208,7 @@ void ShownComparison::make_table() {
 ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   ComparedView found{.asked = asked, .set = asked.known};
   if (found.set == nullptr) found.set = compare_sides(asked.sides, outdated);
-  if (found.set == nullptr) return found;  // nobody waits for it
+  if (found.set == nullptr) return found;  // Cancelled.
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
   const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;

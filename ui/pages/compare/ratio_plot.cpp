@@ -94,7 +94,7 @@ void RatioPlot::set_up_axes() {
       ratios.take(pair.verdict.time.interval.high);
     }
   }
-  // As far above 1 as below: twice and half are alike far off.
+  // Symmetric around 1 on a log scale.
   QCPAxis* ratio = xAxis;
   ratio->setScaleType(QCPAxis::stLogarithmic);
   const double end = std::exp(1.1 * std::max(std::log(ratios.high), -std::log(ratios.low)));
@@ -133,7 +133,7 @@ void RatioPlot::draw_group(std::size_t group, const std::vector<std::size_t>& li
       decided->addData(time.ratio, y);
       bars->addData(time.ratio - time.interval.low, time.interval.high - time.ratio);
     }
-    std::vector<Row> both = pair.other;  // a ratio is of both sides
+    std::vector<Row> both = pair.other;  // A ratio refers to points of both sides.
     both.insert(both.end(), pair.base.begin(), pair.base.end());
     add_mark(graphs.of(mark_of_values(provenance_of(points_->table(), pair))),
              {axisRect(), time.ratio, y, group, line, std::move(both)});

@@ -19,7 +19,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// The runs of some points, the oldest first.
+/// Runs of the points, oldest first.
 class Runs {
  public:
   explicit Runs(const PointSet& points) : points_(points) {
@@ -34,13 +34,13 @@ class Runs {
   }
 
   [[nodiscard]] const std::vector<analysis::RunIndex>& order() const { return order_; }
-  /// "runs.attnscope", with its folder where several folders have a file of that name.
+  /// File name, with its folder if several folders have a file of that name.
   [[nodiscard]] QString file(analysis::RunIndex run) const {
     const QFileInfo file(points_.run(run).file);
     if (paths_.at(file.fileName()).size() < 2) return one_line(file.fileName());
     return one_line(QStringLiteral("%1/%2").arg(file.dir().dirName(), file.fileName()));
   }
-  /// A name for each run that no run before it has: with its file, its device, a number.
+  /// Returns a name that is not in `taken`: the title, then with file, device, or a number.
   [[nodiscard]] QString name(analysis::RunIndex run, const std::vector<QString>& taken) const {
     const RunInfo& info = points_.run(run);
     QString title = info.title.isEmpty() ? run_title(info.summary) : info.title;
@@ -57,11 +57,11 @@ class Runs {
  private:
   const PointSet& points_;
   std::vector<analysis::RunIndex> order_;
-  std::map<QString, std::set<QString>> paths_;  ///< by name
+  std::map<QString, std::set<QString>> paths_;  ///< By file name.
   std::set<QString> files_;
 };
 
-/// Sides of runs, by a name of each; `name` is told those before it.
+/// Adds an axis with one side per distinct name of a run. `name` gets the run and the names so far.
 template <class Name>
 void add_axis_of_runs(const PointSet& points, const Runs& runs, const char* key, const Message& label, Name name,
                       std::vector<SideAxis>& axes) {
@@ -100,11 +100,12 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
   return sides;
 }
 
-/// Fields that partners share.
+/// Returns the fields that points compared with each other have in common.
 std::vector<analysis::FacetPtr> facets_beside(const SideAxis& sides) {
   const std::vector<analysis::PointAxis> known = analysis::point_axes();
   const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
-  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);  // runs have theirs
+  // Runs differ in their device, too.
+  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);
   return analysis::facets_beside(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
 }
 
@@ -125,7 +126,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   };
   const auto summary = [&](analysis::RunIndex run) -> const RunSummary& { return points.run(run).summary; };
   using Taken = std::vector<QString>;
-  // Who opens two files wants them compared.
+  // Files come first: two open files are usually meant to be compared.
   add("file", say::compare_page::by_file{}, [&](auto run, const Taken&) { return runs.file(run); });
   add("run", say::compare_page::by_run{}, [&](auto run, const Taken& taken) { return runs.name(run, taken); });
   add("program", say::compare_page::by_program{},
@@ -145,7 +146,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 }
 
 std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis) {
-  // What each point is beside the axis, with its side: each once, ascending.
+  // For each row, the code of its other fields and its side; sorted, without duplicates.
   const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());

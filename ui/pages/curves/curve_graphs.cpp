@@ -16,11 +16,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double alike_marks = 0.02;  ///< relative: on these axes such marks are one
-constexpr double rim = 5;             ///< pixels that a covered mark is larger
-constexpr int most_rims = 3;          ///< beyond, marks would hide their neighbours
-constexpr double line_rim = 2.5;      ///< pixels that a covered line is wider
-constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
+constexpr double alike_marks = 0.02;  ///< Relative distance below which two marks coincide.
+constexpr double rim = 5;             ///< In pixels: extra size of a covered mark.
+constexpr int most_rims = 3;          ///< Maximum number of such steps, so that marks do not hide their neighbors.
+constexpr double line_rim = 2.5;      ///< In pixels: extra width of a covered line.
+constexpr double lone_dash = 1.07;    ///< Factor of N: half length of the dash that shows theory at a single N.
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
   QVector<double> minus;
@@ -40,7 +40,6 @@ void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QC
   bars->setSymbolGap(0);
 }
 
-/// A disc's upper half.
 QPainterPath upper_half() {
   QPainterPath half;
   half.moveTo(disc_size / 2, 0);
@@ -49,7 +48,7 @@ QPainterPath upper_half() {
   return half;
 }
 
-/// Over the curve's marks, where points are marked otherwise.
+/// Draws other markers over those of the curve for points that satisfy `is_so`.
 void add_marks_over(QCustomPlot& plot, const Curve& curve, const QString& name, QCPLayer* layer,
                     const QCPScatterStyle& style, const std::function<bool(const CurvePoint&)>& is_so) {
   if (std::ranges::none_of(curve.points, is_so)) return;
@@ -65,7 +64,7 @@ bool is_extrapolated(const CurvePoint& point) {
   return point.provenance == Provenance::extrapolated;
 }
 
-/// Whether the marks of two curves fall on one another at some N.
+/// Returns whether marks of the curves coincide at some N.
 bool coincide(const Curve& a, const Curve& b) {
   if (a.kind != CurveKind::measured || b.kind != CurveKind::measured || a.quantity != b.quantity) return false;
   return std::ranges::any_of(a.points, [&](const CurvePoint& point) {
@@ -75,25 +74,25 @@ bool coincide(const Curve& a, const Curve& b) {
   });
 }
 
-/// Theory and simulation lie below measurements. An older run lies below the newest, whose bytes may be the very same,
-/// whatever both are.
+/// Theory and simulation are drawn below measurements. An older run is drawn below the newest, since byte counts are
+/// often equal.
 bool is_below_measurements(const Curve& curve) {
   return curve.name.age > 0 || curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated;
 }
 
-/// Whose the colour is, for the legend; nothing where the curve has none of its own.
+/// Adds the meaning of the curve's color to the legend, if it has its own color.
 void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
   if (curve.hue >= 0) {
     if (!curve.paler) legend.add_color(to_qstring(curve.hue_words), color, false, to_qstring(curve.label));
     return;
   }
   if (curve.paler || curve.name.algorithm.empty()) return;
-  // A chip above the plot has an algorithm's colour, but no device's shade of it.
+  // The chip above the plot shows the algorithm's color, but not the shades of its devices.
   legend.add_color(to_qstring(owner_words(curve.name)), color, curve.name.device.empty(), to_qstring(curve.label));
 }
 
-/// `covered`: how many curves drawn above this one lie upon it; each makes its marks and line larger, so that a rim of
-/// them is seen.
+/// `covered`: number of curves drawn above this one that coincide with it. Each makes markers and line larger, so that
+/// a rim stays visible.
 void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered,
                bool hidden) {
   const QColor color = curve_color(curve, colors);
@@ -107,7 +106,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     n.append(point.n);
     values.append(point.value);
   }
-  // Theory has no marks: at a single N it would be a line without length.
+  // Theory has no markers, so a single N is drawn as a dash.
   if (!measured && n.size() == 1) {
     n = {n[0] / lone_dash, n[0] * lone_dash};
     values.append(values[0]);
@@ -115,11 +114,11 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   graph->setData(n, values, true);
   if (measured) {
     QPen pen = graph->pen();
-    // A dash grows with its line: of dotted ones the marks alone tell.
+    // Dashes grow with the line width, so dotted lines keep theirs.
     if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim);
     graph->setPen(pen);
     QCPScatterStyle marks = scatter_of(curve, color, colors.background);
-    // What lies below all measurements is larger than the largest of them.
+    // Curves below the measurements need markers larger than the largest of those.
     const int most = most_rims + (is_below_measurements(curve) ? 1 : 0);
     marks.setSize(marks.size() + std::min(covered, most) * rim);
     graph->setScatterStyle(marks);
@@ -133,18 +132,18 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   graph->setVisible(!hidden);
   if (hidden) return;
   if (slowed_by_clocks(curve)) {
-    // The upper half of the marks, emptied.
+    // Empties the upper half of the markers.
     add_marks_over(plot, curve, throttled_words(), graph->layer(),
                    {upper_half(), QPen(color, 1.5), colors.background, path_unit_size}, &CurvePoint::throttled);
   }
-  // With a plus where a simulation was continued from a part.
+  // Adds a plus where a simulation is extrapolated.
   const auto part = std::ranges::find_if(curve.points, is_extrapolated);
   if (!measured || part == curve.points.end()) return;
   add_marks_over(plot, curve, extrapolated_words(), graph->layer(),
                  scatter_of(mark_of(curve, *part), color, colors.background), is_extrapolated);
 }
 
-/// What marks mean that are unlike their curve's, in the legend.
+/// Adds a legend entry for special markers.
 void add_sample(QCustomPlot& plot, const QString& words, SampleMark mark, PlotLegend& legend) {
   const PlotColors colors = plot_colors(plot.palette());
   QCPGraph* sample = add_marks(*plot.axisRect(), scatter_of(mark, colors.muted, colors.background));
@@ -197,7 +196,7 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
                       const IsHidden& is_hidden) {
   const PlotColors colors = plot_colors(plot.palette());
   for (const Curve& curve : curves) {
-    // A layer comes before the order within one: what is simulated is covered by every measured curve that lies on it.
+    // Layers come first: a simulated curve is covered by every coinciding measured curve, whatever their order.
     const auto lies_above = [&](const Curve& other) {
       const bool below = is_below_measurements(curve);
       return is_below_measurements(other) == below ? &other > &curve : below;
@@ -219,28 +218,28 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
 
 namespace {
 
-constexpr double label_top = 0.08;  ///< shares of the axes' height
+constexpr double label_top = 0.08;  ///< The following are fractions of the axes' height.
 constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
 constexpr double band_strength = 34 / 255.0;
 constexpr double bar_strength = 90 / 255.0;
-constexpr double band_gap = 3;         ///< pixels
-constexpr std::size_t most_drawn = 3;  ///< more would hide one another
+constexpr double band_gap = 3;         ///< In pixels.
+constexpr std::size_t most_drawn = 3;  ///< With more bands, fills would hide each other.
 constexpr double edge_strength = 130 / 255.0;
 constexpr double label_ground = 190 / 255.0;
-constexpr double label_room = 1.25;  ///< the ratio of two N between which a label finds room
+constexpr double label_room = 1.25;  ///< Minimum ratio of N between two labels.
 
-/// A position at an N and a share of the axes' height.
+/// Places an item at an N and a fraction of the axes' height.
 void place(QCPItemPosition* position, double n, double share) {
   position->setTypeX(QCPItemPosition::ptPlotCoords);
   position->setTypeY(QCPItemPosition::ptAxisRectRatio);
   position->setCoords(n, share);
 }
 
-/// Filled only where no other lies over it: two fills would mix to a colour that is neither's.
+/// Filled only if no other band overlaps: mixed fills would have a meaningless color.
 void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, const QColor& color, bool filled) {
   auto* band = new QCPItemRect(&plot);
-  band->setLayer(QStringLiteral("grid"));  // below everything that was measured
+  band->setLayer(QStringLiteral("grid"));  // Below all data.
   place(band->topLeft, at.n_low, 0);
   place(band->bottomRight, at.n_high, 1);
   band->setPen(QPen(faded(color, edge_strength), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
@@ -261,7 +260,7 @@ QString label_words(const Boundary& boundary) {
   return qtext(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
 }
 
-/// `left`: of the line at that N, along which it is written.
+/// `left`: the label is left of the vertical line at `n`.
 void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left, const QColor& color) {
   auto* label = new QCPItemText(&plot);
   label->setText(label_words(boundary));
@@ -269,13 +268,12 @@ void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left,
   label->setColor(color);
   label->setRotation(-90);
   label->setBrush(faded(plot_colors(plot.palette()).background,
-                        label_ground));  // a curve that crosses it stays in sight, and the words legible
+                        label_ground));  // A translucent background keeps crossing curves visible.
   label->setPositionAlignment(Qt::AlignRight | (left ? Qt::AlignBottom : Qt::AlignTop));
   place(label->position, n, label_top);
 }
 
-/// Bands that would lie over one another become bars, one below the other, each with its label beside it, on the side
-/// that has more room.
+/// Draws overlapping bands as bars, one below another, each with its label on the side with more room.
 void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
               const BandColor& color_of) {
   const PlotColors colors = plot_colors(plot.palette());
@@ -305,7 +303,7 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
     bar->setBrush(faded(color, bar_strength));
     for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
                                   static_cast<QCPAbstractItem*>(bar)}) {
-      item->setLayer(QStringLiteral("grid"));  // below everything that was measured
+      item->setLayer(QStringLiteral("grid"));  // Below all data.
     }
   }
 }
@@ -322,7 +320,7 @@ void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundari
     add_band(plot, boundary.at, color_of(boundary), alone);
     add_tick(plot, boundary.at.n_nominal, color_of(boundary));
   }
-  // Each is written along the line at which its band ends, inside, or outside where another's line is as near.
+  // Labels run along the upper end of their band: inside, or outside if another label is too close.
   std::vector<const Boundary*> order;
   order.reserve(boundaries.size());
   for (const Boundary& boundary : boundaries) order.push_back(&boundary);
@@ -363,7 +361,7 @@ QCPItemText* add_text(QCustomPlot& plot, const QString& text, const QColor& colo
 std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   const PlotColors colors = plot_colors(plot.palette());
   std::map<double, int> stacked;
-  std::map<QString, double> named;  ///< by words, the last N beside which they stand
+  std::map<QString, double> named;  ///< Last N with a label, by label text.
   std::vector<double> heights;
   const double shortest = shortest_length(set);
   for (const FailedPoint& point : set.failed) {
@@ -377,8 +375,8 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     const auto [known, fresh] = named.try_emplace(label, point.n);
-    // The points of a family come in the order of their N: beside the first of its kind there is room, unless nothing
-    // ran at all, and beside each that lies an octave further.
+    // The points of a family are in ascending N. The first one is labeled if there is room, and then each that is at
+    // least twice as far.
     if (point.n > shortest && (fresh || point.n >= 2 * known->second)) {
       known->second = point.n;
       QCPItemText* words = add_text(plot, qtext(title(disposition)), color, point.n, heights.back());

@@ -38,7 +38,7 @@ QString about_algorithm(const std::string& name) {
                                                               to_qstring(algorithm->facts().source));
 }
 
-/// Over N unless the page says otherwise.
+/// Filter for plots over N, with the facets of all curves.
 ProblemFilter new_curve_filter() {
   std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
   for (const analysis::FacetPtr& facet : analysis::all_curve_facets()) {
@@ -252,7 +252,7 @@ analysis::FacetPtr IoCurvePage::group() const {
 
 std::string IoCurvePage::shown_metric() const {
   if (!metric_key().isEmpty()) return plotted_.key();
-  // Of the two levels of bytes the one that does not depend on the L2.
+  // Of both memory levels, the one that does not depend on L2.
   switch (ordinate_) {
     case Ordinate::bytes:
       return std::string(metric_key::l2_sm_bytes);
@@ -334,10 +334,10 @@ CurveRequest IoCurvePage::request() const {
 }
 
 void IoCurvePage::refresh(bool keep_view) {
-  if (plot_ == nullptr) return;  // not yet made
+  if (plot_ == nullptr) return;  // Called during construction.
   know_axes();
   narrow_to_axes();
-  // Of several requests the last one holds, but a view that one of them gave up is not kept.
+  // The last request counts, except that a zoom dropped by an earlier pending one stays dropped.
   keeps_view_ = keep_view && (keeps_view_ || !looks());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
@@ -385,7 +385,7 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
   }
   const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
   if (std::ranges::any_of(filter().rows(), shown)) return {};
-  // Theory alone would look like a result.
+  // Theory without measurements would look like a result.
   if (ordinate() == Ordinate::bytes) {
     return EmptyWords{qtext(say::curve_page::no_bytes{}), qtext(say::curve_page::no_bytes_help{})};
   }
@@ -393,7 +393,7 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
 }
 
 void IoCurvePage::show_toggles() {
-  // Theory speaks of bytes.
+  // Theory models bytes only.
   const bool bytes = over_n() && ordinate() == Ordinate::bytes;
   for (QAction* action : {dram_, sm_l2_, compulsory_}) {
     action->setVisible(bytes);
@@ -425,13 +425,13 @@ void IoCurvePage::refresh_algorithms() {
     const auto there = present.extract(std::string(algorithm->name()));
     offer(std::string(algorithm->name()), there.empty() ? nullptr : &there.mapped());
   }
-  // What is not ours is offered only while it is there.
+  // Imported programs are offered only while they have points.
   for (const auto& [name, entry] : present) offer(name, &entry);
   show_algorithms();
 }
 
 void IoCurvePage::show_algorithms() {
-  constexpr qsizetype longest_name = 24;  // the whole stands in the tip
+  constexpr qsizetype longest_name = 24;  // The tooltip has the full name.
   std::vector<SetChip::Item> items;
   for (const auto& [name, shown, help] : offered_) {
     items.push_back({.text = shortened(short_title(name), longest_name),

@@ -22,7 +22,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// "558 – 598", in the value's own unit where all three read in it; empty where the ends read alike.
+/// "558 – 598" in the value's unit, or with units if they differ; empty if the ends are equal when formatted.
 QString format_range(const CurvePoint& point, const Curve& quantity) {
   QString low = format_quantity(point.low, quantity);
   const QString high = format_quantity(point.high, quantity);
@@ -39,7 +39,7 @@ const CurvePoint* point_at(const Curve& curve, double n) {
   return at == curve.points.end() || at->n != n ? nullptr : &*at;
 }
 
-/// Everything read out at one N, gathered curve by curve.
+/// Collects the read-out at one N, curve by curve.
 class ColumnBuilder {
  public:
   ColumnBuilder(const CurveSet& set, const PlotColors& colors, double n) : set_(set), colors_(colors), n_(n) {
@@ -75,7 +75,7 @@ class ColumnBuilder {
     if (at->row) {
       note_source(curve, *at);
       value += beside_value(curve, *at);
-      // Another curve of the algorithm may be of another tile, and "x model" is of this one.
+      // Another curve of the algorithm may have another tile, and "x model" refers to this one.
       const Config& tile = set_.table().tile_of(*at->row);
       if (tile_stated(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
     }
@@ -92,7 +92,7 @@ class ColumnBuilder {
     if (!slowed.contains(title)) slowed << title;
   }
 
-  /// How often it was measured, its range, and how many times its model it is.
+  /// Number of measurements, range, and ratio to the model.
   [[nodiscard]] QString beside_value(const Curve& curve, const CurvePoint& at) const {
     QString text;
     QStringList details;
@@ -126,10 +126,10 @@ class ColumnBuilder {
   const CurveSet& set_;
   const PlotColors& colors_;
   double n_;
-  std::set<std::string> compared_;  ///< beside their model: it needs no row of its own
+  std::set<std::string> compared_;  ///< Their model needs no row of its own.
   std::vector<std::pair<double, HoverRow>> rows_;
   bool unsettled_ = false;
-  std::map<QString, QStringList> throttled_;  ///< algorithms, by the reason
+  std::map<QString, QStringList> throttled_;  ///< Algorithms by throttle reason.
 };
 
 }  // namespace
@@ -150,15 +150,15 @@ std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColo
 namespace {
 
 constexpr int least_right_margin = 14;
-constexpr int least_with_residuals = 420;  ///< leaves axes and panel 300 pixels, between title and legend
-constexpr double guide_reach = 60;         ///< pixels from the pointer to the N that it reads
+constexpr int least_with_residuals = 420;  ///< Leaves at least 300 pixels for axes and panel, between title and legend.
+constexpr double guide_reach = 60;         ///< In pixels, from the pointer to the N that it reads.
 
 struct View {
   QCPRange n;
   QCPRange value;
 };
 
-/// The ranges that show everything of a set, with margins.
+/// Returns the ranges that show the whole set, with margins.
 View whole_view(const CurveSet& set, bool log_x, bool log_y) {
   Extent n;
   Extent value;
@@ -175,7 +175,7 @@ View whole_view(const CurveSet& set, bool log_x, bool log_y) {
   if (n.high <= 0) n = {256, 16384};
   const double margin = n.low < n.high ? 1.25 : 4;
   const double step = n.low < n.high ? 0.06 * (n.high - n.low) : 0.5;
-  // Metrics of their own scale have no orders of magnitude between them.
+  // Metrics other than bytes and time usually span less than a decade.
   const double room = set.axis ? 1.6 : 3;
   return {log_x ? QCPRange(n.low / margin, n.high * margin) : QCPRange(n.low - step, n.high + step),
           log_y ? QCPRange(value.low / (set.axis ? 1.6 : 2), value.high * room)
@@ -188,7 +188,7 @@ IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent) {
   setNoAntialiasingOnDrag(true);
   xAxis->setScaleType(QCPAxis::stLogarithmic);
   xAxis->setTicker(length_ticker());
-  // Theory and simulation lie below what was measured.
+  // Theory and simulation are drawn below measurements.
   addLayer(theory_layer(), layer(QStringLiteral("main")), limBelow);
   addLayer(older_layer(), layer(theory_layer()), limBelow);
   connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
@@ -225,7 +225,7 @@ QStringList IoPlot::names() const {
 CurveSet IoPlot::in_sight() const {
   CurveSet shown = set_;
   std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
-  // Marks and bands go with an algorithm of which nothing is left.
+  // Failed points and bands of an algorithm disappear with its last curve.
   const auto gone = [&](const auto& mark) {
     const auto of_its_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
     return std::ranges::any_of(set_.curves, of_its_algorithm) && std::ranges::none_of(shown.curves, of_its_algorithm);
@@ -237,7 +237,7 @@ CurveSet IoPlot::in_sight() const {
     };
     return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
   });
-  // A legend does not speak of a band that lies beside the axes.
+  // Bands outside the axes have no legend entry.
   const View view = whole_view(set_, log_x(), log_y());
   std::erase_if(shown.boundaries,
                 [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
@@ -284,7 +284,7 @@ void IoPlot::draw_contents() {
   if (shown_.boundaries.size() <= most_bands) {
     const QCPRange n = whole_view(set_, log_x(), log_y()).n;
     add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
-      // The colour of its curves, which may be a device's.
+      // The color of the band's curves, which may be that of a device.
       const PlotColors colors = plot_colors(palette());
       const auto curve = std::ranges::find_if(shown_.curves, [&](const Curve& each) {
         return each.name.algorithm == band.algorithm && each.name.device == band.device &&
@@ -305,7 +305,7 @@ void IoPlot::find_marks(const std::vector<double>& failed_heights) {
   for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
     marks_.push_back({axisRect(), shown_.failed[i].n, failed_heights[i], 0, i, {shown_.failed[i].row}, true});
   }
-  // The first curve comes last: a click on points at one place is meant for it.
+  // In reverse order, so that the first curve gets the click if points coincide.
   for (std::size_t c = shown_.curves.size(); c-- > 0;) {
     const std::vector<CurvePoint>& points = shown_.curves[c].points;
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -354,7 +354,7 @@ void IoPlot::name_axes() {
 void IoPlot::name_axes_of_metric() {
   const Metric* metric = find_metric(set_.metric);
   Extent values;
-  bool octaves = true;  // 1, 2, 4, 8 GPUs: ticks stand where points do
+  bool octaves = true;  // Powers of two (1, 2, 4, 8 GPUs) have a tick at each point.
   for (const Curve& curve : set_.curves) {
     for (const CurvePoint& point : curve.points) {
       values.take(point.high);

@@ -15,8 +15,8 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int row = 2;                    ///< of the layout, below title and axes
-constexpr double narrowest_reach = 0.05;  ///< of the axis, to both sides of 1
+constexpr int row = 2;                    ///< Row of the plot layout, below title and axes.
+constexpr double narrowest_reach = 0.05;  ///< Minimum axis range on both sides of 1.
 constexpr double share_of_plot = 2.4;
 
 bool has_residuals(const Curve& curve) {
@@ -40,7 +40,7 @@ void ResidualPanel::close() {
 void ResidualPanel::open(PlotLegend& legend) {
   if (rect_ == nullptr) {
     rect_ = new QCPAxisRect(&plot_);
-    // The legend is laid out after this: the row below the main plot is free.
+    // The legend is laid out later, so the row below the main plot can be used.
     legend.remove();
     plot_.plotLayout()->addElement(row, 0, rect_);
     rect_->setRangeZoom(Qt::Orientations());

@@ -21,9 +21,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr qsizetype most_checks = 100;
-constexpr qsizetype longest_word = 4000;  ///< characters: a label of more blocks the window
+constexpr qsizetype longest_word = 4000;  ///< In characters; laying out a longer label would block the window.
 
-/// With a shape, for who does not see the color.
+/// The symbol makes the state readable without color.
 QString state_of(const ShownCheck& check) {
   return check.ok ? QStringLiteral("✓ ") + qtext(say::doctor_page::ok{})
                   : QStringLiteral("✕ ") + qtext(say::doctor_page::problem{});
@@ -93,7 +93,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   database_ = new DatabaseField(row);
   auto* label = new QLabel(qtext(say::doctor_page::into{}), row);
   label->setBuddy(database_->path());
-  database_->path()->setAccessibleName(label->text());  // readers look for a label beside the field alone
+  database_->path()->setAccessibleName(label->text());  // Screen readers only use a label directly next to the field.
   fields->addWidget(label);
   fields->addWidget(database_, 1);
   column.addWidget(row);
@@ -198,7 +198,7 @@ void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summ
     text->setText(words_of(check));
     text->setAccessibleName(state_of(check) + QStringLiteral(", ") + text->text());
     text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    text->setMinimumWidth(1);  // a path that is a long word is cut, and widens no window
+    text->setMinimumWidth(1);  // Long paths are cut and do not widen the window.
     grid->addWidget(text, line++, 1);
   }
   grid->setRowStretch(line, 1);
@@ -232,7 +232,7 @@ void DoctorPage::offer() {
   ceilings_->setEnabled(why.isEmpty());
   ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::doctor_page::ceilings_help{}) : why));
   stop_->setEnabled(busy_);
-  // What stands in the way is known once doctor has answered.
+  // The obstacle is known once doctor has answered.
   progress_->setText(told_.isEmpty() && !program_.running() ? why : told_);
   progress_->setVisible(!progress_->text().isEmpty());
 }

@@ -154,7 +154,7 @@ int FittedTable::width_of(const QFontMetrics& metrics, const QString& text) {
 }
 
 void FittedTable::fit() {
-  constexpr int room = 18;  // padding of a cell, including the style's
+  constexpr int room = 18;  // Cell padding, including the style's.
   const int rows = model()->rowCount();
   const int columns = model()->columnCount();
   QFont bold = font();

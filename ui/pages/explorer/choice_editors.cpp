@@ -38,12 +38,12 @@ std::vector<int> every(int step, int least, int most) {
   return stops;
 }
 
-/// Round numbers of the whole range where the field does not say what is usual.
+/// Returns round numbers over the whole range if the field has no usual values.
 std::vector<int> stops_of(const Field& field) {
   constexpr int few = 16;
   const OfferedRange& offered = field.offered;
   if (field.role == FieldRole::knob && field.largest > few) {
-    std::vector<int> stops{0};  // the algorithm's choice
+    std::vector<int> stops{0};  // 0: the algorithm chooses.
     std::ranges::copy(round_stops(1, to_int(field.largest)), std::back_inserter(stops));
     return stops;
   }
@@ -53,12 +53,12 @@ std::vector<int> stops_of(const Field& field) {
   return every(offered.step, least, most);
 }
 
-/// All that there are for that algorithm, where it states them.
+/// Returns all values that the algorithm supports, if it declares them.
 std::vector<int> stated_stops(const Field& field, const Facts& facts) {
   if (field.written_for != nullptr) return field.written_for(facts);
   const auto knob = std::ranges::find(facts.knobs, field.name, &Knob::name);
   if (knob == facts.knobs.end() || knob->values.empty()) return {};
-  std::vector<int> stops{0};  // the algorithm's choice
+  std::vector<int> stops{0};  // 0: the algorithm chooses.
   for (const std::int64_t value : knob->values) stops.push_back(to_int(value));
   std::ranges::sort(stops);
   return stops;
@@ -72,7 +72,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
   grid_->setHorizontalSpacing(6);
   grid_->setVerticalSpacing(4);
   grid_->setColumnStretch(slider_column, 1);
-  // The tile first: it is what the page is about. What a number is known by comes before what is one of several.
+  // Tile first, then numbers, then lists.
   const auto add_those = [this](auto wanted) {
     for (const Field& field : fields_) {
       if (wanted(field)) add_field(field);
@@ -200,7 +200,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
                       wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
     const PointSpec& spec = choices.point.spec;
     if (wide != nullptr) {
-      // What follows it goes with it while both are equal.
+      // While both are equal, one editor changes both.
       const bool both = wide->equal_in(spec);
       const QString words = qtext(both ? wide->label() : field.label());
       const QString tip = plain_tip(qtext(both ? wide->help() : field.help()));
@@ -220,7 +220,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
 
 void ChoiceEditors::add_real_number(const Field& field) {
   constexpr int decimals = 2;
-  constexpr double last = 0.01;  // below what the field does not take itself
+  constexpr double last = 0.01;  // Keeps an exclusive upper bound out of reach.
   constexpr int steps = 20;
   const bool bounded = field.below > field.least;
   const QString name = to_qstring(field.name);
@@ -273,7 +273,7 @@ void ChoiceEditors::add_padding() {
 }
 
 void ChoiceEditors::add_what_if() {
-  // Percent, for the editors hold whole numbers: 200 doubles it.
+  // In percent, since the editors take integers: 200 doubles the rate.
   constexpr int percent = 100;
   const std::vector<int> stops{50, 75, 100, 125, 150, 200, 250, 300, 400};
   const std::array words{

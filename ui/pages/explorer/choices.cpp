@@ -36,7 +36,7 @@ const Knob* knob_of(const Algorithm& algorithm, std::string_view name) {
   return found == knobs.end() ? nullptr : &*found;
 }
 
-/// Another algorithm states other knobs, and other words for those that it shares.
+/// Drops knobs and knob values that the new algorithm does not have.
 void drop_foreign_knobs(ExplorerChoices& choices) {
   const Knobs given = choices.point.spec.knobs;
   for (const auto& [name, value] : given) {
@@ -87,7 +87,7 @@ const WhatIfChoice* find_what_if(std::string_view name) {
 Chosen choose_bytes(std::int64_t& target, const QString& text) {
   bool whole = false;
   const qint64 bytes = text.toLongLong(&whole);
-  constexpr qint64 most = qint64{1} << 30U;  // no block has more, and sums of it stay numbers
+  constexpr qint64 most = qint64{1} << 30U;  // Far above any GPU, and small enough for sums.
   if (!whole || bytes < 0 || bytes > most)
     return Failure{make_message("'{}' is no number of bytes.", text.toStdString())};
   target = bytes;
@@ -105,12 +105,12 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
     return Failure{make_message("{} is out of range.", std::get<std::int64_t>(*value))};
   }
   if (Chosen done = field.set(spec, *value); !done) return done;
-  // Two that were equal stay so: a square problem is one slider.
+  // Values that were equal stay equal: a square problem has one slider.
   for (const Field& other : point_fields()) {
     if (other.follows == field.name && other.get(spec) == before) other.restore(spec, field.get(spec));
   }
   if (spec.tile != tile) {
-    // A tile that is chosen by hand is no rule's, and what was chosen for another one goes with that.
+    // A tile chosen by the user replaces the rule's; knobs tied to the old tile are reset.
     choices.m_bytes.reset();
     const Knobs given = spec.knobs;
     for (const auto& [name, chosen] : given) {
@@ -121,7 +121,7 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
   return std::monostate();
 }
 
-/// A type, then those that the algorithm has.
+/// Returns `first`, then all types of the algorithm.
 std::vector<DType> dtypes_from(DType first, const Algorithm& algorithm) {
   std::vector<DType> all{first};
   std::ranges::copy(algorithm.facts().dtypes, std::back_inserter(all));
@@ -160,7 +160,7 @@ ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& alg
   next.m_bytes.reset();
   std::vector<int> dims{static_cast<int>(spec.problem.d)};
   std::ranges::copy(wanted.facts().head_dims, std::back_inserter(dims));
-  // What is nearest to what was chosen comes first.
+  // The most similar problem comes first.
   for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
     for (const int d : dims) {
       for (const DType dtype : dtypes_from(like.dtype, wanted)) {
@@ -216,13 +216,13 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices) {
     const QJsonValue value = json[name];
     if (value.isString()) (void)choose(choices, name, value.toString());
   };
-  // Knobs are those of the algorithm, and go with another tile.
+  // Knobs depend on the algorithm, and some on the tile.
   take(algorithm_key);
   take(device_key);
   for (const Field& field : point_fields()) {
     if (field.role != FieldRole::algorithm) take(to_qstring(field.name));
   }
-  // What another took with it that was equal has its own value.
+  // Fields that follow another one have their own values.
   for (const Field& field : point_fields()) {
     if (!field.follows.empty()) take(to_qstring(field.name));
   }
@@ -270,7 +270,7 @@ Explored work_out(ExplorerChoices choices) {
 }
 
 QString short_title(const ExplorerChoices& choices) {
-  constexpr qsizetype longest = 24;  // of a kernel of the user's own it may be long
+  constexpr qsizetype longest = 24;  // User-defined kernels may have long names.
   const PointSpec& spec = choices.point.spec;
   return QStringLiteral("%1 %2 × %3")
       .arg(shortened(short_title(spec.algorithm), longest))
@@ -281,7 +281,7 @@ QString short_title(const ExplorerChoices& choices) {
 std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name) {
   for (const LoadedRun& run : workspace.runs()) {
     if (run.info->summary.device_name != name) continue;
-    // A file may say anything: what no GPU can have is not worked with.
+    // Data of a file is untrusted: ignore impossible limits.
     if (!wrong_gpu(own_gpu_like(run.info->summary.limits, "recorded")).empty()) continue;
     DeviceLimits limits = run.info->summary.limits;
     limits.name = name;

@@ -13,7 +13,7 @@
 namespace attnscope::ui {
 
 QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time) {
-  if (!predicts_time) {  // its registers, and with them what limits it, are known once it is compiled
+  if (!predicts_time) {  // Its register count, and so its occupancy limiter, is unknown before compilation.
     return qtext(say::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the explorer's page is made of.
+// Builds the widgets of the explorer page.
 #include <QHBoxLayout>
 #include <QScrollBar>
 #include <QTimer>
@@ -64,7 +64,7 @@ void ExplorerPage::build_bar() {
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
   pin_button_ = button(QStringLiteral("pin"), qtext(say::explorer_page::pin{}), qtext(say::explorer_page::pin_help{}));
   connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
-  // Icons alone would say nothing to a screen reader, and the words are short.
+  // Short text instead of icons, for screen readers.
   QAction* undo = undo_.createUndoAction(this, qtext(say::explorer_page::undo{}));
   undo->setShortcut(QKeySequence::Undo);
   QAction* redo = undo_.createRedoAction(this, qtext(say::explorer_page::redo{}));
@@ -82,7 +82,7 @@ void ExplorerPage::build_bar() {
     });
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
   }
-  // What comes and goes stands last, so that nothing else moves under the mouse.
+  // Optional buttons come last, so that no other control moves.
   unpin_button_ = button(QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
   connect(unpin_button_, &QPushButton::clicked, this, &ExplorerPage::unpin);
   nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
@@ -156,7 +156,7 @@ void ExplorerPage::follow_measuring() {
   connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
   connect(measuring_, &MeasuringCard::changed, this, &ExplorerPage::show_recorded);
   const auto show_result = [this] {
-    // Heights are the new ones only once what was posted for the layout is through.
+    // Heights are valid only after the pending layout events.
     QTimer::singleShot(0, this, [this] {
       if (keeps_result_seen_) card_area_->ensureWidgetVisible(measuring_->table());
     });
@@ -165,7 +165,7 @@ void ExplorerPage::follow_measuring() {
     keeps_result_seen_ = true;
     show_result();
   });
-  // The file is read a moment later, and what it tells makes cards above higher.
+  // The file is read later, and its data increases the height of cards above.
   connect(card_area_->verticalScrollBar(), &QScrollBar::rangeChanged, this, show_result);
   connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { keeps_result_seen_ = false; });
 }

@@ -32,12 +32,12 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double editors_width = 18.5;  ///< lines of text
+constexpr double editors_width = 18.5;  ///< In text lines.
 constexpr int card_width_beside_pin = 540;
 
 }  // namespace
 
-/// From one state to another; changes of one drag are one.
+/// Undo command from one state to another; changes of one slider drag are merged.
 class ExplorerPage::Change : public QUndoCommand {
  public:
   Change(ExplorerPage& page, State before, State after, const QString& words, QString what, int gesture)
@@ -68,7 +68,7 @@ class ExplorerPage::Change : public QUndoCommand {
 
 namespace {
 
-/// The kernel whose block takes most beyond what it may have.
+/// Returns the kernel whose block exceeds its limits most.
 int most_overrun(const std::vector<analysis::ExploredKernel>& kernels) {
   const auto most = std::ranges::max_element(kernels, {}, [](const analysis::ExploredKernel& kernel) {
     return std::max(kernel.shared.overrun(), kernel.registers.overrun());
@@ -95,7 +95,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
   build_bar();
-  // One line, whatever it says: nothing moves below it while a slider is dragged.
+  // A single line, so that nothing below moves while a slider is dragged.
   verdict_ = new ElidedLabel(this);
   verdict_->setObjectName(QStringLiteral("verdict"));
   verdict_->setTextFormat(Qt::PlainText);
@@ -105,7 +105,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   row->setSpacing(8);
   column->addLayout(row, 1);
   editor_area_ = new QScrollArea(this);
-  editor_area_->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
+  editor_area_->setFocusPolicy(Qt::NoFocus);  // It scrolls to the focused widget.
   editor_area_->setWidgetResizable(true);
   editor_area_->setFrameShape(QFrame::NoFrame);
   editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -134,7 +134,7 @@ void ExplorerPage::list_devices() {
     if (device_->findText(name) >= 0 || recorded_gpu(workspace_, name.toStdString()) == nullptr) continue;
     device_->addItem(name);
   }
-  // What is explored stays at hand, also when its file is closed.
+  // The explored GPU stays in the list even if its file is closed.
   const QString chosen = QString::fromStdString(chosen_.choices.device);
   if (device_->findText(chosen) < 0) device_->addItem(chosen);
   device_->setCurrentIndex(device_->findText(chosen));
@@ -194,7 +194,7 @@ void ExplorerPage::show_measured() {
 
 void ExplorerPage::measure() {
   work_out_chosen();
-  if (!behind_) measuring_->measure();  // else M has not picked its tile yet
+  if (!behind_) measuring_->measure();  // Otherwise M has not picked its tile yet.
 }
 
 void ExplorerPage::sweep_around() {
@@ -215,7 +215,7 @@ void ExplorerPage::keep_choices() {
       },
       [this](const QJsonObject& state) {
         const QJsonObject choices = state[QStringLiteral("choices")].toObject();
-        if (!choices.isEmpty()) chosen_.choices.what_if = {};  // it is there where something is supposed
+        if (!choices.isEmpty()) chosen_.choices.what_if = {};  // Saved only if factors are set.
         take_json(choices, chosen_.choices);
         (void)take_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
@@ -260,7 +260,7 @@ void ExplorerPage::explore_algorithm(const std::string& name) {
 }
 
 void ExplorerPage::sources_saved() {
-  measuring_->measurer().begin_anew();  // a collector measures one version of them
+  measuring_->measurer().begin_anew();  // A collector measures one version of the sources.
 }
 
 QString ExplorerPage::under_way() const {
@@ -289,8 +289,8 @@ void ExplorerPage::apply(const State& state) {
   keeps_result_seen_ = false;
   chosen_ = state;
   behind_ = true;
-  explored_.drop();  // its answer is of what was chosen before
-  // However many changes one turn of the event loop brings, the last one is worked out.
+  explored_.drop();  // Its result would be for the previous choices.
+  // All changes of one event loop iteration cause one computation, of the last state.
   if (queued_) return;
   queued_ = true;
   QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
@@ -326,7 +326,7 @@ void ExplorerPage::work_out_chosen() {
 void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
   shown_ = std::move(explored);
   behind_ = false;
-  // The rule's tile stands in the boxes, but is chosen by M.
+  // The editors show the rule's tile, although M determines it.
   chosen_.choices = shown_->choices;
   editors_->show_choices(chosen_.choices);
   show_explored();
@@ -492,7 +492,7 @@ void ExplorerPage::take_nearest() {
 }
 
 void ExplorerPage::fit_editors() {
-  // In a low window a scroll bar stands beside the editors, and covers none of them.
+  // Leaves room for a vertical scroll bar.
   const int least = editors_->minimumSizeHint().width() + editor_area_->verticalScrollBar()->sizeHint().width();
   editor_area_->setFixedWidth(std::max({qRound(editors_width * fontMetrics().height()), least, width() / 6}));
 }
@@ -504,7 +504,7 @@ void ExplorerPage::changeEvent(QEvent* event) {
 
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
-  fit_editors();  // what an algorithm asks for is known by now
+  fit_editors();  // All editors exist now.
   measuring_->measurer().find_devices();
   figures_view_->fit();
   operands_view_->fit();

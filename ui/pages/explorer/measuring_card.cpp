@@ -24,13 +24,13 @@ constexpr int most_rows = 12;
 constexpr int usual_steps = 3;
 constexpr int most_steps = 8;
 
-/// A newer collector may say what this window has no word for.
+/// A newer collector may use values that this window does not know.
 template <class Parsed>
 Message said(const Parsed& parsed, const std::string& word) {
   return parsed.ok() ? title(*parsed) : Message::verbatim(word);
 }
 
-/// Measured and predicted values, the latest point last, so that no row moves. Points of `shown` are strong.
+/// Table of measured and predicted values, latest point last, so that rows do not move. Points of `shown` are bold.
 analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown) {
   using analysis::Cell;
   struct Line {
@@ -38,7 +38,7 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
     std::string help;
     bool shown = false;
   };
-  // "1.04", measured over predicted; a dash where one of them is missing.
+  // Returns measured over predicted ("1.04"); a dash if one is missing.
   const auto ratio = [](double measured, double predicted) {
     const double value = measured > 0 && predicted > 0 ? measured / predicted : 0;
     return Cell{.text = value > 0 ? fmt::format("{:.3f}", value) : "–", .number = value};
@@ -212,7 +212,7 @@ void MeasuringCard::show_devices() {
   const QVariant before = device_->currentData();
   device_->clear();
   for (const ListedDevice& device : devices) device_->addItem(device.name, device.argument);
-  // GPUs are found after the simulated devices, and stand before them: one is taken unless somebody has chosen.
+  // Real GPUs are found later and listed first. The first device is used unless the user chose one.
   device_->setCurrentIndex(chosen_by_hand_ ? std::max(0, device_->findData(before)) : 0);
   show_state();
 }

@@ -26,7 +26,7 @@ constexpr double swatch = 9;
 constexpr double entry_gap = 12;
 constexpr std::array places{OnChipPlace::shared, OnChipPlace::registers};
 
-/// Okabe-Ito's, in the order of the algorithm's lines; what has no line takes one by its name.
+/// Okabe-Ito colors in the order of the algorithm's lines. Other parts get a color by their name.
 constexpr std::array<QRgb, 7> light{0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7, 0xff56b4e9, 0xffd55e00, 0xffb8a800};
 constexpr std::array<QRgb, 7> dark{0xff4fa8dc, 0xfff0b63c, 0xff35c49a, 0xffdb9cc0, 0xff8accf2, 0xfff08a45, 0xffe5d84a};
 constexpr std::array<std::pair<std::string_view, std::size_t>, 14> known_parts{{{"Q", 0},
@@ -113,7 +113,7 @@ void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
     for (const analysis::MemorySpan& span : map_of(place).block) entries << words_of(span, place);
     lines << heading(place) + QStringLiteral(": ") + entries.join(QStringLiteral(", "));
   }
-  // The layout keeps heights of widths that this is not as wide as now: other words may break there.
+  // Texts may wrap differently now, so cached heights are invalid.
   if (const QString all = lines.join(QLatin1Char('\n')); all != accessibleDescription()) {
     setAccessibleDescription(all);
     updateGeometry();
@@ -154,7 +154,7 @@ OnChipMap::Drawn OnChipMap::drawn(OnChipPlace place, int width) const {
   const int height =
       fontMetrics().boundingRect(QRect(0, 0, width, any_height), Qt::TextWordWrap, drawn.heading).height();
   drawn.heading_rect = QRectF(0, top, width, height);
-  // A block that has no room on the SM is drawn beyond it.
+  // A block that exceeds the SM is drawn beyond it.
   const double share = map.block_bytes > map.sm_bytes && map.sm_bytes > 0
                            ? static_cast<double>(map.sm_bytes) / static_cast<double>(map.block_bytes)
                            : 1;
@@ -206,7 +206,7 @@ void OnChipMap::paint(QPainter& painter, OnChipPlace place) const {
   if (drawn.spans.empty() || drawn.blocks.empty()) return;
   for (std::size_t i = 0; i < drawn.blocks.size(); ++i) {
     const QRectF& block = drawn.blocks[i];
-    // The first is the one that is enlarged; the others are like it.
+    // The first block is the enlarged one; the others are drawn paler.
     for (const Drawn::Span& span : drawn.spans) {
       const double scale = block.width() / (width() - 1.0);
       painter.fillRect(QRectF(block.x() + (span.rect.x() - drawn.sm.x()) * scale, block.y(), span.rect.width() * scale,

@@ -17,18 +17,18 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::int64_t at_once = 1'000;
-/// A GPU is not held for somebody who has gone on to read.
+/// Releases the GPU when the user does not measure for this time.
 constexpr std::chrono::minutes held_idle{2};
-/// Older ones are in the file.
+/// Older points are in the file.
 constexpr std::size_t most_measured_points = 200;
 
-/// Nothing where the file has gone, or has another point there.
+/// Returns null if the file is gone or has another point with that id.
 std::optional<PointRecord> read_record(const QString& file, const PointEvent& event) {
   try {
     const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
     std::optional<StoredPoint> found = store.point(event.point_id);
     if (found && found->record.spec == event.spec) return std::move(found->record);
-  } catch (const std::exception&) {  // what the collector said of it is shown all the same
+  } catch (const std::exception&) {  // The summary from the collector is shown anyway.
   }
   return std::nullopt;
 }
@@ -87,7 +87,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
   points_.insert(
       points_.begin(),
       MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
-  // The oldest go, but never one that is waited for.
+  // Drop the oldest points, but no pending ones.
   while (points_.size() > most_measured_points && points_.back().state != MeasuredPoint::State::waiting &&
          points_.back().state != MeasuredPoint::State::running) {
     points_.pop_back();

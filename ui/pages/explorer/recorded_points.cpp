@@ -61,7 +61,7 @@ std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, Po
     of_gpu.push_back(run.provenance == Provenance::measured && same_gpu(run.device_name, choices.device));
   }
   for (auto row = static_cast<Row>(table.size()); row-- > 0;) {
-    // Few rows are left to be looked at whole.
+    // Cheap columns first; few rows need the full comparison.
     if (!of_gpu[table.run_index(row)] || table.disposition(row) != Disposition::ok ||
         table.n_k(row) != spec.problem.n_k || table.tile_of(row).tile != spec.tile || table.spec(row) != spec) {
       continue;

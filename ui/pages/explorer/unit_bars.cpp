@@ -15,7 +15,7 @@ namespace {
 
 constexpr double bar_space = 8;
 constexpr int row_padding = 5;
-/// Total, units, launch, idle SMs and the rest; one more where something was measured.
+/// Total, units, launch, idle SMs and remainder; one more with a measurement.
 constexpr int usual_lines = static_cast<int>(gpu_units.size()) + 4;
 
 QString percent_words(double share) {
@@ -167,7 +167,7 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
     painter.setPen(colors.text);
     painter.drawText(QRectF(0, whole.y(), widths_.labels + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
                      line.title);
-    // A hairline for what is next to nothing.
+    // At least one pixel wide.
     painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), line.bound  ? colors.accent
                                                                                          : line.unit ? quiet
                                                                                                      : colors.muted);

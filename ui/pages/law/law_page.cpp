@@ -20,7 +20,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// Sweeps that try the law share all that curves share but d, which it speaks of.
+/// Facets of curves except d and N, which the law varies.
 ProblemFilter law_filter() {
   std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
   std::erase_if(facets, [](const analysis::FacetPtr& facet) { return facet->key == "d" || facet->key == "n_q"; });
@@ -61,7 +61,7 @@ PlotPicture LawPage::picture() const {
 }
 
 void LawPage::refresh() {
-  // Points that came later may try the law where those shown do not.
+  // New points may allow a fit where the shown problem does not.
   if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
     forget_taken();
   }
@@ -103,13 +103,13 @@ void LawPage::show_laws() {
 
 void LawPage::show_table() {
   struct Kept {
-    LawSet laws;  // which the table refers to
+    LawSet laws;  // Referred to by the table.
     analysis::Table table = {};
   };
   const auto kept = std::make_shared<Kept>(Kept{laws_});
   const std::vector<LawFamily>& families = kept->laws.families;
   if (kept->laws.points) kept->table = analysis::law_table(kept->laws.points->table(), families);
-  kept->table.drop("problem");  // the page says it
+  kept->table.drop("problem");  // The page shows it elsewhere.
   model_->set_table({kept, &kept->table}, [kept, lines = analysis::law_lines(families)](int row) {
     const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
     const bool dark = plot_colors(QGuiApplication::palette()).dark;

@@ -22,7 +22,7 @@ QString algorithm_title(const LawSet& set, const LawFamily& family) {
   return QString::fromStdString(analysis::short_title(set.points->table().algorithms(), family.algorithm));
 }
 
-/// How many series of its algorithm and level stand before this one.
+/// Index among the families with the same algorithm and level.
 int place_among_its_own(const LawSet& set, const LawFamily& family) {
   int place = 0;
   for (const LawFamily& other : set.families) {
@@ -47,7 +47,7 @@ QString family_title(const LawSet& set, const LawFamily& family) {
 }
 
 QColor family_color(const LawSet& set, const LawFamily& family, bool dark) {
-  constexpr int paler = 45;  // percent of lightness a step
+  constexpr int paler = 45;  // Lightness step in percent.
   const QColor color = algorithm_color(family.algorithm, dark);
   const int place = place_among_its_own(set, family);
   return dark ? color.darker(100 + paler * place) : color.lighter(100 + paler * place);
@@ -58,12 +58,12 @@ namespace {
 using analysis::LawPoint;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
-constexpr double faint = 0.4;          ///< strength of the slices that have no fit's line
-constexpr double covered_rim = 4.5;    ///< pixels that a covered mark is larger
-constexpr double small_mark = 4.5;     ///< diameter in pixels
-constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
+constexpr double faint = 0.4;          ///< Opacity of slices without fitted line.
+constexpr double covered_rim = 4.5;    ///< In pixels: extra size of a covered mark.
+constexpr double small_mark = 4.5;     ///< Diameter in pixels.
+constexpr double point_margin = 1.35;  ///< Margin beyond all points, as a factor.
 
-/// The points that differ in one variable alone, in its order.
+/// Points that differ in one variable only, in ascending order.
 using Slice = std::vector<std::size_t>;
 std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
   std::map<std::array<double, law_variables>, Slice> slices;
@@ -80,7 +80,7 @@ std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
   return result;
 }
 
-/// The middle one of the longest.
+/// Returns the middle one of the longest slices.
 std::size_t strong_slice(const std::vector<Slice>& slices) {
   const std::size_t longest = std::ranges::max_element(slices, {}, &Slice::size)->size();
   std::vector<std::size_t> places;
@@ -133,9 +133,9 @@ void LawPlot::draw_contents() {
   for (std::size_t i = 0; i < set_.families.size(); ++i) {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
-  // What was measured lies above what was simulated, which shows as a rim where they agree.
+  // Measured families are drawn above simulated ones, which show as a rim where they agree.
   const auto simulated = [this](std::size_t place) { return is_simulated(set_.families.at(place).provenance); };
-  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  // Not std::ranges: clang 14 rejects the subrange of GCC 12.
   std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
   rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
   const std::string level = text(analysis::level_title(level_));
@@ -188,7 +188,7 @@ void LawPlot::draw_growth() {
                                                .variable = to_string(variable),
                                                .exponent = number_text(family.fit->exponents[k])});
     }
-    constexpr qsizetype most_named = 3;  // the table says them all
+    constexpr qsizetype most_named = 3;  // The table lists all.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
     heading << qtext(say::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
     QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), axis_words(variable));
@@ -223,7 +223,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   }
   draw_marks(panel, place, slices[strong], true);
   if (family.refusal) return;
-  // The fit through the strong slice, a little beyond its ends, so that it is seen where it agrees.
+  // The fit through the emphasized slice, extended so that it is visible where it agrees.
   QPen dashes(plot_colors(palette()).text, 1.2);
   dashes.setDashPattern({6, 4});
   QCPGraph* fitted = add_line(*panel, dashes);

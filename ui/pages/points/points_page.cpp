@@ -18,10 +18,10 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int cell_padding = 16;       ///< around a cell's text, both sides
-constexpr int header_padding = 12;     ///< around a heading's
-constexpr int arrow_room = 12;         ///< beside it, for the arrow that says how the table is sorted
-constexpr int longest_mask_word = 12;  ///< letters: a mask may be as long as a sentence, and mostly is one word
+constexpr int cell_padding = 16;       ///< Horizontal padding of a cell.
+constexpr int header_padding = 12;     ///< Horizontal padding of a heading.
+constexpr int arrow_room = 12;         ///< Room for the sort arrow.
+constexpr int longest_mask_word = 12;  ///< In characters; longer masks are cut.
 constexpr int widest_column = 340;
 
 }  // namespace
@@ -42,7 +42,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
 }
 
 PointsPage::~PointsPage() {
-  table_->horizontalHeader()->disconnect(this);  // it resizes sections while the page's widgets are destroyed
+  table_->horizontalHeader()->disconnect(this);  // It resizes sections while the page is destroyed.
 }
 
 void PointsPage::add_table() {
@@ -116,7 +116,7 @@ void PointsPage::keep_order() {
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return found_.drop();  // points_changed() follows
+  if (workspace_.gathering()) return found_.drop();  // points_changed() follows.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   found_.ask({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_}, points->size());
 }
@@ -132,10 +132,10 @@ PointsPage::Found PointsPage::find(const Asked& asked) {
 }
 
 void PointsPage::show_found(Found found) {
-  if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
+  if (workspace_.gathering()) return;  // The result is outdated; points_changed() follows.
   model_->set_contents(std::move(found.contents), std::move(found.rows));
   {
-    const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
+    const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.
     table_->horizontalHeader()->setSortIndicator(model_->column_named(sorted_by_), order_);
   }
   hide_columns();
@@ -171,7 +171,7 @@ QString PointsPage::heading_of(int column) const {
 void PointsPage::fill_menu(QMenu& menu) {
   auto* columns = new StayingMenu(&menu);
   columns->setTitle(qtext(say::points_table::columns{}));
-  for (int column = 1; column < model_->columnCount(); ++column) {  // the first one names the row
+  for (int column = 1; column < model_->columnCount(); ++column) {  // The first column names the row.
     if (!model_->facts(column).in_use) continue;
     const QString key = model_->key_of(column);
     QAction* shown = columns->addAction(heading_of(column).replace(u'&', QStringLiteral("&&")));
@@ -189,7 +189,7 @@ void PointsPage::fill_menu(QMenu& menu) {
 bool PointsPage::show_mark(const ShownPoint& point, bool moves) {
   const std::optional<int> row = model_->row_of(point);
   if (!row) return false;
-  // Rows that come while somebody reads leave the table, and what is selected in it, where they are.
+  // New rows must not scroll the table or change its selection.
   if (!moves && table_->selectionModel()->hasSelection()) return table_->currentIndex().row() == *row;
   table_->choose_row(*row);
   if (moves) table_->scrollTo(model_->index(*row, std::max(0, table_->columnAt(0))));
@@ -201,7 +201,7 @@ void PointsPage::size_columns() {
   const QScopedValueRollback sizing(sizing_, true);
   for (int column = 0; column < model_->columnCount(); ++column) {
     const QString longest = model_->facts(column).longest;
-    // Words of a setting may be cut, a number never.
+    // Texts may be cut, numbers not.
     const bool word = column < model_->column_named(result_key) && !longest.isEmpty() && !longest.front().isDigit();
     const int text = metrics.horizontalAdvance(longest);
     const int needed = word ? std::min(text, metrics.averageCharWidth() * longest_mask_word) : text;

@@ -12,9 +12,9 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double beside_line = 3;  ///< pixels between a line and its words
-constexpr double mark_half = 4;    ///< of a mark's extent
-constexpr double above_mark = 6;   ///< and between a mark and its own
+constexpr double beside_line = 3;  ///< In pixels, between a line and its label.
+constexpr double mark_half = 4;    ///< Half the size of a mark, in pixels.
+constexpr double above_mark = 6;   ///< In pixels, between a mark and its label.
 
 bool is_free(const QPolygonF& place, const std::vector<QPolygonF>& taken) {
   return std::ranges::none_of(taken, [&](const QPolygonF& other) { return place.intersects(other); });
@@ -40,15 +40,15 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const double width = metrics.horizontalAdvance(label.item->text());
   const double angle = roof_angle();
   const QPointF along(std::cos(angle), -std::sin(angle));
-  const QPointF across(-std::sin(angle), -std::cos(angle));  // up and to the left of the line
+  const QPointF across(-std::sin(angle), -std::cos(angle));  // Up and left of the line.
   const QPointF through = pixel_of(*plot_.axisRect(), label.at);
-  // From where the line comes into the axes: at their left or at their bottom.
+  // The line enters the axes at the left or at the bottom.
   const double to_left = (area.left() - through.x()) / along.x();
   const double to_bottom = (area.bottom() - through.y()) / along.y();
   const QPointF enters = through + along * std::max(to_left, to_bottom);
   double highest = area.bottom();
   for (const QRectF& line : ceiling_lines(label)) highest = std::min(highest, line.top());
-  if (highest < area.bottom() && enters.y() < highest) return;  // it ends at the ceilings, left of the axes
+  if (highest < area.bottom() && enters.y() < highest) return;  // The roof ends at the ceilings, left of the axes.
   constexpr double step = 24;
   for (double offset = step; offset < 8 * step; offset += step) {
     const QPointF corner = enters + along * offset + across * beside_line;
@@ -62,7 +62,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
     label.item->setVisible(true);
     return;
   }
-  // Beside the line where too little of it is seen, or above all ceilings, where it ends.
+  // Next to the line if little of it is visible, or above all ceilings, where it ends.
   std::vector<QPointF> corners;
   for (double offset = step; offset < 10 * step; offset += step / 2) {
     corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
@@ -133,7 +133,7 @@ void RooflineLabels::place_upright(const Label& label, const std::vector<QPointF
 void RooflineLabels::place() {
   const QRectF area = plot_.axisRect()->rect();
   std::vector<QPolygonF> taken;
-  bool marks_taken = false;  // names of roofs come first, and lie on them where they have to
+  bool marks_taken = false;  // Roof names are placed first, and may cover marks.
   for (const Label& label : labels_) {
     label.item->setVisible(false);
     const QFontMetrics metrics(label.item->font());
@@ -144,7 +144,7 @@ void RooflineLabels::place() {
     } else if (label.kind == Kind::ceiling) {
       const double y = plot_.yAxis->coordToPixel(label.at.y());
       const double x = area.right() - width - 2 * beside_line;
-      // Of two near each other the lower one's name stands below, and so does one that a slanted line would cross.
+      // If two ceilings are close, the lower one's name is below its line; also if a slanted line would cross it.
       const std::vector<QPointF> corners{{x, y - beside_line},
                                          {x, y + line + beside_line},
                                          {x - width / 2, y - beside_line},

@@ -27,8 +27,8 @@ std::vector<Choice<RooflineLevel>::Value> levels() {
           value(RooflineLevel::link, QStringLiteral("link"))};
 }
 
-/// Rows that ended well, of problems of which some row has bytes: what else is of them is counted, and what is of
-/// others would leave a problem without a point to choose.
+/// Returns the successful rows of problems for which some row has byte counts. Rows without bytes in such problems are
+/// counted in the note; other problems would be empty.
 std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) {
   const std::vector<std::uint64_t> problems = analysis::combined_codes(table, analysis::curve_facets());
   std::set<std::uint64_t> with_bytes;
@@ -93,7 +93,8 @@ std::vector<Row> RooflinePage::drawn() const {
   return rows;
 }
 
-/// Every device of the problem, and the ceilings of the one that is shown: its own, or of another of its name.
+/// Lists the devices of the problem, and loads the ceilings of the shown one: its own, or those of another device of
+/// that name.
 void RooflinePage::refresh_devices() {
   const analysis::PointTable& table = points()->table();
   const auto first_of = [&](const std::string& id) {
@@ -118,7 +119,7 @@ void RooflinePage::refresh_devices() {
     return std::ranges::find_if(sets, [&](const ShownCeilings& set) { return set.measured && fits(set); });
   };
   if (run.provenance == Provenance::simulated) {
-    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    // Simulated points have datasheet ceilings, unless the simulation used those of a GPU.
     const QString from = one_line(QString::fromStdString(points()->run_of(*row)->summary.rates_from));
     if (from.isEmpty()) return;
     const auto told =
@@ -168,7 +169,7 @@ void RooflinePage::show_roofline() {
 }
 
 void RooflinePage::show_table() {
-  std::vector<const RooflineSeries*> series_of;  // by row
+  std::vector<const RooflineSeries*> series_of;  // By row.
   for (const RooflineSeries& series : set_->report.series)
     series_of.insert(series_of.end(), series.points.size(), &series);
   model_->set_table(std::make_shared<const analysis::Table>(roofline_table(set_)),
@@ -204,7 +205,7 @@ void RooflinePage::show_left_out() {
   if (without_bytes + set_->report.without_time > 0) {
     lines << qtext(say::roofline_page::left_out{.bytes = without_bytes, .time = set_->report.without_time});
   }
-  // The points of other devices lie under other roofs.
+  // Points of other devices belong under other roofs.
   const analysis::PointTable& table = points()->table();
   const Option* shown = device_.shown();
   const std::string id = shown == nullptr ? std::string() : shown->id.toStdString();

@@ -19,11 +19,11 @@ using analysis::Roof;
 using analysis::RoofSource;
 
 constexpr double tera = 1e12;
-constexpr double told_apart = 1.02;      ///< executed over visible FLOPs, from which a line is drawn
-constexpr double beyond_points = 2.5;    ///< of the axes beyond marks, as a factor
-constexpr double beyond_ceilings = 1.8;  ///< of the axis beyond the highest ceiling, as a factor
-constexpr double beyond_ridge = 4;       ///< of the axis of intensities, beyond where roof and highest ceiling meet
-constexpr double endless = 1e9;          ///< as a factor, of lines that go on beyond the axes
+constexpr double told_apart = 1.02;      ///< Minimum ratio of executed to visible FLOPs for which the line is drawn.
+constexpr double beyond_points = 2.5;    ///< Axis margin beyond marks, as a factor.
+constexpr double beyond_ceilings = 1.8;  ///< Axis margin beyond the highest ceiling, as a factor.
+constexpr double beyond_ridge = 4;       ///< Axis margin beyond the last ridge point, as a factor.
+constexpr double endless = 1e9;          ///< Length of lines that continue beyond the axes, as a factor.
 constexpr double other_level_strength = 0.45;
 
 SampleMark mark_of_roofline(const RooflinePoint& point) {
@@ -145,7 +145,7 @@ void RooflinePlot::reset_view() {
   for (const Roof& roof : set_.report.roofs) {
     if (!is_of_level(roof, set_.level)) continue;
     x.high = std::max(x.high, flops.high / roof.rate * beyond_ridge / beyond_points);
-    x.low = std::min(x.low, flops.low / roof.rate);  // a roof is seen, wherever the points lie
+    x.low = std::min(x.low, flops.low / roof.rate);  // Roofs are visible wherever the points are.
   }
   if (marks_.empty() || x.high <= 0) return replot(rpQueuedReplot);
   xAxis->setRange(x.low / beyond_points, x.high * beyond_points);
@@ -203,7 +203,7 @@ void RooflinePlot::draw_series(std::size_t place) {
       std::ranges::none_of(std::span(set_.report.series).first(place),
                            [&](const RooflineSeries& other) { return series_title(set_, other) == title; });
   if (first_of_title) {
-    QCPGraph* key = addGraph();  // a curve has no mark in a legend
+    QCPGraph* key = addGraph();  // Curves have no marker in a legend.
     key->setName(title);
     key->setPen(QPen(color, 1.6));
     const SampleMark mark = series.points.empty() ? SampleMark::disc : mark_of_roofline(series.points.front());
@@ -345,7 +345,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
 void RooflinePlot::lay_out(const QSize& size, PlotTarget target) {
   LegendPlot::lay_out(size, target);
   constexpr int sides = 16;
-  constexpr int room_for_two_lines = 430;  // of the plot: the axes of a low one need it more
+  constexpr int room_for_two_lines = 430;  // Minimum height; the axes of a lower plot need the room.
   const QFontMetrics metrics(title_->font());
   const int width = size.width() - sides;
   QStringList lines{title_text_};

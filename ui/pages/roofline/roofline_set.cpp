@@ -16,7 +16,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// How many runs of its algorithm come before the series' own.
+/// Number of earlier runs of the same algorithm.
 int runs_before(const RooflineSet& set, const RooflineSeries& series) {
   std::vector<analysis::RunIndex> runs;
   for (const RooflineSeries& other : set.report.series) {
@@ -77,7 +77,7 @@ QString series_title(const RooflineSet& set, const RooflineSeries& series) {
 }
 
 QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
-  constexpr int paler = 40;  // percent of lightness a step
+  constexpr int paler = 40;  // Lightness step in percent.
   const QColor color = algorithm_color(series.algorithm, dark);
   const int place = runs_before(set, series);
   return dark ? color.darker(100 + paler * place) : color.lighter(100 + paler * place);
@@ -120,7 +120,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
     for (const RooflinePoint& point : series.points) lines.push_back({&series, &point});
   }
   analysis::TableOf<Line> table(std::move(lines));
-  // Copied under their titles, and rates in base units.
+  // The titles are the keys for export; rates are in base units.
   const auto add = [&](const Message& title, const Message& help, ColumnKind kind, auto said,
                        const char* key = nullptr) {
     const std::string words = text(title);

@@ -27,9 +27,9 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
+constexpr std::size_t looked_at = 64;  ///< Number of points inspected to find the available counters.
 
-/// With nothing chosen; the page tells it which axes it is for.
+/// Filter without choices; the page sets its axes.
 ProblemFilter new_map_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
@@ -37,7 +37,7 @@ ProblemFilter new_map_filter() {
   return filter;
 }
 
-/// Nothing where there are no such axes, or no map lies over both.
+/// Returns null if an axis is unknown or both share a field.
 std::optional<analysis::MapLayout> layout_of(const QString& id) {
   const std::vector<analysis::PointAxis> axes = analysis::point_axes();
   const analysis::PointAxis* y = analysis::find_axis(axes, rows_of_layout(id).toStdString());
@@ -103,7 +103,7 @@ void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
 }
 
 void TileHeatmapPage::take_axes() {
-  // Identity of the facets tells a view whether its axes are others.
+  // Views compare facets by identity, so keep the layout object if it is unchanged.
   if (axes_.id() != layout_id(layout_)) layout_ = *layout_of(axes_.id());
   refresh();
 }
@@ -166,7 +166,7 @@ EmptyWords TileHeatmapPage::why_none() const {
 
 void TileHeatmapPage::offer_axes() {
   std::vector<analysis::PointAxis> axes = varying_;
-  // Of tiles a page of maps speaks, whatever there is, and of what is chosen.
+  // Always offers the tile axes and the chosen ones.
   const std::vector<analysis::PointAxis> all = analysis::point_axes(points()->table().algorithms());
   for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
     if (analysis::find_axis(axes, key) == nullptr) axes.push_back(*analysis::find_axis(all, key));
@@ -196,7 +196,7 @@ void TileHeatmapPage::offer_metrics() {
                          .group = usual ? QString() : qtext(say::tile_map::more_counters{})});
     }
   }
-  // As wide as what most look at: rarer counters have longer names, and are shortened.
+  // Width for the common metrics; longer names of rare counters are elided.
   offer(metric_, std::move(options), 0);
 }
 
@@ -223,8 +223,8 @@ analysis::MapRequest TileHeatmapPage::request() const {
 }
 
 void TileHeatmapPage::refresh() {
-  if (view_ == nullptr) return;                        // not yet made
-  if (workspace().gathering()) return stop_looking();  // points_changed() follows
+  if (view_ == nullptr) return;                        // Called during construction.
+  if (workspace().gathering()) return stop_looking();  // points_changed() follows.
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
@@ -269,7 +269,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu.addSeparator();
   add(qtext(say::tile_map::menu_value{}), CellAction::value, map.at(place).value.has_value());
-  // Of a cell that was collected the window offers it.
+  // For collected cells the window adds this entry.
   if (!map.at(place).disposition) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
 }
