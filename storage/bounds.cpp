@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace {
 
-/// "sm_clock_hz inf is not within 0 .. 1e+15"; a NaN is within nothing.
+/// Returns "sm_clock_hz inf is not within 0 .. 1e+15". NaN is outside of any range.
 template <class Number>
 Message outside(std::string_view what, Number value, std::type_identity_t<Number> least,
                 std::type_identity_t<Number> most) {
@@ -30,11 +30,11 @@ Message outside(std::string_view what, Number value, std::type_identity_t<Number
 
 Message no_name(std::string_view what, std::string_view name) {
   if (!name.empty() && name.size() <= longest_name) return {};
-  if (name.empty()) return make_message("the {} has no name", what);
-  return make_message("the name of the {} has {} bytes, more than {}", what, name.size(), longest_name);
+  if (name.empty()) return make_message("the name of the {} is empty", what);
+  return make_message("the name of the {} has {} bytes (maximum: {})", what, name.size(), longest_name);
 }
 
-/// The first of several findings.
+/// Returns the first non-empty finding.
 Message first_of(std::initializer_list<Message> findings) {
   for (const Message& finding : findings) {
     if (!finding.empty()) return finding;
@@ -46,7 +46,7 @@ Message wrong_spec(const PointSpec& spec, bool imported) {
   if (Message wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
-    const bool unsaid = field.role == FieldRole::tile && imported;  // another program need not say it
+    const bool unsaid = field.role == FieldRole::tile && imported;  // other programs may not report the tile
     const std::int64_t least = unsaid ? 0 : field.smallest;
     if (Message wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
         !wrong.empty()) {
@@ -72,7 +72,7 @@ Message wrong_launch(const LaunchRecord& launch) {
                             outside("dynamic_shared_bytes", launch.dynamic_shared_bytes, 0, most_bytes),
                             outside("threads", launch.threads, 0, 1 << 16)});
   for (const std::uint32_t extent : launch.grid) {
-    if (wrong.empty() && extent > 1U << 31U) wrong = make_message("a grid of {} blocks is none", extent);
+    if (wrong.empty() && extent > 1U << 31U) wrong = make_message("grid dimension {} exceeds 2^31", extent);
   }
   return wrong;
 }
@@ -89,11 +89,11 @@ Message wrong_kernel(const KernelRecord& kernel) {
   return kernel.launch ? wrong_launch(*kernel.launch) : Message();
 }
 
-/// Of one round: those of all are as many as there are rounds.
+/// Checks kernels of one round. Samples of several rounds together may exceed the limit.
 Message many_samples(const std::vector<KernelRecord>& kernels) {
   for (const KernelRecord& kernel : kernels) {
     if (kernel.samples_ns.size() > most_samples)
-      return make_message("more than {} timing samples in a row", most_samples);
+      return make_message("more than {} timing samples in one round", most_samples);
   }
   return {};
 }
@@ -117,7 +117,7 @@ Message wrong_round(const RoundRecord& round) {
 }
 
 Message wrong_error(std::string_view what, const std::optional<double>& error) {
-  // Of a wrong result it may be infinite.
+  // The error of an incorrect result may be infinite.
   return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : Message();
 }
 
@@ -151,7 +151,7 @@ Message out_of_bounds(const PointRecord& point) {
   const bool imported = point.provenance == Provenance::imported;
   if (Message wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modelled) {
-    return make_message("a point is never {}", to_string(point.provenance));
+    return make_message("invalid provenance of a point: {}", to_string(point.provenance));
   }
   for (const KernelRecord& kernel : point.kernels) {
     if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
@@ -171,19 +171,20 @@ Message out_of_bounds(const PointRecord& point) {
 Message out_of_bounds(const KernelStatement& statement) {
   constexpr std::size_t longest_path = 4096;
   if (statement.text.size() > longest_statement) {
-    return make_message("a statement of {} bytes, more than {}", statement.text.size(), longest_statement);
+    return make_message("the kernel manifest has {} bytes (maximum: {})", statement.text.size(), longest_statement);
   }
   if (statement.sources.size() > most_statement_sources) {
-    return make_message("a statement with {} sources, more than {}", statement.sources.size(), most_statement_sources);
+    return make_message("the kernel manifest has {} sources (maximum: {})", statement.sources.size(),
+                        most_statement_sources);
   }
   std::set<std::string_view> names;
   for (const auto& [name, digest, content] : statement.sources) {
     if (name.empty()) return no_name("source", name);
     if (name.size() > longest_path || digest.size() > longest_name) {
-      return make_message("the name of the source has {} bytes, more than {}", std::max(name.size(), digest.size()),
+      return make_message("the name of a source has {} bytes (maximum: {})", std::max(name.size(), digest.size()),
                           longest_path);
     }
-    if (!names.insert(name).second) return make_message("a statement with two sources {}", name);
+    if (!names.insert(name).second) return make_message("the kernel manifest has source {} twice", name);
   }
   return {};
 }

@@ -116,15 +116,15 @@ std::string device_columns() {
   return "d.uuid, d.simulated, d.ordinal, " + qualified("d", limit_columns);
 }
 
-/// Adds up the rows of one run's points.
+/// Adds up the digests of the rows of one run's points.
 class PointSums {
  public:
   PointSums(SQLite::Database& database, std::int64_t run) : database_(database), run_(run) {}
 
-  /// A point's sum is hashed again, or a row could move to another point without a change of the total.
+  /// Returns the digest of all points. Each point's sum is hashed once more; otherwise a row could move to another
+  /// point without changing the total.
   Digest total() {
     read_points();
-    // By what the rows belong to: points or their kernels.
     add("knob", "point_knobs", "q.name, q.value");
     add("clocks", "clocks", "q.round, " + qualified("q", clock_columns));
     add_other_devices();
@@ -179,7 +179,7 @@ class PointSums {
     }
   }
 
-  /// The most frequent rows: names are hashed once.
+  /// Metric values are the most frequent rows, so metric names are hashed once.
   void read_metrics() {
     std::unordered_map<std::int64_t, std::uint64_t> names;
     HashedRows metric = rows("SELECT id, name, unit FROM metrics WHERE ?1 = ?1");
@@ -201,12 +201,12 @@ class PointSums {
     while (row.next()) add_of_kernel(row.integer(0), row.digest(kind, 1), 0);
   }
 
-  // If the file is damaged, a row's parent may be missing: the row does not count, and the checksum differs.
+  // In a damaged file a row's parent may be missing. The row is skipped, and the checksum differs.
   void add_to_point(std::int64_t id, const Digest& digest) {
     const auto point = points_.find(id);
     if (point != points_.end()) point->second += digest;
   }
-  /// A row counts together with the names of its kernel and metric.
+  /// Adds a row, hashed with the names of its kernel and metric.
   void add_of_kernel(std::int64_t id, const Digest& row, std::uint64_t metric) {
     const auto kernel = kernels_.find(id);
     if (kernel == kernels_.end()) return;

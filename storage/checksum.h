@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests of rows, and the checksum of a run: of its row, device, environment, shards, points and all that belongs to
-// them, by content, so that ids and the order of rows change nothing. What people edit (name, note, tags, hidden,
-// deleted) is outside. A user-defined kernel counts by its digest, which readers compare with its text. They detect
-// damage, not an adversary. Internal to storage.
+// Row digests and the checksum of a run. The checksum covers the run's row, device, environment, shards, points and
+// their rows by content, so ids and row order do not matter. It excludes what users edit (name, note, tags, hidden,
+// deleted). A user-defined kernel is covered by its digest, which readers compare with its text. Checksums detect
+// damage, not tampering. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -18,7 +18,7 @@ struct sqlite3_stmt;
 
 namespace attnscope {
 
-/// 128 bits. The sum of digests does not depend on their order.
+/// 128-bit digest. Adding digests is commutative, so row order does not matter.
 struct Digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -27,23 +27,23 @@ struct Digest {
   bool operator==(const Digest&) const = default;
   auto operator<=>(const Digest&) const = default;
 };
-/// 32 hexadecimal digits.
+/// Returns 32 hexadecimal digits.
 [[nodiscard]] std::string to_string(const Digest&);
-/// Nothing for any other text.
+/// Returns nullopt for any other text.
 [[nodiscard]] std::optional<Digest> parse_digest(std::string_view text);
 
-/// The digest of some words, whose order counts.
+/// Returns the digest of a sequence of words; the order matters.
 [[nodiscard]] Digest combined(std::initializer_list<std::uint64_t> words);
 
-/// The rows of a query with one parameter, by the types and values of their columns. Throws SQLite::Exception.
+/// Rows of a query with one parameter, hashed by column type and value. Throws SQLite::Exception.
 class HashedRows {
  public:
   HashedRows(SQLite::Database&, const std::string& sql, std::int64_t id);
 
-  /// The next row.
+  /// Advances to the next row; false at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] std::int64_t integer(int column) const;
-  /// Of the columns from `first` on, under a name that no other kind of row has.
+  /// Returns the digest of the columns from `first` on. `kind` must be unique to this kind of row.
   [[nodiscard]] Digest digest(std::string_view kind, int first);
 
  private:
@@ -55,10 +55,10 @@ class HashedRows {
   std::string bytes_;
 };
 
-/// Of the run's content. Throws SQLite::Exception.
+/// Returns the checksum of the run's content. Throws SQLite::Exception.
 [[nodiscard]] Digest checksum_of_run(SQLite::Database&, std::int64_t run);
 
-/// Stores the checksum of a run that has ended. Throws SQLite::Exception.
+/// Stores the checksum of a finished run. Throws SQLite::Exception.
 void sign_run(SQLite::Database&, std::int64_t run);
 
 }  // namespace attnscope

@@ -27,14 +27,14 @@ struct flock whole_file(short type) {
   return request;
 }
 
-/// The process id that the holder wrote; empty when there is none to read.
+/// Returns the process id that the holder wrote; empty if it cannot be read.
 std::string holder(int descriptor) {
   std::array<char, 32> text{};
   const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// False when the holder before us removed the file between our open and our lock: then it guards nothing.
+/// Returns false if the previous holder removed the file between open() and the lock, which then protects nothing.
 bool is_file_at(int descriptor, const std::filesystem::path& path) {
   struct stat ours {};
   struct stat there {};
@@ -50,28 +50,28 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0) {
       throw FileError(FileError::Kind::not_writable,
-                      "cannot write {}: its folder refuses {} ({}); choose another place with -o", file.string(),
+                      "cannot write {}: cannot create {} in its folder ({}); use another folder with -o", file.string(),
                       path.filename().string(), std::strerror(errno));
     }
     CollectorLock lock(path, descriptor);
     struct flock request = whole_file(F_WRLCK);
     if (::fcntl(descriptor, F_OFD_SETLK, &request) != 0) {
-      lock.path_.clear();  // not ours to remove
+      lock.path_.clear();  // do not remove the holder's file
       const std::string process = holder(descriptor);
       if (process.empty()) {
-        throw FileError(FileError::Kind::locked,
-                        "{} is being written by another collector; wait for it, or give another file", file.string());
+        throw FileError(FileError::Kind::locked, "{} is in use by another collector (wait for it, or use another file)",
+                        file.string());
       }
       throw FileError(FileError::Kind::locked,
-                      "{} is being written by another collector (process {}); wait for it, or give another file",
-                      file.string(), process);
+                      "{} is in use by another collector, process {} (wait for it, or use another file)", file.string(),
+                      process);
     }
     if (!is_file_at(descriptor, path)) {
       lock.path_.clear();
       continue;
     }
     const std::string process = std::to_string(::getpid());
-    // The id is only for the other's message: a full disk may refuse it.
+    // The id is only used in error messages, so a full disk is not an error.
     if (::ftruncate(descriptor, 0) == 0) {
       [[maybe_unused]] const ssize_t written = ::pwrite(descriptor, process.data(), process.size(), 0);
     }
@@ -99,7 +99,7 @@ CollectorLock& CollectorLock::operator=(CollectorLock&& other) noexcept {
 
 CollectorLock::~CollectorLock() {
   if (descriptor_ < 0) return;
-  // While still locked, and if it still is ours: no one else's file is removed.
+  // Remove the file while still locked, and only if it is the locked one.
   if (!path_.empty() && is_file_at(descriptor_, path_)) ::unlink(path_.c_str());
   ::close(descriptor_);
 }

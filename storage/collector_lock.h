@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collector a file: a lock that dies with its process, so that a killed collector leaves none behind.
+// File lock: one collector per file. The kernel releases it when the process ends, even if killed.
 #pragma once
 
 #include <filesystem>
 
 namespace attnscope {
 
-/// An open-file-description lock on "<file>-lock": a file of its own, so that readers may ask for it without opening
-/// the database, since closing any descriptor of that drops SQLite's POSIX locks on it.
+/// Open-file-description lock on "<file>-lock". The lock is on a separate file because closing any descriptor of the
+/// database would drop SQLite's POSIX locks on it.
 class CollectorLock {
  public:
-  /// Throws FileError: locked (with the holder's process id) or not_writable.
+  /// Throws FileError: locked (with the process id of the holder) or not_writable.
   static CollectorLock acquire(const std::filesystem::path& file);
-  /// Does another process, or another store of this one, collect into `file`? Takes nothing, writes nothing.
+  /// Returns true if another process, or another store of this process, collects into `file`. Neither locks nor writes.
   [[nodiscard]] static bool held(const std::filesystem::path& file);
 
   CollectorLock(CollectorLock&& other) noexcept;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double one_day = 86'400;
 
-/// Of "2026-11-25T19:31:28Z", since 1970.
+/// Returns the seconds since 1970 of "2026-11-25T19:31:28Z".
 std::optional<double> seconds_of(const std::string& time) {
   std::tm parts{};
   std::istringstream in(time);
@@ -33,7 +33,7 @@ bool of_two_programs(const RunSummary& run) {
 }  // namespace
 
 bool has_two_sides(const RunSummary& run) {
-  return run.preset == ab_preset && run.planned_points == 2;  // a file may say anything of itself
+  return run.preset == ab_preset && run.planned_points == 2;  // files are untrusted
 }
 
 bool of_other_side(const RunSummary& run, std::size_t place) {

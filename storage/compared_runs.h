@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison of points has to know of the runs that they are of, and the numbers themselves do not say.
+// Properties of runs that comparisons and point tables need.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 
 namespace attnscope {
 
-/// Preset of runs that hold two sides of one length in the same rounds, the base first: what `attnscope ab` measured.
+/// Preset of runs by `attnscope ab`: two sides of equal length, measured in the same rounds, base first.
 inline constexpr std::string_view ab_preset = "ab";
 
-/// Presets of the two runs of `attnscope ab --base-program`, which measured one plan in the same rounds: they have one
-/// order of points, those of the base first.
+/// Presets of the two runs of `attnscope ab --base-program`. Both measure one plan in the same rounds; in each round's
+/// order the base's points come first.
 inline constexpr std::string_view base_program_preset = "base program";
 inline constexpr std::string_view other_program_preset = "other program";
 
 [[nodiscard]] bool has_two_sides(const RunSummary&);
-/// Of a run of two sides. `place`: the point's, in the run's plan.
+/// Returns true if the point at plan index `place` belongs to the second side. Pre: has_two_sides().
 [[nodiscard]] bool of_other_side(const RunSummary&, std::size_t place);
 
-/// How often a verdict was tried while the run went on, which might have ended it: VerdictOptions are of_each_look() of
-/// so many. 1 where it did not depend on what was found.
+/// Returns the number of interim analyses at which the run could have stopped; the argument of
+/// VerdictOptions::of_each_look(). 1 if its length did not depend on results.
 [[nodiscard]] std::size_t looks_of(const RunSummary&);
 
-/// Sets what the order of the points in each round comes of, where that is known, and whose rounds it shares.
+/// Sets the seed of the point order within rounds, if known, and which runs share their rounds.
 void set_rounds(const RunSummary&, analysis::Run&);
-/// A run as tables of points have it, with its rounds, under its id and what it is called.
+/// Returns the run as an entry of a point table, with its rounds.
 [[nodiscard]] analysis::Run analysis_run(const RunSummary&);
 
-/// What repeated recordings tell of this one: those of its GPU and driver within a day of it, the nearest in time. Null
-/// where there are none.
+/// Returns the noise model of this run's GPU and driver that was measured nearest in time, within a day; null if there
+/// is none.
 [[nodiscard]] std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary&, std::span<const StoredNoise>);
 
-/// What is shown where sides differ in it.
+/// Returns the run's conditions, which are shown if they differ between compared runs.
 [[nodiscard]] analysis::RunConditions conditions_of(const RunSummary&);
 
 }  // namespace attnscope

@@ -23,12 +23,12 @@ namespace {
 
 using Kind = FileError::Kind;
 
-/// What SQLite does not pass on of why it cannot open a file; 0 where nothing is found. The file itself is not opened:
-/// closing it would drop SQLite's locks on it.
+/// Returns the errno for which SQLite could not open the file, which SQLite does not report; 0 if unknown. Does not
+/// open the file itself: closing it would drop SQLite's locks on it.
 int reason_not_to_open(const std::filesystem::path& file) {
   const int no_access = ::access(file.c_str(), R_OK) == 0 ? 0 : errno;
-  if (no_access != 0 && no_access != ENOENT) return no_access;  // a new file is not there yet
-  // The file, its log and what indexes that.
+  if (no_access != 0 && no_access != ENOENT) return no_access;  // a new file does not exist yet
+  // SQLite needs three descriptors: database, log and log index.
   std::array<int, 3> descriptors{};
   int reason = 0;
   for (int& descriptor : descriptors) {
@@ -61,7 +61,7 @@ std::string database_uri(const std::filesystem::path& file, DatabaseAccess acces
 }
 
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& file, DatabaseAccess access) {
-  // Who reads has a connection of his own: locking at each value is a tenth of the time of many points.
+  // Each reading thread has its own connection; SQLite's mutex would take a tenth of the time to read many points.
   const int flags = access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
                                                          : SQLite::OPEN_READONLY | SQLite::OPEN_NOMUTEX;
   auto database =
@@ -79,7 +79,7 @@ bool CheckedFiles::has(const std::filesystem::path& file, const FileStamp& stamp
 
 void CheckedFiles::add(const std::filesystem::path& file, const FileStamp& stamp) {
   constexpr std::int64_t worth_it = std::int64_t{16} << 20;  // bytes
-  if (stamp.size < worth_it || has_journal(file)) return;    // what a journal holds is not in the stamp
+  if (stamp.size < worth_it || has_journal(file)) return;    // the stamp does not cover the journal
   const std::lock_guard lock(mutex_);
   known_[file.string()] = stamp;
 }
@@ -99,18 +99,16 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
-    throw FileError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
+    throw FileError(Kind::not_a_database, "{} is empty (expected an .attnscope file)", file.string());
   }
   if (id != application_id) {
-    throw FileError(
-        Kind::foreign,
-        "{} is an SQLite database, but of another program; it is left as it is, give a file that attnscope wrote",
-        file.string());
+    throw FileError(Kind::foreign, "{} is an SQLite database of another program (expected an .attnscope file)",
+                    file.string());
   }
   if (version != schema_version) {
     throw FileError(Kind::other_schema,
-                    "{} has schema version {}; this attnscope reads version {} only (measure again, or use the "
-                    "attnscope that wrote it)",
+                    "{} has schema version {}; this attnscope supports version {} (measure again, or use the attnscope "
+                    "that wrote it)",
                     file.string(), version, schema_version);
   }
   std::vector<std::string> extras = require_our_schema(database, file);
@@ -118,10 +116,8 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = without_heading(check);
-    throw FileError(
-        Kind::damaged,
-        "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
-        file.string(), finding.substr(0, finding.find('\n')));
+    throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, or recover data with `sqlite3 FILE .recover`)",
+                    file.string(), finding.substr(0, finding.find('\n')));
   }
   files_of_intact_structure().add(file, stamp);
   return extras;
@@ -157,34 +153,29 @@ FileError as_file_error(const SQLite::Exception& error, const std::filesystem::p
   const std::string name = file.string();
   const int code = error.getErrorCode() & 0xFF;
   const int extended = error.getExtendedErrorCode();
-  // The system's ENOSPC arrives as FULL; a quota or a size limit as a failed write.
+  // SQLite reports ENOSPC as FULL, a quota or size limit as a failed write.
   if (code == SQLITE_FULL || extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) {
-    return {Kind::disk_full, make_message("no space left to write {}; free some space and try again", name)};
+    return {Kind::disk_full, make_message("no space left to write {} (free some space and try again)", name)};
   }
   switch (code) {
     case SQLITE_NOTADB:
-      return {Kind::not_a_database, make_message("{} is no attnscope file; give one that attnscope wrote", name)};
+      return {Kind::not_a_database, make_message("{} is not an .attnscope file", name)};
     case SQLITE_CORRUPT:
-      return {
-          Kind::damaged,
-          make_message(
-              "{} is damaged ({}); restore it from a copy, or save what SQLite can read with `sqlite3 FILE .recover`",
-              name, error.what())};
+      return {Kind::damaged,
+              make_message("{} is damaged: {} (restore a backup, or recover data with `sqlite3 FILE .recover`)", name,
+                           error.what())};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {Kind::locked, make_message("{} is locked by another program; close it and try again", name)};
+      return {Kind::locked, make_message("{} is locked by another program (close it and try again)", name)};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {Kind::not_writable,
-              make_message("{} cannot be written; give another file, or change its permissions", name)};
+      return {Kind::not_writable, make_message("cannot write {} (change its permissions, or use another file)", name)};
     case SQLITE_CANTOPEN:
       if (const int reason = reason_not_to_open(file); reason != 0) {
-        return {Kind::other,
-                make_message(
-                    "{} cannot be opened ({}); check that it may be read, and that nothing which that takes is used up",
-                    name, std::strerror(reason))};
+        return {Kind::other, make_message("cannot open {}: {} (check its permissions and the limit of open files)",
+                                          name, std::strerror(reason))};
       }
-      return {Kind::other, make_message("{} cannot be opened; check its permissions and those of its folder", name)};
+      return {Kind::other, make_message("cannot open {} (check its permissions and those of its folder)", name)};
     default:
       return {Kind::other, make_message("{}: {} (SQLite error {})", name, error.what(), extended)};
   }
@@ -192,7 +183,7 @@ FileError as_file_error(const SQLite::Exception& error, const std::filesystem::p
 
 namespace {
 
-/// A row of sqlite_schema.
+/// Row of sqlite_schema.
 struct Definition {
   std::string type;
   std::string table;
@@ -222,9 +213,8 @@ const Definitions& ours() {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, Message what) {
-  throw FileError(FileError::Kind::foreign,
-                  "{} {}; no program of ours wrote that, so it is not opened: ask for an untouched copy", file.string(),
-                  what);
+  throw FileError(FileError::Kind::foreign, "{} {}, so it was not written by attnscope (use an unmodified copy)",
+                  file.string(), what);
 }
 
 }  // namespace
@@ -233,8 +223,8 @@ void harden(SQLite::Database& database, bool reads_only) {
   sqlite3* const handle = database.getHandle();
   const auto set = [&](int option, int value) { sqlite3_db_config(handle, option, value, nullptr); };
   set(SQLITE_DBCONFIG_DEFENSIVE, 1);
-  // Our own CHECKs call json_type(), which SQLite does not hold for harmless: a writer's schema is ours, as a reader
-  // found.
+  // The schema's CHECKs call json_type(), which SQLite does not consider safe. A writer opens the file after a reader
+  // has verified its schema.
   set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, reads_only ? 0 : 1);
   set(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
   set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
@@ -242,7 +232,7 @@ void harden(SQLite::Database& database, bool reads_only) {
   set(SQLITE_DBCONFIG_DQS_DML, 0);
   if (reads_only) set(SQLITE_DBCONFIG_ENABLE_VIEW, 0);
 
-  // A kernel's samples are the longest thing in a row; 64 MiB are some three million of them.
+  // The largest value is a kernel's samples; 64 MiB are about three million of them.
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20);
   sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 500);
@@ -250,7 +240,7 @@ void harden(SQLite::Database& database, bool reads_only) {
   sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 10);
   sqlite3_limit(handle, SQLITE_LIMIT_VDBE_OP, 1 << 20);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1);
-  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 10);  // what a run takes with it counts as triggers
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 10);  // cascading deletes count as triggers
   sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
   database.exec("PRAGMA cell_size_check = ON");
   if (reads_only) database.exec("PRAGMA query_only = ON");
@@ -262,19 +252,19 @@ std::vector<std::string> require_our_schema(SQLite::Database& database, const st
   for (const auto& [name, definition] : found) {
     const std::string described = fmt::format("{} {}", definition.type, printable(name));
     const auto known = ours().find(name);
-    if (definition.type == "trigger") refuse(file, make_message("holds a {}", described));
+    if (definition.type == "trigger") refuse(file, make_message("contains {}", described));
     if (known != ours().end()) {
-      if (known->second != definition) refuse(file, make_message("has a {} that is not ours", described));
+      if (known->second != definition) refuse(file, make_message("has a modified {}", described));
     } else if (definition.type == "index") {
       if (ours().contains(definition.table)) {
-        refuse(file, make_message("has an {} of its own on our table {}", described, definition.table));
+        refuse(file, make_message("has an unexpected {} on table {}", described, definition.table));
       }
     } else if (!name.starts_with("sqlite_")) {
       extras.push_back(described);
     }
   }
   for (const auto& [name, definition] : ours()) {
-    if (!found.contains(name)) refuse(file, make_message("lacks our {} {}", definition.type, name));
+    if (!found.contains(name)) refuse(file, make_message("lacks {} {}", definition.type, name));
   }
   return extras;
 }
@@ -294,10 +284,10 @@ void create_database(const std::filesystem::path& file,
   TemporaryFile building(file);
   with_file_errors(file, [&] {
     std::unique_ptr<SQLite::Database> database = open_database(building.path(), DatabaseAccess::read_write);
-    // A point's commit writes a page of each of some ten trees to the log, however few bytes of it are new; reading and
-    // checking 6,000 points takes the same time with pages of 512 bytes to 4 KiB.
+    // Committing a point writes a page of about ten b-trees to the log, so small pages save I/O. Reading 6,000 points
+    // takes the same time with pages of 512 bytes to 4 KiB.
     database->exec("PRAGMA page_size = 1024");
-    // Nobody else sees it yet: what fails is thrown away, and the disk is waited for once, before it gets its name.
+    // The file is not visible yet: errors discard it, and it is synced once, before it is renamed.
     database->exec("PRAGMA journal_mode = MEMORY");
     database->exec("PRAGMA synchronous = OFF");
     create_schema(*database);
@@ -322,17 +312,17 @@ bool is_blank(SQLite::Database& database) {
 bool is_blank(const std::filesystem::path& file) {
   try {
     return is_blank(*open_database(file, has_journal(file) ? DatabaseAccess::read_only : DatabaseAccess::immutable));
-  } catch (const SQLite::Exception&) {  // whatever it is, whoever opens it will say so
+  } catch (const SQLite::Exception&) {  // opening the file reports the error
     return false;
   }
 }
 
 void require_no_stray_log(const std::filesystem::path& file) {
   if (stamp_of(file).size > 0 || !has_journal(file)) return;
-  throw FileError(FileError::Kind::other,
-                  "{} is left of a file that was moved away or removed, and may hold its last points; put that file "
-                  "back, remove the log, or give another name",
-                  file.string() + "-wal");
+  throw FileError(
+      FileError::Kind::other,
+      "{} belongs to a file that was moved or removed (restore that file, delete the log, or use another name)",
+      file.string() + "-wal");
 }
 
 void LockPatience::attach(SQLite::Database& database) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and making SQLite files the careful way, and saying in one sentence what is wrong with one. Files are
-// untrusted: nothing in one is run. Internal to storage.
+// Opens and creates SQLite files and turns SQLite's errors into FileError. Files are untrusted: no SQL of a file is
+// executed. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -21,22 +21,22 @@
 
 namespace attnscope {
 
-/// For which another program's lock is waited where nobody decides otherwise.
+/// Default time to wait for another program's lock.
 inline constexpr int busy_timeout_ms = 5000;
 
 enum class DatabaseAccess {
-  immutable,  ///< no one writes: nothing is locked, nothing is created beside the file
+  immutable,  ///< no other process writes: takes no locks and creates no -shm file
   read_only,
   read_write,
 };
 
-/// SQLite's "file:" URI for opening or attaching.
+/// Returns SQLite's "file:" URI for opening or attaching.
 std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 
-/// The connection, hardened, foreign keys on. Throws SQLite::Exception.
+/// Opens a hardened connection with foreign keys on. Throws SQLite::Exception.
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
-/// Large files that this process has checked: one that was not written since is not checked again. Thread-safe.
+/// Large files that this process has checked; they are checked again only after they change. Thread-safe.
 class CheckedFiles {
  public:
   [[nodiscard]] bool has(const std::filesystem::path&, const FileStamp&);
@@ -49,24 +49,23 @@ class CheckedFiles {
 [[nodiscard]] CheckedFiles& files_of_intact_structure();
 [[nodiscard]] CheckedFiles& files_of_verified_content();
 
-/// Throws FileError unless the file is an intact database of this schema. Returns the tables and views beside it,
-/// which are ignored. `stamp`: of the file before it was opened.
+/// Throws FileError unless the file is an intact database of this schema. Returns its other tables and views, which are
+/// ignored. `stamp`: stamp of the file before it was opened.
 std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);
 
-/// What SQLite finds wrong with a file, without the line above it that names the connection's database.
+/// Returns SQLite's findings without the heading line that names the database.
 [[nodiscard]] std::string without_heading(const std::string& findings);
 
-/// Is there something beside the file (journal, write-ahead log) that belongs to its content?
+/// Returns true if a rollback journal or write-ahead log with content exists.
 [[nodiscard]] bool has_journal(const std::filesystem::path&);
 
-/// What network file system a file lies on, or would ("NFS"); empty: none that is known. A write-ahead log is shared
-/// through memory, which machines do not share.
+/// Returns the network file system ("NFS") that the file is or would be on; empty if none is known. A write-ahead log
+/// needs shared memory, which does not work across machines.
 [[nodiscard]] std::string_view network_file_system(const std::filesystem::path&);
 
-/// SQLite's error as one of ours.
 [[nodiscard]] FileError as_file_error(const SQLite::Exception&, const std::filesystem::path&);
 
-/// Calls `action`, turning SQLite's exceptions into FileError.
+/// Calls `action` and converts SQLite's exceptions to FileError.
 template <class Action>
 auto with_file_errors(const std::filesystem::path& file, Action&& action) {
   try {
@@ -76,34 +75,34 @@ auto with_file_errors(const std::filesystem::path& file, Action&& action) {
   }
 }
 
-/// For a connection that has read nothing yet: no triggers, no extensions, limits on sizes. A reader also runs no
-/// views, cannot write, and evaluates no function of the schema that could do harm. A writer opens a file only after a
-/// reader has compared its schema.
+/// Restricts a new connection: no triggers, no extensions, size limits. Readers also get no views, no writes, and no
+/// unsafe functions in the schema. A writer opens a file only after a reader has verified its schema.
 void harden(SQLite::Database&, bool reads_only);
 
-/// Compares tables, indexes and views with schema_text(). Throws FileError for a trigger, an index on a table of the
-/// schema, and for anything that differs or is missing. Returns the tables and views beside the schema, which are
-/// ignored: "table notes".
+/// Compares tables, indexes and views with schema_text(). Throws FileError if anything is missing or differs, or for a
+/// trigger or an additional index on a table of the schema. Returns other tables and views, which are ignored: "table
+/// notes".
 [[nodiscard]] std::vector<std::string> require_our_schema(SQLite::Database&, const std::filesystem::path&);
 
-/// Makes a file of our schema, filled by `fill`, under a temporary name and renames it to `file`: over an empty file,
-/// never over anything else. Throws FileError or what `fill` throws.
+/// Creates a database with the schema under a temporary name, calls `fill`, then renames it to `file`. Replaces an
+/// empty file, never any other. Throws FileError or what `fill` throws.
 void create_database(const std::filesystem::path& file,
                      const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill);
 
-/// Switches a file that has a rollback journal to WAL mode. Unlike SQLite's own way, killed at any time this leaves no
-/// journal, which a reader could not play back: all that changes is one page.
+/// Switches a file from rollback journal to WAL mode. Unlike SQLite's own switch, a kill at any time leaves no journal,
+/// because only one page changes.
 void use_log(SQLite::Database&);
 
-/// A database without any table, of no program: what a collector left that was killed while it made its file.
+/// Returns true if the database has no table and no application id: a collector was killed while it created its file.
 [[nodiscard]] bool is_blank(SQLite::Database&);
 [[nodiscard]] bool is_blank(const std::filesystem::path&);
 
-/// Before a file is made: SQLite would play a log that is left beside its name into the new file. Throws FileError.
+/// Throws FileError if a write-ahead log exists without its file. Call before creating a file: SQLite would replay the
+/// log into it.
 void require_no_stray_log(const std::filesystem::path& file);
 
-/// Calls `waiting` while another program's lock is in the way, every few milliseconds, with the milliseconds waited so
-/// far, until it returns false; the call that waits then fails with Kind::locked. Outlives the connection.
+/// Busy handler: while another program holds a lock, calls `waiting` every few milliseconds with the milliseconds
+/// waited so far. If it returns false, the statement fails with Kind::locked. Must outlive the connection.
 class LockPatience {
  public:
   explicit LockPatience(std::function<bool(int)> waiting) : waiting_(std::move(waiting)) {}

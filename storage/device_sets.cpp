@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of rows that were found of a device at one time: its ceilings, its noise. A set's uid is the digest of all that
-// it says: equal sets are one, and one that is not what was written is known by it.
+// Sets of ceilings or noise of a device, measured at one time. A set's uid is the digest of its content: equal sets are
+// stored once, and damage is detected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +18,11 @@
 
 namespace attnscope {
 
-/// The tables of one kind of set.
+/// Tables of one kind of set.
 struct DeviceSets {
   const char* sets;         ///< table
-  const char* set_kind;     ///< in its digest
-  const char* set_columns;  ///< what it says beside its device, environment and
-                            ///< time; "" or with a comma before each
+  const char* set_kind;     ///< prefix of its digest
+  const char* set_columns;  ///< columns besides device, environment and time; "" or with a leading comma each
   const char* rows;         ///< table
   const char* row_kind;
   const char* row_columns;
@@ -55,14 +54,14 @@ CeilingSource parse_source(const std::string& text) {
   for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
     if (text == to_string(source)) return source;
   }
-  throw RowError(make_message("'{}' is no source of a ceiling", text));
+  throw RowError(make_message("unknown source of a ceiling: '{}'", text));
 }
 
 Message out_of_bounds(const Ceiling& ceiling) {
   const auto storable = [](double value) { return std::isfinite(value) && std::abs(value) <= largest_value; };
   const bool fits = !ceiling.name.empty() && ceiling.name.size() <= longest_name && storable(ceiling.argument) &&
                     storable(ceiling.value) && storable(ceiling.q1.value_or(0)) && storable(ceiling.q3.value_or(0));
-  return fits ? Message() : make_message("ceiling '{}' is beyond what a device can have", ceiling.name);
+  return fits ? Message() : make_message("ceiling '{}' is out of bounds", ceiling.name);
 }
 
 struct NoiseValue {
@@ -79,13 +78,13 @@ Message out_of_bounds(const std::string& name, const PointNoise& point) {
                       const double value = point.*each.member;
                       return std::isfinite(value) && value >= 0 && value <= largest_value;
                     });
-  return fits ? Message() : make_message("noise of {} that no recordings have", name);
+  return fits ? Message() : make_message("invalid noise of {}", name);
 }
 
 }  // namespace
 
-/// Each set by device, the oldest first; `read_rest` reads what DeviceSets::set_columns has, and the rows. What is not
-/// what was written is noted.
+/// Reads all sets, ordered by device, oldest first. `read_rest` reads DeviceSets::set_columns and the rows. Damaged
+/// sets are noted.
 template <class Set, class ReadRest>
 std::vector<Set> RunStore::Impl::read_sets(const DeviceSets& tables, ReadRest&& read_rest) {
   std::vector<Set> sets;
@@ -112,8 +111,8 @@ std::vector<Set> RunStore::Impl::read_sets(const DeviceSets& tables, ReadRest&& 
   return sets;
 }
 
-/// Adds a set, found of the device now: `more` are the values of its other columns, and add_rows(id) adds its rows.
-/// Takes it away where all that it says is there already, to the second. The uid.
+/// Adds a set with the current time. `more`: values of set_columns; add_rows(id) adds its rows. Removes it if an equal
+/// set exists. Returns the uid.
 template <class AddRows, class... More>
 std::string RunStore::Impl::add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
                                     AddRows&& add_rows, const More&... more) {
@@ -198,7 +197,7 @@ std::vector<StoredNoise> RunStore::noise() const {
         const std::string point = in.text();
         const std::string name = in.text();
         const auto* const value = std::ranges::find(noise_values, name, &NoiseValue::name);
-        if (value == noise_values.end()) throw RowError(make_message("noise of {} that no recordings have", point));
+        if (value == noise_values.end()) throw RowError(make_message("invalid noise of {}", point));
         set.noise.points[point].*value->member = in.real();
       }
       for (const auto& [name, point] : set.noise.points) require_row(out_of_bounds(name, point));

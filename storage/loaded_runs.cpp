@@ -23,7 +23,7 @@ class RunLoader {
       : request_(request), several_files_(several_files), noise_(request.noise) {}
 
   void read(const RunSource& source, const RunStore& store) {
-    // The folder that a file lies in means nothing to a reader of titles.
+    // Titles show the file name without its folder.
     const std::string name = source.file.filename().string();
     std::map<std::int64_t, RunSummary> wanted;
     std::vector<std::int64_t> ids;
@@ -65,11 +65,11 @@ class RunLoader {
       rows_[run].noise = noise_for(loaded_.runs[run], noise_);
       builder.add_run(std::move(rows_[run]));
     }
-    // A point stands where its first copy was read.
+    // Rows are in the order of each point's first copy.
     for (std::size_t first = 0, end = 0; first < copies_.size(); first = end) {
       const Copy& copy = copies_[first];
       std::vector<analysis::Row> rows;
-      // Adds consecutive points of one run together: a call costs time per kernel of the file.
+      // Adds consecutive points of one run together, because each call has a cost per kernel of the file.
       for (; end < copies_.size() && copies_[end].piece == copy.piece && copies_[end].run == copy.run; ++end) {
         const analysis::Row row = copies_[end].row;
         rows.push_back(row);
@@ -88,7 +88,7 @@ class RunLoader {
   struct Piece {
     analysis::PointColumns columns;
     std::vector<RunIndex> runs;
-    std::vector<std::int64_t> numbers;  ///< run numbers in the file
+    std::vector<std::int64_t> numbers;  ///< run ids in the file
     std::vector<std::size_t> rounds;
     std::vector<report::PointFacts> facts;
     std::vector<StoredPoint> points;
@@ -98,7 +98,7 @@ class RunLoader {
     analysis::Row row = 0;
     RunIndex run = 0;
     std::size_t rounds = 0;
-    bool replaced = false;  ///< one with fewer rounds that was read before
+    bool replaced = false;  ///< replaced an earlier copy with fewer rounds
   };
 
   void read_points(const RunSource& source, const RunStore& store, const std::vector<std::int64_t>& ids,
@@ -146,9 +146,9 @@ class RunLoader {
   std::map<std::string, RunIndex> by_uid_;
   std::vector<Piece> pieces_;
   std::vector<Copy> copies_;                                            ///< by row of the table
-  std::map<std::pair<RunIndex, std::uint32_t>, std::size_t> place_of_;  ///< by the place in the run
+  std::map<std::pair<RunIndex, std::uint32_t>, std::size_t> place_of_;  ///< by run and plan index
   std::vector<StoredNoise> noise_;
-  std::set<std::string> sets_;  ///< UIDs of ceilings
+  std::set<std::string> sets_;  ///< uids of ceilings
 };
 
 report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& file) {

@@ -29,34 +29,34 @@ namespace fs = std::filesystem;
 using Kind = FileError::Kind;
 
 struct Source {
-  fs::path name;  ///< as it was given
-  fs::path file;  ///< symlinks followed
+  fs::path name;  ///< as given
+  fs::path file;  ///< symlinks resolved
   bool written = false;
   FileStamp stamp;
 };
 
-/// Where a run is found.
+/// Location of a copy of a run.
 struct Member {
   std::size_t source = 0;
   std::int64_t id = 0;
   std::string started_at;
   std::size_t points = 0;
   StoredRunState state = StoredRunState::running;
-  std::size_t shards = 0;  ///< of its plan that it has
+  std::size_t shards = 0;  ///< number of shards it has
 };
 
 struct JoinedRun {
   std::string uid;
-  std::vector<Member> members;  ///< the first to begin, then the longest first
+  std::vector<Member> members;  ///< earliest start first, then most points
   std::int64_t target = 0;
 };
 
 enum class RunOrder {
-  by_start,  ///< then by uid; deleted runs stay
-  as_given   ///< as the sources have them, with their ids where there is one source; deleted runs are dropped
+  by_start,  ///< by start, then by uid; keeps deleted runs
+  as_given   ///< in the order of the sources, with unchanged ids if there is one source; drops deleted runs
 };
 
-/// What two copies of a run say of places that both have: a point that was measured, its samples and its values.
+/// Returns SQL for the recorded values of places that both copies have.
 std::string facts(std::string_view schema, std::int64_t run) {
   return fmt::format(R"sql(
 SELECT p.plan_index AS place, 'recorded' AS name, p.recorded_at AS value FROM {0}.points p
@@ -74,7 +74,7 @@ UNION ALL SELECT p.plan_index, k.name || ' ' || m.name || ' ' || v.round, v.valu
                      schema, run);
 }
 
-/// "3, 4, 7 and 12 more"
+/// Returns "3, 4, 7 and 12 more".
 Message named(const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t most = 8;
   const auto some = std::span(numbers).first(std::min(most, numbers.size()));
@@ -94,7 +94,7 @@ class Join {
   void look_at(const fs::path& name);
   void put_runs_in_order();
   void unite(const JoinedRun& run);
-  /// Adds a further copy of the run, or a further part of its plan. The source is attached.
+  /// Adds another copy of the run, or another shard of its plan. Pre: the source is attached.
   void add(const JoinedRun& run, std::size_t member);
   void name_missing_shards(const JoinedRun& run);
   void attach(std::size_t source);
@@ -108,7 +108,7 @@ class Join {
   RowCopier copier_;
   std::vector<Source> sources_;
   std::vector<JoinedRun> runs_;
-  std::unordered_map<std::string, std::size_t> places_;  ///< in runs_, by uid, before they are put in order
+  std::unordered_map<std::string, std::size_t> places_;  ///< index in runs_ by uid, before sorting
   const Source* attached_ = nullptr;
   JoinReport report_;
 };
@@ -119,13 +119,12 @@ void Join::look_at(const std::vector<fs::path>& names, Damaged damaged) {
       look_at(name);
     } catch (const FileError& error) {
       if (damaged == Damaged::refuse || !is_damage(error.kind())) throw;
-      report_.left_out.emplace_back(make_message("left out: {}", error.message()));
+      report_.left_out.emplace_back(make_message("skipped: {}", error.message()));
     }
   }
   report_.files = sources_.size();
   if (sources_.empty())
-    throw FileError(Kind::damaged, "none of the files is what was written, so nothing is merged; {}",
-                    report_.left_out.front());
+    throw FileError(Kind::damaged, "all files are damaged, nothing was merged; {}", report_.left_out.front());
 }
 
 void Join::look_at(const fs::path& name) {
@@ -134,12 +133,12 @@ void Join::look_at(const fs::path& name) {
     const Message why = check.bad_rows.empty()
                             ? check.damage.front()
                             : make_message("{}: {}", check.bad_rows.front().where, check.bad_rows.front().why);
-    throw FileError(Kind::damaged, "{} is damaged ({}); it is not copied: restore it from a copy", name.string(), why);
+    throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, then merge again)", name.string(), why);
   }
   const RunStore store = RunStore::open(name, RunStore::Mode::read_only);
   if (!check.extras.empty()) {
     report_.not_copied.emplace_back(
-        make_message("{}: not ours, and not copied: {}", name.string(), fmt::join(check.extras, ", ")));
+        make_message("{}: not copied, not part of the schema: {}", name.string(), fmt::join(check.extras, ", ")));
   }
   std::int64_t ids_before = 0;
   for (const JoinedRun& run : runs_) ids_before = std::max(ids_before, run.target);
@@ -179,13 +178,15 @@ void Join::detach() {
   copier_.detach();
   const Source& source = *std::exchange(attached_, nullptr);
   if (source.written || stamp_of(source.file) == source.stamp) return;
-  throw FileError(Kind::other, "{} changed while it was read; do it again when nobody writes it", source.name.string());
+  throw FileError(Kind::other, "{} changed while it was read (try again when no program writes it)",
+                  source.name.string());
 }
 
 JoinReport Join::run() {
   put_runs_in_order();
   for (const JoinedRun& run : runs_) unite(run);
-  for (std::size_t i = 0; i < sources_.size(); ++i) attach(i);  // what belongs to no run, of files without one
+  // copies rows that belong to no run, also from files without runs
+  for (std::size_t i = 0; i < sources_.size(); ++i) attach(i);
   detach();
   if (order_ == RunOrder::as_given && database_.exec("DELETE FROM runs WHERE deleted = 1") > 0) {
     database_.exec(
@@ -214,7 +215,7 @@ void Join::unite(const JoinedRun& run) {
       } else {
         add(run, m);
       }
-    } catch (const SQLite::Exception& error) {  // what cannot be written is the target's fault
+    } catch (const SQLite::Exception& error) {  // a write error is the target's
       const FileError named = as_file_error(error, source.name);
       if (named.kind() == Kind::disk_full || named.kind() == Kind::not_writable) throw;
       throw named;
@@ -222,7 +223,7 @@ void Join::unite(const JoinedRun& run) {
   }
   const bool cut = std::ranges::any_of(run.members, [](const Member& member) { return member.shards > 0; });
   if (run.members.size() == 1 && (!cut || order_ == RunOrder::as_given)) return;
-  // Complete is a complete copy that has all points and shards, or a plan whose every place was measured in all rounds.
+  // Complete: a complete copy has all points and shards, or every place of the plan was measured in all rounds.
   const Member& base = run.members.front();
   database_.exec(fmt::format(R"sql(
 UPDATE runs AS r SET state = iif(
@@ -233,7 +234,7 @@ UPDATE runs AS r SET state = iif(
       JOIN timing_samples t ON t.kernel_id = k.id WHERE k.point_id = p.id) >= r.rounds)) >= r.planned_points,
   'complete', iif(state = 'complete', 'interrupted', state)), checksum = NULL WHERE id = {0})sql",
                              run.target, base.state == StoredRunState::complete, base.points));
-  // The sources were verified. An interrupted run is unverified, as a killed collector leaves it.
+  // The sources were verified. An interrupted run stays unverified, like that of a killed collector.
   const std::string state = fmt::format("SELECT state FROM runs WHERE id = {}", run.target);
   if (database_.execAndGet(state).getString() != "interrupted") sign_run(database_, run.target);
   if (cut && order_ == RunOrder::by_start) name_missing_shards(run);
@@ -247,14 +248,14 @@ void Join::add(const JoinedRun& run, std::size_t member) {
   std::vector<std::string> earlier;
   for (std::size_t m = 0; m < member; ++m) earlier.push_back(name_of(run, m));
   const auto differ = [&](Message what) {
-    return FileError(Kind::other, "run {} in {} differs from its copy in {} ({}); merge only one of them", run.uid,
+    return FileError(Kind::other, "run {} in {} differs from its copy in {}: {} (merge only one of them)", run.uid,
                      name_of(run, member), fmt::join(earlier, ", "), what);
   };
   constexpr const char* plan = "plan_hash, planned_points, preset, options, provenance, rounds";
   if (count(
           fmt::format("(SELECT {0} FROM main.runs WHERE id = {1} INTERSECT SELECT {0} FROM source.runs WHERE id = {2})",
                       plan, run.target, id)) == 0) {
-    throw differ("its plan");
+    throw differ("different plan");
   }
   SQLite::Transaction transaction(database_);
   database_.exec(fmt::format(R"sql(
@@ -267,11 +268,11 @@ CREATE TEMP TABLE only_here AS SELECT DISTINCT place FROM (SELECT * FROM ({2}) E
   SQLite::Statement conflict(database_,
                              "SELECT min(place) FROM only_there WHERE place IN (SELECT place FROM only_here)");
   if (conflict.executeStep() && !conflict.getColumn(0).isNull()) {
-    throw differ(make_message("place {}", conflict.getColumn(0).getInt64()));
+    throw differ(make_message("different values at plan index {}", conflict.getColumn(0).getInt64()));
   }
   conflict.reset();
-  // Of one point the copy with more rounds stays, and the measured one before one that was cancelled. Of the words that
-  // people edit, the last edit.
+  // Of two copies of a point, keep the one with more rounds, and a measured one rather than a cancelled one. Of text
+  // and flags that users edit, keep the last edit.
   database_.exec(fmt::format(R"sql(
 DELETE FROM main.points WHERE run_id = {0} AND plan_index IN (SELECT place FROM only_there);
 DELETE FROM temp.skipped WHERE place IN (SELECT place FROM only_there);
@@ -282,7 +283,7 @@ UPDATE main.runs SET finished_at = max(finished_at, (SELECT coalesce(finished_at
   id = {1})) WHERE id = {0};
 )sql",
                              run.target, id));
-  // Edits of the same second are ordered by what they say, so that the order of files does not matter.
+  // Edits of the same second are ordered by content, so that the order of files does not matter.
   if (count(
           fmt::format("main.runs m, source.runs s WHERE m.id = {} AND s.id = {} AND "
                       "(coalesce(m.edited_at, ''), m.deleted, m.hidden, coalesce(m.name, ''), coalesce(m.note, '')) "
@@ -318,15 +319,14 @@ void Join::name_missing_shards(const JoinedRun& run) {
   }
   if (!missing.empty()) {
     report_.missing.emplace_back(
-        make_message("run {} is of a plan that was cut into {} shards; none of these files has shards {}", run.uid,
-                     shards, named(missing)));
+        make_message("run {}: its plan has {} shards; missing: {}", run.uid, shards, named(missing)));
   }
   for (std::size_t m = 0; m < run.members.size(); ++m) {
-    // What several shards were merged into before is nobody's to continue.
+    // Merged shards cannot be resumed.
     if (run.members[m].state == StoredRunState::complete || run.members[m].shards > 1) continue;
     report_.missing.emplace_back(
-        make_message("{}: its part of run {} is {}, not complete; continue it there with --resume, then merge again",
-                     name_of(run, m), run.uid, to_string(run.members[m].state)));
+        make_message("{}: its shard of run {} is {} (finish it with --resume, then merge again)", name_of(run, m),
+                     run.uid, to_string(run.members[m].state)));
   }
 }
 
@@ -334,7 +334,7 @@ JoinReport join_files(const fs::path& building, const fs::path& target, const st
                       RunOrder order, Damaged damaged) {
   return with_file_errors(target, [&] {
     const auto database = open_database(building, DatabaseAccess::read_write);
-    // What fails is thrown away, and the disk is waited for once, before the file gets its name.
+    // Errors discard the file, and it is synced once, before it is renamed.
     database->exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
     create_schema(*database);
     Join join(*database, order);
@@ -352,12 +352,12 @@ void send(const fs::path& file, OutputFile& out) {
   }
 }
 
-/// A log that a killed collector left beside `file` would be played into the file that replaces it.
+/// Removes a log that a killed collector left, which SQLite would replay into the new file.
 void remove_log(const fs::path& file) {
   if (!has_journal(file)) return;
-  try {  // the last connection takes the log into the file
+  try {  // closing the last connection checkpoints the log
     open_database(file, DatabaseAccess::read_write)->execAndGet("SELECT count(*) FROM sqlite_schema");
-  } catch (const SQLite::Exception&) {  // no database, or a damaged one
+  } catch (const SQLite::Exception&) {  // not a database, or damaged
   }
   for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(file.string() + suffix);
 }
@@ -390,7 +390,7 @@ JoinReport merge_files(const std::vector<fs::path>& sources, const fs::path& tar
   std::error_code error;
   const CollectorLock lock = CollectorLock::acquire(place);
   if (fs::exists(fs::symlink_status(place, error))) {
-    throw FileError(Kind::not_writable, "{} is there already; give another file", target.string());
+    throw FileError(Kind::not_writable, "{} already exists (use another file name)", target.string());
   }
   require_no_stray_log(place);
   TemporaryFile building(place);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several files joined into one, their runs being what they were.
+// Merges several files into one.
 //
-// A run is known by its uid, wherever it was copied to. Copies of it become one run: of each place the point that was
-// measured, before one that was cancelled, and the one with more rounds. Two different measurements of one place are an
-// error that names both files. Parts of one plan that were measured apart, on several devices, are runs of one uid
-// (RunHeader::uid), and of its shards those are named that no file has or that are not whole; runs with the same plan
+// A run is identified by its uid. Copies of a run become one run: of each point the measured copy is preferred to a
+// cancelled one, then the copy with more rounds. Two different measurements of one point are an error that names both
+// files. Shards of one plan share a uid (RunHeader::uid); missing and incomplete shards are reported. Runs with the
+// same plan but different uids stay separate. Of name, note, tags, hidden and deleted, the last edit is kept.
 // and uids of their own stay apart. Of name, note, tags, hidden and deleted the last edit holds.
 #pragma once
 
@@ -18,33 +18,32 @@
 namespace attnscope {
 
 struct JoinReport {
-  std::size_t files = 0;  ///< that were joined
+  std::size_t files = 0;  ///< files that were merged
   std::size_t runs = 0;
   std::size_t points = 0;
-  std::vector<Message> missing;     ///< shards of a plan that are in no file, or not whole
-  std::vector<Message> left_out;    ///< damaged files
-  std::vector<Message> not_copied;  ///< what is not ours in files that were joined
+  std::vector<Message> missing;     ///< shards of a plan that are missing or incomplete
+  std::vector<Message> left_out;    ///< damaged files that were skipped
+  std::vector<Message> not_copied;  ///< other tables and views in merged files
 
   [[nodiscard]] bool whole() const { return missing.empty() && left_out.empty(); }
 };
 
-/// A file that is not what was written, or no file of ours.
+/// Returns true if the file is damaged or not an attnscope file.
 [[nodiscard]] bool is_damage(FileError::Kind);
 
 enum class Damaged {
-  refuse,    ///< the first one ends it
-  leave_out  ///< and is named
+  refuse,    ///< the first damaged file is an error
+  leave_out  ///< damaged files are skipped and reported
 };
 
-/// Joins `sources` into the new file `target`, which appears whole or not at all, with runs in the order in which they
-/// began. Joining again what was joined adds nothing. Throws FileError: a source that is not there or cannot be
-/// used, different copies of a run, a target that exists.
+/// Merges `sources` into the new file `target`, atomically, with runs ordered by start. Merging is idempotent. Throws
+/// FileError: missing or unusable source, conflicting copies of a run, existing target.
 [[nodiscard]] JoinReport merge_files(const std::vector<std::filesystem::path>& sources,
                                      const std::filesystem::path& target, Damaged damaged = Damaged::refuse);
 
-/// Copies all runs of `sources` but deleted ones into a new file, compact and without a journal, fit for shipping; in
-/// their order, joined as above. It appears whole, in place of an empty file or of an older one of ours; `over_any`: of
-/// any regular file. To a device or pipe it is written.
+/// Copies all runs of `sources` except deleted ones into a new compact file without a journal, in their order, merged
+/// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `over_any`. A device or
+/// pipe is written to.
 JoinReport write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
                               bool over_any = false);
 

@@ -17,18 +17,18 @@ namespace {
 
 using nlohmann::json;
 
-/// An array in JSON.
+/// Parses a JSON array.
 template <class T>
 T parsed(const std::string& text) {
   try {
     return json::parse(text).get<T>();
   } catch (const json::exception&) {
-    throw RowError("a list in it is none");
+    throw RowError("invalid JSON array");
   }
 }
 
 using Select = std::function<SQLite::Statement&(std::string_view)>;
-/// What of a statement's sources could be read, or the first thing wrong with them.
+/// Sources of a manifest, or the first error in them.
 struct Sources {
   std::vector<StatementSource> all;
   Message wrong;
@@ -50,7 +50,7 @@ std::unordered_map<std::int64_t, Sources> read_sources(const Select& select, boo
         const bool small = static_cast<std::size_t>(content.getBytes()) <= most_kept_source_bytes;
         if (small) source.content = content.getString();
         if (!small || uuid_of(*source.content) != source.digest) {
-          throw RowError(make_message("source {} is not what was written: its digest is another", source.name));
+          throw RowError(make_message("the checksum of source {} does not match its content", source.name));
         }
       }
       sources.all.push_back(std::move(source));
@@ -67,7 +67,8 @@ std::string_view without_version(std::string_view name) {
   return has_one ? name.substr(0, last) : name;
 }
 
-/// Whether points of that algorithm may refer to it. Two that `ab` compares may be of one statement: "mine", "mine.2".
+/// Returns true if points of that algorithm may refer to the manifest. Versions compared by `ab` ("mine", "mine.2")
+/// share one.
 bool is_of(const StatementRow& row, std::string_view algorithm) {
   return without_version(row.algorithm) == without_version(algorithm);
 }
@@ -110,8 +111,7 @@ void PointsReader::each_row(SQLite::Statement& query, const Places& places, Read
   };
   while (query.executeStep()) {
     Reader in(query);
-    // What belongs to no point that was read belongs to one that failed, or to none; the checks of the whole file name
-    // it.
+    // A parent may have failed or not exist; the checks of the whole file report orphans.
     const auto place = places.find(query.getColumn(0).getInt64());
     if (place == places.end()) continue;
     try {
@@ -154,8 +154,8 @@ void PointsReader::leave_out_bad_points() {
       if (kept != i) points_[kept] = std::move(point);
       ++kept;
     } else if (!runs_.bad.contains(point.run_id)) {
-      bad_rows_.push_back(
-          {make_message("point {} (run {}, place {})", point.id, point.run_id, point.index), std::move(why), point.id});
+      bad_rows_.push_back({make_message("point {} (run {}, plan index {})", point.id, point.run_id, point.index),
+                           std::move(why), point.id});
     }
   }
   points_.resize(kept);
@@ -174,14 +174,14 @@ void PointsReader::read_metric_names() {
 }
 
 void PointsReader::read_file_statements() {
-  // A point of a statement that is damaged is what was measured all the same, and stays.
+  // Points of a damaged manifest are still valid measurements and are kept.
   statements_ = read_statements(select_, false, [this](std::int64_t id, const Message& why) {
-    bad_rows_.push_back({make_message("statement {}", id), why});
+    bad_rows_.push_back({make_message("kernel manifest {}", id), why});
   });
 }
 
 void PointsReader::read_points() {
-  // A left join: a point whose device is gone is named, not lost.
+  // Left join: a point without its device row is reported, not lost.
   SQLite::Statement& query =
       select_("SELECT p.id, p.run_id, p.plan_index, d.uuid, p.user_kernel_id, " + point_columns("p.") +
               " FROM points p LEFT JOIN devices d ON d.id = p.device_id WHERE {} ORDER BY p.run_id, p.plan_index");
@@ -210,13 +210,14 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   const StatementRow* statement = nullptr;
   if (const std::optional<std::int64_t> id = in.optional<std::int64_t>()) {
     const auto found = statements_->find(*id);
-    if (found == statements_->end()) throw RowError(make_message("its statement {} is not there", *id));
+    if (found == statements_->end()) throw RowError(make_message("missing kernel manifest {}", *id));
     statement = &found->second;
   }
-  if (!runs_.good.contains(point.run_id)) throw RowError(make_message("its run {} is not there", point.run_id));
+  if (!runs_.good.contains(point.run_id)) throw RowError(make_message("missing run {}", point.run_id));
   point.record = read_point(in);
   if (statement == nullptr) return;
-  if (!is_of(*statement, point.record.spec.algorithm)) throw RowError("its statement is of another algorithm");
+  if (!is_of(*statement, point.record.spec.algorithm))
+    throw RowError("its kernel manifest belongs to another algorithm");
   point.record.statement = statement->statement;
 }
 
@@ -258,7 +259,7 @@ void PointsReader::read_metrics() {
   each_row(query, place_of_kernel_, [&](const KernelPlace& place, Reader& in) {
     const std::int64_t id = in.integer();
     const auto metric = metrics_.find(id);
-    if (metric == metrics_.end()) throw RowError(make_message("its metric {} is not there", id));
+    if (metric == metrics_.end()) throw RowError(make_message("missing metric {}", id));
     const std::int64_t round = in.integer();
     const double value = in.real();
     const Provenance provenance = word(parse_provenance(in.text()));
@@ -274,7 +275,7 @@ void PointsReader::read_samples() {
     const std::int64_t round = in.integer();
     const std::string list = in.text();
     if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(most_samples)) {
-      throw RowError(make_message("more than {} timing samples in a row", most_samples));
+      throw RowError(make_message("more than {} timing samples in one round", most_samples));
     }
     kernel_of_round(place, round).samples_ns = parsed<std::vector<double>>(list);
   });
@@ -316,7 +317,7 @@ void PointsReader::put_rounds_together() {
     }
     if (!first.kernels.empty() || first.clocks) record.rounds.push_back(std::move(first));
     for (auto& [number, round] : later) record.rounds.push_back(std::move(round));
-    // What is out of bounds is named before anything is made of it.
+    // Values out of bounds are reported before sums are computed.
     if (out_of_bounds(record).empty()) sum_up_rounds(record);
   }
 }
@@ -334,7 +335,8 @@ void PointsReader::read_launches() {
         launch.dynamic_shared_bytes >> launch.threads;
     const auto grid = parsed<std::array<std::int64_t, 3>>(in.text());
     for (std::size_t i = 0; i < grid.size(); ++i) {
-      if (!std::in_range<std::uint32_t>(grid[i])) throw RowError(make_message("a grid of {} blocks is none", grid[i]));
+      if (!std::in_range<std::uint32_t>(grid[i]))
+        throw RowError(make_message("grid dimension {} is out of range", grid[i]));
       launch.grid[i] = static_cast<std::uint32_t>(grid[i]);
     }
   });

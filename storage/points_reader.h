@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts points together from the tables that hold their parts, and reads users' statements. Internal to storage.
+// Assembles points from their tables and reads manifests of user-defined kernels. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -20,36 +20,36 @@
 
 namespace attnscope {
 
-/// What a user's kernel was stated by.
+/// Row of a user-defined kernel.
 struct StatementRow {
-  std::string digest;                                ///< as the row says it: points are known by it
-  std::string algorithm;                             ///< of the points
-  std::shared_ptr<const KernelStatement> statement;  ///< null where it is not what was written
+  std::string digest;                                ///< digest stored in the row; identifies the kernel
+  std::string algorithm;                             ///< algorithm name of the points
+  std::shared_ptr<const KernelStatement> statement;  ///< null if the content does not match the digest
 };
 
-/// By id. `select` prepares a query. `contents`: of sources that were kept, too; else
-/// nobody looks whether these are what was written. `note` is told what is wrong with one.
+/// Returns the rows of user-defined kernels by id. `select` prepares a query. `contents`: also reads and verifies
+/// stored source files. `note` is called for each invalid row.
 [[nodiscard]] std::unordered_map<std::int64_t, StatementRow> read_statements(
     const std::function<SQLite::Statement&(std::string_view)>& select, bool contents,
     const std::function<void(std::int64_t id, const Message& why)>& note);
 
-/// The runs of a file, by id.
+/// Ids of the runs of a file.
 struct KnownRuns {
   std::unordered_set<std::int64_t> good;
-  std::unordered_set<std::int64_t> bad;  ///< skipped or deleted, with their points
+  std::unordered_set<std::int64_t> bad;  ///< skipped or deleted; their points are skipped, too
 };
 
-/// One query a table, over the same points. Points may be read some at a time: bad_rows() is of all that were read.
+/// Reads points with one query per table. Points may be read in batches; bad_rows() accumulates over all.
 class PointsReader {
  public:
-  /// Prepares a statement; "{}" in it, if any, stands for the condition on the points p, which may be another one at
-  /// each read().
+  /// Prepares a statement. "{}" in it is replaced by the condition on the points p, which may differ between calls of
+  /// read().
   using Select = std::function<SQLite::Statement&(std::string_view)>;
   PointsReader(Select select, const KnownRuns& runs) : select_(std::move(select)), runs_(runs) {}
 
-  /// The points that are as they should be.
+  /// Returns the valid points.
   [[nodiscard]] std::vector<StoredPoint> read();
-  /// The others.
+  /// Returns the invalid rows.
   [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
 
  private:
@@ -72,13 +72,13 @@ class PointsReader {
   void read_samples();
   void read_launches();
   void read_clocks();
-  /// Where a value of that round goes: the first round's are the point's own until all are read.
+  /// Returns the kernel record of that round. Round 0 is stored in the point itself until all rows are read.
   [[nodiscard]] KernelRecord& kernel_of_round(const KernelPlace& place, std::int64_t round);
   [[nodiscard]] std::optional<ClockReading>& clocks_of_round(std::size_t point, std::int64_t round);
   [[nodiscard]] RoundRecord& later_round(std::size_t point, std::int64_t round);
   void put_rounds_together();
   void leave_out_bad_points();
-  /// Calls read_row(place, in) for each row: of points_, by the id in the first column, or of place_of_kernel_.
+  /// Calls read_row(place, in) for each row. `places` maps the id in the first column to a place.
   template <class Places, class ReadRow>
   void each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row);
   void fail(std::size_t point, const Message& why) { failed_.try_emplace(point, why); }
@@ -93,8 +93,8 @@ class PointsReader {
   std::optional<std::unordered_map<std::int64_t, StatementRow>> statements_;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
-  std::unordered_map<std::size_t, std::map<int, RoundRecord>> later_rounds_;  ///< by place in points_
-  std::unordered_map<std::size_t, Message> failed_;                           ///< why, by place in points_
+  std::unordered_map<std::size_t, std::map<int, RoundRecord>> later_rounds_;  ///< by index in points_
+  std::unordered_map<std::size_t, Message> failed_;                           ///< reason, by index in points_
   std::vector<BadRow> bad_rows_;
 };
 

@@ -16,8 +16,8 @@
 namespace attnscope {
 namespace {
 
-/// The statement with the contents of those of its files that still are what it says, as far as most_kept_source_bytes
-/// go; `algorithm` is what this process knows its kernel by.
+/// Returns the manifest with the contents of its files that still match their digests, up to most_kept_source_bytes.
+/// `algorithm`: name of its kernel in this process.
 std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const KernelStatement>& statement,
                                                      const std::string& algorithm) {
   const auto* const kernel = dynamic_cast<const user::UserKernel*>(known_algorithms().find(algorithm));
@@ -39,7 +39,7 @@ std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const
   for (StatementSource& source : whole->sources) {
     for (const std::filesystem::path& file : kernel->source_files()) {
       take(source, file);
-      take(source, file.parent_path() / source.name);  // what it includes
+      take(source, file.parent_path() / source.name);  // included files
     }
   }
   return whole;
@@ -50,7 +50,7 @@ std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const
 std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header,
                                      const std::vector<std::string>& devices) {
   const auto is_here = [&](const std::string& uuid) { return std::ranges::find(devices, uuid) != devices.end(); };
-  // Several devices, or shards that were merged, share a run that may have begun on one that is not here.
+  // Several devices, or merged shards, share a run that may have begun on another device.
   const auto begun_here = [&](const RunSummary& run) {
     if (is_here(run.device_uuid)) return true;
     if (devices.size() < 2 && run.shards.size() < 2) return false;
@@ -75,15 +75,15 @@ Message shard_conflict(const RunStore& store, const RunHeader& header, bool resu
   const std::string file = store.file().string();
   if (newest) {
     return make_message(
-        "{} has shard {} of this plan already (run {}): --resume continues it, and --collection NAME makes it another "
-        "recording",
+        "{} already has shard {} of this plan, run {} (--resume continues it; --collection NAME starts a new "
+        "recording)",
         file, to_string(header.shard), newest->id);
   }
   const std::vector<RunSummary> runs = store.runs();
   const auto other = std::ranges::find(runs, header.uid, &RunSummary::uid);
   if (other == runs.end()) return {};
-  return make_message("{} has another shard of this plan (run {}): give shard {} a file of its own, and merge them",
-                      file, other->id, to_string(header.shard));
+  return make_message("{} has another shard of this plan, run {} (use a separate file for shard {}, then merge)", file,
+                      other->id, to_string(header.shard));
 }
 
 Recording::Recording(RunStore& store, PlannedRun planned, std::vector<DeviceInfo> workers, Options options)
@@ -115,10 +115,9 @@ void Recording::find_done() {
   bool one_device = workers_.size() == 1;
   for (const MeasuredRounds& point : store_.measured_rounds(run_)) {
     if (point.index >= points) {
-      options_.warn(make_message(
-          "run {} has a point at place {}, and the plan has {}, counted from 0: that point is left as it is and counts "
-          "for nothing",
-          run_, point.index, grouped(done_before_.size())));
+      options_.warn(
+          make_message("run {} has a point at plan index {}, but the plan has only {} points; the point is ignored",
+                       run_, point.index, grouped(done_before_.size())));
       continue;
     }
     DoneBefore& done = done_before_[point.index];
@@ -174,7 +173,7 @@ void Recording::keep(std::size_t worker, std::size_t place, int round, const Poi
   PointRecord record = storable(measured);
   add_sources(record);
   const bool has_rounds = kept_.contains(place);
-  // Cancelled in a later round: what the others found stays as it is, and the round is as if never begun.
+  // A round cancelled after others is dropped; the stored rounds stay.
   if (has_rounds && record.disposition == Disposition::cancelled) return;
   const std::int64_t id = has_rounds ? store_.add_round(run_, place, round, record)
                                      : store_.add_point(run_, place, record, workers_.at(worker));
@@ -182,7 +181,7 @@ void Recording::keep(std::size_t worker, std::size_t place, int round, const Poi
   if (options_.on_kept) options_.on_kept(worker, place, round, id, record);
 }
 
-/// One object for each statement. A worker sends no contents: they are read here.
+/// Adds source contents, which workers do not send. All points of a manifest share one object.
 void Recording::add_sources(PointRecord& record) {
   if (!options_.keep_sources || !record.statement) return;
   auto& kept = with_sources_[digest_of(*record.statement)];
@@ -193,8 +192,7 @@ void Recording::add_sources(PointRecord& record) {
                                         [](const StatementSource& source) { return source.content.has_value(); });
   if (files == 0 || !is_new) return;
   options_.warn(
-      make_message("--keep-sources: of kernel {} {} files are kept by their digests alone: more than 16 MiB of "
-                   "one statement are not kept",
+      make_message("--keep-sources: kernel {}: only the digests of {} files are stored (maximum: 16 MiB per kernel)",
                    record.spec.algorithm, files));
 }
 

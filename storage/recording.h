@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run while it is collected: what its file has of it, and what it gets.
+// Records a run into a file while it is collected.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,19 @@
 
 namespace attnscope {
 
-/// A plan, or places of it, and the header of its run. The plan has to live as long.
+/// Plan, or a shard of it, with the header of its run. The plan must outlive it.
 struct PlannedRun {
   const SweepPlan* plan = nullptr;
-  Places places = {};  ///< all of them, where it is no shard
+  Places places = {};  ///< empty: not a shard, all places
   RunHeader header = {};
 };
 
-/// The newest run of the header's plan, or of its shard of it, which continues on any device; else on one of `devices`
-/// (UUIDs).
+/// Returns the newest run of the header's shard, from any device, or of the header's plan if it is no shard, from one
+/// of `devices` (UUIDs).
 [[nodiscard]] std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header,
                                                    const std::vector<std::string>& devices);
 
-/// Why a shard cannot be recorded into the file without `resume`; empty where it can.
+/// Returns why a shard cannot be recorded into the file without `resume`; empty if it can.
 [[nodiscard]] Message shard_conflict(const RunStore&, const RunHeader&, bool resume);
 
 class Recording final : public RecordSink {
@@ -40,12 +40,12 @@ class Recording final : public RecordSink {
     bool resume = false;
     bool keep_sources = false;  ///< as MeasureOptions::keep_sources
     std::function<void(const Message&)> warn;
-    /// A record is committed as the point of that id.
+    /// Called after a record was committed as point `point_id`.
     std::function<void(std::size_t worker, std::size_t place, int round, std::int64_t point_id, const PointRecord&)>
         on_kept;
   };
-  /// Begins the run, or resumes it: with what was measured on other devices than `workers` as far as whole groups were.
-  /// Throws FileError.
+  /// Begins or resumes the run. Points that other devices than `workers` measured are kept only if their whole group
+  /// was finished. Throws FileError.
   Recording(RunStore& store, PlannedRun planned, std::vector<DeviceInfo> workers, Options options);
 
   [[nodiscard]] std::int64_t run() const { return run_; }
@@ -54,15 +54,15 @@ class Recording final : public RecordSink {
   [[nodiscard]] const SweepRounds& rounds() const { return rounds_; }
   [[nodiscard]] bool resumed() const { return resumed_; }
   [[nodiscard]] bool complete_before() const { return complete_before_; }
-  /// By place of the plan; those that are not collected have ended.
+  /// By plan index; places outside of this shard are marked as ended.
   [[nodiscard]] const std::vector<DoneBefore>& done_before() const { return done_before_; }
-  /// How often each point of the plan is still measured.
+  /// Returns the remaining rounds of each point of the plan.
   [[nodiscard]] std::vector<std::size_t> open_times() const;
-  /// Points times rounds, and how many of these the file had.
+  /// Returns points times rounds.
   [[nodiscard]] std::size_t total() const { return places().size() * static_cast<std::size_t>(rounds_.count); }
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
-  /// On which device (UUID) the file's points of a group were measured; empty where it has none, nothing where on
-  /// several.
+  /// Returns the device (UUID) of a group's stored points; empty if there are none, nullopt if there are several
+  /// devices.
   [[nodiscard]] std::optional<std::string> begun_on(const Places& group) const;
 
   void keep(std::size_t worker, std::size_t place, int round, const PointRecord& measured) override;
@@ -79,12 +79,12 @@ class Recording final : public RecordSink {
   Options options_;
   std::int64_t run_ = 0;
   bool resumed_ = false;
-  bool complete_before_ = false;  ///< nothing was left to do
+  bool complete_before_ = false;  ///< nothing was left to measure
   SweepRounds rounds_;
   std::vector<DoneBefore> done_before_;
-  std::set<std::size_t> kept_;                      ///< places of the points that the file has
-  std::map<std::size_t, std::string> measured_on_;  ///< by place, of points that it had before: the device's UUID
-  std::size_t skipped_ = 0;                         ///< rounds of points
+  std::set<std::size_t> kept_;                      ///< plan indices of stored points
+  std::map<std::size_t, std::string> measured_on_;  ///< device UUID by plan index, for points stored before
+  std::size_t skipped_ = 0;                         ///< point rounds stored before
   std::map<std::string, std::shared_ptr<const KernelStatement>> with_sources_;  ///< by digest
 };
 

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// temp.ids has one row, i: a run's id in the source and in the target, and what is added to ids of points and kernels.
+// temp.ids has one row, i: a run's id in source and target, and the offsets added to ids of points and kernels.
 constexpr const char* temporary_tables = R"sql(
 CREATE TEMP TABLE ids (source INTEGER, target INTEGER, points INTEGER, kernels INTEGER);
 CREATE TEMP TABLE skipped (place INTEGER PRIMARY KEY);
@@ -24,7 +24,7 @@ CREATE TEMP TABLE user_kernel_of (source INTEGER PRIMARY KEY, target INTEGER NOT
 CREATE TEMP TABLE set_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 )sql";
 
-/// By the table that is referred to: the target's id of a row that column {} of a row q of the source refers to.
+/// SQL for the target's id of a row that column {} of a source row q refers to, by the table referred to.
 const std::map<std::string, const char*>& translations() {
   static const std::map<std::string, const char*> all{
       {"runs", "i.target"},
@@ -41,15 +41,15 @@ const std::map<std::string, const char*>& translations() {
 
 std::string value_of(const std::string& table, const std::string& column, const std::string& refers_to) {
   const bool is_id = column == "id";
-  if (is_id && table != "runs" && table != "points" && table != "kernels") return {};  // the table gives one
-  // Nobody is at the copy of a run that somebody is at.
+  if (is_id && table != "runs" && table != "points" && table != "kernels") return {};  // assigned by the target
+  // No collector writes to the copy of a running run.
   if (table == "runs" && column == "state") return "iif(q.state = 'running', 'interrupted', q.state)";
   if (table == "runs" && column == "finished_at") return "coalesce(q.finished_at, q.started_at)";
   const auto found = translations().find(is_id ? table : refers_to);
   return found == translations().end() ? "q." + column : fmt::format(fmt::runtime(found->second), column);
 }
 
-/// The rows q of a table that `from` gives, with all columns that the table has.
+/// Returns an INSERT of the rows q that `from` yields, with all columns of the table.
 std::string rows_of(SQLite::Database& database, const std::string& table, std::string_view from,
                     std::string_view insert = "INSERT") {
   std::string columns;
@@ -68,7 +68,7 @@ std::string rows_of(SQLite::Database& database, const std::string& table, std::s
   return fmt::format("{} INTO main.{} ({}) SELECT {} FROM {};\n", insert, table, columns, values, from);
 }
 
-/// The same of every table whose rows refer to `parent`, but for `left_out`. `from` gives the rows p of the parent.
+/// Returns INSERTs for every table that refers to `parent`, except `left_out`. `from` yields the parent's rows p.
 std::string rows_below(SQLite::Database& database, const std::string& parent, std::string_view from,
                        std::string_view left_out = "") {
   std::vector<std::pair<std::string, std::string>> tables;
@@ -158,7 +158,7 @@ void RowCopier::copy_run(std::int64_t source, std::int64_t target) {
 }
 
 void RowCopier::copy_points(std::int64_t source, std::int64_t target) {
-  // Behind all that are there, in the source's order.
+  // New ids follow the existing ones, in the source's order.
   constexpr const char* offsets = R"sql(
 DELETE FROM ids;
 INSERT INTO ids SELECT {0}, {1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of one file into another of the same schema, with ids of that. Internal to storage.
+// Copies rows between files of the same schema and translates ids. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -14,18 +14,18 @@ class RowCopier {
  public:
   explicit RowCopier(SQLite::Database& target);
 
-  /// Attaches the source and copies what belongs to no run: devices, environments, metrics, user-defined kernels
-  /// and their sources, sets of ceilings and of noise. A row that is there already stays.
+  /// Attaches the source and copies rows that belong to no run: devices, environments, metrics, user-defined kernels
+  /// and their sources, ceiling sets and noise sets. Existing rows are kept.
   void attach(const std::string& uri);
   void detach();
-  /// The run's row and what belongs to it beside points.
+  /// Copies the run's row and all rows that refer to it, except points.
   void copy_run(std::int64_t source, std::int64_t target);
-  /// Adds points to the run, with all that belongs to them, but for those at the places of temp.skipped (place).
+  /// Adds points and their rows to the run, except those at the plan indices in temp.skipped (place).
   void copy_points(std::int64_t source, std::int64_t target);
 
  private:
   SQLite::Database& target_;
-  // Statements, made of the target's tables.
+  // SQL, generated from the target's tables.
   std::string names_;
   std::string run_;
   std::string points_;

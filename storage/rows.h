@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binding and reading columns in order, and the columns of devices, environments and points. Internal to storage.
+// Binds and reads columns in order; column lists of devices, environments and points. Internal to storage.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -24,7 +24,7 @@
 
 namespace attnscope {
 
-/// What is wrong with the row at hand, as part of a sentence: the row is skipped and named, the others are given.
+/// Error in the current row, as part of a sentence. The row is skipped and reported; reading continues.
 class RowError : public std::runtime_error {
  public:
   explicit RowError(Message message) : std::runtime_error(attnscope::text(message)), message_(std::move(message)) {}
@@ -34,19 +34,17 @@ class RowError : public std::runtime_error {
   Message message_;
 };
 
-/// Throws RowError unless `wrong` is empty.
 inline void require_row(const Message& wrong) {
   if (!wrong.empty()) throw RowError(wrong);
 }
 
-/// A word of a column, as its enumeration; one that this program does not know is damage.
+/// Returns the parsed enumerator; throws RowError for an unknown keyword.
 template <class T>
 T word(Result<T, Message> parsed) {
   if (!parsed) throw RowError(parsed.error());
   return parsed.value();
 }
 
-/// Binds values to ?1, ?2, ... in order.
 class Binder {
  public:
   explicit Binder(SQLite::Statement& statement) : statement_(statement) {}
@@ -66,7 +64,7 @@ class Binder {
     return *this;
   }
 
-  /// A field of a point or the value of a knob, in the type of its column.
+  /// Binds a field of a point or a knob's value with the type of its column.
   template <class... T>
   Binder& operator<<(const std::variant<T...>& value) {
     std::visit([&](const auto& held) { *this << held; }, value);
@@ -91,25 +89,25 @@ class Binder {
   int place_ = 0;
 };
 
-/// Reads columns from left to right. Throws RowError for what is of another type: a damaged file may hold anything.
+/// Reads columns from left to right. Throws RowError if a column has another type, as in a damaged file.
 class Reader {
  public:
   explicit Reader(SQLite::Statement& statement) : statement_(statement) {}
 
   std::string text() {
     const SQLite::Column column = next();
-    if (!column.isText()) wrong("no text");
-    // What is made of a list takes many times its text.
+    if (!column.isText()) wrong("not text");
+    // A parsed list takes many times the memory of its text.
     constexpr int longest = 16 << 20;
-    if (column.getBytes() > longest) wrong("a text of more than 16 MiB");
+    if (column.getBytes() > longest) wrong("longer than 16 MiB");
     std::string read = column.getString();
     const bool whole = read.find('\0') == std::string::npos && first_invalid_utf8(read) == std::string::npos;
-    if (!whole) wrong("no UTF-8 text");
+    if (!whole) wrong("not valid UTF-8");
     return read;
   }
   std::int64_t integer() {
     const SQLite::Column column = next();
-    if (!column.isInteger()) wrong("no whole number");
+    if (!column.isInteger()) wrong("not an integer");
     return column.getInt64();
   }
   std::size_t count() {
@@ -119,7 +117,7 @@ class Reader {
   }
   double real() {
     const SQLite::Column column = next();
-    if (!column.isFloat() && !column.isInteger()) wrong("no number");
+    if (!column.isFloat() && !column.isInteger()) wrong("not a number");
     return column.getDouble();
   }
   bool flag() {
@@ -127,7 +125,7 @@ class Reader {
     if (number != 0 && number != 1) wrong("neither 0 nor 1");
     return number != 0;
   }
-  /// NULL is no value.
+  /// Returns nullopt for NULL.
   template <class T>
   std::optional<T> optional() {
     if (statement_.getColumn(place_).isNull()) {
@@ -138,7 +136,6 @@ class Reader {
     *this >> value;
     return value;
   }
-  /// A whole number or a text.
   KnobValue knob() {
     if (statement_.getColumn(place_).isInteger()) return integer();
     return text();
@@ -146,7 +143,7 @@ class Reader {
 
   Reader& operator>>(std::string& value) { return value = text(), *this; }
   Reader& operator>>(std::int64_t& value) { return value = integer(), *this; }
-  /// All 64 bits, as Binder writes them.
+  /// Reads all 64 bits, as Binder writes them.
   Reader& operator>>(std::uint64_t& value) { return value = std::bit_cast<std::uint64_t>(integer()), *this; }
   Reader& operator>>(double& value) { return value = real(), *this; }
   Reader& operator>>(bool& value) { return value = flag(), *this; }
@@ -168,7 +165,7 @@ class Reader {
 
  private:
   SQLite::Column next() { return statement_.getColumn(place_++); }
-  /// Of the column that was read last.
+  /// Reports the column that was read last.
   [[noreturn]] void wrong(std::string_view what) {
     throw RowError(make_message("{} is {}", statement_.getColumnName(place_ - 1), what));
   }
@@ -181,7 +178,7 @@ inline constexpr const char* limit_columns =
     "name, compute_major, compute_minor, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, "
     "registers_per_sm, shared_bytes_per_block, shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, "
     "dram_bytes_per_second, l2_bytes_per_second, tensor_flops";
-/// The values of limit_columns, in their order. `Limits`: DeviceLimits or const DeviceLimits.
+/// Returns references to the values of limit_columns, in order. `Limits`: DeviceLimits or const DeviceLimits.
 template <class Limits>
 auto limit_values(Limits& gpu) {
   return std::tie(gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.max_threads_per_block,
@@ -192,7 +189,7 @@ auto limit_values(Limits& gpu) {
 
 inline constexpr const char* environment_columns =
     "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
-/// The values of environment_columns, in their order. `Of`: Environment or const Environment.
+/// Returns references to the values of environment_columns, in order. `Of`: Environment or const Environment.
 template <class Of>
 auto environment_values(Of& environment) {
   return std::tie(environment.app_version, environment.driver_version, environment.cuda_driver_api,
@@ -202,23 +199,23 @@ auto environment_values(Of& environment) {
 
 inline constexpr const char* clock_columns =
     "sm_clock_hz, memory_clock_hz, temperature_c, power_w, throttle_reasons, throttled";
-/// The values of clock_columns, in their order. `Clocks`: ClockReading or const ClockReading.
+/// Returns references to the values of clock_columns, in order. `Clocks`: ClockReading or const ClockReading.
 template <class Clocks>
 auto clock_values(Clocks& clocks) {
   return std::tie(clocks.sm_clock_hz, clocks.memory_clock_hz, clocks.temperature_c, clocks.power_w,
                   clocks.throttle_reasons, clocks.throttled);
 }
 
-/// "d.name, d.sm_count, ..." for a list of columns.
+/// Returns "d.name, d.sm_count, ..." for a list of columns.
 [[nodiscard]] std::string qualified(std::string_view table, std::string_view columns);
-/// "?, ?, ?"
+/// Returns "?, ?, ?".
 [[nodiscard]] std::string placeholders(int count);
 
-/// The columns of `points` from "algorithm" to "wall_seconds", each with `prefix` before its name.
+/// Returns the columns of `points` from "algorithm" to "wall_seconds", each with a prefix.
 [[nodiscard]] std::string point_columns(std::string_view prefix = {});
 [[nodiscard]] int point_column_count();
 void bind_point(Binder&, const PointRecord&);
-/// Of point_columns().
+/// Reads point_columns().
 [[nodiscard]] PointRecord read_point(Reader&);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names, notes, tags and flags that people give runs.
+// Names, notes, tags and flags of runs.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,12 +15,12 @@ namespace {
 using nlohmann::json;
 using Kind = FileError::Kind;
 
-/// Of one line, and nothing in it steers what shows it.
+/// Returns true for one line without control characters.
 bool is_plain(std::string_view text) {
   return printable(text) == text;
 }
 
-/// As an edit from nothing, so that what a file says is held to what may be written.
+/// Applies the limits of an edit to stored text.
 Message out_of_bounds(const RunWords& words) {
   return out_of_bounds(RunEdit{.name = words.name,
                                .note = words.note,
@@ -34,27 +34,26 @@ Message out_of_bounds(const RunWords& words) {
 
 Message out_of_bounds(const RunEdit& edit) {
   if (edit.name && edit.name->size() > longest_run_name) {
-    return make_message("a run's name of {} bytes; give one of at most {}", edit.name->size(), longest_run_name);
+    return make_message("the run name has {} bytes (maximum: {})", edit.name->size(), longest_run_name);
   }
   if (edit.name && !is_plain(*edit.name))
-    return make_message("a run's name is one line of printable text, and \"{}\" is not; give another", *edit.name);
+    return make_message("run name \"{}\" is not one line of printable text", *edit.name);
   if (edit.note && edit.note->size() > longest_run_note) {
-    return make_message("a run's note of {} bytes; give one of at most {}", edit.note->size(), longest_run_note);
+    return make_message("the run note has {} bytes (maximum: {})", edit.note->size(), longest_run_note);
   }
   if (edit.note) {
     std::string line = *edit.note;
     std::ranges::replace(line, '\n', ' ');
     std::ranges::replace(line, '\t', ' ');
-    if (!is_plain(line)) return "a run's note is printable text, and this one is not; give another";
+    if (!is_plain(line)) return "the run note contains control characters";
   }
   if (edit.tag.size() > most_run_tags)
-    return make_message("a run has at most {} tags; take some away first", most_run_tags);
+    return make_message("a run can have at most {} tags (remove some first)", most_run_tags);
   for (const std::string& tag : edit.tag) {
     const bool one_word = !tag.empty() && tag.find_first_of(" ,\"") == std::string::npos;
     if (!one_word || !is_plain(tag) || tag.size() > longest_run_tag) {
-      return make_message(
-          "\"{}\" is no tag of a run: one word without commas and quotation marks, of at most {} bytes; give another",
-          tag, longest_run_tag);
+      return make_message("invalid run tag \"{}\" (no spaces, commas or quotation marks; at most {} bytes)", tag,
+                          longest_run_tag);
     }
   }
   return {};
@@ -74,7 +73,7 @@ RunWords edited(RunWords words, const RunEdit& edit) {
 
 RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
   RunWords words;
-  // Each by itself: what is sound stays when another edit is written.
+  // Parts are read separately, so that valid ones survive the next edit.
   const auto part = [&](const auto& take) {
     Message why;
     try {
@@ -82,7 +81,7 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
     } catch (const RowError& error) {
       why = error.message();
     } catch (const json::exception&) {
-      why = "no UTF-8 text";
+      why = "not valid UTF-8";
     }
     if (!why.empty()) note({.where = make_message("name, note and tags of run {}", run), .why = why});
   };
@@ -128,7 +127,7 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
       RunWords after = edited(found->words, edit);
       if (after == found->words || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
       if (after.tags.size() > most_run_tags)
-        impl_->require_storable(make_message("a run has at most {} tags; take some away first", most_run_tags));
+        impl_->require_storable(make_message("a run can have at most {} tags (remove some first)", most_run_tags));
       edits.push_back({.run = run, .uid = found->uid, .words = std::move(after)});
     }
     const std::string now = now_utc();

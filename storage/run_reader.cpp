@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of runs, as they are read: those that are as they should be, and what is wrong with the others.
+// Reads the rows of runs and points; reports invalid rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ StoredRunState parse_run_state(std::string_view text) {
   for (const auto& [state, name] : run_states) {
     if (name == text) return state;
   }
-  throw RowError(make_message("there is no run state \"{}\"", text));
+  throw RowError(make_message("unknown run state \"{}\"", text));
 }
 
 MeasureOptions options_from(const json& text) {
@@ -47,14 +47,13 @@ MeasureOptions options_from(const json& text) {
   return options;
 }
 
-/// What RunStore::Impl::read_words() reads. Flags of a run that nobody edited are damage, and may not remove it
-/// silently.
+/// Columns for read_words(). Flags of a run that was never edited are damage and must not hide it silently.
 constexpr std::string_view words_columns =
     "iif(r.edited_at IS NULL, 0, r.deleted), iif(r.edited_at IS NULL, 0, r.hidden), r.name, r.note, (SELECT "
     "json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE run_id = "
     "r.id ORDER BY tag))";
 
-/// What read_shards() reads.
+/// Column for read_shards().
 constexpr std::string_view shards_column =
     "(SELECT json_group_array(shard || '/' || shards) FROM (SELECT shard, shards FROM run_shards WHERE run_id = r.id "
     "ORDER BY shards, shard))";
@@ -69,7 +68,7 @@ std::vector<Shard> read_shards(Reader& in) {
   return shards;
 }
 
-/// Without them such a GPU's times would be predicted with another one's rates.
+/// Restores the rates of a hypothetical GPU; predictions would use other rates otherwise.
 void read_stated_rates(const json& options, DeviceLimits& limits) {
   const auto stated = options.find(stated_rates_key);
   if (stated == options.end()) return;
@@ -110,7 +109,7 @@ RunSummary read_run(Reader& in) {
   return run;
 }
 
-/// Checksums of runs in files that other processes append to: verified once per process, not at each look.
+/// Checksums of runs in files that other processes append to; verified once per process.
 class FollowedRuns {
  public:
   [[nodiscard]] bool has(const std::pair<std::string, std::string>& file_and_checksum) {
@@ -186,9 +185,9 @@ std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::cou
 
 std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted_too) {
   const bool collecting = mode == Mode::collect || CollectorLock::held(file);
-  // In one statement where somebody may be writing: an ended run then has all of its points.
+  // Counts in the same statement if another process may write, so that a finished run has all its points.
   const bool counts_here = known == nullptr && !immutable;
-  // Left joins: a run whose device is gone is named, not lost.
+  // Left joins: a run without its device row is reported, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
       "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, r.provenance, r.uid, r.rounds, {}, {}, "
@@ -221,13 +220,13 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
     } catch (const RowError& error) {
       why = error.message();
     } catch (const json::exception&) {
-      why = "its command line or its options are no JSON of ours";
+      why = "invalid JSON in its command line or options";
     }
     if (!why.empty()) {
       note({make_message("run {} with its points", id), why});
     } else if (summaries.back().integrity == RunIntegrity::damaged) {
       any_damaged = true;
-      note({make_message("run {}", id), "its checksum does not match its content: its numbers may be wrong"});
+      note({make_message("run {}", id), "its checksum does not match its content; values may be wrong"});
     }
     const bool passed_over = why.empty() && summaries.back().words.deleted && !deleted_too;
     if (known != nullptr) (why.empty() && !passed_over ? known->good : known->bad).insert(id);
@@ -239,11 +238,11 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
 }
 
 std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t> runs, std::int64_t after_id) {
-  // From the table itself: an index that is damaged may lack some.
+  // Reads the table itself, because a damaged index may lack rows.
   SQLite::Statement& query =
       statement(fmt::format("SELECT p.id FROM points p NOT INDEXED WHERE p.id >= ?1{} ORDER BY p.run_id, p.plan_index",
                             runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))"));
-  // Ids that damage made negative are read as well.
+  // Includes ids that damage made negative.
   query.bind(1, after_id == 0 ? std::numeric_limits<std::int64_t>::min() : after_id + 1);
   if (!runs.empty()) query.bind(2, json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump());
   std::vector<std::int64_t> ids;
@@ -253,11 +252,11 @@ std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t
 
 void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
                                  bool deleted_too) {
-  constexpr std::size_t at_a_time = 256;  // what is read of them stays in SQLite's cache
+  constexpr std::size_t at_a_time = 256;  // small enough for SQLite's page cache
   KnownRuns known;
   (void)read_runs(&known, deleted_too);
   std::string wanted;
-  // One query a table, over the same points; put together by the reader.
+  // The reader runs one query per table over the same points.
   const auto select = [&](std::string_view what) -> SQLite::Statement& {
     SQLite::Statement& query = statement(fmt::format(fmt::runtime(what), "p.id IN (SELECT value FROM json_each(?1))"));
     if (what.find("{}") != std::string_view::npos) query.bind(1, wanted);
@@ -279,7 +278,7 @@ void RunStore::Impl::note_missing_runs() {
   const SQLite::Column counted = totals.getColumn(1);
   if (!counted.isInteger() || counted.getInt64() != there) {
     const std::string as_written = counted.isInteger() ? fmt::to_string(counted.getInt64()) : "an unknown number";
-    note({"runs", make_message("{} are there, and {} were written", there, as_written)});
+    note({"runs", make_message("{} found, but {} were written", there, as_written)});
   }
   totals.reset();
 }
@@ -295,7 +294,7 @@ std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
     while (query.executeStep()) {
       const auto index = static_cast<std::size_t>(query.getColumn(0).getInt64());
       if (points.empty() || points.back().index != index) {
-        // A word that nobody knows is none of those after which a point is measured again.
+        // An unknown disposition must not cause the point to be measured again.
         const auto disposition = parse_disposition(query.getColumn(1).getString());
         points.push_back({.index = index,
                           .disposition = disposition ? *disposition : Disposition::crashed,
@@ -347,7 +346,7 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
     std::vector<std::shared_ptr<const KernelStatement>> all;
     const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->statement(std::string(sql)); };
     const auto note = [&](std::int64_t id, const Message& why) {
-      impl_->note({make_message("statement {}", id), why});
+      impl_->note({make_message("kernel manifest {}", id), why});
     };
     for (auto& [id, row] : read_statements(select, contents, note)) {
       if (row.statement) all.push_back(std::move(row.statement));
@@ -389,7 +388,7 @@ std::vector<Message> RunStore::structural_damage() const {
       if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
     }
     SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
-    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // by their table and that of what is gone
+    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // by referring and referenced table
     while (references.executeStep()) {
       ++orphans[{references.getColumn(0).getString(), references.getColumn(2).getString()}];
     }
@@ -437,7 +436,7 @@ std::vector<Message> known_statements(const RunStore& store) {
   std::vector<std::string_view> texts;
   texts.reserve(statements.size());
   for (const auto& each : statements) texts.emplace_back(each->text);
-  std::optional<std::map<std::string, std::vector<std::string>>> algorithms;  // all points are read for it
+  std::optional<std::map<std::string, std::vector<std::string>>> algorithms;  // reads all points, so only if needed
   return user::know_from_file(texts, store.file(), [&](std::size_t i) {
     if (!algorithms) algorithms = store.algorithms_by_statement();
     return (*algorithms)[digest_of(*statements[i])];

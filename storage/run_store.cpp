@@ -31,7 +31,7 @@ void RunStore::Impl::open_for_reading() {
   verified.clear();
   database.reset();
   stamp = stamp_of(file);
-  // Only a file that no one writes, nor left half written, may be opened without locks and without a -shm file.
+  // Files that are being written, or were left with a log, need locks and a -shm file.
   followed = !lock && CollectorLock::held(file);
   immutable = !followed && !has_journal(file);
   try {
@@ -40,8 +40,7 @@ void RunStore::Impl::open_for_reading() {
     content_verified = immutable && files_of_verified_content().has(file, stamp);
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
-      throw FileError(Kind::other,
-                      "{} has a write-ahead log that needs a writable folder to be read; copy both files to one",
+      throw FileError(Kind::other, "{} has a write-ahead log, which needs a writable folder (copy both files to one)",
                       file.string());
     }
     throw as_file_error(error, file);
@@ -51,31 +50,31 @@ void RunStore::Impl::open_for_reading() {
 void RunStore::Impl::open_for_collecting() {
   const FileStamp before = stamp_of(file);
   if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
-    throw FileError(Kind::not_writable, "{} cannot be written; give another file with -o, or change its permissions",
+    throw FileError(Kind::not_writable, "cannot write {} (change its permissions, or use another file with -o)",
                     file.string());
   }
   if (const std::string_view network = network_file_system(file); !network.empty()) {
-    throw FileError(Kind::not_writable,
-                    "{} lies on a network file system ({}), on which SQLite's write-ahead log does not work; name a "
-                    "file on a local disk with -o, and copy it when the run has ended",
-                    file.string(), network);
+    throw FileError(
+        Kind::not_writable,
+        "{} is on a network file system ({}), where SQLite's write-ahead log does not work (use a local file with -o)",
+        file.string(), network);
   }
   lock = CollectorLock::acquire(file);
   if (stamp_of(file).size <= 0) {
     require_no_stray_log(file);
     create_database(file, {});
   } else if (!is_blank(file)) {
-    // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
+    // Verify the file without write access, so that a damaged or unrelated file is not changed.
     open_for_reading();
   }
   with_file_errors(file, [&] {
     connect(DatabaseAccess::read_write);
     immutable = false;
     use_log(*database);
-    // A commit outlives this process with no wait for the disk; finish_run() waits for it once.
+    // Commits survive the end of the process without a sync; finish_run() syncs once.
     wait_for_disk(false);
     if (is_blank(*database)) create_schema(*database);
-    // The lock is ours: whoever left a run `running` is gone.
+    // The collector lock is held, so no other collector is running.
     end_abandoned_runs();
   });
   stamp = stamp_of(file);
@@ -91,7 +90,7 @@ void RunStore::Impl::end_abandoned_runs() {
 SQLite::Statement& RunStore::Impl::statement(const std::string& sql) {
   auto found = statements.find(sql);
   if (found == statements.end()) found = statements.emplace(sql, SQLite::Statement(*database, sql)).first;
-  found->second.tryReset();  // reset() throws again what the last use of it threw
+  found->second.tryReset();  // reset() repeats the error of the last step
   found->second.clearBindings();
   return found->second;
 }
@@ -100,14 +99,12 @@ void RunStore::Impl::require_in_place() const {
   int moved = 0;
   sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
-    throw FileError(
-        Kind::other,
-        "{} was removed, moved or replaced while it was written; what is collected from here on would be lost",
-        file.string());
+    throw FileError(Kind::other, "{} was removed, moved or replaced while it was written; further points would be lost",
+                    file.string());
 }
 
 void RunStore::Impl::checkpoint() {
-  // A reader that stays holds the log back. What is in it is not lost by that, so nobody waits for his end.
+  // A reader may block the checkpoint. The log stays valid, so do not wait for the reader.
   constexpr int moment_ms = 1000;
   database->setBusyTimeout(moment_ms);
   sqlite3_wal_checkpoint_v2(database->getHandle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
@@ -134,7 +131,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   impl->mode = mode;
   if (while_locked) impl->patience.emplace(std::move(while_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
-    throw FileError(Kind::not_a_database, "{} is a folder; give a file", file.string());
+    throw FileError(Kind::not_a_database, "{} is a folder (expected a file)", file.string());
   }
   require_regular(impl->file);
   if (mode == Mode::collect) {
@@ -146,7 +143,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
     throw FileError(Kind::not_found, "{} does not exist", file.string());
   }
   if (there.size == 0 && !has_journal(impl->file)) {
-    throw FileError(Kind::not_a_database, "{} is empty; give a file that attnscope wrote", file.string());
+    throw FileError(Kind::not_a_database, "{} is empty (expected an .attnscope file)", file.string());
   }
   impl->open_for_reading();
   return RunStore(std::move(impl));
@@ -161,7 +158,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   const CollectorLock lock = CollectorLock::acquire(place);
   require_no_stray_log(place);
   if (stamp_of(place).size > 0) {
-    throw FileError(Kind::not_writable, "{} is there already; give another file", place.string());
+    throw FileError(Kind::not_writable, "{} already exists (use another file name)", place.string());
   }
   create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {
     store.impl_->database = std::move(database);

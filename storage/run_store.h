@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `.attnscope` file: SQLite, WAL, one writer. Every number in it is in base units and says where it comes from.
+// `.attnscope` file: SQLite in WAL mode, one writer. All numbers are in base units and have a provenance.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace attnscope {
 
-// What a person says of a run, and how that is changed. Outside the checksum of the run.
+// Text and flags that users attach to a run. Not covered by the run's checksum.
 
 inline constexpr std::size_t longest_run_name = 200;  ///< bytes
 inline constexpr std::size_t longest_run_tag = 64;
@@ -30,17 +30,17 @@ inline constexpr std::size_t most_run_tags = 64;
 
 struct RunWords {
   std::string name;               ///< empty: none
-  std::string note;               ///< of several lines
-  std::vector<std::string> tags;  ///< sorted, each once
-  bool hidden = false;            ///< a window does not draw it until it is asked to
-  bool deleted = false;           ///< not read any more; merging keeps it, a compact copy leaves it out
+  std::string note;               ///< may have several lines
+  std::vector<std::string> tags;  ///< sorted, unique
+  bool hidden = false;            ///< not drawn in the window until shown
+  bool deleted = false;           ///< not read anymore; merging keeps the run, a compact copy drops it
 
   bool operator==(const RunWords&) const = default;
 };
 
-/// What is to be other; what is not named stays.
+/// Changes to a run's text and flags; nullopt and empty lists change nothing.
 struct RunEdit {
-  std::optional<std::string> name;  ///< empty: none from now on
+  std::optional<std::string> name;  ///< empty: removes the name
   std::optional<std::string> note;
   std::vector<std::string> tag;
   std::vector<std::string> untag;
@@ -50,11 +50,10 @@ struct RunEdit {
   bool operator==(const RunEdit&) const = default;
 };
 
-/// What is wrong with the words of an edit; empty when nothing is.
+/// Returns the first violation in an edit; empty if there is none.
 [[nodiscard]] Message out_of_bounds(const RunEdit&);
 [[nodiscard]] RunWords edited(RunWords, const RunEdit&);
 
-/// A run whose words were changed.
 struct EditedRun {
   std::int64_t run = 0;
   std::string uid;
@@ -66,19 +65,19 @@ struct RunHeader {
   Environment environment;
   std::string preset;
   std::vector<std::string> argv;
-  std::string plan_hash;  ///< equal for equal plans: --resume looks for it
+  std::string plan_hash;  ///< equal for equal plans; used by --resume
   std::size_t planned_points = 0;
   MeasureOptions options;
-  bool imported = false;               ///< the points come from another program's measurement
-  std::string simulated_because = {};  ///< why a simulation stands for the GPU that was wanted; empty: it was asked for
-  std::string uid = {};  ///< of a part of a plan that several collectors share out: the same in each; empty: a new one
-  Shard shard = {};      ///< of the plan that this run is of; hash and number of points are those of the whole plan
-  int rounds = 1;        ///< how often the plan is measured
+  bool imported = false;               ///< the points were measured by another program
+  std::string simulated_because = {};  ///< why a simulation replaced the requested GPU; empty if it was requested
+  std::string uid = {};                ///< shards of one plan share it; empty: a new one
+  Shard shard = {};  ///< shard that this run measures; plan_hash and planned_points are those of the whole plan
+  int rounds = 1;    ///< rounds of the plan
   std::uint64_t order_seed =
-      0;  ///< of several rounds: what the order of points in each comes of (profiler/plan/round_order.h)
+      0;  ///< seed of the point order in each round (profiler/plan/round_order.h); used if there are several rounds
 };
 
-/// A run that is stored whole.
+/// Finished run to store at once.
 struct CompleteRun {
   RunHeader header;
   std::vector<PointRecord> points;
@@ -86,16 +85,16 @@ struct CompleteRun {
 
 enum class StoredRunState { running, complete, cancelled, interrupted, failed };
 
-/// Whether a run's content is that of its checksum.
+/// Result of comparing a run's content with its checksum.
 enum class RunIntegrity {
   verified,
-  unverified,  ///< it has no checksum: its collector runs or was killed
-  damaged      ///< the checksum differs or is missing; its numbers may be wrong, and are given
+  unverified,  ///< no checksum: its collector is running or was killed
+  damaged      ///< the checksum differs or is missing; values are still returned but may be wrong
 };
 
 struct RunSummary {
   std::int64_t id = 0;
-  std::string uid;  ///< stays with the run through copies and merges
+  std::string uid;  ///< identifies the run in all copies and merges
   std::string device_name;
   std::string device_uuid;
   bool simulated = false;
@@ -113,40 +112,40 @@ struct RunSummary {
   Environment environment;
   std::string plan_hash;
   MeasureOptions options;
-  std::string simulated_because;  ///< RunHeader's
-  std::string l2_from;            ///< DeviceInfo's; also empty in simulations by versions that did not say
-  std::string rates_from;         ///< DeviceInfo's
-  int rounds = 1;                 ///< how often the plan was to be measured
-  std::uint64_t order_seed = 0;   ///< RunHeader's
-  std::vector<Shard> shards;      ///< of its plan that it has; empty: it is no part of one that was cut
+  std::string simulated_because;  ///< see RunHeader
+  std::string l2_from;            ///< see DeviceInfo; empty also in simulations by versions that did not store it
+  std::string rates_from;         ///< see DeviceInfo
+  int rounds = 1;                 ///< planned rounds
+  std::uint64_t order_seed = 0;   ///< see RunHeader
+  std::vector<Shard> shards;      ///< shards of its plan that it has; empty if the plan was not split
   RunIntegrity integrity = RunIntegrity::verified;
-  RunWords words;  ///< what a person said of it
+  RunWords words;
 };
 
-/// Not of some shards of it alone.
+/// Returns true if the run has all shards of its plan.
 [[nodiscard]] inline bool is_of_whole_plan(const RunSummary& run) {
   return run.shards.empty() || run.shards.size() == static_cast<std::size_t>(run.shards.front().count);
 }
 
-/// How far a point of a run is.
+/// Progress of a point.
 struct MeasuredRounds {
-  std::size_t index = 0;  ///< its place in the plan
+  std::size_t index = 0;  ///< plan index
   Disposition disposition = Disposition::ok;
-  std::vector<int> rounds;  ///< those that left times, ascending
-  std::string device_uuid;  ///< of what ran it
+  std::vector<int> rounds;  ///< rounds with timing samples, ascending
+  std::string device_uuid;  ///< device that measured it
 };
 
 struct StoredPoint {
   std::int64_t id = 0;
   std::int64_t run_id = 0;
-  std::size_t index = 0;    ///< place in the run's plan
-  std::string device_uuid;  ///< of what ran it
+  std::size_t index = 0;    ///< plan index
+  std::string device_uuid;  ///< device that measured it
   PointRecord record;
 };
 
-/// What a device was found to be capable of, at one time.
+/// Ceilings of a device, measured at one time.
 struct StoredCeilings {
-  std::string uid;  ///< the digest of all of it: it stays through copies and merges
+  std::string uid;  ///< digest of the content; unchanged by copies and merges
   std::string device_uuid;
   std::string device_name;
   Environment environment;
@@ -154,101 +153,99 @@ struct StoredCeilings {
   std::vector<Ceiling> ceilings;
 };
 
-/// What one recording was found to do to points, at one time.
+/// Noise between recordings on a device, measured at one time.
 struct StoredNoise {
-  std::string uid;  ///< as StoredCeilings'
+  std::string uid;  ///< digest of the content, as in StoredCeilings
   std::string device_uuid;
   std::string device_name;
   Environment environment;
   std::string measured_at;  ///< ISO 8601, UTC
   analysis::RecordingNoise noise;
-  std::shared_ptr<const analysis::NoiseModel> model;  ///< of it
+  std::shared_ptr<const analysis::NoiseModel> model;  ///< built from `noise`
 };
 
-/// What is wrong with a file: a row that reading skipped, with all that belongs to it, or a run that is damaged.
+/// Row that was skipped with all that refers to it, or a damaged run.
 struct BadRow {
   Message where;                           ///< "point 12 (run 1, place 3)"
   Message why;                             ///< "wall_seconds inf is not within ..."
-  std::optional<std::int64_t> point = {};  ///< its id, where it is a point
+  std::optional<std::int64_t> point = {};  ///< id, if the row is a point
 
   bool operator==(const BadRow&) const = default;
 };
 
-/// Move-only handle on one file. All members throw FileError.
+/// Move-only handle of one file. All members throw FileError.
 class RunStore {
  public:
   enum class Mode {
-    read_only,  ///< the file must exist; never writes, also not a -wal beside it for a file that no one writes
-    collect,    ///< created when missing; a second collector is refused (Kind::locked)
+    read_only,  ///< the file must exist; never writes, and creates no -wal if no one else writes
+    collect,    ///< created if missing; a second collector fails with Kind::locked
   };
-  /// `while_locked` is asked every few milliseconds while another program's lock is in a collector's way, with the
-  /// milliseconds waited so far: false gives up (Kind::locked). Without it that is after five seconds.
+  /// `while_locked` is called every few milliseconds while another program's lock blocks a collector, with the
+  /// milliseconds waited so far; if it returns false, opening fails with Kind::locked. Default: five seconds.
   static RunStore open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> while_locked = {});
-  /// A new file that has its name only once `fill` is through with it: killed or failing before, there is none. Where
-  /// one is already, unless it is empty, that is an error.
+  /// Creates a file and calls `fill`. The file appears under its name only after `fill` returned, even if the process
+  /// is killed. An existing file is an error unless it is empty.
   static void create(const std::filesystem::path& file, const std::function<void(RunStore&)>& fill);
 
   RunStore(RunStore&&) noexcept;
   RunStore& operator=(RunStore&&) noexcept;
   ~RunStore();
 
-  // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it
-  // ends; after finish_run() also a loss of power. Throws
-  // where the file was removed or replaced.
+  // Writing (Mode::collect). Each call is one transaction. Committed data survives the end of the process; after
+  // finish_run() also a power loss. Throws if the file was removed or replaced.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
-  /// The same of one of the devices that share the run's plan: in place of whatever was found there.
+  /// Same, for one of several devices that share the plan; replaces an existing point.
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&, const DeviceInfo&);
-  /// What one more round found of a point that add_point() gave (profiler/metrics/rounds.h: add_round()); its id, which
-  /// stays. A round that the point has already, or a point that is not what was written, is an error.
+  /// Adds one more round to a stored point (profiler/metrics/rounds.h: add_round()) and returns its id. Throws if the
+  /// point already has that round or is damaged.
   std::int64_t add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void finish_run(std::int64_t run, StoredRunState);
-  /// Marks it running again: it gets more points.
+  /// Marks the run as running again, so that points can be added.
   void reopen_run(std::int64_t run);
-  /// All of them, or none when one cannot be stored; their ids. `proceed` is called before each point: where it throws,
-  /// none is stored.
+  /// Adds all runs or, on error, none; returns their ids. `proceed` is called before each point; an exception cancels
+  /// the transaction.
   std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>, const std::function<void()>& proceed = {});
-  /// What a device was found to be capable of, now. Its uid.
+  /// Stores ceilings with the current time; returns the uid of the set.
   std::string add_ceilings(const DeviceInfo&, const Environment&, std::span<const Ceiling>);
-  /// What a recording does to points, as found now. Its uid.
+  /// Stores noise between recordings with the current time; returns the uid of the set.
   std::string add_noise(const DeviceInfo&, const Environment&, const analysis::RecordingNoise&);
-  /// Changes what a person says of these runs, deleted ones among them. Returns those that are other now; none is no
-  /// error. Throws FileError for words that are out_of_bounds(), and for no run.
+  /// Edits text and flags of these runs, including deleted ones. Returns the runs that changed, possibly none. Throws
+  /// FileError for an edit that is out_of_bounds() and for an unknown run.
   std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
-  /// The points of a run that are not `cancelled`, with their rounds, by place.
+  /// Returns the points of a run that are not cancelled, with their rounds, by plan index.
   [[nodiscard]] std::vector<MeasuredRounds> measured_rounds(std::int64_t run) const;
 
   // Reading.
-  /// A deleted run and its points are given if they are asked for, and nowhere but here.
+  /// `deleted_too`: includes deleted runs. Only runs(), points() and each_point() can return them.
   [[nodiscard]] std::vector<RunSummary> runs(bool deleted_too = false) const;
-  /// Points of the given runs (empty: of all), by run, then index. `after_id` gives only points with a larger id: a
-  /// viewer follows a run in progress with it.
+  /// Returns points of the given runs (empty: all), by run, then index. `after_id`: only points with a larger id, for
+  /// viewers that follow a running collector.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {}, std::int64_t after_id = 0,
                                                 bool deleted_too = false) const;
-  /// The points that points() gives, in that order and in one snapshot, of which a few hundred are in memory at a
-  /// time.
-  /// `begin` comes before the first of them, and again where the file changed meanwhile and reading starts anew: what
-  /// was given before that is no one's content.
+  /// Visits the same points in the same order and in one snapshot, with a few hundred in memory at a time. `begin` is
+  /// called before the first point, and again if the file changed meanwhile and reading restarts; discard earlier
+  /// points then.
   void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
                   const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false) const;
-  /// One point; nothing where the file has none of that id, or where reading skips it.
+  /// Returns nullopt if no point has that id or if it is skipped as damaged.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
-  /// What the file's users' kernels were stated by. `contents`: of sources that were kept, too.
+  /// Returns the manifests of user-defined kernels. `contents`: with stored source files.
   [[nodiscard]] std::vector<std::shared_ptr<const KernelStatement>> statements(bool contents = false) const;
-  /// Of each statement, by its digest, the algorithms of the points that refer to it.
+  /// Returns the algorithms of the points that refer to each manifest, by its digest.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> algorithms_by_statement() const;
-  /// By device, the oldest first.
+  /// Ordered by device, oldest first.
   [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
-  /// The same of noise.
+  /// Ordered by device, oldest first.
   [[nodiscard]] std::vector<StoredNoise> noise() const;
-  /// What runs(), points(), ceilings() and what is like them have skipped until now, each row once.
+  /// Returns the rows that reads have skipped so far, each once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
-  /// Tables and views in the file that are not ours and are left alone: "table notes".
+  /// Returns other tables and views in the file, which are ignored: "table notes".
   [[nodiscard]] std::vector<std::string> extras() const;
-  /// The whole file, page by page: what SQLite finds wrong with its structure and with what rows refer to, a sentence
-  /// each. points() looks at what the rows say.
+  /// Checks the structure and references of the whole file with SQLite; returns one sentence per finding. Values are
+  /// checked by points().
   [[nodiscard]] std::vector<Message> structural_damage() const;
-  /// RunSummary::uid of a run; nothing where there is none of that id. Of one row, where runs() counts points.
+  /// Returns RunSummary::uid of a run, or nullopt. Cheaper than runs(), which counts points.
   [[nodiscard]] std::optional<std::string> run_uid(std::int64_t run) const;
   [[nodiscard]] const std::filesystem::path& file() const;
 
@@ -258,34 +255,34 @@ class RunStore {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The point as a device gave it; where that holds what no file may, a crashed one that says so: one wrong value ends
-/// no sweep.
+/// Returns the point unchanged if it can be stored; otherwise a crashed point with the reason, so that one invalid
+/// value does not end a sweep.
 [[nodiscard]] PointRecord storable(PointRecord measured);
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 [[nodiscard]] Message title(StoredRunState);
 
 struct FileCheck {
-  std::size_t runs = 0;             ///< deleted ones as well, for an edit brings them back
-  std::size_t points = 0;           ///< that are as they should be
+  std::size_t runs = 0;             ///< including deleted ones, which an edit can restore
+  std::size_t points = 0;           ///< valid points
   std::size_t unverified = 0;       ///< runs without a checksum
-  std::vector<BadRow> bad_rows;     ///< what the rows say
-  std::vector<Message> damage;      ///< of the file's structure, a sentence each
-  std::vector<std::string> extras;  ///< tables and views that are not ours: "table notes"
+  std::vector<BadRow> bad_rows;     ///< invalid rows
+  std::vector<Message> damage;      ///< structural damage, one sentence each
+  std::vector<std::string> extras;  ///< other tables and views: "table notes"
 
   [[nodiscard]] bool ok() const { return bad_rows.empty() && damage.empty(); }
 };
 
-/// Reads all of the file. Throws FileError where it cannot be opened.
+/// Checks the whole file. Throws FileError if it cannot be opened.
 [[nodiscard]] FileCheck check_file(const std::filesystem::path& file);
 
-/// Of the sets that hold a rate which times are predicted with (device_rates()) the newest of that GPU, else nullptr.
-/// Empty `uuid`: of any GPU of that name.
+/// Returns the newest set with a rate that device_rates() uses for predictions, or nullptr. `uuid` empty: of any GPU
+/// with that name.
 [[nodiscard]] const StoredCeilings* newest_rates(std::span<const StoredCeilings>, const DeviceLimits&,
                                                  std::string_view uuid = {});
 
-/// Makes what the file says of users' kernels known for reading (user::know_from_file()); one line about each that is
-/// not taken. Thread-safe.
+/// Registers the file's user-defined kernels for reading (user::know_from_file()); returns one line per rejected
+/// kernel. Thread-safe.
 [[nodiscard]] std::vector<Message> known_statements(const RunStore&);
 
 }  // namespace attnscope

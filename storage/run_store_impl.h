@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is open: what its connection (run_store.cpp), its writing (run_writer.cpp, run_edits.cpp,
-// device_sets.cpp) and its reading (run_reader.cpp) share.
+// Open file: members shared by connection (run_store.cpp), writing (run_writer.cpp, run_edits.cpp, device_sets.cpp) and
+// reading (run_reader.cpp).
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -30,16 +30,16 @@ namespace attnscope {
 
 struct DeviceSets;
 
-// Keys of a run's options beside those of MeasureOptions, and the members that they hold.
-inline constexpr const char* simulated_because_key = "simulated_because";  ///< RunHeader's
-inline constexpr const char* l2_from_key = "l2_from";                      ///< DeviceInfo's
-inline constexpr const char* rates_from_key = "rates_from";                ///< DeviceInfo's
-inline constexpr const char* order_seed_key = "order_seed";                ///< RunHeader's, of a run of several rounds
-/// What somebody stated of a GPU of their own and no column has: an object of keys of gpu_values().
+// Keys in a run's options besides those of MeasureOptions.
+inline constexpr const char* simulated_because_key = "simulated_because";  ///< RunHeader member
+inline constexpr const char* l2_from_key = "l2_from";                      ///< DeviceInfo member
+inline constexpr const char* rates_from_key = "rates_from";                ///< DeviceInfo member
+inline constexpr const char* order_seed_key = "order_seed";  ///< RunHeader member, for runs of several rounds
+/// Rates of a hypothetical GPU that have no column: an object with keys of gpu_values().
 inline constexpr const char* stated_rates_key = "stated_rates";
 inline constexpr std::array<std::string_view, 4> stated_rates{"clock_ghz", "l2_bytes_per_clock",
                                                               "tensor_flop_per_clock", "exponentials_per_clock"};
-/// Calls f(key, member) for each member of MeasureOptions that JSON has a type for.
+/// Calls f(key, member) for each member of MeasureOptions that converts to JSON directly.
 template <class Options, class F>
 void each_option(Options& options, F&& f) {
   f("counters", options.counters);
@@ -57,30 +57,30 @@ void each_option(Options& options, F&& f) {
 struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
-  std::optional<CollectorLock> lock;  // this and the next one outlive the connection
+  std::optional<CollectorLock> lock;  // lock and patience must outlive the connection
   std::optional<LockPatience> patience;
   std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
   bool followed = false;  ///< another process appends to the file
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
-  std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
-  /// By run: whether the checksum that it had is that of its content.
+  std::map<std::string, BadRow> bad;  ///< skipped rows, by English location
+  /// Result of verifying a run's checksum.
   struct Verified {
     std::string checksum;
     bool equal = false;
   };
   std::unordered_map<std::int64_t, Verified> verified;
-  bool content_verified = false;  ///< of all runs, in the same state of the file, earlier in this process
-  /// By run, points and how many of them are ok: counted once of a file that nobody writes, for that looks at each.
+  bool content_verified = false;  ///< all runs were verified earlier in this process, and the file has not changed
+  /// Point counts by run; cached for immutable files, because counting visits each point.
   struct PointCount {
     std::int64_t points = 0;
     std::int64_t ok = 0;
   };
   std::optional<std::unordered_map<std::int64_t, PointCount>> point_counts;
   std::vector<std::string> extras;
-  bool has_points = false;                                      ///< this has written some, or goes on with a run
-  std::unordered_map<std::string, std::int64_t> known_devices;  ///< by uuid, that this has written
+  bool has_points = false;                                      ///< points were written, or a run was reopened
+  std::unordered_map<std::string, std::int64_t> known_devices;  ///< ids by uuid, for devices written by this object
 
   // The connection.
   void connect(DatabaseAccess access);
@@ -88,7 +88,7 @@ struct RunStore::Impl {
   void open_for_collecting();
   void end_abandoned_runs();
   SQLite::Statement& statement(const std::string& sql);
-  /// The same, with these values in the places of its parameters.
+  /// Same, with these values bound to its parameters.
   template <class... Values>
   SQLite::Statement& bound(const std::string& sql, const Values&... values) {
     SQLite::Statement& prepared = statement(sql);
@@ -96,18 +96,18 @@ struct RunStore::Impl {
     (out << ... << values);
     return prepared;
   }
-  /// How many rows it changed.
+  /// Returns the number of changed rows.
   template <class... Values>
   int execute(const std::string& sql, const Values&... values) {
     return bound(sql, values...).exec();
   }
-  /// The id of the row that it adds.
+  /// Returns the id of the added row.
   template <class... Values>
   std::int64_t insert(const std::string& sql, const Values&... values) {
     execute(sql, values...);
     return database->getLastInsertRowid();
   }
-  /// The first column of its first row; nothing where there is no row.
+  /// Returns the first column of the first row, or nullopt.
   template <class... Values>
   std::optional<std::int64_t> find(const std::string& sql, const Values&... values) {
     SQLite::Statement& query = bound(sql, values...);
@@ -116,21 +116,21 @@ struct RunStore::Impl {
     query.reset();
     return value;
   }
-  /// Throws FileError if the file was removed or replaced: what was committed is then not in the file at its name.
+  /// Throws FileError if the file was removed or replaced; committed data would then be lost.
   void require_in_place() const;
-  /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
+  /// Writes the log back into the file, so that the file alone is complete. A reader can only delay this.
   void checkpoint();
-  /// Whether commits from here on wait until the disk has them.
+  /// Sets whether commits wait until data is on disk.
   void wait_for_disk(bool waits);
 
   void note(const BadRow& row) { bad.try_emplace(english_text(row.where), row); }
 
-  /// Runs a read, again on a fresh connection when the file changed under an immutable one.
+  /// Runs a read; retries with a new connection if the file changed under an immutable one.
   template <class Query>
   auto read(Query&& query) {
     const std::map<std::string, BadRow> known_bad = bad;
     for (int attempt = 0;; ++attempt) {
-      bad = known_bad;  // what was read while the file changed was no one's content
+      bad = known_bad;  // discard findings of an attempt during which the file changed
       if (mode == Mode::read_only) {
         const FileStamp now = stamp_of(file);
         const bool stale =
@@ -155,12 +155,12 @@ struct RunStore::Impl {
       if (error.kind() != FileError::Kind::disk_full || !has_points) throw;
       throw FileError(
           FileError::Kind::disk_full,
-          "no space left to write {}; what was collected before is kept: free some space and continue with --resume",
+          "no space left to write {}; stored points are kept (free some space, then continue with --resume)",
           file.string());
     }
   }
 
-  /// write(), and when it returns the disk has it: also where a reader keeps the log from being written back. Then
+  /// Like write(), but returns only when data is on disk, even if a reader prevents a checkpoint. Then calls
   /// checkpoint().
   template <class Change>
   auto write_on_disk(Change&& change) {
@@ -188,33 +188,33 @@ struct RunStore::Impl {
         transaction.commit();
         require_in_place();
         return answer;
-      } catch (...) {  // what was counted is not there
+      } catch (...) {  // the cached ids were rolled back
         known_devices.clear();
         throw;
       }
     });
   }
 
-  // Rows that are written, in write().
+  // Writing rows; call within write().
   std::int64_t device_id(const DeviceInfo& device);
   std::int64_t environment_id(const Environment& environment);
   std::int64_t metric_id(const MetricValue& metric);
-  /// The row, and what was launched; its id.
+  /// Adds a kernel with its launch; returns its id.
   std::int64_t add_kernel(std::int64_t point, const KernelRecord& kernel);
-  /// What a round found of a kernel.
+  /// Adds a kernel's values of one round.
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
-  /// Of the row that says the same, which is added where there is none; contents that it lacks are added.
+  /// Returns the id of the row with this digest; adds it, or missing source contents, if needed.
   std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const KernelStatement& statement);
-  /// What readers would skip is never written.
+  /// Throws unless `wrong` is empty: rows that readers would skip are never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);
   void add_other_gpus(std::int64_t point, const PointRecord& record);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
                             const DeviceInfo* device = nullptr);
-  /// A write() of its own.
+  /// Same as the public members, in a write().
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord& record, const DeviceInfo* device);
-  /// What one more round found of a point that is there; its id.
+  /// Adds a round to an existing point; returns its id.
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
   void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
@@ -222,23 +222,24 @@ struct RunStore::Impl {
   std::string add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
                       AddRows&& add_rows, const More&... more);
 
-  // Rows that are read, in read().
-  /// Of a run of the file; the content is hashed once per connection and checksum.
+  // Reading rows; call within read().
+  /// Verifies the checksum; content is hashed once per connection and checksum.
   RunIntegrity integrity_of(std::int64_t run, StoredRunState state, const std::optional<std::string>& checksum);
-  /// In the order in which points() gives them.
+  /// Returns ids in the order of points().
   std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
-  /// The points of these ids, some at a time; what is skipped is noted.
+  /// Reads these points in batches; skipped rows are noted.
   void read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
                    bool deleted_too = false);
-  /// Of each run the counts that are in its summary. Pre: immutable.
+  /// Returns the point counts of each run. Pre: immutable.
   [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
-  /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
+  /// Returns the valid runs; others are noted. `known`: receives the ids of valid and skipped runs; counts are not read
+  /// then.
   std::vector<RunSummary> read_runs(KnownRuns* known, bool deleted_too = false);
-  /// The columns words_columns() of a run; words that are damaged are noted, and as if there were none.
+  /// Reads words_columns of a run; damaged values are noted and replaced by defaults.
   RunWords read_words(Reader& in, std::int64_t run);
   template <class Set, class ReadRest>
   std::vector<Set> read_sets(const DeviceSets& tables, ReadRest&& read_rest);
-  /// Notes that runs are missing.
+  /// Notes if the number of runs differs from the stored total.
   void note_missing_runs();
 };
 

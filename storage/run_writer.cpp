@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of devices, runs and points, as they are written.
+// Writes the rows of devices, runs and points.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -27,14 +27,14 @@ namespace {
 using Kind = FileError::Kind;
 using nlohmann::json;
 
-/// 128 random bits: no two runs have one.
+/// Returns 128 random bits in hexadecimal.
 std::string new_uid() {
   std::array<std::uint64_t, 2> bits{};
   sqlite3_randomness(sizeof bits, bits.data());
   return fmt::format("{:016x}{:016x}", bits[0], bits[1]);
 }
 
-/// Names of files need not be UTF-8; what is not stands as U+FFFD.
+/// Serializes; replaces invalid UTF-8, which file names may have, by U+FFFD.
 std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -45,10 +45,10 @@ std::string utf8(const std::string& text) {
 
 FileError another_statement(const std::filesystem::path& file, std::int64_t run, const std::string& algorithm,
                             std::size_t index) {
-  return {Kind::other,
-          make_message("{}: run {} has points of another statement or source of {} than the one at place {}; without "
-                       "--resume all are measured anew",
-                       file.string(), run, algorithm, index)};
+  return {
+      Kind::other,
+      make_message("{}: run {} has points of another version of {} than at plan index {} (measure without --resume)",
+                   file.string(), run, algorithm, index)};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ PointRecord storable(PointRecord measured) {
   PointRecord refused;
   refused.spec = std::move(measured.spec);
   refused.disposition = Disposition::crashed;
-  refused.reason = make_reason("point.no_measurement", "What the device answered is no measurement: {}.", wrong);
+  refused.reason = make_reason("point.no_measurement", "The device returned an invalid measurement: {}.", wrong);
   refused.provenance = measured.provenance == Provenance::simulated ? Provenance::simulated : Provenance::measured;
   refused.kernels.emplace_back();
   return refused;
@@ -136,7 +136,7 @@ std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::
 }
 
 void RunStore::Impl::require_storable(const Message& wrong) const {
-  if (!wrong.empty()) throw FileError(Kind::other, "{} takes no such row: {}", file.string(), wrong);
+  if (!wrong.empty()) throw FileError(Kind::other, "{}: cannot store row: {}", file.string(), wrong);
 }
 
 std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
@@ -174,7 +174,7 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
 
 void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& record) {
   for (std::size_t i = 0; i < record.others.size(); ++i) {
-    // Of the kind of the point's own, which gives its limits; its ordinal is not known.
+    // Same limits as the point's first GPU; the ordinal is unknown.
     const std::int64_t device = *find(
         fmt::format("INSERT INTO devices (uuid, simulated, ordinal, {0}) SELECT ?, simulated, 0, {0} FROM devices "
                     "WHERE id = (SELECT device_id FROM points WHERE id = ?) ON CONFLICT DO UPDATE SET ordinal = "
@@ -222,7 +222,7 @@ std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, cons
                                        const DeviceInfo* device) {
   const std::int64_t point = write([&] {
     if (device != nullptr && !known_devices.contains(device->uuid)) known_devices[device->uuid] = device_id(*device);
-    // A cancelled point gives way to the one that is measured now; with a device, so does whatever is at its place.
+    // A measured point replaces a cancelled one; if a device is given, it replaces any point.
     execute("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)", run, index,
             device != nullptr);
     const bool other_statement =
@@ -246,7 +246,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
       "p.plan_index = ?",
       run, index);
   std::optional<StoredPoint> before;
-  std::optional<std::string> stated;  // by which digest
+  std::optional<std::string> stated;  // digest
   if (place.executeStep()) {
     const std::int64_t id = place.getColumn(0).getInt64();
     if (const SQLite::Column of = place.getColumn(1); !of.isNull()) stated = of.getString();
@@ -263,12 +263,12 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   };
   if (!before || has_round()) {
     throw FileError(Kind::other,
-                    "{} takes no round {} of the point at place {} of run {}: it has that round already, or the "
-                    "point is not what was written (`attnscope check` says which)",
+                    "{}: cannot add round {} to the point at plan index {} of run {}: duplicate round or damaged point "
+                    "(see `attnscope check`)",
                     file.string(), round + 1, index, run);
   }
 
-  // A statement that neither says is no other: what it takes to know it may have failed.
+  // A point without a manifest does not conflict: the manifest may have been unreadable.
   if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
     throw another_statement(file, run, before->record.spec.algorithm, index);
   }
@@ -281,7 +281,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
           before->id);
   for (std::size_t i = kernels_before; i < record.kernels.size(); ++i) add_kernel(before->id, record.kernels[i]);
   const auto added = std::ranges::find(record.rounds, round, &RoundRecord::round);
-  if (added == record.rounds.end()) return before->id;  // it left no values
+  if (added == record.rounds.end()) return before->id;  // it has no values
   for (const KernelRecord& kernel : added->kernels) {
     add_values(*find("SELECT id FROM kernels WHERE point_id = ? AND name = ?", before->id, kernel.kernel), round,
                kernel);
@@ -327,7 +327,7 @@ void RunStore::reopen_run(std::int64_t run) {
     const std::vector<RunSummary> runs = impl_->read_runs(nullptr);
     const auto found = std::ranges::find(runs, run, &RunSummary::id);
     if (found == runs.end() || found->integrity == RunIntegrity::damaged) {
-      throw FileError(Kind::damaged, "{}: run {} is damaged and cannot be continued", file().string(), run);
+      throw FileError(Kind::damaged, "{}: run {} is damaged and cannot be resumed", file().string(), run);
     }
     impl_->set_state(run, StoredRunState::running);
     return run;

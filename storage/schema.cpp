@@ -14,8 +14,8 @@
 namespace attnscope {
 namespace {
 
-// All numbers are in base units: bytes, nanoseconds, hertz; seconds if the name says so. Times are ISO 8601, UTC.
-// {0}: the columns of a point's fields.
+// All numbers are in base units: bytes, nanoseconds, hertz; seconds if the name says so. Times are ISO 8601, UTC. {0}:
+// columns of a point's fields.
 constexpr std::string_view tables = R"sql(
 -- A row never changes: a GPU whose description differs (after a driver update, say) is another row.
 CREATE TABLE devices (
@@ -254,7 +254,7 @@ CREATE TABLE noise (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// For people with sqlite3; the program reads none. {0}: columns of fields, {1}: columns of metrics.
+// Views for use with sqlite3; the program reads none. {0}: columns of fields, {1}: columns of metrics.
 constexpr std::string_view views = R"sql(
 CREATE VIEW v_runs AS
 SELECT r.id AS run, d.name AS device, d.uuid AS device_uuid, d.simulated, r.provenance, r.preset, r.state,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema of an .attnscope file. There is one: files of any other version are rejected.
+// Schema of an .attnscope file. Files of any other version are rejected.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ class Database;
 
 namespace attnscope {
 
-/// PRAGMA user_version. Raise it with every change of schema_text(), fields of a point included.
+/// PRAGMA user_version. Increment with every change of schema_text(), including fields of a point.
 inline constexpr int schema_version = 7;
 
-/// Tables, indexes and views as SQL. The columns of a point come from the table of fields (profiler/plan/fields.h).
+/// Returns tables, indexes and views as SQL. A point's columns come from the table of fields (profiler/plan/fields.h).
 [[nodiscard]] const std::string& schema_text();
 
 /// Creates the schema in an empty database. Throws SQLite::Exception.

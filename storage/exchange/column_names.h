@@ -7,7 +7,7 @@
 
 namespace attnscope::exchange {
 
-/// Visits the limits of a device (DeviceLimits) by the names that documents have for them.
+/// Visits each member of DeviceLimits with its name in exported documents.
 template <class Limits, class Visit>
 void for_each_limit(Limits& limits, const Visit& visit) {
   visit("sm_count", limits.sm_count);
@@ -25,12 +25,10 @@ void for_each_limit(Limits& limits, const Visit& visit) {
   visit("tensor_flops", limits.tensor_flops);
 }
 
-/// The reason of a disposition: English text and code.
 namespace reason_column {
 inline constexpr std::string_view words = "reason";
 inline constexpr std::string_view code = "reason_code";
 }  // namespace reason_column
-/// Columns about rounds.
 namespace round_column {
 inline constexpr std::string_view round = "round";
 inline constexpr std::string_view samples = "samples_ns";
@@ -52,7 +50,7 @@ inline constexpr std::string_view q1 = "q1";
 inline constexpr std::string_view q3 = "q3";
 inline constexpr std::string_view samples = "samples";
 
-/// These differ between the rows of one point.
+/// Columns that differ between the rows of one point.
 inline constexpr std::array of_a_value{
     kernel, metric, value, unit, provenance, q1, q3, samples, round_column::round, round_column::samples};
 }  // namespace long_column

@@ -19,7 +19,7 @@ constexpr std::size_t longest_field = std::size_t{1} << 20;
 }
 
 void require_length(std::size_t length, std::size_t line, std::size_t place) {
-  if (length > longest_field) fail_in_column(line, place, "the field has more than 2^20 bytes");
+  if (length > longest_field) fail_in_column(line, place, "the field exceeds 1 MiB");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::string CsvReader::quoted(std::size_t place) {
   const std::size_t opened = line_;
   std::string field;
   for (++at_;; ++at_) {
-    if (ended()) fail(line_place(opened), "a quoted field does not end");
+    if (ended()) fail(line_place(opened), "unterminated quoted field");
     if (text_[at_] == '\n') ++line_;
     if (text_[at_] == '"') {
       if (at_ + 1 >= text_.size() || text_[at_ + 1] != '"') break;
@@ -54,7 +54,7 @@ std::string CsvReader::quoted(std::size_t place) {
   }
   ++at_;
   if (!ended() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') {
-    fail_in_column(line_, place, "something follows the closing quote");
+    fail_in_column(line_, place, "text after the closing quote");
   }
   return field;
 }
@@ -75,8 +75,7 @@ std::optional<CsvLine> CsvReader::next() {
     CsvLine record{.number = line_, .fields = {}};
     for (;;) {
       const std::size_t place = record.fields.size() + 1;
-      if (place > most_fields)
-        fail(line_place(record.number), make_message("there are more than {} columns", most_fields));
+      if (place > most_fields) fail(line_place(record.number), make_message("more than {} columns", most_fields));
       record.fields.push_back(!ended() && text_[at_] == '"' ? quoted(place) : plain(place));
       std::string& field = record.fields.back();
       if (without_guard(field).size() != field.size()) field.erase(0, 1);
@@ -94,8 +93,8 @@ std::optional<CsvLine> CsvReader::next() {
 void require_width(const CsvLine& header, const CsvLine& line) {
   if (line.fields.size() == header.fields.size()) return;
   const Place place = line_place(line.number);
-  if (line.fields.size() == 1) fail(place, make_message("1 field below a header of {}", header.fields.size()));
-  fail(place, make_message("{} fields below a header of {}", line.fields.size(), header.fields.size()));
+  if (line.fields.size() == 1) fail(place, make_message("1 field, but the header has {}", header.fields.size()));
+  fail(place, make_message("{} fields, but the header has {}", line.fields.size(), header.fields.size()));
 }
 
 }  // namespace attnscope::exchange

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV files, read a line at a time. Internal to storage/exchange.
+// Reads CSV files line by line. Internal to storage/exchange.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 namespace attnscope::exchange {
 
 struct CsvLine {
-  std::size_t number = 0;  ///< of its first line in the file
+  std::size_t number = 0;  ///< Line number of its first line in the file.
   std::vector<std::string> fields;
 };
 
-/// What stands between the columns of a table: the comma, the semicolon or the tab that its first line has most of.
+/// Returns the column separator: the comma, semicolon or tab that occurs most often in the first line.
 [[nodiscard]] char separator_of(std::string_view text);
 
-/// RFC 4180, lines ending in LF or CR LF; blank lines are left out. Throws Wrong for a quoted field that does not end
-/// or that something follows, for more than 4096 fields, and for a field of more than 1 MiB: no line takes more memory.
+/// Reads RFC 4180 with LF or CR LF line ends; skips blank lines. Throws Wrong for an unterminated quoted field, text
+/// after a closing quote, more than 4096 fields, or a field of more than 1 MiB.
 class CsvReader {
  public:
-  /// `text`, which must outlive the reader, begins at line `first` of its file.
+  /// `text` must outlive the reader. `first`: line number of its first line.
   CsvReader(std::string_view text, std::size_t first, char separator = ',')
       : text_(text), line_(first), separator_(separator) {}
 
-  /// The next line; nothing at the end.
+  /// Returns the next line; nullopt at the end.
   [[nodiscard]] std::optional<CsvLine> next();
-  /// What was not read yet, and the number of its first line.
+  /// Returns the unread text; line() is the number of its first line.
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   [[nodiscard]] std::size_t line() const { return line_; }
 
@@ -43,7 +43,7 @@ class CsvReader {
   char separator_;
 };
 
-/// Throws where the line has more or fewer fields than the header.
+/// Throws Wrong if the line's number of fields differs from the header's.
 void require_width(const CsvLine& header, const CsvLine& line);
 
 }  // namespace attnscope::exchange

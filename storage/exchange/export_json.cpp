@@ -43,7 +43,7 @@ OrderedJson environment_block(const Environment& environment) {
           {"operating_system", environment.operating_system}};
 }
 
-/// The place of `block` in `blocks`, where it is put if it is new.
+/// Returns the index of `block` in `blocks`; appends it if it is new.
 std::size_t place_in(OrderedJson& blocks, const OrderedJson& block) {
   const auto found = std::find(blocks.begin(), blocks.end(), block);
   if (found != blocks.end()) return static_cast<std::size_t>(found - blocks.begin());
@@ -60,7 +60,7 @@ OrderedJson metrics_block(const KernelRecord& kernel) {
   return metrics;
 }
 
-/// What each of several rounds found of the kernel; the clocks are those of the round.
+/// Values and clocks of the kernel in each round.
 OrderedJson rounds_block(const PointRecord& record, std::string_view kernel) {
   OrderedJson rounds = OrderedJson::array();
   for (const RoundRecord& round : record.rounds) {

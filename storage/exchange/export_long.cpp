@@ -53,7 +53,7 @@ class LongTableWriter {
   }
 
  private:
-  /// Those that a point was given, and those that its algorithm states.
+  /// Returns the knobs that a point or its algorithm has.
   [[nodiscard]] std::vector<std::string> knobs_of(std::span<const Selection> selections) const {
     std::set<std::string> wanted;
     std::set<std::string_view> asked;  // algorithms
@@ -65,7 +65,7 @@ class LongTableWriter {
         for (const Knob& knob : stated_by(spec.algorithm)) wanted.insert(knob.name);
       }
     }
-    // In the algorithms' order, then what no algorithm of this program knows.
+    // In the registry's order, then unknown knobs by name.
     std::vector<std::string> names;
     for (const Knob& knob : registry_.knobs()) {
       if (wanted.erase(knob.name) > 0) names.push_back(knob.name);
@@ -79,7 +79,7 @@ class LongTableWriter {
     return found != nullptr ? std::span<const Knob>(found->facts().knobs) : std::span<const Knob>();
   }
 
-  /// What was given; else what the algorithm does of itself; nothing where it has no such knob.
+  /// Returns the given value, else the algorithm's default; empty if the algorithm has no such knob.
   [[nodiscard]] Cell knob_of(const PointSpec& spec, std::string_view name) const {
     if (const KnobValue* given = spec.knobs.find(name)) return knob_cell(*given);
     const auto knobs = stated_by(spec.algorithm);
@@ -87,7 +87,7 @@ class LongTableWriter {
     return stated != knobs.end() ? text_cell(knob_text(*stated, spec.knobs)) : Cell();
   }
 
-  /// What all rows of the point have in common.
+  /// Returns the columns that all rows of the point share.
   [[nodiscard]] std::string beginning(const RunSummary& run, const StoredPoint& stored) const {
     const PointRecord& point = stored.record;
     std::string text;
@@ -105,7 +105,7 @@ class LongTableWriter {
     return text;
   }
 
-  /// Whether there was a value.
+  /// Returns false if the point has no value.
   bool write_values(const PointRecord& point) {
     bool any = false;
     for (const KernelRecord& kernel : point.kernels) any = write_kernel(point, kernel) || any;
@@ -165,7 +165,7 @@ class LongTableWriter {
   std::vector<std::string> knobs_;
   std::ostream& out_;
   std::string begin_;
-  Cell round_;  ///< of what is written; none: of all rounds together
+  Cell round_;  ///< round of the current rows; empty: all rounds together
 };
 
 }  // namespace

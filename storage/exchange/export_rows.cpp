@@ -79,7 +79,7 @@ Selection select(const RunStore& store, std::span<const std::int64_t> wanted) {
     const bool known =
         std::any_of(selection.runs.begin(), selection.runs.end(), [&](const RunSummary& run) { return run.id == id; });
     if (!known) {
-      throw FileError(FileError::Kind::other, "{} has no run {}; `attnscope info` lists its runs",
+      throw FileError(FileError::Kind::other, "{} has no run {} (`attnscope info` lists its runs)",
                       store.file().string(), id);
     }
   }
@@ -107,7 +107,7 @@ Column of_knob(const Knob& knob) {
   return {knob.name, [field = knob_field(knob)](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
-/// Errors appear in the first row of a point only; clocks appear in every row.
+/// Errors appear only in the first row of a point; clocks appear in every row.
 Column of_fact(std::string_view key) {
   const PointFact& fact = *find_point_fact(key);
   return {std::string(key), [&fact](const Row& row) {
@@ -162,7 +162,7 @@ std::vector<Column> common_columns() {
       {std::string(metric_key::model_compulsory_bytes)},
       of_fact("max_abs_error"),
       of_fact("sm_clock_hz"),
-      // What follows came later, and says where the row comes from.
+      // Columns of later versions, appended to keep the order of the earlier ones.
       of_fact("memory_clock_hz"),
       {"throttled", [](const Row& r) { return r.record().clocks ? Cell(r.record().clocks->throttled) : Cell(); }},
       of_fact("error_bound"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of exports, one a point and kernel, and what their fields hold. Internal to storage/exchange.
+// Rows of exports, one per point and kernel, and the content of their fields. Internal to storage/exchange.
 #pragma once
 
 #include <cstdint>
@@ -20,44 +20,43 @@
 
 namespace attnscope::exchange {
 
-/// Content of a field; monostate: no value.
+/// Content of a field; monostate if empty.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
-/// None where the text is empty.
+/// Returns an empty cell for an empty text.
 [[nodiscard]] Cell text_cell(std::string_view text);
-/// None where there is no number, or one that is not finite.
+/// Returns an empty cell for nullopt and for numbers that are not finite.
 [[nodiscard]] Cell number_cell(const std::optional<double>& number);
-/// The field of a point.
 [[nodiscard]] Cell field_cell(const Field& field, const PointSpec& spec);
 [[nodiscard]] Cell knob_cell(const KnobValue& value);
 
-/// In the order taken, with spaces between them; of several rounds none, for they stand with their rounds.
+/// Returns samples in the order taken, separated by spaces; empty if the point has several rounds, which have their own
+/// rows.
 [[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
 
-/// A text as csv_text() has it, a number in its shortest form.
+/// Quotes a text with csv_text(); formats a number as short as possible.
 [[nodiscard]] std::string csv_field(const Cell& cell);
 [[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
 
-/// The runs and points that an export is made of.
 struct Selection {
   std::vector<RunSummary> runs;
   std::vector<StoredPoint> points;
 };
 
-/// `wanted` empty: all runs. Throws FileError for a run that the file does not have.
+/// `wanted` empty: all runs. Throws FileError for an unknown run.
 [[nodiscard]] Selection select(const RunStore& store, std::span<const std::int64_t> wanted);
 
-/// Leaves the points of these ids.
+/// Keeps only the points with these ids.
 void keep_points(Selection& selection, std::span<const std::int64_t> ids);
 
-/// Calls visit(run, point) for each point, in the points' order.
+/// Calls visit(run, point) for each point, in order.
 template <class Visit>
 void for_each_point(const Selection& selection, Visit&& visit) {
   std::map<std::int64_t, const RunSummary*> run_of;
   for (const RunSummary& run : selection.runs) run_of.emplace(run.id, &run);
   for (const StoredPoint& point : selection.points) {
     const auto run = run_of.find(point.run_id);
-    if (run != run_of.end()) visit(*run->second, point);  // else begun after the list of runs was read
+    if (run != run_of.end()) visit(*run->second, point);  // otherwise the run began after the list was read
   }
 }
 
@@ -65,33 +64,33 @@ struct Row {
   const RunSummary& run;
   const StoredPoint& point;
   const KernelRecord& kernel;
-  std::optional<int> round = std::nullopt;  ///< none: of all rounds together
+  std::optional<int> round = std::nullopt;  ///< nullopt: all rounds together
 
   [[nodiscard]] const PointRecord& record() const { return point.record; }
-  /// What is true of the point as a whole stands in its first row only, so that a sum over rows counts it once.
+  /// True for the row of the whole point. Point-level values appear only there, so that sums over rows count them once.
   [[nodiscard]] bool is_all() const { return kernel.kernel == "all"; }
 };
 
 struct Column {
   std::string name;
-  std::function<Cell(const Row&)> value = nullptr;  ///< none: the metric of that name, stored or derived
+  std::function<Cell(const Row&)> value = nullptr;  ///< null: the metric of that name, stored or derived
 
   [[nodiscard]] Cell of(const Row& row) const;
 };
 
-/// What every export has, whatever knobs its points were given.
+/// Returns the columns that every export has.
 [[nodiscard]] std::vector<Column> common_columns();
-/// What a table of rows says of rounds: which one, and its samples.
+/// Returns the columns `round` and `samples_ns`.
 [[nodiscard]] std::vector<Column> round_columns();
-/// The common columns, and one for each other knob that a point of the selections has.
+/// Returns the common columns, then one for each other knob that a point has.
 [[nodiscard]] std::vector<Column> columns_for(std::span<const Selection> selections);
 [[nodiscard]] bool is_column(const std::vector<Column>& columns, std::string_view name);
 
-/// What one round found, as a point of its own; what is modelled is the point's, whatever round it is stored with.
+/// Returns the values of one round as a point. Modeled values belong to the point and are removed.
 [[nodiscard]] StoredPoint in_round(const StoredPoint&, const RoundRecord&);
-/// A point that never got as far as a kernel still has its row.
+/// Visits one row per point and kernel; a point without kernels has one row.
 void for_each_row(const Selection& selection, const std::function<void(const Row&)>& visit);
-/// The same, and after the rows of a point that was measured in several rounds those of each round.
+/// Like for_each_row(), followed by the rows of each round if a point has several.
 void for_each_row_and_round(const Selection& selection, const std::function<void(const Row&)>& visit);
 
 }  // namespace attnscope::exchange

@@ -19,7 +19,7 @@ Result<ImportFormat, Message> parse_import_format(std::string_view text) {
   if (text == "json") return ImportFormat::json;
   if (text == "csv") return ImportFormat::csv;
   if (text == "ncu") return ImportFormat::ncu;
-  return Failure{make_message("unknown format '{}': json, csv or ncu expected", text)};
+  return Failure{make_message("unknown format '{}'; available: json, csv, ncu", text)};
 }
 
 ImportFormat detect_import_format(std::string_view text) {
@@ -34,7 +34,7 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
   try {
     if (const std::size_t at = first_invalid_utf8(text); at != std::string_view::npos) {
       const auto above = static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
-      fail(line_place(above + 1), make_message("byte {} is no UTF-8 text", at - (text.rfind('\n', at) + 1) + 1));
+      fail(line_place(above + 1), make_message("byte {} is not valid UTF-8", at - (text.rfind('\n', at) + 1) + 1));
     }
     switch (format) {
       case ImportFormat::json:
@@ -43,16 +43,16 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
         return import_csv(text, request);
       case ImportFormat::ncu:
         if (!request.spec && !request.only_look)
-          fail("ncu's table does not say what was computed: give --algorithm, and -a N=... as for collect");
+          fail("an ncu table has no problem size (give --algorithm and -a N=..., as for collect)");
         return import_ncu(text, request);
     }
-    throw std::logic_error("no such format");
+    throw std::logic_error("unknown import format");
   } catch (const Wrong& wrong) {
     return Failure{wrong.message()};
   } catch (const nlohmann::json::exception& error) {
     std::string why = error.what();  // "[json.exception.type_error.302] type must be ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
-    return Failure{make_message("a value in it is of another kind than is needed there: {}", why)};
+    return Failure{make_message("a JSON value has the wrong type: {}", why)};
   }
 }
 

@@ -22,10 +22,10 @@
 namespace attnscope::exchange {
 namespace {
 
-/// Those of the fields that a point has to say.
+/// Throws unless the header has all required fields.
 void require_columns(const CsvLine& header) {
   if (header.fields.size() == 1)
-    fail(line_place(header.number), "it is a single column: what parts the columns is a comma, a semicolon or a tab");
+    fail(line_place(header.number), "only one column found (columns are separated by comma, semicolon or tab)");
   const auto is_there = [&](std::string_view wanted) {
     return std::ranges::find(header.fields, wanted) != header.fields.end();
   };
@@ -34,9 +34,9 @@ void require_columns(const CsvLine& header) {
     const WideField* wide = wide_field_of(field.name);
     if (is_there(field.name) || (wide != nullptr && is_there(wide->name))) continue;
     const auto near = near_matches(field.name, header.fields, 1);
-    Message missing = make_message("there is no column '{}'", field.name);
-    if (wide != nullptr) missing = make_message("there is no column '{}' (or '{}')", field.name, wide->name);
-    if (!near.empty()) missing = make_message("{}; did you mean it by '{}'?", missing, near.front());
+    Message missing = make_message("missing column '{}'", field.name);
+    if (wide != nullptr) missing = make_message("missing column '{}' (or '{}')", field.name, wide->name);
+    if (!near.empty()) missing = make_message("{} (rename column '{}'?)", missing, near.front());
     fail(line_place(header.number), std::move(missing));
   }
 }
@@ -46,11 +46,10 @@ void require_distinct(const CsvLine& header) {
   constexpr std::size_t longest = 1000;
   for (const std::string& name : header.fields) {
     if (name.size() > longest) {
-      fail(line_place(header.number),
-           make_message("a column's name has {} bytes; at most {} are taken", name.size(), longest));
+      fail(line_place(header.number), make_message("a column name has {} bytes (maximum: {})", name.size(), longest));
     }
     if (!name.empty() && !seen.insert(name).second) {
-      fail(line_place(header.number), make_message("column '{}' is there twice", name));
+      fail(line_place(header.number), make_message("duplicate column '{}'", name));
     }
   }
 }
@@ -63,7 +62,7 @@ bool is_of_a_value(std::string_view column) {
   return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
 }
 
-/// A number or several, in a unit of ours.
+/// Returns one or several numbers, multiplied by `scale`.
 std::string scaled(const Place& place, const std::string& field, double scale) {
   if (scale == 1) return field;
   std::vector<double> values;
@@ -71,16 +70,14 @@ std::string scaled(const Place& place, const std::string& field, double scale) {
   for (std::string word; words >> word;) {
     const auto value = number(word);
     if (!value && word.find(',') != std::string::npos)
-      fail(place, make_message("'{}' is not a number here: write a point before its decimals and nothing between "
-                               "thousands",
-                               word));
+      fail(place, make_message("'{}' is not a number (use a decimal point and no thousands separators)", word));
     if (!value) fail(place, make_message("'{}' is not a number", word));
     values.push_back(*value * scale);
   }
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-/// What each column is read as.
+/// Returns how each column is read.
 std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, const Registry& registry,
                                        PointBuilder& builder) {
   std::vector<ColumnInUnit> all;
@@ -92,7 +89,7 @@ std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, cons
       column.becomes = name;
     } else if (metric_of(name) == nullptr) {
       const bool known = is_known_column(name, registry);
-      // A counter's name may end in a unit: that of its column.
+      // A counter name may end in a unit; it is not a suffix then.
       const auto in_unit = is_long || (known && !is_counter_name(name)) ? std::nullopt : column_in_unit(name, registry);
       if (!in_unit && known) continue;
       if (in_unit && taken.insert(in_unit->name).second) {
@@ -105,7 +102,7 @@ std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, cons
   return all;
 }
 
-/// The samples of a row, with spaces between them; a spreadsheet that cut them short is found out by their number.
+/// Reads the samples of a row, separated by spaces. Their number reveals lists that a spreadsheet truncated.
 void read_samples(ImportRow& row) {
   const auto field = row.fields.find(round_column::samples);
   if (field == row.fields.end()) return;
@@ -120,12 +117,12 @@ void read_samples(ImportRow& row) {
   const auto said = row.integer("samples");
   if (said && *said != static_cast<std::int64_t>(row.samples_ns.size())) {
     fail(place,
-         make_message("it holds {} samples, and 'samples' says {}", grouped(row.samples_ns.size()), grouped(*said)));
+         make_message("{} samples found, but column 'samples' has {}", grouped(row.samples_ns.size()), grouped(*said)));
   }
   row.fields.erase(field);
 }
 
-/// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
+/// Combines a table with one row per value into one row per point and kernel. Rows may be in any order.
 class LongTableReader {
  public:
   LongTableReader(const CsvLine& header, PointBuilder& builder) : header_(header), builder_(builder) {}
@@ -135,14 +132,14 @@ class LongTableReader {
     ImportRow& row = row_of(point, line);
     const std::string metric = field(line, long_column::metric);
     const std::string text = field(line, long_column::value);
-    if (text.empty()) return;  // of a point that has none
+    if (text.empty()) return;  // row of a point without values
     const auto at = [&](std::string_view column) { return line_place(line.number).at(place_part::column, column); };
-    if (metric.empty()) fail(at(long_column::metric), "there is a value of no metric");
+    if (metric.empty()) fail(at(long_column::metric), "a value without a metric name");
     check_word(at(long_column::metric), "metric", metric);
     const auto value = number(text);
     if (!value) fail(at(long_column::value), make_message("'{}' is not a number", text));
     if (!seen_[&row].insert(metric).second) {
-      fail(line_place(line.number), make_message("{} of this point and kernel is there twice", metric));
+      fail(line_place(line.number), make_message("duplicate value of {} for this point and kernel", metric));
     }
     const std::string unit = field(line, long_column::unit);
     ImportedColumn& seen = builder_.columns()[metric];
@@ -156,7 +153,7 @@ class LongTableReader {
       const auto [base, scale] = base_unit(unit);
       const bool in_base_unit = unit.empty() || unit == fact->unit;
       if (!in_base_unit && base != fact->unit) {
-        fail(at(long_column::value), make_message("the unit is '{}', not {}", unit, fact->unit));
+        fail(at(long_column::value), make_message("the unit is '{}'; expected {}", unit, fact->unit));
       }
       row.fields[metric] = in_base_unit ? text : fmt::format("{}", *value * scale);
       return;
@@ -173,7 +170,7 @@ class LongTableReader {
     for (const std::string_view column : {long_column::samples, round_column::samples}) {
       if (std::string its = field(line, column); !its.empty()) row.fields[std::string(column)] = std::move(its);
     }
-    // Where rows of their own say it, these say the same.
+    // Rows with the quartiles' own metrics take precedence; they have the same values.
     for (const auto& [column, key] :
          {std::pair{long_column::q1, metric_key::time_q1_ns}, std::pair{long_column::q3, metric_key::time_q3_ns}}) {
       const std::string text_of_it = field(line, column);
@@ -185,10 +182,10 @@ class LongTableReader {
     }
   }
 
-  /// Hands over what is whole.
+  /// Adds the combined rows to the builder.
   void give() {
     for (const Point& point : points_) {
-      for (const auto& [name, of_point] : point.rows) {  // the whole point, which has no name, first
+      for (const auto& [name, of_point] : point.rows) {  // the whole point, with an empty kernel name, comes first
         ImportRow row = of_point;
         if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
         read_samples(row);
@@ -200,7 +197,7 @@ class LongTableReader {
  private:
   struct Point {
     std::map<std::pair<std::string, std::string>, ImportRow> rows;  ///< by round and kernel
-    std::optional<Provenance> simulated = std::nullopt;             ///< what its times are said to be
+    std::optional<Provenance> simulated = std::nullopt;             ///< provenance of its times, if simulated
   };
 
   [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
@@ -209,7 +206,7 @@ class LongTableReader {
                                          : line.fields[static_cast<std::size_t>(found - header_.fields.begin())];
   }
 
-  /// Rows are of one point where all that is not said of the value is equal.
+  /// Returns the point of a line. Lines belong to one point if all columns about the point are equal.
   Point& point_of(const CsvLine& line) {
     std::vector<std::string> said;
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
@@ -238,8 +235,8 @@ class LongTableReader {
   const CsvLine& header_;
   PointBuilder& builder_;
   std::map<std::vector<std::string>, std::size_t> place_of_;
-  std::deque<Point> points_;                                ///< as the file has them
-  std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
+  std::deque<Point> points_;                                ///< in the file's order
+  std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metric names
 };
 
 }  // namespace
@@ -247,14 +244,13 @@ class LongTableReader {
 Import import_csv(std::string_view text, const ImportRequest& request) {
   CsvReader lines(text, 1, separator_of(text));
   const std::optional<CsvLine> first = lines.next();
-  if (!first) fail("it is empty");
+  if (!first) fail("the file is empty");
   const CsvLine& header = *first;
   require_distinct(header);
   const bool is_long = has_column(header, long_column::metric);
   if (is_long && !has_column(header, long_column::value)) {
     fail(line_place(header.number),
-         "there is a column 'metric' and none named 'value': what `attnscope export --format csv` writes can be "
-         "imported, with --long and without");
+         "column 'metric' requires a column 'value' (see `attnscope export --format csv --long`)");
   }
   require_columns(header);
   PointBuilder builder(request);

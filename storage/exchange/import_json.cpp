@@ -31,10 +31,10 @@ MetricValue metric_from(const Place& place, const std::string& name, const Json&
   std::string unit;
   if (value.is_object()) {
     const auto found = value.find("value");
-    if (found == value.end()) fail(place, "there is no value");
+    if (found == value.end()) fail(place, "missing \"value\"");
     amount = &*found;
     const auto named = value.find("unit");
-    if (named != value.end() && !named->is_string()) fail(place, "the unit is no word");
+    if (named != value.end() && !named->is_string()) fail(place, "\"unit\" is not a string");
     if (named != value.end()) unit = named->get<std::string>();
   }
   if (!amount->is_number()) fail(place, "the value is not a number");
@@ -42,7 +42,7 @@ MetricValue metric_from(const Place& place, const std::string& name, const Json&
 }
 
 std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
-  if (!values.is_object()) fail(place.at(place_part::column, "metrics"), "it is no object");
+  if (!values.is_object()) fail(place.at(place_part::column, "metrics"), "not a JSON object");
   std::vector<MetricValue> metrics;
   for (const auto& [key, metric] : values.items()) {
     metrics.push_back(metric_from(place.at(place_part::column, key), key, metric));
@@ -51,7 +51,7 @@ std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
 }
 
 std::vector<double> samples_from(const Place& column, const Json& values) {
-  if (!values.is_array()) fail(column, "it is no array");
+  if (!values.is_array()) fail(column, "not a JSON array");
   std::vector<double> samples;
   samples.reserve(values.size());
   for (const Json& sample : values) {
@@ -63,22 +63,22 @@ std::vector<double> samples_from(const Place& column, const Json& values) {
   return samples;
 }
 
-/// What our own export says of each of several rounds.
+/// Reads the rounds that export_json() writes.
 std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
   const Place column = place.at(place_part::column, "rounds");
-  if (!values.is_array()) fail(column, "it is no array");
+  if (!values.is_array()) fail(column, "not a JSON array");
   std::vector<RoundRecord> rounds;
   rounds.reserve(values.size());
   std::set<int> numbers;
   for (const Json& value : values) {
-    if (!value.is_object()) fail(column, "it is no object");
+    if (!value.is_object()) fail(column, "not a JSON object");
     RoundRecord& round = rounds.emplace_back();
     const auto number = value.find("round");
     if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= most_rounds) {
-      fail(column, make_message("'round' is not a whole number from 0, below {}", grouped(most_rounds)));
+      fail(column, make_message("'round' is not an integer from 0 to below {}", grouped(most_rounds)));
     }
     round.round = number->get<int>();
-    if (!numbers.insert(round.round).second) fail(column, make_message("round {} is there twice", round.round));
+    if (!numbers.insert(round.round).second) fail(column, make_message("duplicate round {}", round.round));
     KernelRecord& kernel = round.kernels.emplace_back();
     if (const auto metrics = value.find("metrics"); metrics != value.end()) {
       kernel.metrics = metrics_from(place, *metrics);
@@ -107,7 +107,7 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
 }
 
 ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder) {
-  if (!point.is_object()) fail(place, "it is no object");
+  if (!point.is_object()) fail(place, "not a JSON object");
   ImportRow row{.place = place};
   for (const auto& [name, value] : point.items()) {
     ImportedColumn& column = builder.columns()[name];
@@ -123,7 +123,7 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder)
     } else if (!is_known_column(name, builder.registry())) {
       builder.ignore(name);
     } else if (value.is_structured()) {
-      fail(row.at(name), "it is no single value");
+      fail(row.at(name), "not a single value");
     } else {
       row.fields[name] = scalar(value);
     }
@@ -139,7 +139,7 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     constexpr double most = std::is_same_v<T, int> ? 1 << 30 : std::is_same_v<T, double> ? 1e30 : 1e15;
     const bool whole = std::is_floating_point_v<T> || value == std::trunc(value);
     if (!whole || !(value >= 0 && value <= most)) {
-      fail(place.at(place_part::member, key), make_message("{} is absurd", found->dump()));
+      fail(place.at(place_part::member, key), make_message("{} is out of range", found->dump()));
     }
     member = static_cast<T>(value);
   };
@@ -153,7 +153,8 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
     const bool dot = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
     const auto second = dot ? std::from_chars(first.ptr + 1, end, minor) : first;
     if (!dot || second.ec != std::errc() || second.ptr != end || major > most || minor > most) {
-      fail(place.at(place_part::member, "compute_capability"), make_message("'{}' is not two numbers as in 9.0", text));
+      fail(place.at(place_part::member, "compute_capability"),
+           make_message("'{}' is not a compute capability such as 9.0", text));
     }
     limits.compute_major = static_cast<int>(major);
     limits.compute_minor = static_cast<int>(minor);
@@ -166,24 +167,24 @@ DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits lim
 
 namespace {
 
-/// Takes the points out of a document while it is read, one by one: the whole of it as values would take twenty times
-/// its size.
+/// Converts points to rows while the document is parsed. The whole document as JSON values would take twenty times its
+/// size.
 class PointStream {
  public:
   explicit PointStream(PointBuilder& builder) : builder_(builder) {}
 
-  /// For Json::parse(): whether what was read is kept in the document.
+  /// Callback of Json::parse(); returns whether the parsed value is kept in the document.
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
-    if (depth > deepest) fail(make_message("it is nested more than {} deep", deepest));
+    if (depth > deepest) fail(make_message("JSON nested deeper than {} levels", deepest));
     const auto level = static_cast<std::size_t>(depth);
     if (event == Event::object_start) keys_.at(level + 1).clear();
     if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
-      // Which of the two is meant nobody knows.
+      // Duplicate keys are ambiguous.
       if (inside_)
         fail(Place{.whole = "points[{}]", .number = index_},
-             make_message("'{}' is there twice", parsed.get<std::string>()));
-      fail(make_message("'{}' is there twice", parsed.get<std::string>()));
+             make_message("duplicate key '{}'", parsed.get<std::string>()));
+      fail(make_message("duplicate key '{}'", parsed.get<std::string>()));
     }
     if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
     if (inside_ && depth == inside_depth_) return element(event, parsed);
@@ -203,7 +204,7 @@ class PointStream {
     using Event = Json::parse_event_t;
     if (event == Event::object_start) return true;
     const Place place{.whole = "points[{}]", .number = index_};
-    if (event != Event::object_end) fail(place, "it is no object");
+    if (event != Event::object_end) fail(place, "not a JSON object");
     builder_.add(row_from(parsed, place, builder_));
     ++index_;
     return false;
@@ -212,8 +213,8 @@ class PointStream {
   static constexpr int deepest = 16;
 
   PointBuilder& builder_;
-  std::array<std::unordered_set<std::string>, deepest + 2> keys_;  ///< by depth: of the object that is read there
-  std::string key_;                                                ///< of the document's last member
+  std::array<std::unordered_set<std::string>, deepest + 2> keys_;  ///< keys seen in the open object of each depth
+  std::string key_;                                                ///< last top-level key
   bool inside_ = false;
   int inside_depth_ = 0;
   std::size_t index_ = 0;
@@ -226,7 +227,7 @@ Json parse(std::string_view text, PointBuilder& builder) {
   } catch (const Json::exception& error) {  // also out_of_range, for 1e999
     std::string why = error.what();         // "[json.exception.parse_error.101] parse error at line 3, column 5: ..."
     if (const std::size_t at = why.find("] "); at != std::string::npos) why.erase(0, at + 2);
-    fail(make_message("it is no JSON: {}", why));
+    fail(make_message("invalid JSON: {}", why));
   }
 }
 
@@ -237,19 +238,19 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   const Json document = parse(text, builder);
   if (document.is_object()) {
     if (document.value("format", Json()) == export_format && document.value("version", Json()) != json_version) {
-      fail(make_message("its version is {}, and this attnscope knows {}", document.value("version", Json()).dump(),
-                        json_version));
+      fail(make_message("export version {} is not supported (this attnscope supports {})",
+                        document.value("version", Json()).dump(), json_version));
     }
-    if (!document.contains("points")) fail("there is no \"points\"");
+    if (!document.contains("points")) fail("missing \"points\"");
   }
   const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
-  if (!array) fail("\"points\" is no array");
+  if (!array) fail("\"points\" is not an array");
 
   Import import = builder.take();
   if (document.is_object() && document.contains("ceilings")) {
-    import.notes.emplace_back(make_message(
-        "The ceilings in it are left out (sets of them: {}): `merge` takes them over from the file itself.",
-        document["ceilings"].size()));
+    import.notes.emplace_back(
+        make_message("Skipped {} ceiling sets (`attnscope merge` copies ceilings from .attnscope files).",
+                     document["ceilings"].size()));
   }
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
   std::size_t place = 0;

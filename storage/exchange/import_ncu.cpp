@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nsight Compute's tables, as the raw page and the page of details have them.
+// Imports Nsight Compute tables, raw page and details page.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +24,7 @@
 namespace attnscope::exchange {
 namespace {
 
-/// Names of the details page and the counters that they stand for.
+/// Counters of the names on the details page.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> section_names{{
     {"Duration", "gpu__time_duration.sum"},
     {"Registers Per Thread", "launch__registers_per_thread"},
@@ -38,7 +38,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// ncu's number of a launch, a device or a process; nothing where the text is none.
+/// Parses an id of ncu (launch, device or process); nullopt otherwise.
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -47,15 +47,15 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 struct NcuLaunch {
-  std::size_t line = 0;  ///< its first
-  std::int64_t id = 0;   ///< ncu's number of it
-  std::string kernel;    ///< as the table has it, with template arguments and parameters
-  std::string shape;     ///< grid and block, as the table has them; empty where it has none
-  std::string device;    ///< ncu's number of it, of the process
+  std::size_t line = 0;  ///< first line
+  std::int64_t id = 0;   ///< ncu's launch id
+  std::string kernel;    ///< with template arguments and parameters
+  std::string shape;     ///< grid and block size; empty if unknown
+  std::string device;    ///< ncu's device number within the process
   std::string compute_capability;
-  std::string process;  ///< its number in the system; empty where it has none
+  std::string process;  ///< process id; empty if unknown
   std::string process_name;
-  KernelRecord record = {};  ///< its numbers, as we keep them
+  KernelRecord record = {};  ///< imported values
 };
 
 bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
@@ -67,17 +67,15 @@ bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
          is(launch.process, selection.process);
 }
 
-/// A number as ncu writes it, in groups of three digits: "1,048,576.5". Nothing for words ("n/a", "(128, 1, 1)").
-/// Throws for what looks like a number and is none, as "1.500,5".
+/// Parses a number as ncu writes it, "1,048,576.5". Returns nullopt for text ("n/a", "(128, 1, 1)"). Throws Wrong for
+/// malformed numbers such as "1.500,5".
 std::optional<double> ncu_number(const Place& place, std::string_view text) {
   const bool looks_like_one = text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos &&
                               text.find_first_of("0123456789") != std::string_view::npos &&
                               text.find_first_of("eE") != 0;
   if (!looks_like_one) return std::nullopt;
   const auto wrong = [&] {
-    fail(place, make_message("'{}' is no number as ncu writes it in English, "
-                             "1,048,576.5; run ncu with LC_ALL=C",
-                             text));
+    fail(place, make_message("'{}' is not a number like 1,048,576.5 (run ncu with LC_ALL=C)", text));
   };
   std::string digits;
   const std::size_t point = std::min(text.find_first_of(".eE"), text.size());
@@ -108,27 +106,24 @@ std::optional<double> ncu_number(const Place& place, std::string_view text) {
 constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
                                                       "CC", "Process ID", "Process Name"};
 
-/// Reads the launches that a selection leaves, and notes the table's columns.
+/// Reads the selected launches and records the table's columns.
 class LaunchReader {
  public:
   LaunchReader(std::string_view table, std::size_t line, const NcuSelection& selection, ColumnList& columns)
       : lines_(table, line), selection_(selection), columns_(columns), header_(*lines_.next()) {}
 
   std::vector<NcuLaunch> read() {
-    if (!column("Kernel Name")) fail(line_place(header_.number), "there is no column 'Kernel Name'");
+    if (!column("Kernel Name")) fail(line_place(header_.number), "missing column 'Kernel Name'");
     if (column("Metric Name")) {
       read_details();
     } else {
       read_raw();
     }
     finish();
-    if (count_ == 0) fail(line_place(lines_.line() - 1), "no launch stands below the header and the units");
+    if (count_ == 0) fail(line_place(lines_.line() - 1), "no launch below the header and units");
     require_nothing_below();
     if (launches_.empty())
-      fail(
-          make_message("none of its {} launches is chosen by --kernel, "
-                       "--launches, --device and --process",
-                       count_));
+      fail(make_message("none of {} launches matches --kernel, --launches, --device and --process", count_));
     return std::move(launches_);
   }
 
@@ -149,13 +144,13 @@ class LaunchReader {
     column.unit = unit;
     column.example = example_of(example);
     if (counter == "Kernel Name") column.becomes = "kernel";
-    if (std::ranges::find(of_a_launch, counter) != of_a_launch.end()) column.left_out = "tells launches apart";
-    if (counter.starts_with("device__attribute")) column.left_out = "says something of the GPU, not of a launch";
+    if (std::ranges::find(of_a_launch, counter) != of_a_launch.end()) column.left_out = "identifies the launch";
+    if (counter.starts_with("device__attribute")) column.left_out = "describes the GPU, not a launch";
     if (const Metric* metric = metric_of(counter)) columns_.keep(metric->key);
   }
 
-  /// The next line that is a launch's; the table ends before one that is none, which the program printed. A page of
-  /// details has many lines a launch, under one number.
+  /// Returns the next line of a launch; nullopt at the end of the table, where other program output begins. A details
+  /// page has many lines per launch, with equal id.
   std::optional<CsvLine> next(bool details) {
     std::optional<CsvLine> line = lines_.next();
     const auto id = line ? number_of(line->fields.front()) : std::nullopt;
@@ -173,7 +168,7 @@ class LaunchReader {
                         .process = field(*line, "Process ID"),
                         .process_name = field(*line, "Process Name")};
     if (launch_->kernel.empty()) {
-      fail(line_place(line->number).at(place_part::column, "Kernel Name"), "it is empty");
+      fail(line_place(line->number).at(place_part::column, "Kernel Name"), "empty field");
     }
     return line;
   }
@@ -185,7 +180,7 @@ class LaunchReader {
       kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared_, "byte", Provenance::imported});
     }
     if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
-      fail(line_place(launch_->line), "no counter has a value");
+      fail(line_place(launch_->line), "the launch has no counter values");
     }
     launches_.push_back(std::move(*launch_));
     launch_.reset();
@@ -193,7 +188,8 @@ class LaunchReader {
     counters_.clear();
   }
 
-  /// Takes a counter of the current launch, once: sections repeat counters. `unit_place`: the place of its unit.
+  /// Adds a counter of the current launch; repeated counters of other sections are ignored. `unit_place`: location of
+  /// its unit.
   void take(const std::string& counter, double number, const std::string& stated, const Place& unit_place,
             std::size_t line) {
     if (!chosen(selection_, *launch_) || counter.starts_with("device__attribute")) return;
@@ -203,7 +199,7 @@ class LaunchReader {
     const auto value = checked(place, number * scale);
     if (!value) return;
     const auto require_unit = [&, &unit = unit](std::string_view wanted) {
-      if (unit != wanted) fail(unit_place, make_message("the unit is '{}', not one of {}", stated, wanted));
+      if (unit != wanted) fail(unit_place, make_message("the unit is '{}'; expected {}", stated, wanted));
     };
     KernelRecord& kernel = launch_->record;
     if (counter == "gpu__time_duration.sum") {
@@ -225,9 +221,9 @@ class LaunchReader {
 
   void read_raw() {
     const std::optional<CsvLine> units = lines_.next();
-    if (!units) fail(line_place(header_.number), "no launch stands below the header and the units");
+    if (!units) fail(line_place(header_.number), "no launch below the header and units");
     require_width(header_, *units);
-    if (!units->fields.front().empty()) fail(line_place(units->number), "the row of units is missing");
+    if (!units->fields.front().empty()) fail(line_place(units->number), "missing row of units");
     const std::vector<std::string>& counters = header_.fields;
     while (const std::optional<CsvLine> line = next(false)) {
       for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -242,31 +238,29 @@ class LaunchReader {
   }
 
   void read_details() {
-    if (!column("Metric Value")) fail(line_place(header_.number), "there is no column 'Metric Value'");
+    if (!column("Metric Value")) fail(line_place(header_.number), "missing column 'Metric Value'");
     while (const std::optional<CsvLine> line = next(true)) {
       std::string counter = field(*line, "Metric Name");
       const auto* named = std::ranges::find(section_names, counter, [](const auto& pair) { return pair.first; });
       if (named != section_names.end()) counter = named->second;
-      if (counter.empty()) continue;  // a rule's words
+      if (counter.empty()) continue;  // text of a rule
       const std::string unit = field(*line, "Metric Unit");
       note_column(counter, unit, field(*line, "Metric Value"));
-      if (!is_counter_name(counter)) continue;  // not a counter
+      if (!is_counter_name(counter)) continue;
       const Place place = line_place(line->number).at(place_part::metric, counter);
       const auto value = ncu_number(place, field(*line, "Metric Value"));
       if (value) take(counter, *value, unit, place, line->number);
     }
   }
 
-  /// Rejects a table that continues below other output: its rest would be lost silently.
+  /// Throws if a launch follows other output below the table; it would be lost silently.
   void require_nothing_below() {
     std::size_t line = lines_.line();
     for (std::string_view rest = lines_.rest(); !rest.empty(); ++line) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view text = rest.substr(0, end);
       if (text.size() > 2 && text[0] == '"' && is_digit(text[1]) && text.find("\",\"") != std::string_view::npos) {
-        fail(line_place(line),
-             "a launch stands below the end of the table; "
-             "import each table by itself");
+        fail(line_place(line), "a second table follows the first (import each table separately)");
       }
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
@@ -278,12 +272,12 @@ class LaunchReader {
   CsvLine header_;
   std::size_t count_ = 0;            ///< launches, selected or not
   std::optional<NcuLaunch> launch_;  ///< current
-  std::set<std::string> counters_;   ///< of the current launch
-  std::optional<double> shared_;     ///< of its block, static and dynamic
+  std::set<std::string> counters_;   ///< counters of the current launch
+  std::optional<double> shared_;     ///< shared memory per block of the current launch, static and dynamic
   std::vector<NcuLaunch> launches_;
 };
 
-/// Returns the place of the bracket that the last character closes; npos if there is none.
+/// Returns the position of the bracket that the last character closes; npos if there is none.
 std::size_t opening(std::string_view text, char open, char close) {
   int depth = 0;
   for (std::size_t i = text.size(); i > 0; --i) {
@@ -293,7 +287,7 @@ std::size_t opening(std::string_view text, char open, char close) {
   return std::string_view::npos;
 }
 
-/// The place behind the last `separator` that stands in no brackets; 0 for none.
+/// Returns the position after the last `separator` outside of brackets; 0 if there is none.
 std::size_t behind_last(std::string_view text, std::string_view separator) {
   int depth = 0;
   for (std::size_t i = text.size(); i > 0; --i) {
@@ -305,18 +299,18 @@ std::size_t behind_last(std::string_view text, std::string_view separator) {
   return 0;
 }
 
-/// "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)" is "softmax_warp_forward".
+/// Returns "softmax_warp_forward" for "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)".
 std::string short_kernel_name(std::string_view text) {
   std::string_view name = text;
   const auto trim = [&] {
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
   };
   trim();
-  // Parameters, then template arguments. Where brackets do not match the text is no declaration: it stays whole.
+  // Removes parameters, then template arguments. If brackets do not match, the text is kept.
   for (const auto& [open, close] : {std::pair{'(', ')'}, std::pair{'<', '>'}}) {
     if (name.empty() || name.back() != close) continue;
     const std::size_t at = opening(name, open, close);
-    // "(anonymous namespace)" and "<unnamed>" name a place; a name stands before what is cut off.
+    // Keep "(anonymous namespace)" and "<unnamed>": they are part of a scope.
     if (at == std::string_view::npos || at == 0 || name[at - 1] == ':' || name[at - 1] == ' ') continue;
     name = name.substr(0, at);
     trim();
@@ -325,14 +319,15 @@ std::string short_kernel_name(std::string_view text) {
   name.remove_prefix(behind_last(name, " "));
   if (name.empty()) name = text;
   name = name.substr(0, longest_name);
-  return std::string(name.substr(0, first_invalid_utf8(name)));  // not a part of a character at the end
+  return std::string(name.substr(0, first_invalid_utf8(name)));  // drops an incomplete character at the end
 }
 
 bool alike(const NcuLaunch& one, const NcuLaunch& other) {
   return one.kernel == other.kernel && one.shape == other.shape;
 }
 
-/// The shortest sequence that all launches are whole repetitions of (the prefix function of Knuth, Morris and Pratt).
+/// Returns the length of the shortest sequence whose repetitions are all launches (prefix function of Knuth, Morris and
+/// Pratt).
 std::size_t shortest_sequence(std::span<const NcuLaunch> launches) {
   std::vector<std::size_t> border{0};
   for (std::size_t i = 1; i < launches.size(); ++i) {
@@ -356,8 +351,7 @@ std::size_t sequence_of(std::span<const NcuLaunch> launches, const NcuSelection&
   return length;
 }
 
-/// What launches are told apart by, the first of them, each once, in the table's order: "0 (CC 9.0), 1 (CC 8.0)".
-/// Nothing where all are one.
+/// Returns the first distinct names of launches, "0 (CC 9.0), 1 (CC 8.0)"; nullopt if all are equal.
 template <class Name>
 std::optional<std::string> several(std::span<const NcuLaunch> launches, Name&& name) {
   constexpr std::size_t enough = 8;
@@ -371,34 +365,26 @@ std::optional<std::string> several(std::span<const NcuLaunch> launches, Name&& n
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Launches of two processes or on two GPUs are no samples of one another, whatever they are called.
+/// Throws unless all launches are of one process on one GPU; others are not samples of each other.
 void require_one_place(std::span<const NcuLaunch> launches) {
   const auto processes = several(launches, [](const NcuLaunch& launch) {
     return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
   });
-  if (processes)
-    fail(
-        make_message("its launches are of several processes: {}; they are no "
-                     "samples of one another, choose one with --process",
-                     *processes));
+  if (processes) fail(make_message("launches of several processes: {} (select one with --process)", *processes));
   const auto devices = several(launches, [](const NcuLaunch& launch) {
     return launch.compute_capability.empty() ? launch.device
                                              : fmt::format("{} (CC {})", launch.device, launch.compute_capability);
   });
   if (devices)
-    fail(
-        make_message("its launches ran on several GPUs: {}, as ncu numbers "
-                     "them; they are no samples of one another, "
-                     "choose one with --device",
-                     *devices));
+    fail(make_message("launches on several GPUs: {} in ncu's numbering (select one with --device)", *devices));
 }
 
 double median(const std::vector<double>& values) {
   return summarize(values)->median;
 }
 
-/// The same launch of every repetition: times are samples, of counters the median stands. What one repetition lacks is
-/// not known of all.
+/// Combines one launch of all repetitions: times become samples, counters their median. Counters that a repetition
+/// lacks are dropped.
 KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
   KernelRecord kernel;
   const bool timed = std::ranges::none_of(repetitions, [](const auto& each) { return each.samples_ns.empty(); });
@@ -416,25 +402,27 @@ KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
   return kernel;
 }
 
-/// What a reader would not expect of how launches became numbers.
+/// Describes how launches were combined.
 std::vector<Message> notes_of(std::size_t launches, std::size_t length, const std::map<std::string, int>& times) {
   std::vector<Message> notes;
   const auto several = [](const auto& each) { return each.second > 1; };
   if (launches > length) {
     const std::size_t samples = launches / length;
-    if (length == 1) notes.push_back(make_message("{} launches are {} samples of one", launches, samples));
+    if (length == 1)
+      notes.push_back(make_message("{} launches imported as {} samples of one launch", launches, samples));
     if (length > 1) {
-      notes.push_back(make_message("{} launches are {} samples of a sequence of {}", launches, samples, length));
+      notes.push_back(
+          make_message("{} launches imported as {} samples of a sequence of {} launches", launches, samples, length));
     }
   } else if (std::ranges::any_of(times, several)) {
     notes.push_back(
-        make_message("{} launches, which do not repeat as a whole, are one "
-                     "sample and add; --kernel, --launches and "
-                     "--repeats choose others",
+        make_message("{} launches without a repeating sequence imported as one sample (--kernel, --launches and "
+                     "--repeats select others)",
                      launches));
   }
   for (const auto& [name, count] : times) {
-    if (count > 1) notes.push_back(make_message("{} is launched {} times in each sample, which add", name, count));
+    if (count > 1)
+      notes.push_back(make_message("{} is launched {} times per sample; its launches are added up", name, count));
   }
   return notes;
 }
@@ -455,9 +443,7 @@ std::size_t ncu_table(std::string_view text) {
 Import import_ncu(std::string_view text, const ImportRequest& request) {
   const std::size_t start = ncu_table(text);
   if (start == std::string_view::npos) {
-    fail(
-        "there is no table of ncu's: no line begins with \"ID\"; write it "
-        "with `ncu --csv --page raw`");
+    fail("no ncu table found: no line begins with \"ID\" (use `ncu --csv --page raw`)");
   }
   const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
   PointBuilder builder(request);
@@ -466,7 +452,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   require_one_place(launches);
   const std::size_t length = sequence_of(launches, request.ncu);
   PointRecord point;
-  point.spec.algorithm = "?";  // until somebody says it
+  point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
   if (request.spec) point.spec = *request.spec;
   point.provenance = Provenance::imported;
   std::map<std::string, int> times;
@@ -478,13 +464,13 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     }
     KernelRecord kernel = joined(repetitions);
     if (kernel.metrics.empty() && kernel.samples_ns.empty()) {
-      fail(line_place(launches[place].line), "its repetitions have no counter in common");
+      fail(line_place(launches[place].line), "the repetitions have no common counter");
     }
     const std::string name = short_kernel_name(launches[place].kernel);
     check_word(line_place(launches[place].line), "kernel", name);
     const int time = ++times[name];
     kernel.kernel = time == 1 ? name : fmt::format("{} {}", name, time);
-    if (kernel.kernel == "all") kernel.kernel = "all 1";  // means their sum here
+    if (kernel.kernel == "all") kernel.kernel = "all 1";  // "all" is reserved for the sum
     point.kernels.push_back(std::move(kernel));
   }
   std::string device = request.device_name;

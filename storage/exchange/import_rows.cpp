@@ -23,8 +23,7 @@
 namespace attnscope::exchange {
 namespace {
 
-/// A whole number of a point: what its column holds, or the one that stands for two; else the fallback, where a point
-/// need not say it.
+/// Returns an integer field from its column or from one that sets two fields; otherwise its default, if it has one.
 std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpec& so_far) {
   const WideField* wide = wide_field_of(field.name);
   auto value = row.integer(field.name);
@@ -36,21 +35,21 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
   if (field.role == FieldRole::tile) {
     constexpr std::int64_t largest = 1 << 20;
     if (value.value_or(0) < 0 || value.value_or(0) > largest) {
-      fail(row.at(named), make_message("{} is absurd", *value));
+      fail(row.at(named), make_message("{} is out of range", *value));
     }
     return value.value_or(0);
   }
   if (!value && field.may_be_left_out) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
   if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
   if (!value) {
-    if (wide == nullptr) fail(row.place, make_message("there is no {}", field.name));
-    fail(row.place, make_message("there is no {} (or {})", field.name, wide->name));
+    if (wide == nullptr) fail(row.place, make_message("missing {}", field.name));
+    fail(row.place, make_message("missing {} (or {})", field.name, wide->name));
   }
   if (*value < field.smallest) {
     fail(row.at(named), make_message("{} must be at least {}, not {}", named, field.smallest, *value));
   }
   if (*value > field.largest) {
-    fail(row.at(named), make_message("{} {} is absurd: at most {}", named, *value, field.largest));
+    fail(row.at(named), make_message("{} {} is out of range (maximum: {})", named, *value, field.largest));
   }
   return *value;
 }
@@ -58,7 +57,7 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
 PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
-  if (spec.algorithm.empty()) fail(row.place, "there is no algorithm");
+  if (spec.algorithm.empty()) fail(row.place, "missing algorithm");
   check_word(row.place, "algorithm", spec.algorithm);
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::algorithm) continue;
@@ -83,25 +82,25 @@ bool has(const KernelRecord& kernel, std::string_view name) {
   return kernel.metric(name).has_value();
 }
 
-/// What a time of a wide table is called, in nanoseconds.
+/// Columns with a time in nanoseconds.
 constexpr std::array<std::string_view, 2> time_columns{"time_ns", "gpu__time_duration.sum"};
 
-/// Of two times of one point only one can be kept.
+/// Throws if a row has two different times.
 void require_same_time(const Place& place, std::string_view key, double said, double follows) {
   constexpr double rounded = 1e-3;
   if (key != metric_key::time_median_ns || std::abs(said - follows) <= rounded * follows) return;
-  fail(place, make_message("it says {}, where the row's other time gives {}: keep one of them", text(Nanoseconds(said)),
+  fail(place, make_message("time {} contradicts the row's other time, {} (remove one of them)", text(Nanoseconds(said)),
                            text(Nanoseconds(follows))));
 }
 
-/// The row's numbers. What follows from others among them (a median from samples, TFLOP/s from a time) is not kept.
+/// Adds the row's numbers, except those derived from others (a median from samples, TFLOP/s from a time).
 void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel, ColumnList& columns) {
   kernel.samples_ns = row.samples_ns;
   for (const std::string_view name : time_columns) {
     const auto time = checked(row.at(name), row.real(name));
     if (!time) continue;
     require_possible(row.at(name), metric_key::time_median_ns, *time);
-    // Beside quartiles, or a median, it is no sample.
+    // A time with quartiles is a median, not a sample.
     const bool of_several = row.real(metric_key::time_q1_ns) || row.real(metric_key::time_q3_ns);
     if (of_several && !has(kernel, metric_key::time_median_ns)) {
       kernel.metrics.push_back({std::string(metric_key::time_median_ns), *time, "ns", Provenance::imported});
@@ -112,11 +111,11 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
   for (const MetricValue& metric : row.metrics) {
     if (!has(kernel, metric.name)) kernel.metrics.push_back(metric);
   }
-  // A point of this kernel alone, to ask what is derived already.
+  // Point with only this kernel, to evaluate derived metrics.
   PointRecord alone;
   alone.spec = point.spec;
   alone.provenance = Provenance::imported;
-  // In the table's order, in which what is derived comes after what it is derived from.
+  // The table lists derived metrics after their inputs.
   for (const Metric& metric : metrics_table()) {
     for (const std::string_view name : {metric.key, metric.counter, metric.counter_cc12}) {
       if (name.empty()) continue;
@@ -148,7 +147,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
   kernel.occupancy_limiter = row.text("occupancy_limiter");
 }
 
-/// What a file says was simulated stays so; all else is somebody's word.
+/// Returns `simulated` or `extrapolated` if the file says so, otherwise `imported`.
 Provenance origin_of(const ImportRow& row) {
   const auto said = parse_provenance(row.text("provenance"));
   return said.ok() && is_simulated(*said) ? *said : Provenance::imported;
@@ -165,7 +164,7 @@ std::optional<int> round_of(const ImportRow& row) {
   if (!round) return std::nullopt;
   if (*round < 0 || *round >= most_rounds) {
     fail(row.at(round_column::round),
-         make_message("'round' is not a whole number from 0, below {}", grouped(most_rounds)));
+         make_message("'round' is not an integer from 0 to below {}", grouped(most_rounds)));
   }
   return static_cast<int>(*round);
 }
@@ -174,7 +173,7 @@ bool is_of_times(std::string_view metric) {
   return metric == metric_key::time_median_ns || metric == metric_key::time_q1_ns || metric == metric_key::time_q3_ns;
 }
 
-/// What holds of the point as a whole; our own export says it in the first of its rows.
+/// Adds values of the whole point; exports have them in the point's first row.
 void add_point_facts(const ImportRow& row, PointRecord& point) {
   if (const std::string* word = row.find("disposition")) {
     const auto disposition = parse_disposition(*word);
@@ -183,7 +182,7 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
   }
   point.reason = Message(row.text(reason_column::code), row.text(reason_column::words));
   const auto amount = [&](std::string_view name) { return checked(row.at(name), row.real(name)); };
-  point.max_abs_error = row.real("max_abs_error");  // a wrong result's may be infinite
+  point.max_abs_error = row.real("max_abs_error");  // infinite for an incorrect result
   point.error_bound = row.real("error_bound");
   point.rms_error = row.real("rms_error");
   if (const auto clock = amount("sm_clock_hz")) {
@@ -196,13 +195,13 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
   }
 }
 
-/// Refuses what a file of ours cannot hold.
+/// Throws if a value is out of the file format's bounds.
 void require_storable(const Place& place, PointRecord point, const KernelRecord& kernel) {
   point.kernels = {kernel};
   if (Message wrong = out_of_bounds(point); !wrong.empty()) fail(place, std::move(wrong));
 }
 
-/// There is always "all": where the file has only its parts, their sum.
+/// Adds kernel "all" as the sum of the others if it is missing.
 void complete_sum(std::vector<KernelRecord>& parts) {
   if (std::ranges::find(parts, "all", &KernelRecord::kernel) != parts.end()) return;
   KernelRecord all;
@@ -222,7 +221,7 @@ void complete_sum(std::vector<KernelRecord>& parts) {
     for (const KernelRecord& part : parts) {
       if (const auto value = part.metric(metric.name)) values.push_back(*value);
     }
-    if (values.size() != parts.size()) continue;  // a sum of some would pass for the whole
+    if (values.size() != parts.size()) continue;  // a partial sum would look complete
     all.metrics.push_back({metric.name, combine(combine_rule(metric.name, metric.unit), values, weights), metric.unit,
                            metric.provenance});
   }
@@ -234,7 +233,7 @@ void complete_sum(std::vector<KernelRecord>& parts) {
 void complete_kernels(PointRecord& point) {
   if (point.kernels.empty()) point.kernels.emplace_back();
   complete_sum(point.kernels);
-  // Theory needs no kernel of ours for this one.
+  // Compulsory bytes depend only on the problem.
   KernelRecord& all = *std::ranges::find(point.kernels, "all", &KernelRecord::kernel);
   if (!has(all, metric_key::model_compulsory_bytes)) {
     all.metrics.push_back({std::string(metric_key::model_compulsory_bytes),
@@ -243,8 +242,7 @@ void complete_kernels(PointRecord& point) {
   }
 }
 
-/// Rows of a kernel in a round, in whatever order, become rounds in theirs. The number of one whose kernel is there
-/// twice.
+/// Joins the kernels of each round and sorts the rounds. Returns a round in which a kernel occurs twice.
 std::optional<int> join_rounds(std::vector<RoundRecord>& rounds) {
   std::ranges::stable_sort(rounds, {}, &RoundRecord::round);
   std::vector<RoundRecord> joined;
@@ -267,8 +265,8 @@ bool has_time(const RoundRecord& round) {
   return found != round.kernels.end() && (!found->samples_ns.empty() || has(*found, metric_key::time_median_ns));
 }
 
-/// Rounds are what a point's values are made of: they stay where each has the times of the whole, else the values that
-/// the file gives beside them stand alone. What those hold and no round does is the first round's.
+/// Keeps rounds only if each has the time of the whole point; otherwise only the point's own values remain. Point
+/// values that no round has are added to the first round.
 void complete_rounds(PointRecord& point) {
   if (!std::ranges::all_of(point.rounds, has_time)) point.rounds.clear();
   if (point.rounds.empty()) return;
@@ -293,7 +291,7 @@ void complete_rounds(PointRecord& point) {
   sum_up_rounds(point);
 }
 
-/// What a file may say beside the fields of a point, knobs, metrics and the numbers of a point.
+/// Columns that can be imported, besides fields, knobs, metrics and point facts.
 constexpr std::array<std::string_view, 21> known_columns{"kernel",
                                                          "disposition",
                                                          reason_column::words,
@@ -331,9 +329,7 @@ std::optional<double> ImportRow::real(std::string_view name) const {
   if (field == nullptr) return std::nullopt;
   const auto value = number(*field);
   if (!value && field->find(',') != std::string::npos)
-    fail(at(name), make_message("'{}' is not a number here: write a point before its decimals and nothing between "
-                                "thousands",
-                                *field));
+    fail(at(name), make_message("'{}' is not a number (use a decimal point and no thousands separators)", *field));
   if (!value) fail(at(name), make_message("'{}' is not a number", *field));
   return value;
 }
@@ -343,7 +339,7 @@ std::optional<std::int64_t> ImportRow::integer(std::string_view name) const {
   if (!value) return std::nullopt;
   constexpr double largest = 1e15;
   if (*value != std::trunc(*value) || std::abs(*value) > largest) {
-    fail(at(name), make_message("'{}' is not a whole number", *find(name)));
+    fail(at(name), make_message("'{}' is not an integer", *find(name)));
   }
   return static_cast<std::int64_t>(*value);
 }
@@ -382,7 +378,7 @@ std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry
   std::string stem(name.substr(0, at));
   stem.erase(stem.find_last_not_of(' ') + 1);
   const auto [base, scale] = base_unit(unit);
-  if (stem.ends_with("_" + base)) return std::nullopt;  // which of the two it would be
+  if (stem.ends_with("_" + base)) return std::nullopt;  // ambiguous: the name ends in the base unit, too
   const Metric* metric = metric_of(stem);
   if (metric != nullptr && metric->unit == base && metric->scale == 1)
     return ColumnInUnit{stem, std::string(unit), scale};
@@ -428,25 +424,26 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
     becomes(name, field->label ? field->label() : Message());
   } else if (wide != wide_fields().end()) {
     becomes(fmt::format("{}, {}", wide->first, wide->second), {});
-    if (!kept_.contains(name)) column.left_out = make_message("{} and {} stand beside it", wide->first, wide->second);
+    if (!kept_.contains(name))
+      column.left_out = make_message("replaced by columns {} and {}", wide->first, wide->second);
   } else if (const PointFact* fact = find_point_fact(name)) {
     becomes(name, fact->label(), fact->unit);
   } else if (metric != nullptr) {
     becomes(metric->key, Message::verbatim(metric_title(metric->key)), metric->unit);
-    if (!time && !shared && !kept_.contains(metric->key)) column.left_out = "follows from the others";
+    if (!time && !shared && !kept_.contains(metric->key)) column.left_out = "derived from other columns";
   } else if (is_counter_name(name)) {
     becomes(name, {}, column.unit.empty() ? "1" : base_unit(column.unit).first);
   } else if (is_known_column(name, registry)) {
     becomes(name, {});
   } else {
-    column.left_out = "no field, knob, metric or counter is called so";
+    column.left_out = "not a field, knob, metric or counter";
   }
 }
 
 std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
   for (ImportedColumn& column : columns_) {
     if (column.becomes.empty() && column.left_out.empty()) describe(column, registry);
-    if (column.example.empty()) column.left_out = "no row has a value of it";
+    if (column.example.empty()) column.left_out = "no values";
     if (!column.left_out.empty()) column.becomes = column.title = column.kept_in = {};
   }
   return std::move(columns_);
@@ -498,7 +495,7 @@ void PointBuilder::add(const ImportRow& row) {
   }
   if (before == nullptr) {
     before = &points.emplace_back(std::move(point));
-  } else if (before->kernels.empty()) {  // its rounds stood above it
+  } else if (before->kernels.empty()) {  // its rounds came first
     point.rounds = std::move(before->rounds);
     *before = std::move(point);
   }
@@ -516,7 +513,7 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
   if (const DeviceLimits* known = find_gpu(name)) device.info.limits = *known;
   device.info.limits.name = name;
   device.info.simulated = simulated;
-  // Not the device's own: its row stays what our measurements say.
+  // The uuid differs from the device's own, so that imports do not change its row.
   device.info.uuid = (simulated ? "IMPORTED-SIM-" : "IMPORTED-") + name;
   return device;
 }
@@ -528,19 +525,19 @@ Import PointBuilder::take() {
       const auto refuse = [&](Message why) {
         fail(make_message("{} on {}: {}", describe(point.spec), device.info.limits.name, why));
       };
-      if (const auto twice = join_rounds(point.rounds)) refuse(make_message("round {} is there twice", *twice));
+      if (const auto twice = join_rounds(point.rounds)) refuse(make_message("duplicate round {}", *twice));
       for (RoundRecord& round : point.rounds) complete_sum(round.kernels);
       if (point.kernels.empty()) sum_up_rounds(point);
       complete_kernels(point);
       complete_rounds(point);
-      // Sums of what was in bounds may not be.
+      // Sums of values in bounds may be out of bounds.
       if (Message wrong = out_of_bounds(point); !wrong.empty()) refuse(std::move(wrong));
     }
   }
   if (repeated_ > 0)
     import_.notes.emplace_back(
-        make_message("Rows that say a point again and not of which round: {}. Each stays a point of its own, and "
-                     "compare takes them for one round; a column 'round' (0, 1, ...) makes rounds of them.",
+        make_message("{} rows repeat a point and are imported as separate points. Add a column 'round' (0, 1, ...) to "
+                     "import rounds.",
                      grouped(repeated_)));
   import_.columns = columns_.take(registry());
   for (const ImportedColumn& column : import_.columns) {
@@ -549,10 +546,10 @@ Import PointBuilder::take() {
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {
-    if (ignored_.empty()) fail("it holds no numbers: no row has a time, a metric or a counter");
+    if (ignored_.empty()) fail("no row has a time, metric or counter");
     fail(
-        make_message("it holds no numbers: no row has a time, a metric or a counter (columns not known: {}); a time's "
-                     "column names its unit, as time_ns, time_ms or 'time [us]'",
+        make_message("no row has a time, metric or counter; unknown columns: {} (expected a time column such as "
+                     "time_ns, time_ms or 'time [us]')",
                      fmt::join(ignored_, ", ")));
   }
   return std::move(import_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of other programs' files, and the points that they become. Internal to storage/exchange.
+// Records of imported files and their conversion to points. Internal to storage/exchange.
 #pragma once
 
 #include <functional>
@@ -16,51 +16,50 @@
 
 namespace attnscope::exchange {
 
-/// One record of a file, whatever its form: fields by name, as text.
+/// One record of a file of any format: field texts by name.
 struct ImportRow {
-  Place place;                                                  ///< a line, or one of "points"
-  std::map<std::string, std::string, std::less<>> fields = {};  ///< absent ones left out
-  std::vector<MetricValue> metrics = {};                        ///< with units: of JSON's "metrics"
+  Place place;                                                  ///< a line, or an element of "points"
+  std::map<std::string, std::string, std::less<>> fields = {};  ///< non-empty fields
+  std::vector<MetricValue> metrics = {};                        ///< values of JSON's "metrics", with units
   std::vector<double> samples_ns = {};
-  std::vector<RoundRecord> rounds =
-      {};  ///< of several, ascending: each with the row's kernel alone, whose name is the row's
-  const std::map<std::string, std::string, std::less<>>* headings = nullptr;  ///< what the file calls columns of ours
+  std::vector<RoundRecord> rounds = {};  ///< rounds, ascending, each with only the row's kernel
+  /// column names in the file by column name of the program; null if equal
+  const std::map<std::string, std::string, std::less<>>* headings = nullptr;
 
   [[nodiscard]] const std::string* find(std::string_view name) const;
-  /// Empty where there is none.
+  /// Returns an empty text if the field is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
-  /// "line 3, column 'd'"
+  /// Returns "line 3, column 'd'".
   [[nodiscard]] Place at(std::string_view name) const;
   [[nodiscard]] std::optional<double> real(std::string_view name) const;
-  /// A whole number; also one that is written as a real one ("1024.0").
+  /// Also accepts integers written as real numbers ("1024.0").
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
 };
 
-/// Whether a column of that name means something here.
+/// Returns true if the column has a meaning for imports.
 [[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
 
-/// A column of ours and what a value is multiplied with to stand in it.
+/// Column of the program with the factor that converts values of the file to its unit.
 struct ColumnInUnit {
   std::string name;
   std::string unit = {};
   double scale = 1;
 };
-/// Of a name that ends in a unit that the column of ours has not: "time_ms" and "duration [us]" are time_ns, 1e6 and
-/// 1e3 of it. Nothing where it means nothing here.
+/// Parses a column name with a unit suffix: "time_ms" and "duration [us]" are time_ns with factors 1e6 and 1e3. Returns
+/// nullopt for unknown names.
 [[nodiscard]] std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry);
 
-/// The columns of a file and what is kept of each. Beyond 4096 they are not listed.
+/// Columns of a file and how each is imported. Lists at most 4096.
 class ColumnList {
  public:
-  /// The column of that name, from the first time on that it is asked for.
+  /// Returns the column of that name; adds it if new.
   [[nodiscard]] ImportedColumn& operator[](std::string_view name);
-  /// Of a metric of the table, or of a column that stands for two: some row's value of it is kept. The name outlives
-  /// this.
+  /// Marks a metric, or a column that sets two fields, as imported. `name` must outlive this object.
   void keep(std::string_view name) { kept_.insert(name); }
-  /// That a column of the file is read as another.
+  /// Records that column `name` of the file is read as `ours`.
   void read_as(std::string_view name, const ColumnInUnit& ours);
-  /// Of those of which a reader has not said it, says what they become or why they are left out.
+  /// Completes columns without a description and returns all.
   [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
 
  private:
@@ -72,29 +71,29 @@ class ColumnList {
   std::map<std::string, std::string, std::less<>> read_as_;
   ImportedColumn beyond_;
 };
-/// On one line, with `...` where it is long.
+/// Returns the text on one line, shortened with `...`.
 [[nodiscard]] std::string example_of(std::string_view text);
 
-/// Rows become points, points go to their devices.
+/// Combines rows into points, grouped by device.
 class PointBuilder {
  public:
-  /// The request outlives this.
+  /// `request` must outlive this object.
   explicit PointBuilder(const ImportRequest& request) : request_(request) {}
 
   [[nodiscard]] const Registry& registry() const { return *request_.registry; }
 
-  /// A row is a kernel of a point, or of one of its rounds. Rows that a file does not tell apart are one point's, but
-  /// for a kernel that comes again without a round: that is another point. A row without a number is left out.
+  /// Adds a row, which is one kernel of a point or of one of its rounds. Rows with equal identity belong to one point;
+  /// if a kernel repeats without a round, a new point begins. Rows without numbers are skipped.
   void add(const ImportRow& row);
-  /// `run`: the file's name for the recording; of a device a run each.
+  /// Returns the device; one entry per device and recording. `run`: name of the recording in the file.
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
-  /// Notes a column that means nothing here.
+  /// Records an unknown column.
   void ignore(std::string_view column);
   [[nodiscard]] ColumnList& columns() { return columns_; }
   [[nodiscard]] Import take();
 
  private:
-  /// What tells points apart: their device and run, their names in the file, all that they were asked for.
+  /// Identity of a point: device entry, names in the file, and parameters.
   using Identity = std::tuple<std::size_t, std::string, std::string, std::string>;
 
   const ImportRequest& request_;
@@ -102,18 +101,18 @@ class PointBuilder {
   std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
   std::set<std::string> ignored_;
   ColumnList columns_;
-  std::map<Identity, std::size_t> latest_;  ///< by place among their device's points
-  std::size_t repeated_ = 0;                ///< rows that say a point again
+  std::map<Identity, std::size_t> latest_;  ///< index in the device's points
+  std::size_t repeated_ = 0;                ///< rows that repeat a point without a round
 };
 
-// A reader for each form of file. All throw Wrong.
+// Readers of the file formats. All throw Wrong.
 
 [[nodiscard]] Import import_json(std::string_view text, const ImportRequest&);
-/// One row a point and kernel, or one a value.
+/// Reads one row per point and kernel, or one row per value.
 [[nodiscard]] Import import_csv(std::string_view text, const ImportRequest&);
-/// Pre: the request says what was computed, or only looks.
+/// Pre: the request has a spec or is only_look.
 [[nodiscard]] Import import_ncu(std::string_view text, const ImportRequest&);
-/// The place of the table in ncu's output: its header begins with "ID". npos: none.
+/// Returns the offset of the table in ncu's output, whose header begins with "ID"; npos if there is none.
 [[nodiscard]] std::size_t ncu_table(std::string_view text);
 
 }  // namespace attnscope::exchange

@@ -13,7 +13,7 @@
 namespace attnscope::exchange {
 namespace {
 
-/// What a value in this unit is multiplied with to be one in the base unit.
+/// Base unit of a unit and the factor to it.
 struct Unit {
   std::string_view base;
   double scale = 1;
@@ -63,7 +63,7 @@ void require_possible(const Place& place, std::string_view metric, double value)
   const Metric* row = find_metric(metric);
   const bool may_be_none = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
   if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_none)
-    fail(place, "a time of 0 ns is none; leave it out where nothing was measured");
+    fail(place, "a time of 0 ns is invalid (leave the field empty if nothing was measured)");
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
   if (value > most) fail(place, make_message("an occupancy of {}% is impossible", value));
@@ -90,7 +90,7 @@ const Metric* metric_of(std::string_view name) {
     const bool counter = !metric.counter.empty() && (metric.counter == name || metric.counter_cc12 == name);
     if (metric.key == name || counter) return &metric;
   }
-  // What ncu says of a launch and we ask the driver for.
+  // Launch attributes of ncu that are stored as metrics from the driver.
   if (name == "launch__registers_per_thread") return find_metric(metric_key::registers);
   if (name == "sm__maximum_warps_per_active_cycle_pct") return find_metric(metric_key::theoretical_occupancy_pct);
   return nullptr;
@@ -102,9 +102,9 @@ bool is_counter_name(std::string_view name) {
 
 void check_word(const Place& place, std::string_view what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-  if (control) fail(place, make_message("the {} holds control characters; give it a plain name", what));
+  if (control) fail(place, make_message("the name of the {} contains control characters", what));
   if (text.size() > longest_name) {
-    fail(place, make_message("the {} has {} bytes; at most {} are taken for a name", what, text.size(), longest_name));
+    fail(place, make_message("the name of the {} has {} bytes (maximum: {})", what, text.size(), longest_name));
   }
 }
 
@@ -116,7 +116,7 @@ MetricValue imported_value(const Place& place, const std::string& name, double v
   if (!number) fail(place, "the value is not a number");
   if (metric == nullptr) return {name, *number, unit.empty() ? "1" : base, Provenance::imported};
   if (!unit.empty() && !in_base_unit && base != metric->unit) {
-    fail(place, make_message("the unit is '{}', not {}", unit, metric->unit));
+    fail(place, make_message("the unit is '{}'; expected {}", unit, metric->unit));
   }
   require_possible(place, metric->key, *number);
   return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};

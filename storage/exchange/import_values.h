@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names, numbers and units of other programs' files. Internal to storage/exchange.
+// Names, numbers and units in imported files. Internal to storage/exchange.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace attnscope::exchange {
 
-/// What is wrong with the file; import_points() hands it on as its error.
+/// Import error; import_points() returns its message.
 class Wrong : public std::runtime_error {
  public:
   explicit Wrong(Message message) : std::runtime_error(text(message)), message_(std::move(message)) {}
@@ -24,15 +24,15 @@ class Wrong : public std::runtime_error {
   Message message_;
 };
 
-/// Where in a file, for messages; words are made of it only when something is wrong there. Refers to `name`.
+/// Location in a file for error messages, formatted only if needed. Refers to `name`.
 struct Place {
-  const char* whole = "line {}";  ///< or "points[{}]", "devices[{}]"
+  const char* whole = "line {}";  ///< format: "line {}", "points[{}]" or "devices[{}]"
   std::size_t number = 0;
   const char* part = "";  ///< one of place_part
   std::string_view name = {};
 
   [[nodiscard]] Place at(const char* which, std::string_view called) const { return {whole, number, which, called}; }
-  /// "line 3, column 'd'".
+  /// Returns "line 3, column 'd'".
   [[nodiscard]] std::string text() const;
 };
 namespace place_part {
@@ -48,22 +48,22 @@ inline constexpr const char* member = ", '{}'";
 [[noreturn]] void fail(Message why);
 [[noreturn]] void fail(const Place&, Message why);
 
-/// Nothing where the text is anything else.
+/// Returns nullopt unless the whole text is a number.
 [[nodiscard]] std::optional<double> number(std::string_view text);
-/// A value: NaN is none, infinity is a mistake, and so is an amount below zero, unless `metric` may have one.
+/// Returns nullopt for NaN. Throws Wrong if the value is infinite, or negative for a metric that cannot be.
 [[nodiscard]] std::optional<double> checked(const Place&, std::optional<double> value, const Metric* metric = nullptr);
-/// Throws where a metric cannot have the value: an occupancy over 100%, a time of nothing.
+/// Throws Wrong if the metric cannot have the value: an occupancy over 100%, a time of 0 ns.
 void require_possible(const Place&, std::string_view metric, double value);
-/// "Mbyte/second" as bytes a second, "Kbyte/block" as bytes: the base unit, and what a value is multiplied with to be
-/// one in it. A unit that we do not know is left as it is.
+/// Converts a unit: returns the base unit and the factor to it. "Mbyte/second" gives "byte/s" and 1e6, "Kbyte/block"
+/// gives "byte" and 1e3. Unknown units are returned unchanged.
 [[nodiscard]] std::pair<std::string, double> base_unit(std::string_view text);
 
-/// The metric that a column of this name holds, by our name or the counter's.
+/// Returns the metric with this key or counter name; null if none.
 [[nodiscard]] const Metric* metric_of(std::string_view name);
 [[nodiscard]] bool is_counter_name(std::string_view name);
-/// Throws where `text` cannot be the name of what it is said to be.
+/// Throws Wrong unless `text` is a valid name of `what`.
 void check_word(const Place&, std::string_view what, std::string_view text);
-/// A metric's or a counter's value, whose unit the file says or, empty, leaves to the base unit.
+/// Returns a metric's or counter's value. `unit` empty: base unit.
 [[nodiscard]] MetricValue imported_value(const Place&, const std::string& name, double value, const std::string& unit);
 
 }  // namespace attnscope::exchange
