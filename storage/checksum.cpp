@@ -215,7 +215,7 @@ class PointSums {
 
   SQLite::Database& database_;
   std::int64_t run_;
-  std::unordered_map<std::int64_t, Digest> points_;  ///< by id
+  std::unordered_map<std::int64_t, Digest> points_;  ///< sums keyed by point id
   std::unordered_map<std::int64_t, Kernel> kernels_;
 };
 

@@ -191,7 +191,7 @@ struct Definition {
 
   bool operator==(const Definition&) const = default;
 };
-using Definitions = std::map<std::string, Definition>;  // by name
+using Definitions = std::map<std::string, Definition>;  // keyed by name
 
 Definitions definitions_of(SQLite::Database& database) {
   Definitions found;

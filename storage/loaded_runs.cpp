@@ -104,7 +104,7 @@ class RunLoader {
   void read_points(const RunSource& source, const RunStore& store, const std::vector<std::int64_t>& ids,
                    const std::map<std::int64_t, RunSummary>& wanted) {
     Piece piece;
-    // Reading restarts if the file changes meanwhile.
+    // Reading restarts if the file changes.
     store.each_point(
         ids, 0, [&] { piece = Piece(); },
         [&](StoredPoint&& point) {
@@ -142,10 +142,10 @@ class RunLoader {
   const LoadRequest& request_;
   bool several_files_;
   LoadedRuns loaded_;
-  std::vector<analysis::Run> rows_;  ///< by RunIndex
+  std::vector<analysis::Run> rows_;  ///< indexed by RunIndex
   std::map<std::string, RunIndex> by_uid_;
   std::vector<Piece> pieces_;
-  std::vector<Copy> copies_;                                            ///< by row of the table
+  std::vector<Copy> copies_;                                            ///< indexed by row of the table
   std::map<std::pair<RunIndex, std::uint32_t>, std::size_t> place_of_;  ///< by run and plan index
   std::vector<StoredNoise> noise_;
   std::set<std::string> sets_;  ///< uids of ceilings

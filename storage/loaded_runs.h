@@ -34,16 +34,16 @@ struct LoadRequest {
 /// A run that several files have is one run; of each of its points the copy with the most rounds is used.
 struct LoadedRuns {
   analysis::PointTable table;
-  std::vector<RunSummary> runs;           ///< by RunIndex, from the copy with the most rounds; `uid` is never empty
-  std::vector<std::string> files;         ///< by RunIndex: file of that copy, as given
-  std::vector<report::PointFacts> facts;  ///< by row
-  std::vector<StoredPoint> points;        ///< by row, if requested
+  std::vector<RunSummary> runs;    ///< indexed by RunIndex, from the copy with the most rounds; `uid` is never empty
+  std::vector<std::string> files;  ///< indexed by RunIndex: file of that copy, as given
+  std::vector<report::PointFacts> facts;  ///< indexed by row
+  std::vector<StoredPoint> points;        ///< indexed by row; filled if requested
   /// Maps a file (as given) and a run id in it to the run.
   std::map<std::pair<std::filesystem::path, std::int64_t>, analysis::RunIndex> places;
   /// Maps a file and a run id in it to the rows of its points, including those replaced by another file's copy. Empty
   /// after keep().
   std::map<std::pair<std::filesystem::path, std::int64_t>, std::vector<analysis::Row>> rows_held;
-  std::vector<StoredCeilings> ceilings;  ///< of all files, without duplicates
+  std::vector<StoredCeilings> ceilings;  ///< ceilings of all files, without duplicates
   std::size_t fuller_copies = 0;         ///< points replaced by a later copy with more rounds
   std::size_t unverified_runs = 0;       ///< copies without a checksum
   std::size_t damaged_rows = 0;          ///< rows skipped in all files

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Kind = FileError::Kind;
 
 struct Source {
-  fs::path name;  ///< as given
+  fs::path name;  ///< path as given
   fs::path file;  ///< symlinks resolved
   bool written = false;
   FileStamp stamp;
@@ -52,7 +52,7 @@ struct JoinedRun {
 };
 
 enum class RunOrder {
-  by_start,  ///< by start, then by uid; keeps deleted runs
+  by_start,  ///< sorted by start, then by uid; keeps deleted runs
   as_given   ///< in the order of the sources, with unchanged ids if there is one source; drops deleted runs
 };
 

@@ -5,7 +5,6 @@
 // cancelled one, then the copy with more rounds. Two different measurements of one point are an error that names both
 // files. Shards of one plan share a uid (RunHeader::uid); missing and incomplete shards are reported. Runs with the
 // same plan but different uids stay separate. Of name, note, tags, hidden and deleted, the last edit is kept.
-// and uids of their own stay apart. Of name, note, tags, hidden and deleted the last edit holds.
 #pragma once
 
 #include <cstddef>

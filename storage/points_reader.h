@@ -93,8 +93,8 @@ class PointsReader {
   std::optional<std::unordered_map<std::int64_t, StatementRow>> statements_;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
-  std::unordered_map<std::size_t, std::map<int, RoundRecord>> later_rounds_;  ///< by index in points_
-  std::unordered_map<std::size_t, Message> failed_;                           ///< reason, by index in points_
+  std::unordered_map<std::size_t, std::map<int, RoundRecord>> later_rounds_;  ///< keyed by index in points_
+  std::unordered_map<std::size_t, Message> failed_;                           ///< reasons, keyed by index in points_
   std::vector<BadRow> bad_rows_;
 };
 

@@ -38,7 +38,7 @@ class Recording final : public RecordSink {
  public:
   struct Options {
     bool resume = false;
-    bool keep_sources = false;  ///< as MeasureOptions::keep_sources
+    bool keep_sources = false;  ///< see MeasureOptions::keep_sources
     std::function<void(const Message&)> warn;
     /// Called after a record was committed as point `point_id`.
     std::function<void(std::size_t worker, std::size_t place, int round, std::int64_t point_id, const PointRecord&)>
@@ -54,7 +54,7 @@ class Recording final : public RecordSink {
   [[nodiscard]] const SweepRounds& rounds() const { return rounds_; }
   [[nodiscard]] bool resumed() const { return resumed_; }
   [[nodiscard]] bool complete_before() const { return complete_before_; }
-  /// By plan index; places outside of this shard are marked as ended.
+  /// Indexed by plan index; places outside of this shard are marked as ended.
   [[nodiscard]] const std::vector<DoneBefore>& done_before() const { return done_before_; }
   /// Returns the remaining rounds of each point of the plan.
   [[nodiscard]] std::vector<std::size_t> open_times() const;
@@ -79,7 +79,7 @@ class Recording final : public RecordSink {
   Options options_;
   std::int64_t run_ = 0;
   bool resumed_ = false;
-  bool complete_before_ = false;  ///< nothing was left to measure
+  bool complete_before_ = false;  ///< the run was complete before
   SweepRounds rounds_;
   std::vector<DoneBefore> done_before_;
   std::set<std::size_t> kept_;                      ///< plan indices of stored points

@@ -388,7 +388,7 @@ std::vector<Message> RunStore::structural_damage() const {
       if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
     }
     SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
-    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // by referring and referenced table
+    std::map<std::pair<std::string, std::string>, std::int64_t> orphans;  // keyed by referring and referenced table
     while (references.executeStep()) {
       ++orphans[{references.getColumn(0).getString(), references.getColumn(2).getString()}];
     }

@@ -98,7 +98,7 @@ struct RunSummary {
   std::string device_name;
   std::string device_uuid;
   bool simulated = false;
-  Provenance provenance = Provenance::measured;  ///< of its points: measured, simulated or imported
+  Provenance provenance = Provenance::measured;  ///< provenance of its points: measured, simulated or imported
   std::string preset;
   std::string started_at;   ///< ISO 8601, UTC
   std::string finished_at;  ///< empty while running

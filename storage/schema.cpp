@@ -14,8 +14,8 @@
 namespace attnscope {
 namespace {
 
-// All numbers are in base units: bytes, nanoseconds, hertz; seconds if the name says so. Times are ISO 8601, UTC. {0}:
-// columns of a point's fields.
+// All numbers are in base units: bytes, nanoseconds, hertz; seconds if the name ends in _seconds. Times are ISO 8601,
+// UTC. {0}: columns of a point's fields.
 constexpr std::string_view tables = R"sql(
 -- A row never changes: a GPU whose description differs (after a driver update, say) is another row.
 CREATE TABLE devices (

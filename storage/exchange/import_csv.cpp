@@ -196,7 +196,7 @@ class LongTableReader {
 
  private:
   struct Point {
-    std::map<std::pair<std::string, std::string>, ImportRow> rows;  ///< by round and kernel
+    std::map<std::pair<std::string, std::string>, ImportRow> rows;  ///< keyed by round and kernel
     std::optional<Provenance> simulated = std::nullopt;             ///< provenance of its times, if simulated
   };
 

@@ -75,7 +75,7 @@ std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
     RoundRecord& round = rounds.emplace_back();
     const auto number = value.find("round");
     if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= most_rounds) {
-      fail(column, make_message("'round' is not an integer from 0 to below {}", grouped(most_rounds)));
+      fail(column, make_message("'round' must be an integer >= 0 and < {}", grouped(most_rounds)));
     }
     round.round = number->get<int>();
     if (!numbers.insert(round.round).second) fail(column, make_message("duplicate round {}", round.round));

@@ -147,7 +147,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
   kernel.occupancy_limiter = row.text("occupancy_limiter");
 }
 
-/// Returns `simulated` or `extrapolated` if the file says so, otherwise `imported`.
+/// Returns the file's provenance if it is `simulated` or `extrapolated`, otherwise `imported`.
 Provenance origin_of(const ImportRow& row) {
   const auto said = parse_provenance(row.text("provenance"));
   return said.ok() && is_simulated(*said) ? *said : Provenance::imported;
@@ -164,7 +164,7 @@ std::optional<int> round_of(const ImportRow& row) {
   if (!round) return std::nullopt;
   if (*round < 0 || *round >= most_rounds) {
     fail(row.at(round_column::round),
-         make_message("'round' is not an integer from 0 to below {}", grouped(most_rounds)));
+         make_message("'round' must be an integer >= 0 and < {}", grouped(most_rounds)));
   }
   return static_cast<int>(*round);
 }

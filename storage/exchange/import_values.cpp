@@ -65,7 +65,7 @@ void require_possible(const Place& place, std::string_view metric, double value)
   if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_none)
     fail(place, "a time of 0 ns is invalid (leave the field empty if nothing was measured)");
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
-  constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
+  constexpr double most = 100.05;  // allows for rounding to one decimal
   if (value > most) fail(place, make_message("an occupancy of {}% is impossible", value));
 }
 

@@ -77,12 +77,12 @@ TEST_F(Edit, says_in_one_line_what_it_cannot_do) {
   EXPECT_THAT(refused(2, {"--run", "1"}), HasSubstr("--name"));
   EXPECT_THAT(refused(2, {"--hide"}), HasSubstr("--run"));
   EXPECT_THAT(refused(2, {"--list", "--run", "1"}), HasSubstr("takes no other option"));
-  EXPECT_THAT(refused(2, {"--run", "1", "--tag", "two words"}), HasSubstr("\"two words\" is no tag"));
+  EXPECT_THAT(refused(2, {"--run", "1", "--tag", "two words"}), HasSubstr("invalid run tag \"two words\""));
   EXPECT_EQ(edit({"--run", "1", "--run", "2", "--name", "same"}).exit_code, 0);
   EXPECT_THAT(refused(2, {"--run", "same", "--hide"}), HasSubstr("runs 1, 2"));
   {
     const RunStore held = RunStore::open(file_, RunStore::Mode::collect);
-    EXPECT_THAT(refused(1, {"--run", "1", "--hide"}), HasSubstr("is being written by another"));
+    EXPECT_THAT(refused(1, {"--run", "1", "--hide"}), HasSubstr("is in use by another"));
   }
   fs::remove(file_);
   EXPECT_THAT(refused(1, {"--run", "1", "--hide"}), HasSubstr("does not exist"));

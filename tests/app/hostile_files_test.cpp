@@ -64,7 +64,7 @@ TEST_F(HostileFile, a_changed_value_is_warned_of_wherever_it_is_used) {
 TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   damage("UPDATE points SET bc = 0 WHERE id = 1");
   const Outcome csv = expect_exit(5, run(folder_, {"export", file_}));
-  EXPECT_THAT(csv.err, AllOf(HasSubstr("damaged in 2 places"), HasSubstr("point 1 (run 1, place 0): bc 0")));
+  EXPECT_THAT(csv.err, AllOf(HasSubstr("damaged in 2 places"), HasSubstr("point 1 (run 1, plan index 0): bc 0")));
   std::size_t whole_points = 0;
   for (std::size_t at = csv.out.find(",all,"); at != std::string::npos; at = csv.out.find(",all,", at + 1)) {
     ++whole_points;
@@ -72,10 +72,10 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   EXPECT_EQ(whole_points, points_ - 1);
 
   EXPECT_THAT(expect_exit(5, run(folder_, {"info", file_})).out,
-              AllOf(HasSubstr("paper"), HasSubstr("2 damaged rows:\npoint 1 (run 1, place 0): bc 0")));
+              AllOf(HasSubstr("paper"), HasSubstr("2 damaged rows:\npoint 1 (run 1, plan index 0): bc 0")));
   const std::string report = folder_ / "a.html";
   EXPECT_EQ(run(folder_, {"report", file_, "-o", report}).exit_code, 5);
-  EXPECT_THAT(content(report), HasSubstr("The first: a.attnscope, point 1 (run 1, place 0): bc 0"));
+  EXPECT_THAT(content(report), HasSubstr("The first: a.attnscope, point 1 (run 1, plan index 0): bc 0"));
   EXPECT_THAT(expect_exit(5, run(folder_, {"paper", file_})).err, HasSubstr("damaged in 2 places"));
 }
 
@@ -88,9 +88,9 @@ TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_as
               AllOf(HasSubstr(file_), HasSubstr("bc 0"), HasSubstr("--skip-damaged")));
   EXPECT_FALSE(std::filesystem::exists(all));
   const Outcome merged = expect_exit(5, run(folder_, {"merge", "-o", all, good, file_, "--skip-damaged"}));
-  EXPECT_THAT(merged.err, AllOf(HasSubstr("left out: " + file_), HasSubstr("bc 0")));
+  EXPECT_THAT(merged.err, AllOf(HasSubstr("skipped: " + file_), HasSubstr("bc 0")));
   EXPECT_THAT(merged.out, HasSubstr(std::to_string(points_) + " points"));
-  EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("is there already"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("already exists"));
 }
 
 TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goes_on) {

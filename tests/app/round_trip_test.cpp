@@ -168,7 +168,7 @@ TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
     declared += fmt::format("{},GPU X,mine,512,16,64,{}\n", 5 - round, 1000 + round % 3);
     declared_other += fmt::format("{},GPU X,mine,512,16,64,{}\n", round, 1050 + round % 3);
   }
-  const std::string says = "Rows that say a point again and not of which round: 5.";
+  const std::string says = "5 rows repeat a point";
   const nlohmann::json undeclared =
       rows(imported("one", header + rows_of_one, says), imported("two", header + rows_of_two, says));
   ASSERT_EQ(undeclared.size(), 1U);
@@ -184,10 +184,10 @@ TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
   std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";
   const Outcome twice =
       expect_exit(1, run(folder_, {"import", folder_ / "twice.csv", "-o", folder_ / "twice.attnscope"}));
-  EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 on GPU X: round 3 is there twice"));
+  EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 on GPU X: duplicate round 3"));
   std::ofstream(folder_ / "cut.csv") << "algorithm,N,heads,d,samples,samples_ns\nmine,512,16,64,3,10 20\n";
   EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "-o", folder_ / "cut.attnscope"}).err,
-              HasSubstr("line 2, column 'samples_ns': it holds 2 samples, and 'samples' says 3"));
+              HasSubstr("line 2, column 'samples_ns': 2 samples"));
 }
 
 }  // namespace

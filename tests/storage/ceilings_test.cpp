@@ -178,7 +178,7 @@ TEST_F(Ceilings, are_in_the_json_export_and_left_out_of_its_import_with_a_word) 
   EXPECT_EQ(imported->devices.size(), 1U);
   ASSERT_FALSE(imported->notes.empty());
   EXPECT_EQ(text(imported->notes.front()),
-            "The ceilings in it are left out (sets of them: 1): `merge` takes them over from the file itself.");
+            "Skipped 1 ceiling sets (`attnscope merge` copies ceilings from .attnscope files).");
 }
 
 class Noise : public ::testing::Test {

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 earlier.exec("PRAGMA user_version = " + std::to_string(schema_version - 1));
                               },
                               {fmt::format("schema version {};", schema_version - 1),
-                               fmt::format("reads version {} only", schema_version)}},
+                               fmt::format("supports version {}", schema_version)}},
                       Refused{"of_a_later_schema",
                               Kind::other_schema,
                               [](const std::filesystem::path& file) {
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 later.exec("PRAGMA user_version = " + std::to_string(schema_version + 1));
                               },
                               {fmt::format("schema version {};", schema_version + 1),
-                               fmt::format("reads version {} only", schema_version)}},
+                               fmt::format("supports version {}", schema_version)}},
                       Refused{"overwritten", Kind::damaged,  // but for the header
                               [](const std::filesystem::path& file) {
                                 overwrite(file, 4096, std::filesystem::file_size(file) - 4096);
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                               [](const std::filesystem::path& file) {
                                 overwrite(file, std::filesystem::file_size(file) / 2048 * 1024, 1024);
                               },
-                              {"is damaged (", "age "}},
+                              {"is damaged: ", "age "}},
                       Refused{"cut_short", Kind::damaged,
                               [](const std::filesystem::path& file) {
                                 std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
@@ -234,7 +234,7 @@ TEST_F(FileErrors, no_room_for_a_new_file_leaves_none) {
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
-    const bool boasts = std::string(error.what()).find("is kept") != std::string::npos;
+    const bool boasts = std::string(error.what()).find("are kept") != std::string::npos;
     ::_exit(error.kind() == Kind::disk_full && !boasts ? 0 : 1);
   }
   EXPECT_EQ(exit_code(child), 0);

@@ -123,7 +123,7 @@ TEST_F(NewFiles, an_empty_file_keeps_its_mode) {
 TEST_F(NewFiles, are_not_made_beside_a_log_that_holds_points_of_another) {
   std::ofstream(file.string() + "-wal") << "the last points of a file that was moved away";
   const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope-wal"), HasSubstr("put that file back")));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope-wal"), HasSubstr("restore that file")));
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.attnscope-wal"});
 }
 

@@ -71,7 +71,8 @@ const std::vector<std::int64_t> first_run{1, 2, 3};
 INSTANTIATE_TEST_SUITE_P(
     Points, HostileRows,
     ::testing::Values(
-        Damage{"UPDATE points SET d = 0 WHERE id = 2", without_second, "point 2 (run 1, place 1)", "d 0 is not within"},
+        Damage{"UPDATE points SET d = 0 WHERE id = 2", without_second, "point 2 (run 1, plan index 1)",
+               "d 0 is not within"},
         Damage{"UPDATE points SET bc = 0 WHERE id = 2", without_second, "point 2", "bc 0 is not within"},
         Damage{"UPDATE points SET br = 4294967360 WHERE id = 2", without_second, "point 2", "4294967360"},
         Damage{"UPDATE points SET n_q = -7 WHERE id = 2", without_second, "point 2", "n_q -7"},
@@ -79,16 +80,16 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE points SET batch = 500000000000000 WHERE id = 2", without_second, "point 2", "batch 5"},
         Damage{"UPDATE points SET mask = 'sliding' WHERE id = 2", without_second, "point 2", "sliding"},
         Damage{"UPDATE points SET disposition = 'fine' WHERE id = 2", without_second, "point 2", "fine"},
-        Damage{"UPDATE points SET provenance = 'modeled' WHERE id = 2", without_second, "point 2", "never modeled"},
+        Damage{"UPDATE points SET provenance = 'modeled' WHERE id = 2", without_second, "point 2", "modeled"},
         Damage{"UPDATE points SET reason = CAST(x'61ff62' AS TEXT) WHERE id = 2", without_second, "point 2",
-               "reason is no UTF-8"},
+               "reason is not valid UTF-8"},
         Damage{"UPDATE points SET reason = CAST(x'610062' AS TEXT) WHERE id = 2", without_second, "point 2",
-               "reason is no UTF-8"},
+               "reason is not valid UTF-8"},
         Damage{"UPDATE points SET wall_seconds = 9e999 WHERE id = 2", without_second, "point 2", "wall_seconds inf"},
         Damage{"UPDATE points SET rms_error = -1.0 WHERE id = 2", without_second, "point 2", "rms_error -1"},
         Damage{"UPDATE points SET plan_index = 3000000000 WHERE id = 2", without_second, "point 2", "plan_index"},
-        Damage{"UPDATE points SET device_id = 99 WHERE id = 2", without_second, "point 2", "uuid is no text"},
-        Damage{"UPDATE points SET run_id = 99 WHERE id = 2", without_second, "point 2", "its run 99 is not there"}));
+        Damage{"UPDATE points SET device_id = 99 WHERE id = 2", without_second, "point 2", "uuid is not text"},
+        Damage{"UPDATE points SET run_id = 99 WHERE id = 2", without_second, "point 2", "missing run 99"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Parts, HostileRows,
@@ -96,25 +97,25 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE metric_values SET value = 9e999 WHERE kernel_id = 3 AND metric_id = 3", without_second,
                "point 2", "inf is not within"},
         Damage{"UPDATE metric_values SET metric_id = 99 WHERE kernel_id = 3 AND metric_id = 3", without_second,
-               "point 2", "metric 99 is not there"},
+               "point 2", "missing metric 99"},
         Damage{"UPDATE timing_samples SET samples_ns = '[1e308,1e308]' WHERE kernel_id = 3", without_second, "point 2",
                "1e+308"},
         Damage{"UPDATE timing_samples SET samples_ns = '[1,null]' WHERE kernel_id = 3", without_second, "point 2",
-               "a list in it is none"},
+               "invalid JSON array"},
         Damage{"UPDATE timing_samples SET samples_ns = '[1e999]' WHERE kernel_id = 3", without_second, "point 2",
-               "a list in it is none"},
+               "invalid JSON array"},
         Damage{
             "UPDATE timing_samples SET samples_ns = '[1' || replace(hex(zeroblob(1000000)), '00', ',1') || ']' WHERE "
             "kernel_id = 3",
             without_second, "point 2", "more than 800000 timing samples"},
         Damage{"UPDATE launches SET defines = '[' || replace(hex(zeroblob(4200000)), '00', '\"\", ') || '\"\"]' WHERE "
                "kernel_id = 3",
-               without_second, "point 2", "defines is a text of more than 16 MiB"},
+               without_second, "point 2", "defines is longer than 16 MiB"},
         Damage{"UPDATE point_knobs SET value = 1000000000000 WHERE name = 'warps'", without_second, "point 2", "warps"},
         Damage{"UPDATE clocks SET power_w = -1.0", without_second, "point 2", "power_w -1"},
         Damage{"UPDATE clocks SET throttled = 7", without_second, "point 2", "throttled is neither"},
         Damage{"UPDATE launches SET grid = '[1,-1,1]' WHERE kernel_id = 3", without_second, "point 2", "grid"},
-        Damage{"UPDATE launches SET grid = '[]' WHERE kernel_id = 3", without_second, "point 2", "list"},
+        Damage{"UPDATE launches SET grid = '[]' WHERE kernel_id = 3", without_second, "point 2", "array"},
         Damage{"UPDATE launches SET threads = -1 WHERE kernel_id = 3", without_second, "point 2", "threads -1"}));
 
 const std::vector<std::int64_t> all{1, 2, 3, 4};
@@ -123,24 +124,27 @@ const std::vector<std::int64_t> all{1, 2, 3, 4};
 INSTANTIATE_TEST_SUITE_P(
     Statements, HostileRows,
     ::testing::Values(
-        Damage{"UPDATE user_kernels SET text = text || ' '", all, "statement 1", "checksum"},
-        Damage{"UPDATE user_kernels SET host_code = 0", all, "statement 1", "checksum"},
-        Damage{"UPDATE user_kernels SET host_code = 7", all, "statement 1", "host_code is neither"},
-        Damage{"UPDATE user_kernels SET text = CAST(x'61ff62' AS TEXT)", all, "statement 1", "text is no UTF-8"},
-        Damage{"UPDATE user_kernels SET text = hex(zeroblob(600000))", all, "statement 1", "1200000 bytes"},
-        Damage{"UPDATE user_kernel_sources SET digest = 'cc' WHERE name = 'my.cu'", all, "statement 1", "checksum"},
-        Damage{"UPDATE user_kernel_sources SET name = '' WHERE name = 'my.cu'", all, "statement 1",
-               "source has no name"},
-        Damage{"DELETE FROM user_kernel_sources WHERE name = 'my.cu'", all, "statement 1", "checksum"},
+        Damage{"UPDATE user_kernels SET text = text || ' '", all, "kernel manifest 1", "checksum"},
+        Damage{"UPDATE user_kernels SET host_code = 0", all, "kernel manifest 1", "checksum"},
+        Damage{"UPDATE user_kernels SET host_code = 7", all, "kernel manifest 1", "host_code is neither"},
+        Damage{"UPDATE user_kernels SET text = CAST(x'61ff62' AS TEXT)", all, "kernel manifest 1",
+               "text is not valid UTF-8"},
+        Damage{"UPDATE user_kernels SET text = hex(zeroblob(600000))", all, "kernel manifest 1", "1200000 bytes"},
+        Damage{"UPDATE user_kernel_sources SET digest = 'cc' WHERE name = 'my.cu'", all, "kernel manifest 1",
+               "checksum"},
+        Damage{"UPDATE user_kernel_sources SET name = '' WHERE name = 'my.cu'", all, "kernel manifest 1",
+               "name of the source is empty"},
+        Damage{"DELETE FROM user_kernel_sources WHERE name = 'my.cu'", all, "kernel manifest 1", "checksum"},
         Damage{
             "INSERT INTO user_kernel_sources WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
             "10001) SELECT 1, 'f' || i, '', NULL FROM n",
-            all, "statement 1", "10003 sources"},
-        Damage{"UPDATE user_kernels SET algorithm = 'fa2'", without_second, "point 2", "of another algorithm"},
-        Damage{"UPDATE user_kernels SET digest = digest || 'x'", all, "statement 1", "checksum"},
+            all, "kernel manifest 1", "10003 sources"},
+        Damage{"UPDATE user_kernels SET algorithm = 'fa2'", without_second, "point 2", "to another algorithm"},
+        Damage{"UPDATE user_kernels SET digest = digest || 'x'", all, "kernel manifest 1", "checksum"},
         Damage{"UPDATE points SET user_kernel_id = NULL WHERE id = 2", all, "run 1", "checksum"},
-        Damage{"UPDATE points SET user_kernel_id = 1 WHERE id = 1", {2, 3, 4}, "point 1", "of another algorithm"},
-        Damage{"UPDATE points SET user_kernel_id = 9 WHERE id = 2", without_second, "point 2", "statement 9 is not"}));
+        Damage{"UPDATE points SET user_kernel_id = 1 WHERE id = 1", {2, 3, 4}, "point 1", "to another algorithm"},
+        Damage{"UPDATE points SET user_kernel_id = 9 WHERE id = 2", without_second, "point 2",
+               "missing kernel manifest 9"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Runs, HostileRows,
@@ -168,7 +172,7 @@ TEST(HostileRows, none_is_written) {
   const PointRecord said = storable(record);
   EXPECT_EQ(said.spec, record.spec);
   EXPECT_EQ(said.disposition, Disposition::crashed);
-  EXPECT_THAT(text(said.reason), HasSubstr("no measurement: a timing sample of nan"));
+  EXPECT_THAT(text(said.reason), HasSubstr("a timing sample of nan"));
   EXPECT_EQ(storable(simple_record(64)).disposition, Disposition::ok);
   header.options.max_noise = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(storage_error_of([&] { store.begin_run(header); }).what(), HasSubstr("max_noise nan"));
@@ -243,22 +247,22 @@ TEST_P(HostileSchema, is_refused_by_readers_and_collectors) {
 INSTANTIATE_TEST_SUITE_P(
     Schemas, HostileSchema,
     ::testing::Values(
-        Hostile{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "holds a trigger t"},
+        Hostile{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "contains trigger t"},
         Hostile{"CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM points; END", "trigger t"},
-        Hostile{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p", "that is not ours"},
+        Hostile{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p", "modified view points"},
         Hostile{"DROP VIEW v_points; CREATE VIEW v_points AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
                 "FROM n) SELECT i FROM n",
-                "has a view v_points that is not ours"},
-        Hostile{"DROP VIEW v_runs; CREATE TABLE v_runs (x)", "has a table v_runs that is not ours"},
-        Hostile{"ALTER TABLE clocks ADD COLUMN note TEXT", "has a table clocks that is not ours"},
-        Hostile{"DROP INDEX runs_by_plan", "lacks our index runs_by_plan"},
-        Hostile{"DROP INDEX runs_by_plan; CREATE INDEX runs_by_plan ON runs (abs(id))", "not ours"},
-        Hostile{"CREATE INDEX mine ON points (d)", "has an index mine of its own on our table points"},
-        Hostile{"DROP TABLE run_tags", "lacks our table run_tags"},
+                "modified view v_points"},
+        Hostile{"DROP VIEW v_runs; CREATE TABLE v_runs (x)", "modified table v_runs"},
+        Hostile{"ALTER TABLE clocks ADD COLUMN note TEXT", "modified table clocks"},
+        Hostile{"DROP INDEX runs_by_plan", "lacks index runs_by_plan"},
+        Hostile{"DROP INDEX runs_by_plan; CREATE INDEX runs_by_plan ON runs (abs(id))", "modified index runs_by_plan"},
+        Hostile{"CREATE INDEX mine ON points (d)", "unexpected index mine on table points"},
+        Hostile{"DROP TABLE run_tags", "lacks table run_tags"},
         // The comment goes on over the column that stood below it.
         Hostile{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'equal plans' || char(10), "
                 "'equal plans ') WHERE name = 'runs'",
-                "has a table runs that is not ours"}));
+                "modified table runs"}));
 
 TEST(Hardening, tables_and_views_of_a_person_are_left_alone_and_named) {
   const TemporaryFolder folder;

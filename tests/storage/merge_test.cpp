@@ -218,7 +218,8 @@ TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_f
     alter(changed, change);
     for (const Paths& files : {Paths{one, changed}, Paths{begun, changed, one}}) {
       const FileError error = storage_error_of([&] { (void)merge("all.attnscope", files); });
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("place ")))
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("plan index ")))
           << change;
       EXPECT_FALSE(fs::exists(folder_ / "all.attnscope"));
     }
@@ -238,7 +239,7 @@ TEST_F(Merge, different_plans_of_one_run_are_an_error) {
   EXPECT_THAT(storage_error_of([&] {
                 (void)merge("all.attnscope", {one, two});
               }).what(),
-              AllOf(HasSubstr(header.uid), HasSubstr("its plan")));
+              AllOf(HasSubstr(header.uid), HasSubstr("different plan")));
 }
 
 TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
@@ -345,7 +346,7 @@ TEST_F(Merge, a_damaged_file_ends_it_unless_it_is_to_be_left_out) {
 TEST_F(Merge, what_is_there_is_not_written_over) {
   const fs::path a = write("a.attnscope", header_of("plan", 1), {64});
   const fs::path b = write("b.attnscope", header_of("plan", 1), {128});
-  EXPECT_THAT(storage_error_of([&] { (void)merge("b.attnscope", {a}); }).what(), HasSubstr("is there already"));
+  EXPECT_THAT(storage_error_of([&] { (void)merge("b.attnscope", {a}); }).what(), HasSubstr("already exists"));
   EXPECT_THAT(lengths_in(b), ElementsAre(128));
 }
 

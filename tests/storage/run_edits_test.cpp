@@ -101,10 +101,10 @@ TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
     return std::string(storage_error_of([&] { edit({1}, wrong); }).what());
   };
   EXPECT_THAT(refused([](RunEdit& e) { e.name = "two\nlines"; }), HasSubstr("one line of printable text"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.name = std::string(201, 'x'); }), HasSubstr("at most 200"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.note = "\x1b[2J"; }), HasSubstr("note is printable text"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {"fine", "not fine"}; }), HasSubstr("\"not fine\" is no tag"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {""}; }), HasSubstr("is no tag"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.name = std::string(201, 'x'); }), HasSubstr("maximum: 200"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.note = "\x1b[2J"; }), HasSubstr("note contains control characters"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {"fine", "not fine"}; }), HasSubstr("invalid run tag \"not fine\""));
+  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {""}; }), HasSubstr("invalid run tag"));
   RunEdit fine;
   fine.name = "x";
   EXPECT_THAT(storage_error_of([&] { edit({1, 7}, fine); }).what(), HasSubstr("has no run 7"));

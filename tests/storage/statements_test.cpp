@@ -85,7 +85,7 @@ TEST_F(Statements, ARunThatGoesOnHasOneOfAKernel) {
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, stated_by(full_));
   const FileError error = storage_error_of([&] { store.add_point(run, 1, stated_by(other_than(full_), 128)); });
-  EXPECT_THAT(error.what(), HasSubstr("has points of another statement or source of mine"));
+  EXPECT_THAT(error.what(), HasSubstr("another version of mine"));
   store.add_point(run, 1, stated_by(full_, 128));
   EXPECT_THAT(store.points(), SizeIs(2));
   store.add_point(store.begin_run(full_header()), 0, stated_by(other_than(full_)));
@@ -115,7 +115,7 @@ TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
   store.add_point(run, 0, stated_by(full_));
   store.add_round(run, 0, 1, stated_by(full_));
   const FileError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(other_than(full_))); });
-  EXPECT_THAT(error.what(), HasSubstr("another statement or source of mine"));
+  EXPECT_THAT(error.what(), HasSubstr("another version of mine"));
   store.finish_run(run, StoredRunState::complete);
   const std::vector<StoredPoint> points = store.points();
   ASSERT_THAT(points, SizeIs(1));
@@ -161,7 +161,7 @@ TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
   twice.sources.push_back(twice.sources.front());
   KernelStatement large = full_;
   large.text.resize(longest_statement + 1, ' ');
-  for (const auto& [statement, why] : {std::pair(twice, "two sources"), std::pair(large, "1048577 bytes")}) {
+  for (const auto& [statement, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
     const PointRecord kept = storable(stated_by(statement));
     EXPECT_EQ(kept.disposition, Disposition::crashed);
     EXPECT_THAT(text(kept.reason), HasSubstr(why));

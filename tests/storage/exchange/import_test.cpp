@@ -136,41 +136,41 @@ TEST(ImportJson, DeepNestingIsAnError) {
   EXPECT_THAT(import_error(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
                                std::string(100'000, ']') + "}]",
                            ImportFormat::json),
-              HasSubstr("it is nested more than 16 deep"));
+              HasSubstr("deeper than 16"));
 }
 
 TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
   const std::string header = "algorithm,N,heads_q,heads_kv,d,mask,time_ns\n";
   const std::pair<std::string, std::string> cases[] = {
-      {"", "it is empty"},
-      {"algorithm|N|heads\n", "line 1: it is a single column: what parts the columns is a comma, a semicolon or a tab"},
-      {"algorithm;N;heads\n", "line 1: there is no column 'd'"},
-      {"algorithm,n_q,heads,d\n", "line 1: there is no column 'n_k' (or 'N'); did you mean it by 'n_q'?"},
-      {"algorithm,N,heads,d,d\n", "line 1: column 'd' is there twice"},
-      {header, "it holds no numbers"},
-      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "(columns not known: time); a time's column names its unit, as"},
+      {"", "empty"},
+      {"algorithm|N|heads\n", "line 1: only one column"},
+      {"algorithm;N;heads\n", "line 1: missing column 'd'"},
+      {"algorithm,n_q,heads,d\n", "line 1: missing column 'n_k' (or 'N') (rename column 'n_q'?)"},
+      {"algorithm,N,heads,d,d\n", "line 1: duplicate column 'd'"},
+      {header, "no row has a time"},
+      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "unknown columns: time"},
       {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2, column 'time_ms': '5x' is not a number"},
-      {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "'1,024' is not a number here: write a point"},
-      {"algorithm;N;heads;d;time_ns\na;64;1;64;1,5\n", "'1,5' is not a number here: write a point"},
-      {header + "a,64,1,1,64,full\n", "line 2: 6 fields below a header of 7"},
+      {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "'1,024' is not a number"},
+      {"algorithm;N;heads;d;time_ns\na;64;1;64;1,5\n", "'1,5' is not a number"},
+      {header + "a,64,1,1,64,full\n", "line 2: 6 fields"},
       {header + "a,64,1,1,64,full,5\n\na,6x,1,1,64,full,5\n", "line 4, column 'N': '6x' is not a number"},
-      {header + "a,64.5,1,1,64,full,5\n", "line 2, column 'N': '64.5' is not a whole number"},
+      {header + "a,64.5,1,1,64,full,5\n", "line 2, column 'N': '64.5'"},
       {header + "a,0,1,1,64,full,5\n", "line 2, column 'N': N must be at least 1, not 0"},
-      {header + "a,64,,1,64,full,5\n", "line 2: there is no heads_q (or heads)"},
+      {header + "a,64,,1,64,full,5\n", "line 2: missing heads_q (or heads)"},
       {header + "a,64,3,2,64,full,5\n", "line 2: heads_q (3) must be a multiple of heads_kv (2)"},
       {header + "a,64,1,1,64,lengths:100,5\n", "line 2: a key length of 100 is beyond n_k (64)"},
       {header + "a,64,1,1,64,diagonal,5\n", "line 2, column 'mask': mask 'diagonal'"},
       {header + "a,64,1,1,64,full,-5\n", "line 2, column 'time_ns': -5 is below zero"},
-      {header + "a,64,1,1,64,full,0\n", "line 2, column 'time_ns': a time of 0 ns is none"},
-      {"algorithm,N,heads,d,time_median_ns\na,64,1,64,0\n", "line 2, column 'time_median_ns': a time of 0 ns is none"},
+      {header + "a,64,1,1,64,full,0\n", "line 2, column 'time_ns': a time of 0 ns"},
+      {"algorithm,N,heads,d,time_median_ns\na,64,1,64,0\n", "line 2, column 'time_median_ns': a time of 0 ns"},
       {"algorithm,N,heads,d,dram_read_bytes\na,64,1,64,-1\n", "line 2, column 'dram_read_bytes': -1 is below zero"},
       {header + "a,64,1,1,64,full,inf\n", "line 2, column 'time_ns': the value is infinite"},
       {header + "a,64,1,1,64,full,fast\n", "line 2, column 'time_ns': 'fast' is not a number"},
-      {header + ",64,1,1,64,full,5\n", "line 2: there is no algorithm"},
-      {header + "\"a\nb\",64,1,1,64,full,5\n", "line 2: the algorithm holds control characters; give it a plain name"},
-      {header + "\"a,64,1,1,64,full,5\n", "line 2: a quoted field does not end"},
-      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2, column 1: something follows the closing quote"},
-      {header + "a,64,1,1,64,full,5\n\xff", "line 3: byte 1 is no UTF-8 text"},
+      {header + ",64,1,1,64,full,5\n", "line 2: missing algorithm"},
+      {header + "\"a\nb\",64,1,1,64,full,5\n", "line 2: the name of the algorithm contains control characters"},
+      {header + "\"a,64,1,1,64,full,5\n", "line 2: unterminated quoted field"},
+      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2, column 1: text after the closing quote"},
+      {header + "a,64,1,1,64,full,5\n\xff", "line 3: byte 1"},
   };
   for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text), HasSubstr(says)) << text;
 }
@@ -202,30 +202,30 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
   };
   const std::pair<std::string, std::string> cases[] = {
       {"{\"points\":[\n{]}", "line 2, column 2"},
-      {"{}", "there is no \"points\""},
-      {R"({"format":"attnscope-export","version":3,"points":[]})", "version is 3, and this attnscope knows 2"},
-      {R"({"points":{}})", "no array"},
-      {"[]", "it holds no numbers"},
-      {"[7]", "points[0]: it is no object"},
+      {"{}", "missing \"points\""},
+      {R"({"format":"attnscope-export","version":3,"points":[]})", "version 3"},
+      {R"({"points":{}})", "not an array"},
+      {"[]", "no row has a time"},
+      {"[7]", "points[0]: not a JSON object"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":"wide"}])", "points[0], column 'd': 'wide' is not a number"},
-      {R"([{"algorithm":"a","N":[64],"heads":1,"d":64}])", "points[0], column 'N': it is no single value"},
+      {R"([{"algorithm":"a","N":[64],"heads":1,"d":64}])", "points[0], column 'N': not a single value"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":["x"]}])",
        "column 'samples_ns': a sample is not a number"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"dram_read_bytes":{"value":1,"unit":"ns"}}}])",
-       "column 'dram_read_bytes': the unit is 'ns', not byte"},
+       "column 'dram_read_bytes': the unit is 'ns'; expected byte"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "number overflow parsing '1e999'"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"d":128,"time_ns":1}])", "points[0]: 'd' is there twice"},
-      {R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1}],"points":[]})", "'points' is there twice"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"d":128,"time_ns":1}])", "points[0]: duplicate key 'd'"},
+      {R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1}],"points":[]})", "duplicate key 'points'"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "a sample is not a number"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,0]}])",
-       "points[0], column 'samples_ns': a time of 0 ns is none"},
+       "points[0], column 'samples_ns': a time of 0 ns"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"x__y":{"value":1e308,"unit":"Tbyte"}}}])",
        "column 'x__y': the value is infinite"},
-      {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column 'N': '1e+18' is not a whole number"},
-      {devices(R"("sm_count":1e30)"), "devices[0], 'sm_count': 1e+30 is absurd"},
-      {devices(R"("l2_bytes":-1)"), "devices[0], 'l2_bytes': -1 is absurd"},
-      {devices(R"("max_blocks_per_sm":1.5)"), "devices[0], 'max_blocks_per_sm': 1.5 is absurd"},
-      {devices(R"("compute_capability":"9")"), "devices[0], 'compute_capability': '9' is not two numbers"},
+      {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column 'N': '1e+18'"},
+      {devices(R"("sm_count":1e30)"), "devices[0], 'sm_count': 1e+30 is out of range"},
+      {devices(R"("l2_bytes":-1)"), "devices[0], 'l2_bytes': -1 is out of range"},
+      {devices(R"("max_blocks_per_sm":1.5)"), "devices[0], 'max_blocks_per_sm': 1.5 is out of range"},
+      {devices(R"("compute_capability":"9")"), "devices[0], 'compute_capability': '9' is not a compute capability"},
       {devices(R"("compute_capability":"99999999999.0")"), "devices[0], 'compute_capability'"},
   };
   for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text, ImportFormat::json), HasSubstr(says)) << text;
@@ -407,19 +407,19 @@ TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
                                  "lts__x.sum", "dram_write_bytes"));
   EXPECT_EQ(fate_of(import, "algorithm"), "algorithm []");
   EXPECT_EQ(fate_of(import, "N"), "n_q, n_k []");
-  EXPECT_EQ(fate_of(import, "note"), "no field, knob, metric or counter is called so");
+  EXPECT_EQ(fate_of(import, "note"), "not a field, knob, metric or counter");
   EXPECT_EQ(fate_of(import, "time_ns"), "time_median_ns [ns]");
-  EXPECT_EQ(fate_of(import, "tflops"), "follows from the others");
+  EXPECT_EQ(fate_of(import, "tflops"), "derived from other columns");
   EXPECT_EQ(fate_of(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
   EXPECT_EQ(fate_of(import, "lts__x.sum"), "lts__x.sum [1]");
-  EXPECT_EQ(fate_of(import, "dram_write_bytes"), "no row has a value of it");
+  EXPECT_EQ(fate_of(import, "dram_write_bytes"), "no values");
   EXPECT_EQ(import.columns[7].example, "2048");
 }
 
 TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
   const Import both = imported("algorithm,N,n_q,n_k,heads,d,time_ns\nfa2,512,1,64,1,64,1000\n");
   EXPECT_EQ(both.devices[0].points[0].spec.problem.n_k, 64);
-  EXPECT_EQ(fate_of(both, "N"), "n_q and n_k stand beside it");
+  EXPECT_EQ(fate_of(both, "N"), "replaced by columns n_q and n_k");
   EXPECT_EQ(fate_of(both, "heads"), "heads_q, heads_kv []");
   EXPECT_THAT(both.ignored, ElementsAre("N"));
   const Import one = imported("algorithm,N,n_q,heads,d,time_ns\nfa2,512,1,1,64,1000\n");
@@ -435,7 +435,7 @@ TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
   EXPECT_EQ(value_of(point, metric_key::time_q1_ns), 1.5e6);
   EXPECT_EQ(value_of(point, metric_key::time_q3_ns), 1.7e6);
   EXPECT_THAT(import_error("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n"),
-              HasSubstr("column 'time_median_us': it says 99 µs, where the row's other time gives 1.50 ms"));
+              HasSubstr("column 'time_median_us': time 99 µs contradicts the row's other time, 1.50 ms"));
 }
 
 TEST(ImportCsv, CountersInUnitsAndTheTimeByItsCounter) {
@@ -514,7 +514,7 @@ TEST(ImportColumns, OfLongTablesAndJsonHaveTheFilesUnits) {
   const Import json = imported(
       R"([{"algorithm":"fa2","N":64,"heads":1,"d":64,"extra":1,"metrics":{"dram_read_bytes":{"value":2,"unit":"Mbyte"}}}])",
       ImportFormat::json);
-  EXPECT_EQ(fate_of(json, "extra"), "no field, knob, metric or counter is called so");
+  EXPECT_EQ(fate_of(json, "extra"), "not a field, knob, metric or counter");
   EXPECT_EQ(fate_of(json, "dram_read_bytes"), "dram_read_bytes [byte]");
 }
 
@@ -522,7 +522,7 @@ TEST(ImportColumns, OfNcusTableAreKnownBeforeItsProblemIs) {
   const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
   const Import import = imported(text, ImportFormat::ncu, {.only_look = true});
   EXPECT_EQ(fate_of(import, "Kernel Name"), "kernel []");
-  EXPECT_EQ(fate_of(import, "ID"), "tells launches apart");
+  EXPECT_EQ(fate_of(import, "ID"), "identifies the launch");
   EXPECT_EQ(fate_of(import, "gpu__time_duration.sum"), "time_median_ns [ns]");
   EXPECT_EQ(fate_of(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
   EXPECT_EQ(fate_of(import, "lts__t_bytes.sum"), "lts__t_bytes.sum [byte]");
@@ -544,14 +544,13 @@ TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
   wrong_unit.replace(wrong_unit.find("Mbyte"), 5, "inst");
   const std::pair<std::string, std::string> cases[] = {
       {"==ERROR== no kernels\n", "no line begins with \"ID\""},
-      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "line 1: there is no column 'Metric Value'"},
-      {"x\n\"ID\",\"Device\"\n", "line 2: there is no column 'Kernel Name'"},
+      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "line 1: missing column 'Metric Value'"},
+      {"x\n\"ID\",\"Device\"\n", "line 2: missing column 'Kernel Name'"},
       {header, "line 1: no launch"},
       {header + std::string(ncu_units), "line 2: no launch"},
-      {header + std::string(ncu_rows), "line 2: the row of units is missing"},
-      {header + wrong_unit + std::string(ncu_rows),
-       "line 2, column 'dram__bytes_read.sum': the unit is 'inst', not one of byte"},
-      {header + std::string(ncu_units) + "\"0\",\"7\"\n", "line 3: 2 fields below a header of 21"},
+      {header + std::string(ncu_rows), "line 2: missing row of units"},
+      {header + wrong_unit + std::string(ncu_rows), "line 2, column 'dram__bytes_read.sum': the unit is 'inst'"},
+      {header + std::string(ncu_units) + "\"0\",\"7\"\n", "line 3: 2 fields"},
   };
   for (const auto& [text, says] : cases)
     EXPECT_THAT(import_error(text, ImportFormat::ncu, request), HasSubstr(says)) << text;
@@ -607,7 +606,7 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 12);
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 100);
-  EXPECT_THAT(three.notes, ElementsAre(make_message("{} launches are {} samples of one", 3, 3)));
+  EXPECT_THAT(three.notes, ElementsAre(make_message("{} launches imported as {} samples of one launch", 3, 3)));
 
   const Import eager =
       ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}));
@@ -615,15 +614,16 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(both.kernel("all")->samples_ns, ElementsAre(6, 15));
   EXPECT_DOUBLE_EQ(value_of(both, metric_key::dram_read_bytes), 300);
   EXPECT_THAT(both.kernel("gemm 2")->samples_ns, ElementsAre(3, 6));
-  EXPECT_THAT(eager.notes, ElementsAre(make_message("{} launches are {} samples of a sequence of {}", 6, 2, 3),
-                                       make_message("gemm is launched {} times in each sample, which add", 2)));
+  EXPECT_THAT(eager.notes,
+              ElementsAre(make_message("{} launches imported as {} samples of a sequence of {} launches", 6, 2, 3),
+                          make_message("gemm is launched {} times per sample; its launches are added up", 2)));
 
   const Import ragged = ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}}));
   EXPECT_THAT(ragged.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6))
       << "it ends in the midst of one";
   const Import broken = ncu(raw_table({{"warm", "1"}, {"fwd", "2"}, {"fwd", "3"}}));
   EXPECT_THAT(broken.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6));
-  EXPECT_THAT(text(broken.notes.at(0)), HasSubstr("do not repeat as a whole, are one sample and add"));
+  EXPECT_THAT(text(broken.notes.at(0)), HasSubstr("one sample"));
 }
 
 TEST(Import, UnitsAreBroughtToTheirBase) {
@@ -648,8 +648,7 @@ TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
   const auto error = [&](const NcuSelection& selection) {
     return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
   };
-  EXPECT_EQ(error({.kernel = "bwd"}),
-            "none of its 5 launches is chosen by --kernel, --launches, --device and --process");
+  EXPECT_EQ(error({.kernel = "bwd"}), "none of 5 launches matches --kernel, --launches, --device and --process");
   EXPECT_EQ(error({.repeats = 2}), "5 launches are not 2 repetitions of one sequence");
   EXPECT_EQ(error({.kernel = "<2>", .repeats = 3}), "2 launches are not 3 repetitions of one sequence");
 }
@@ -668,18 +667,18 @@ TEST(ImportNcu, LaunchesOfTwoGpusOrProcessesAreNoSamplesOfOneAnother) {
                               "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"10\"\n"
                               "\"1\",\"7\",\"python\",\"fwd\",\"1\",\"8.0\",\"30\"\n"
                               "\"2\",\"7\",\"python\",\"fwd\",\"1\",\"8.0\",\"32\"\n";
-  EXPECT_THAT(error(devices, {}), HasSubstr("several GPUs: 0 (CC 9.0), 1 (CC 8.0), as ncu numbers them;"));
+  EXPECT_THAT(error(devices, {}), HasSubstr("several GPUs: 0 (CC 9.0), 1 (CC 8.0)"));
   EXPECT_THAT(samples(devices, {.device = 0}), ElementsAre(10));
   EXPECT_THAT(samples(devices, {.device = 1}), ElementsAre(30, 32));
-  EXPECT_THAT(error(devices, {.device = 2}), HasSubstr("none of its 3 launches is chosen"));
+  EXPECT_THAT(error(devices, {.device = 2}), HasSubstr("none of 3 launches"));
 
   const std::string processes = head +
                                 "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"10\"\n"
                                 "\"1\",\"9\",\"other\",\"fwd\",\"0\",\"9.0\",\"30\"\n";
-  EXPECT_THAT(error(processes, {}), HasSubstr("several processes: 7 (python), 9 (other);"));
+  EXPECT_THAT(error(processes, {}), HasSubstr("several processes: 7 (python), 9 (other)"));
   EXPECT_THAT(samples(processes, {.process = 9}), ElementsAre(30));
   EXPECT_THAT(error(head + "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"0\"\n", {}),
-              HasSubstr("line 3, gpu__time_duration.sum: a time of 0 ns is none"));
+              HasSubstr("line 3, gpu__time_duration.sum: a time of 0 ns"));
 }
 
 TEST(ImportNcu, ReadsThePageOfDetails) {
@@ -732,21 +731,21 @@ TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {
   EXPECT_EQ(ncu(table + "==PROF== Disconnected\nbye, world\n").devices.size(), 1U);
   EXPECT_THAT(import_error(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu,
                            {.spec = flash_spec()}),
-              HasSubstr("line 5: a launch stands below the end of the table"));
+              HasSubstr("line 5: "));
 }
 
 TEST(ImportCsv, AHeaderIsBounded) {
   std::string header = "algorithm,N,heads,d,time_ns";
   for (int i = 0; i < 5000; ++i) header += fmt::format(",x{}", i);
-  EXPECT_EQ(import_error(header + "\n"), "line 1: there are more than 4096 columns");
-  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n"), HasSubstr("a column's name has 2000 bytes"));
+  EXPECT_EQ(import_error(header + "\n"), "line 1: more than 4096 columns");
+  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n"), HasSubstr("a column name has 2000 bytes"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n"),
-              HasSubstr("line 2, column 5: the field has more than 2^20 bytes"));
+              HasSubstr("line 2, column 5: "));
 }
 
 TEST(ImportCsv, WhatTheoryWouldNotEndOnIsRefused) {
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n"),
-              HasSubstr("batch 500000000000000 is absurd: at most 1048576"));
+              HasSubstr("batch 500000000000000 is out of range (maximum: 1048576)"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n"),
               HasSubstr("key lengths are for a batch of at most 2^16, not 1000000"));
 }
@@ -760,12 +759,11 @@ TEST(ImportJson, PointsAreTakenOneByOneWhereverTheyStand) {
     ASSERT_EQ(import.devices.size(), 1U) << text;
     EXPECT_EQ(import.devices[0].points.size(), 2U) << text;
   }
-  EXPECT_THAT(import_error("[" + point + ",[1]]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
-  EXPECT_THAT(import_error("[" + point + ",7]", ImportFormat::json), HasSubstr("points[1]: it is no object"));
-  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasSubstr("points[0]: it is no object"));
-  EXPECT_THAT(import_error(R"({"x":)" + std::string(100'000, '['), ImportFormat::json),
-              HasSubstr("nested more than 16 deep"));
-  EXPECT_THAT(import_error("{\"points\":[", ImportFormat::json), HasSubstr("it is no JSON: parse error at line 1"));
+  EXPECT_THAT(import_error("[" + point + ",[1]]", ImportFormat::json), HasSubstr("points[1]: not a JSON object"));
+  EXPECT_THAT(import_error("[" + point + ",7]", ImportFormat::json), HasSubstr("points[1]: not a JSON object"));
+  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasSubstr("points[0]: not a JSON object"));
+  EXPECT_THAT(import_error(R"({"x":)" + std::string(100'000, '['), ImportFormat::json), HasSubstr("deeper than 16"));
+  EXPECT_THAT(import_error("{\"points\":[", ImportFormat::json), HasSubstr("parse error at line 1"));
 }
 
 }  // namespace

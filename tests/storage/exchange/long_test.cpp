@@ -315,23 +315,20 @@ TEST_F(LongExport, RowsMayComeInAnyOrderAndByHand) {
 TEST(ImportLong, EveryErrorNamesTheLine) {
   const std::string head = "algorithm,N,heads,d,metric,value,unit\n";
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"algorithm,N,heads,d,metric\nx,64,1,64,registers\n",
-       "line 1: there is a column 'metric' and none named 'value'"},
-      {"algorithm,heads,d,metric,value\nx,1,64,registers,3\n", "line 1: there is no column 'n_q' (or 'N')"},
+      {"algorithm,N,heads,d,metric\nx,64,1,64,registers\n", "line 1: column 'metric' requires a column 'value'"},
+      {"algorithm,heads,d,metric,value\nx,1,64,registers,3\n", "line 1: missing column 'n_q' (or 'N')"},
       {head + "x,64,1,64,registers,many,\n", "line 2, column 'value': 'many' is not a number"},
       {head + "x,64,1,64,registers,-1,\n", "line 2, column 'value': -1 is below zero"},
-      {head + "x,64,1,64,registers,1,\nx,64,1,64,time_ns,0,\n", "line 3, column 'value': a time of 0 ns is none"},
-      {head + "x,64,1,64,time_median_ns,0,\n", "line 2, column 'value': a time of 0 ns is none"},
-      {head + "x,64,1,64,,1,\n", "line 2, column 'metric': there is a value of no metric"},
-      {head + "x,64,1,64,registers,1,\nx,64,1,64,registers,1,\n",
-       "line 3: registers of this point and kernel is there twice"},
-      {head + "x,64,1,64,registers,1,second\n", "line 2, column 'value': the unit is 'second', not register"},
-      {head + "x,64,1,64,time_ns,1,furlong\n", "line 2, column 'value': the unit is 'furlong', not ns"},
+      {head + "x,64,1,64,registers,1,\nx,64,1,64,time_ns,0,\n", "line 3, column 'value': a time of 0 ns"},
+      {head + "x,64,1,64,time_median_ns,0,\n", "line 2, column 'value': a time of 0 ns"},
+      {head + "x,64,1,64,,1,\n", "line 2, column 'metric': "},
+      {head + "x,64,1,64,registers,1,\nx,64,1,64,registers,1,\n", "line 3: duplicate value of registers"},
+      {head + "x,64,1,64,registers,1,second\n", "line 2, column 'value': the unit is 'second'; expected register"},
+      {head + "x,64,1,64,time_ns,1,furlong\n", "line 2, column 'value': the unit is 'furlong'; expected ns"},
       {head + "x,64,1,64,time_ns,1,\nx,64,1,64,sm_clock_hz,1,watt\n",
-       "line 3, column 'value': the unit is 'watt', not hertz"},
-      {head + "x,64,1,64,\"a\nb\",1,\n",
-       "line 2, column 'metric': the metric holds control characters; give it a plain name"},
-      {head + "x,64,1,64,registers,,\n", "it holds no numbers"},
+       "line 3, column 'value': the unit is 'watt'; expected hertz"},
+      {head + "x,64,1,64,\"a\nb\",1,\n", "line 2, column 'metric': the name of the metric contains control characters"},
+      {head + "x,64,1,64,registers,,\n", "no row has a time"},
   };
   for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text), HasSubstr(says)) << text;
 }

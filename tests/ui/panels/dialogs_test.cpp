@@ -135,7 +135,7 @@ TEST_F(ImportDialogTest, WhatWasExportedComesBackWithItsMedians) {
     EXPECT_TRUE(words().startsWith(table == csv ? "CSV\n" : "JSON\n")) << words().toStdString();
     EXPECT_EQ(fate_of("n_q"), (QStringList{"n_q", "", ""}));
     EXPECT_EQ(fate_of("samples_ns"), (QStringList{"time_median_ns", "ns", ""}));
-    EXPECT_EQ(fate_of("tflops"), (QStringList{"", "", "follows from the others"}));
+    EXPECT_EQ(fate_of("tflops"), (QStringList{"", "", "derived from other columns"}));
     EXPECT_FALSE(part<QLineEdit>("import--algorithm")->isVisible());
     const QString target = import_into(table + QStringLiteral(".attnscope"));
     EXPECT_EQ(dialog, nullptr) << "it closes when all is done";
@@ -151,7 +151,7 @@ TEST_F(ImportDialogTest, NcusTableIsToldWhatItIsOf) {
   EXPECT_TRUE(words().startsWith("Nsight Compute's table\n")) << words().toStdString();
   EXPECT_TRUE(words().contains("does not say what was computed"));
   EXPECT_EQ(fate_of("dram__bytes_read.sum"), (QStringList{"dram_read_bytes", "byte", ""}));
-  EXPECT_EQ(fate_of("Stream"), (QStringList{"", "", "no field, knob, metric or counter is called so"}));
+  EXPECT_EQ(fate_of("Stream"), (QStringList{"", "", "not a field, knob, metric or counter"}));
   EXPECT_FALSE(button()->isEnabled());
   type("import--algorithm", "torch-flash");
   type("import--axis", "N=4096 d=12x");
@@ -172,7 +172,7 @@ TEST_F(ImportDialogTest, WhatIsNoTableSaysWhyInALine) {
   const QString pipe = folder.filePath("pipe.csv");
   ASSERT_EQ(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
   const std::pair<QString, const char*> cases[] = {
-      {write("twice.csv", "algorithm,N,heads,d,time_ns,time_ns\nfa2,64,1,64,1,2\n"), "column 'time_ns' is there twice"},
+      {write("twice.csv", "algorithm,N,heads,d,time_ns,time_ns\nfa2,64,1,64,1,2\n"), "duplicate column 'time_ns'"},
       {write("binary.csv", QByteArray("a\0b", 3)), "byte 2 is zero"},
       {pipe, "is a pipe or a device"}};
   for (const auto& [table, why] : cases) {
@@ -193,7 +193,7 @@ TEST_F(ImportDialogTest, TablesAreImportedOneAfterTheOtherAndAddedToAFile) {
   EXPECT_EQ(window.workspace().files(), QStringList{file}) << "what holds measurements is opened";
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().contains("1 row without a number left out")) << words().toStdString();
-  EXPECT_EQ(fate_of("note").last(), "no field, knob, metric or counter is called so");
+  EXPECT_EQ(fate_of("note").last(), "not a field, knob, metric or counter");
   // While another program writes the target, nothing is lost.
   const std::vector<double> before = medians(file);
   {
@@ -201,7 +201,7 @@ TEST_F(ImportDialogTest, TablesAreImportedOneAfterTheOtherAndAddedToAFile) {
     import_into(file);
     ASSERT_NE(dialog, nullptr);
     const QString state = part<QLabel>("import-state")->text();
-    EXPECT_TRUE(state.contains("is being written by another")) << state.toStdString();
+    EXPECT_TRUE(state.contains("is in use by another")) << state.toStdString();
   }
   EXPECT_EQ(medians(file), before);
   import_into(file);

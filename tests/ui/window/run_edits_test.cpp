@@ -93,7 +93,7 @@ TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
     const RunStore held = RunStore::open(file.toStdString(), RunStore::Mode::collect);
     edit({"--run=1", "--name=x"});
   }
-  EXPECT_TRUE(window->banner().text().contains(QStringLiteral("is being written by another")))
+  EXPECT_TRUE(window->banner().text().contains(QStringLiteral("is in use by another")))
       << window->banner().text().toStdString();
   EXPECT_FALSE(window->banner().text().contains(QStringLiteral("attnscope: ")));
   edit({"--run=1", "--name=x"});
