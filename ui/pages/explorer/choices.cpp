@@ -48,7 +48,7 @@ void drop_foreign_knobs(ExplorerChoices& choices) {
 
 Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
   if (known_algorithms().find(name) == nullptr) {
-    return Failure{make_message("There is no algorithm '{}'.", name)};
+    return Failure{make_message("unknown algorithm: '{}'", name)};
   }
   choices.point.spec.algorithm = name;
   drop_foreign_knobs(choices);
@@ -57,7 +57,7 @@ Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
 
 Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
   if (std::ranges::find(known_gpus(), name, &DeviceLimits::name) == known_gpus().end()) {
-    return Failure{make_message("There is no GPU '{}' in the table.", name)};
+    return Failure{make_message("unknown GPU: '{}'", name)};
   }
   choices.device = name;
   choices.own = nullptr;
@@ -69,7 +69,7 @@ Chosen choose_factor(double& factor, const QString& text) {
   constexpr double percent = 100;
   const double value = text.toDouble(&number) / percent;
   if (!number || !(value >= least_what_if && value <= most_what_if)) {
-    return Failure{make_message("{} is no percentage from 25 to 800", text.toStdString())};
+    return Failure{make_message("invalid percentage: '{}' (use 25 to 800)", text.toStdString())};
   }
   factor = value;
   return std::monostate();
@@ -89,7 +89,8 @@ Chosen choose_bytes(std::int64_t& target, const QString& text) {
   const qint64 bytes = text.toLongLong(&whole);
   constexpr qint64 most = qint64{1} << 30U;  // Far above any GPU, and small enough for sums.
   if (!whole || bytes < 0 || bytes > most)
-    return Failure{make_message("'{}' is no number of bytes.", text.toStdString())};
+    return Failure{
+        make_message("invalid number of bytes: '{}' (use an integer from 0 to 1073741824)", text.toStdString())};
   target = bytes;
   return std::monostate();
 }
@@ -102,7 +103,8 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
   if (!value) return Failure{value.error()};
   if (field.type == FieldType::integer &&
       (std::get<std::int64_t>(*value) < field.smallest || std::get<std::int64_t>(*value) > field.largest)) {
-    return Failure{make_message("{} is out of range.", std::get<std::int64_t>(*value))};
+    return Failure{make_message("{} is out of range: {} (use {} to {})", field.name, std::get<std::int64_t>(*value),
+                                field.smallest, field.largest)};
   }
   if (Chosen done = field.set(spec, *value); !done) return done;
   // Values that were equal stay equal: a square problem has one slider.
@@ -250,7 +252,7 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
   if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) {
     return set_field(knob_field(*knob), choices.point.spec, word);
   }
-  return Failure{make_message("There is nothing to choose by the name '{}'.", name.toStdString())};
+  return Failure{make_message("unknown field or knob: '{}'", name.toStdString())};
 }
 
 Explored work_out(ExplorerChoices choices) {
