@@ -203,8 +203,8 @@ class WorkerDevice : public Device {
     return {std::move(none), false};
   }
 
-  /// Sends a request, unless it has an id and was sent before, and waits for its answer. Build and progress events go
-  /// to `meanwhile` and restart the timeout. Returns nothing if the link is lost or the timeout expires.
+  /// Sends a request, unless it has an id and was sent before, and waits for its answer. Calls `meanwhile` for build
+  /// and progress events, which restart the timeout. Returns nothing if the link is lost or the timeout expires.
   template <class Answer>
   std::optional<Answer> ask(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
                             const std::function<void(const Event&)>& meanwhile = {}) const {

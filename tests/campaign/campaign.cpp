@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace attnscope::testing;
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // a sixth of the time goes into counting bytes under a lock
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // memory statistics cost a sixth of the time
   const std::string_view part = argc > 1 ? argv[1] : "";
   try {
     if (part == "kills") return kills(argc - 1, argv + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the campaign's programs have in common: cases that run several at a time, and an account of those that fail.
+// Shared by the campaign's programs: parallel cases and a report of failures.
 #pragma once
 
 #include <atomic>
@@ -13,31 +13,32 @@
 
 namespace attnscope::testing {
 
-/// What is wrong with a case.
+/// Thrown by a failed check of a case.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 void require(bool condition, const std::string& otherwise);
 
-/// A file that lies in this program's own folder, so that the campaign can be carried to another machine; otherwise
-/// `built`, where the build has put it.
+/// Path of a file in the program's own folder if it exists there (so that the campaign can be copied to another
+/// machine), else `built`.
 [[nodiscard]] std::filesystem::path beside_us(const std::string& name, const std::filesystem::path& built);
 
-/// Cases 0, 1, ... as long as there are more, `jobs` at a time. What a case throws ends them all, and is thrown.
+/// Runs cases 0, 1, ... while `more` returns true, `jobs` at a time. An exception from a case stops all and is
+/// rethrown.
 void for_each_case(unsigned jobs, const std::function<bool(long)>& more, const std::function<void(long)>& one);
 
-/// How many cases were tried and how many failed, what each failure was, and the files that it left.
+/// Counts cases and failures, prints each failure and keeps its files.
 class Account {
  public:
   explicit Account(std::filesystem::path keep) : keep_(std::move(keep)) {}
 
   void tried() { ++tried_; }
-  /// Prints a line; keeps a copy of `files`, a folder, where there is one.
+  /// Prints a line and copies `files` (a folder) unless empty.
   void failed(const std::string& name, const std::string& what, const std::filesystem::path& files = {});
   void say(const std::string& line);
 
-  /// Points that a process printed before it was disturbed, and those of them that its file lacks.
+  /// Adds points that a process printed before it was disturbed, and how many of them its file lacks.
   void add_announced(std::size_t points, std::size_t lost) {
     announced_ += points;
     lost_ += lost;
@@ -57,7 +58,7 @@ class Account {
   std::atomic<std::size_t> lost_ = 0;
 };
 
-/// The parts of the campaign, each with options of its own; their exit codes.
+/// Parts of the campaign; each parses its own options and returns an exit code.
 int kills(int argc, char** argv);
 int damage_files(int argc, char** argv);
 int show_hostile_files(int argc, char** argv);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The last line of events. Throws Wrong where it is not the only end that is said.
+/// Returns the done event. Throws Wrong unless it is the only one and the last line.
 DoneEvent end_of(const std::string& lines) {
   std::vector<DoneEvent> ends;
   bool last = false;
@@ -37,7 +37,7 @@ Words CeilingsJudge::words(const fs::path& file) {
 }
 
 CeilingsJudge::CeilingsJudge(const GpuOfTests& gpu, const fs::path& earlier) : gpu_(gpu) {
-  const TemporaryFolder fresh;  // nothing is compiled yet
+  const TemporaryFolder fresh;  // without compiled kernels
   const fs::path file = fresh / "whole.attnscope";
   fs::copy_file(earlier, file);
   calls_ = gpu_.calls_of(fresh, words(file));
@@ -76,7 +76,7 @@ void CeilingsJudge::judge(const Fault& fault, const TemporaryFolder& folder, con
 
   const Outcome again = gpu_.run(folder, words(file), gpu_.variables());
   require(again.exit_code == 0, "measuring again fails: " + again.err);
-  // What is the same to the last figure and the second is one set.
+  // A set with identical values and the same time in seconds is stored once.
   const std::vector<Figures> sets_then = sets_in(file);
   const bool measured_again =
       std::ranges::any_of(sets_then, [this](const Figures& figures) { return judge_figures(figures); });
@@ -90,7 +90,7 @@ bool CeilingsJudge::judge_figures(const Figures& figures) const {
     const auto wanted = wanted_.find(key);
     require(wanted != wanted_.end(), fmt::format("nobody else has {} {}", name, argument));
     require(figure.unit == wanted->second.unit, name + " has another unit");
-    // Where counters fail, times stand in for what was counted.
+    // If counters fail, derived values replace measured ones.
     const bool instead = figure.source == CeilingSource::derived && wanted->second.source == CeilingSource::measured;
     require(instead || figure.source == wanted->second.source, name + " is of another source");
     if (instead) whole = false;
@@ -101,7 +101,7 @@ bool CeilingsJudge::judge_figures(const Figures& figures) const {
 }
 
 bool CeilingsJudge::agree(const Ceiling& figure, const Ceiling& wanted) const {
-  if (figure.unit == "1" && figure.argument > 0) return figure.value >= -0.05 && figure.value <= 1.05;  // a share
+  if (figure.unit == "1" && figure.argument > 0) return figure.value >= -0.05 && figure.value <= 1.05;  // miss rate
   if (figure.unit == "1" || figure.unit == "percent") return gpu_.real || figure.value == wanted.value;
   if (figure.unit == "byte") return is_near(figure.value, wanted.value, 2);
   return is_near(figure.value, wanted.value, gpu_.real ? 1.7 : 1.05);

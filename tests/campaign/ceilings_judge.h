@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of `ceilings` when a call of a GPU's libraries fails: no figure that an undisturbed measurement does not
-// give, a line that names the call where one is missing, and nothing kept of a measurement that failed.
+// Checks `ceilings` with a failing call of the driver, NVRTC, CUPTI or NVML: every value agrees with an undisturbed
+// measurement, an error names the call if a value is missing, and a failed measurement stores nothing.
 #pragma once
 
 #include <map>
@@ -15,19 +15,19 @@ namespace attnscope::testing {
 
 class CeilingsJudge final : public Judge {
  public:
-  /// `earlier`: a file with one run of two points, which is copied.
+  /// `earlier`: file with one run of two points; it is copied.
   CeilingsJudge(const GpuOfTests& gpu, const std::filesystem::path& earlier);
 
   [[nodiscard]] const Calls& calls() const override { return calls_; }
   void judge(const Fault& fault, const TemporaryFolder& folder, const std::filesystem::path& file) const override;
 
  private:
-  using Figures = std::map<std::pair<std::string, double>, Ceiling>;  ///< by name and argument
+  using Figures = std::map<std::pair<std::string, double>, Ceiling>;  ///< Keyed by name and argument.
 
   [[nodiscard]] static Words words(const std::filesystem::path& file);
-  /// Those of each set that the file keeps.
+  /// Values of each set in the file.
   [[nodiscard]] static std::vector<Figures> sets_in(const std::filesystem::path& file);
-  /// Whether they are all that there are undisturbed. Throws Wrong where one says what is not so.
+  /// Returns true if no ceiling is missing. Throws Wrong for a value that disagrees.
   [[nodiscard]] bool judge_figures(const Figures& figures) const;
   [[nodiscard]] bool agree(const Ceiling& figure, const Ceiling& wanted) const;
 

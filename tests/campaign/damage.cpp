@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damages a file of measurements at random, in its bytes, its pages and its rows, and has every reader look at it. A
-// case fails where a reader crashes, takes longer than ten seconds or more than 512 MiB, or gives another content than
-// the whole file's without a word; the damaged file is then kept.
+// Damages measurement files at random (bytes, pages, rows) and runs all readers on them. A case fails if a reader
+// crashes, takes longer than 10 s or more than 512 MiB, or returns different content without an error. The damaged file
+// is then kept.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -48,7 +48,7 @@ struct Options {
   std::string keep = "kept-cases";
 };
 
-/// All that exports say, without the time at which they do.
+/// All exports as text, without the creation time.
 std::string exported(const RunStore& store) {
   std::ostringstream all;
   export_csv(store, {}, all);
@@ -61,12 +61,11 @@ std::string exported(const RunStore& store) {
   return std::move(all).str() + text;
 }
 
-// Who reads
-// ------------------------------------------------------------------------------------------------------------
+// Readers
 
 enum Verdict : int { same = 0, said = 10, wrong = 11, threw = 12 };
 
-/// The content is that of the whole file, or something is said of it.
+/// Returns `same` if the content equals the original, `said` if damage was reported.
 Verdict judge(const RunStore& store, const std::string& expected) {
   const bool equal = exported(store) == expected;
   const bool complained = !store.bad_rows().empty() || !store.structural_damage().empty();
@@ -81,7 +80,7 @@ Verdict check_whole(const fs::path& file, const std::string& /*expected*/) {
   return check_file(file).ok() ? same : said;
 }
 
-/// A copy numbers runs and metrics in an order of its own.
+/// Copies have their own order of runs and metrics.
 std::string exported_copy(const fs::path& file) {
   const fs::path copy = file.string() + ".copy.attnscope";
   fs::remove(copy);
@@ -90,12 +89,12 @@ std::string exported_copy(const fs::path& file) {
   return store.bad_rows().empty() ? exported(store) : std::string();
 }
 
-/// Copies into one file, which says nothing of where its rows come from.
+/// A compact copy does not report bad rows of its source.
 Verdict copy_whole(const fs::path& file, const std::string& expected) {
   return exported_copy(file) == expected ? same : wrong;
 }
 
-/// Goes on in the file, last of all.
+/// Appends a run; must be the last reader.
 Verdict collect_into(const fs::path& file, const std::string& expected) {
   RunStore store = RunStore::open(file, RunStore::Mode::collect);
   const Verdict before = judge(store, expected);
@@ -114,10 +113,9 @@ constexpr ReaderOfFiles readers[] = {
     {"read", read_all}, {"check", check_whole}, {"copy", copy_whole, true}, {"collect", collect_into}};
 constexpr std::size_t reader_count = std::size(readers);
 
-// Cases, in processes that share these
-// ------------------------------------------------------------------------------------------
+// Cases, run by processes with shared counters
 
-/// Of one worker: how far the process that reads its case has come.
+/// Progress of one worker in its case.
 struct Progress {
   std::size_t reader = 0;
   std::array<int, reader_count> verdicts{};
@@ -140,21 +138,21 @@ T* shared(std::size_t count = 1) {
 }
 
 void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadows alone are larger
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizer shadow memory alone exceeds the limit
   const rlimit limit{most_bytes, most_bytes};
   ::setrlimit(RLIMIT_AS, &limit);
 #endif
 }
 
-/// What an undamaged file gives.
+/// Results of the undamaged file.
 struct Expected {
   std::string content;
-  std::string copy;  ///< of a compact copy
+  std::string copy;  ///< Content of a compact copy.
 
   [[nodiscard]] const std::string& of(const ReaderOfFiles& reader) const { return reader.copies ? copy : content; }
 };
 
-/// Has the readers from `progress.reader` on look at the file, one after the other.
+/// Runs the readers from `progress.reader` on in this process.
 [[noreturn]] void read_on(const fs::path& file, const Expected& expected, Progress& progress) {
   limit_memory();
   for (; progress.reader < reader_count; ++progress.reader) {
@@ -186,12 +184,12 @@ std::optional<std::string> failure_of(const ReaderOfFiles& reader, int verdict) 
   }
 }
 
-/// What the readers make of the file, in a process of its own, and in another after each crash.
+/// Runs the readers on the file in a child process; after a crash, continues in another one.
 std::vector<std::string> failures_of(const fs::path& file, const Expected& expected, Progress& progress) {
   progress = {};
   std::vector<std::string> failures;
   while (progress.reader < reader_count) {
-    std::fflush(nullptr);  // or the child says again what was said
+    std::fflush(nullptr);  // avoid duplicate output from the child
     const std::size_t from = progress.reader;
     const pid_t child = ::fork();
     if (child < 0) throw std::runtime_error("no further process can be started");
@@ -215,7 +213,7 @@ struct Campaign {
   const Options& options;
   std::string whole;
   Expected expected;
-  Clock::time_point end;  ///< no case begins later, but for the first `count`
+  Clock::time_point end;  ///< No case starts later, except for the first `count`.
 
   void one_case(const fs::path& folder, std::size_t index, Progress& progress, Counts& counts) const {
     Random random = random_of_case(options.seed, index);
@@ -236,7 +234,6 @@ struct Campaign {
     for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry.path());
   }
 
-  /// Takes cases until there are no more.
   void work(Progress& progress, Counts& counts) const {
     const TemporaryFolder folder;
     for (;;) {

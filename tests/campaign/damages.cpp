@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t page_bytes = 4096;
 
-// What is done to the bytes
-// --------------------------------------------------------------------------------------------
+// Damage to bytes
 
 void flip_bits(std::string& bytes, Random& random) {
   for (std::size_t i = 1 + below(random, 8); i > 0; --i) {
@@ -35,7 +34,7 @@ void overwrite_a_stretch(std::string& bytes, Random& random) {
   for (std::size_t i = 0; i < length; ++i) bytes[at + i] = zero ? '\0' : static_cast<char>(random());
 }
 
-/// A page that was never written, or is another one's, or an earlier state of it.
+/// Replaces a page by zeros or by another page.
 void misplace_a_page(std::string& bytes, Random& random) {
   const std::size_t pages = bytes.size() / page_bytes;
   const std::size_t to = below(random, pages) * page_bytes;
@@ -51,14 +50,13 @@ void cut(std::string& bytes, Random& random) {
   bytes.resize(below(random, bytes.size()));
 }
 
-/// Headers of pages and cells, where lengths and pointers stand.
+/// Changes page and cell headers, which contain lengths and pointers.
 void change_a_pointer(std::string& bytes, Random& random) {
   const std::size_t page = below(random, bytes.size() / page_bytes) * page_bytes;
   for (std::size_t i = 1 + below(random, 3); i > 0; --i) bytes[page + below(random, 64)] = static_cast<char>(random());
 }
 
-// What is done to rows
-// -------------------------------------------------------------------------------------------------
+// Damage to rows
 
 std::vector<std::string> texts(SQLite::Database& database, const std::string& sql) {
   std::vector<std::string> found;
@@ -138,7 +136,7 @@ void change_rows(const fs::path& file, Random& random) {
                                 : fmt::format("UPDATE {} SET {} = {} WHERE {}", table, column, value, one);
     try {
       database.exec(sql);
-    } catch (const SQLite::Exception&) {  // a type or a key that the table does not take
+    } catch (const SQLite::Exception&) {  // the table rejects the value
     }
   }
 }
@@ -164,7 +162,7 @@ void change_schema(const fs::path& file, Random& random, const fs::path& canary)
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   try {
     database.exec(texts[below(random, std::size(texts))]);
-  } catch (const SQLite::Exception&) {  // what this SQLite does not take
+  } catch (const SQLite::Exception&) {  // not supported by this SQLite
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a program: ends it at its n-th call that changes a file below a folder, or lets that call or all from
-// it on fail as a disk's do. What it is to do it reads from the environment:
+// Preload library: kills a program at its n-th call that changes a file below a folder, or makes that call (or all
+// later ones) fail. Environment variables:
 //   ATTNSCOPE_FAIL_UNDER  the folder
-//   ATTNSCOPE_FAIL_AT     n, from 1; nothing fails without it
-//   ATTNSCOPE_FAIL_HOW    kill (before the call), torn (in the middle of it, if it writes), full (no space from there
-//                         on), error (this call fails), gone (from there on nothing can be read or changed)
-//   ATTNSCOPE_FAIL_LOG    a file outside of that folder that gets a line a call
+//   ATTNSCOPE_FAIL_AT     n, from 1; nothing fails if unset
+//   ATTNSCOPE_FAIL_HOW    kill (before the call), torn (halfway through a write), full (no space from there on),
+//                         error (only this call fails), gone (nothing can be read or changed from there on)
+//   ATTNSCOPE_FAIL_LOG    a file outside of that folder that gets a line per call
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@
 namespace {
 
 enum class How { kill, torn, full, error, gone };
-enum class Call { writes, makes, changes };  ///< bytes, a file (both take space), or something else
+enum class Call { writes, makes, changes };  ///< `writes` and `makes` (a file) take space; `changes` does not.
 enum class Verdict { go_on, tear, refuse };
 
 struct Orders {
@@ -96,7 +96,7 @@ Verdict judge(const char* name, Call call, std::string_view path) {
   return Verdict::go_on;
 }
 
-/// Reading changes nothing and is not counted, but a disk that is gone gives nothing either.
+/// Reads are not counted, but fail after the disk is gone.
 bool unreadable(std::string_view path) {
   const Orders& given = orders();
   return given.how == How::gone && given.at > 0 && calls >= given.at && !given.under.empty() &&
@@ -125,7 +125,7 @@ ssize_t read_bytes(int file, Read&& read) {
   return orders().how == How::gone && unreadable(path_of(file)) ? refused() : read();
 }
 
-/// A call that writes bytes: `some(n)` writes the first n of them.
+/// Calls that write bytes; `some(n)` writes the first n bytes.
 template <class Write>
 ssize_t write_bytes(const char* name, int file, std::size_t size, Write&& some) {
   switch (judge(name, Call::writes, path_of(file))) {
@@ -217,7 +217,7 @@ ssize_t writev(int file, const iovec* pieces, int count) {
   size_t size = 0;
   for (int i = 0; i < count; ++i) size += pieces[i].iov_len;
   return write_bytes("writev", file, size, [&](size_t n) {
-    // The half of it, in whole pieces, is torn enough.
+    // torn: the first half of the pieces
     return next<ssize_t(int, const iovec*, int)>("writev")(file, pieces, n == size ? count : count / 2);
   });
 }

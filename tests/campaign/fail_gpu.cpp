@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into the program: stands between it and the functions that it looks up in the driver, NVRTC, CUPTI and
-// NVML, and lets one call fail, without its being made. Works before any of those libraries, a GPU's own as well. What
-// it is to do it reads from the environment:
-//   ATTNSCOPE_FAIL_CALL  the function; nothing fails without it
-//   ATTNSCOPE_FAIL_AT    which of its calls, from 1 on
-//   ATTNSCOPE_FAIL_CODE  what the call answers
-//   ATTNSCOPE_FAIL_STAYS all later calls fail as well
-//   ATTNSCOPE_FAIL_ONCE  a file that is made by the failure; where it is, nothing fails: a process that starts itself
-//                        again meets one failure in all
-//   ATTNSCOPE_FAIL_WHEN  a file; where it is not, nothing fails
-//   ATTNSCOPE_FAIL_LOG   a file that at the end gets a line a function: its name, and how often it was called
-//   ATTNSCOPE_FAIL_SECONDS  a process that takes longer ends by SIGALRM: it hangs
+// Preload library: intercepts the functions that the program looks up in the driver, NVRTC, CUPTI and NVML and makes
+// one call fail without executing it. Works with the fake libraries and with a real GPU. Environment variables:
+//   ATTNSCOPE_FAIL_CALL  the function; nothing fails if unset
+//   ATTNSCOPE_FAIL_AT    number of the failing call, from 1
+//   ATTNSCOPE_FAIL_CODE  error code to return
+//   ATTNSCOPE_FAIL_STAYS all later calls fail, too
+//   ATTNSCOPE_FAIL_ONCE  file that the failure creates; nothing fails if it exists, so that a restarted process
+//                        meets one failure in total
+//   ATTNSCOPE_FAIL_WHEN  nothing fails until this file exists
+//   ATTNSCOPE_FAIL_LOG   output file with one line per function: name and number of calls
+//   ATTNSCOPE_FAIL_SECONDS  limit after which the process ends by SIGALRM
 #include <cuda.h>
 #include <cupti_result.h>
 
@@ -60,7 +59,7 @@ const Orders& orders() {
   return given;
 }
 
-/// The file is made by exactly one process and call.
+/// Returns true in exactly one process and call: the one that creates the file.
 bool first_to_make(std::string_view file) {
   const int made = ::open(file.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made >= 0) ::close(made);
@@ -124,7 +123,7 @@ constexpr Stand stands[] = {ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)          /
 #undef cuEventElapsedTime
                                 ATTNSCOPE_STAND_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
 
-/// Where the loaded file begins that an address lies in.
+/// Base address of the loaded file that contains an address.
 void* file_of(const void* address) {
   Dl_info info{};
   return ::dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
@@ -149,7 +148,7 @@ Lookup real_lookup() {
 
 [[gnu::destructor]] void write_log() {
   const bool called = std::ranges::any_of(stands, [](const Stand& stand) { return stand.count() > 0; });
-  if (orders().log.empty() || !called) return;  // a supervisor calls no GPU
+  if (orders().log.empty() || !called) return;  // the supervisor process calls no GPU
   std::FILE* const file = std::fopen(orders().log.data(), "w");
   if (file == nullptr) return;
   for (const Stand& stand : stands) {
@@ -162,7 +161,7 @@ Lookup real_lookup() {
 
 extern "C" void* dlsym(void* library, const char* name) {
   void* const found = real_lookup()(library, name);
-  // CUPTI looks up the driver's functions as well, and is not whom this is about.
+  // Do not intercept CUPTI's own lookups of driver functions.
   static void* const program = file_of(reinterpret_cast<const void*>(::getauxval(AT_ENTRY)));
   if (found == nullptr || file_of(__builtin_return_address(0)) != program) return found;
   const auto* const stand = std::ranges::find(stands, std::string_view(name), &Stand::name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes, one a line, and the sweep that they make; what theory says of each of its points.
+// Fuzz target: axes (one per line) and the sweep that they define, including the model of each point.
 #include <string>
 #include <vector>
 
@@ -23,7 +23,7 @@ std::vector<Axis> axes_of(std::string_view text) {
       continue;
     }
     require(!axis->values.empty(), "an axis has no values");
-    // Each value stands for itself.
+    // Each value parses to itself.
     for (const std::string& value : axis->values) {
       const auto again = parse_axis(axis->name + "=" + value, built_in_algorithms());
       require(again.ok() && again->values == std::vector<std::string>{value}, "a value is not what was written");

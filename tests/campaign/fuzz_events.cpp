@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's JSON lines.
+// Fuzz target: events of the JSON-lines protocol.
 #include <string>
 
 #include "profiler/worker/protocol.h"

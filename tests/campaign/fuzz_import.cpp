@@ -36,7 +36,7 @@ void import_and_check(std::string_view text, ImportFormat format, const ImportRe
   const Result<Import, Message> import = import_points(text, format, request);
   if (!import) {
     require(!import.error().empty(), "an error says nothing");
-    // What was read may be quoted, less what a terminal would not print.
+    // The message may quote the input.
     require(text.find("[j") != std::string_view::npos ||
                 attnscope::text(import.error()).find(library_words) == std::string::npos,
             "an error is a library's own text");

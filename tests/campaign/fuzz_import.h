@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of an import, whatever file it came from.
+// Invariants of imports, for all file formats.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace attnscope::campaign {
 
-/// Imports `text`. Points that come of it can be posed and hold amounts; an error is one line.
+/// Imports `text`. Checks that imported points are valid and their values finite and nonnegative, and that an error is
+/// one line.
 void import_and_check(std::string_view text, ImportFormat format, const ImportRequest& request);
 
 }  // namespace attnscope::campaign

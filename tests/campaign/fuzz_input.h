@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entry points have in common: text from bytes, and what has to hold of any input.
+// Helpers of the fuzz targets.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Ends the program where something does not hold, so that a fuzzer keeps the input; in every build.
+/// Aborts if the condition is false, in every build type, so that the fuzzer keeps the input.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "campaign: %s\n", what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an entry point without a fuzzer: over every file of a corpus, then over as many mutations of them as are asked
-// for. A case that crashes, or takes over ten seconds, is left as a file.
+// Runs a fuzz target without a fuzzer: on all files of a corpus, then on random mutations of them. Keeps an input that
+// crashes or takes longer than 10 s.
 //   fuzz_NAME CORPUS [--mutations N] [--seed N] [--keep FOLDER]
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr unsigned most_seconds = 10;
 constexpr std::size_t longest = 1 << 16;
 
-// Of the case at hand, for the signal handler.
+// Current case, for the signal handler.
 std::array<char, 4096> case_file{};
 const char* case_data = nullptr;
 std::size_t case_size = 0;
@@ -68,7 +68,7 @@ std::vector<std::string> corpus_of(const fs::path& folder) {
   return inputs;
 }
 
-/// Changes what formats turn on: single bytes, numbers, pieces twice, pieces of another input.
+/// Mutates bytes and numbers, duplicates pieces and splices in pieces of other inputs.
 class Mutator {
  public:
   Mutator(std::uint64_t seed, const std::vector<std::string>& corpus) : random_(seed), corpus_(corpus) {}

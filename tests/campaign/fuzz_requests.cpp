@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session is asked for on its standard input.
+// Fuzz target: requests of a session.
 #include <variant>
 
 #include "profiler/worker/requests.h"

@@ -20,7 +20,7 @@ bool of_driver(const std::string& call) {
   return call.starts_with("cu") && !call.starts_with("cupti");
 }
 
-/// Codes of each library that mean different things to the program: used up, gone or faulted, refused, unknown.
+/// Error codes of each library that the program treats differently: out of memory, fault, no permission, unknown.
 std::vector<int> codes_of(const std::string& call) {
   if (call.starts_with("cupti")) return {999, 35, 26};  // unknown, insufficient privileges, hardware busy
   if (call.starts_with("nvrtc")) return {1, 6};         // out of memory, compilation
@@ -103,7 +103,8 @@ bool is_silent(const std::string& call) {
 }
 
 bool says_why(const std::string& words, const Fault& fault) {
-  if (fault.call.starts_with("cuMemAlloc") && fault.code == out_of_memory) return true;  // a result, in other words
+  // reported as a disposition with other text
+  if (fault.call.starts_with("cuMemAlloc") && fault.code == out_of_memory) return true;
   return words.find(fault.call.substr(0, fault.call.find("_v"))) != std::string::npos;
 }
 

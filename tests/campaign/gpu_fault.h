@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of the driver, NVRTC, CUPTI or NVML that fails: which, with what answer, in what that the program does.
+// A failing call of the driver, NVRTC, CUPTI or NVML: function, error code and the command during which it fails.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace attnscope::testing {
 
 enum class Disturbed {
   sweep,
-  sweep_with_metrics,  ///< one that asks for one more counter by its name
+  sweep_with_metrics,  ///< Sweep with an additional counter (--metrics).
   ceilings,
 };
 
@@ -19,28 +19,28 @@ struct Fault {
   long at = 1;
   int code = 0;
   Disturbed what = Disturbed::sweep;
-  bool stays = false;       ///< all later calls of it fail as well
-  bool at_restart = false;  ///< in the process that takes over after a point has cost the device
+  bool stays = false;       ///< All later calls fail, too.
+  bool at_restart = false;  ///< Fails in the process that takes over after a point has lost the device.
 
   [[nodiscard]] std::string name() const;
 };
 
-/// The fault of that name. Throws std::invalid_argument.
+/// Parses a fault's name. Throws std::invalid_argument.
 [[nodiscard]] Fault fault_named(const std::string& name);
 
-/// How often each function is called.
+/// Number of calls per function.
 using Calls = std::map<std::string, long>;
 
-/// The first, the last and some calls between, once and from then on, with each code.
+/// Faults for the first, last and some other calls of each function, once and permanently, with each code.
 [[nodiscard]] std::vector<Fault> faults_of(Disturbed what, const Calls& calls, bool at_restart_too);
 
-/// What the library answers a collector when its memory is used up, in the driver's words.
+/// CUDA_ERROR_OUT_OF_MEMORY
 inline constexpr int out_of_memory = 2;
 
-/// What a failure of does not touch any number: giving back, and the names of errors.
+/// Functions whose failure affects no result: releasing resources and error names.
 [[nodiscard]] bool is_silent(const std::string& call);
 
-/// Whether the words name the call, or tell of the memory that it did not get.
+/// Returns true if the text names the call or reports the failed allocation.
 [[nodiscard]] bool says_why(const std::string& words, const Fault& fault);
 
 }  // namespace attnscope::testing

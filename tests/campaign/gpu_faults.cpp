@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets single calls of the driver, NVRTC, CUPTI and NVML fail in a sweep and while ceilings are measured, one by one,
-// and looks at what becomes of it. Runs on the library that stands for a GPU in tests, or with --real on this machine's
-// GPU.
+// Makes single calls of the driver, NVRTC, CUPTI and NVML fail during a sweep and during `ceilings`, and checks the
+// outcome. Uses the fake GPU library, or with --real the GPU of this machine.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -70,7 +69,7 @@ class Campaign {
       judge = std::make_unique<SweepJudge>(options_.gpu, what, earlier_);
     }
     Calls calls = judge->calls();
-    // What both sweeps call fails in the plain one.
+    // Functions that both sweeps call fail in the plain sweep only.
     const auto plain = judges_.find(Disturbed::sweep);
     if (what == Disturbed::sweep_with_metrics && plain != judges_.end()) {
       std::erase_if(calls, [&](const auto& call) { return plain->second->calls().contains(call.first); });
@@ -82,7 +81,7 @@ class Campaign {
         return std::ranges::find(options_.calls, call.first) == options_.calls.end();
       });
     }
-    // Ceilings have no process that takes over.
+    // `ceilings` does not restart.
     const bool at_restart_too = !options_.gpu.real && what != Disturbed::ceilings;
     std::ranges::move(faults_of(what, calls, at_restart_too), std::back_inserter(faults_));
   }

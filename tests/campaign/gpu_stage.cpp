@@ -10,7 +10,7 @@
 namespace attnscope::testing {
 namespace {
 
-/// A command that takes longer hangs.
+/// Limit after which a command counts as hung.
 constexpr int most_seconds = 180;
 
 }  // namespace
@@ -21,14 +21,14 @@ Variables GpuOfTests::variables(const std::string& faults) const {
   for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
     all[fmt::format("ATTNSCOPE_{}_LIBRARY", library)] = fake;
   }
-  // As much memory as the ceilings need at least, twice; a GPU that is slowed down and used by others, so that what
-  // NVML was not asked is not what it would have said.
+  // Twice the least memory for ceilings. Throttling and other use are set, so that a missing NVML reading differs from
+  // the default.
   all["ATTNSCOPE_FAKE_GPU"] = "compute-output,free=80000000,throttle=4,use=3" + (faults.empty() ? "" : "," + faults);
   return all;
 }
 
 Variables GpuOfTests::disturbed(const Fault& fault, const TemporaryFolder& folder) const {
-  // The device is lost once: by a kernel that faults, in the first process.
+  // The device is lost once: a kernel faults in the first process.
   const std::string mark = folder / "mark";
   Variables all = variables(fault.at_restart ? "crash=splitkv,mark=" + mark : "");
   all["LD_PRELOAD"] = between;

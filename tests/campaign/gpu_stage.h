@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where calls of a GPU's libraries are let fail: the program, what is preloaded into it, and the library that stands
-// for a GPU, or the GPU of this machine.
+// Environment for failing GPU calls: the program, the preload library, and the fake GPU library or the real GPU.
 #pragma once
 
 #include <filesystem>
@@ -23,26 +22,26 @@ struct GpuOfTests {
   std::filesystem::path fake = beside_us("libattnscope_fake_gpu.so", ATTNSCOPE_FAKE_GPU_LIBRARY);
   bool real = false;
 
-  /// That names it to the program; `faults` are of the library that stands for a GPU (tests/gpu/fake).
+  /// Environment that selects the GPU; `faults`: options of the fake library (tests/gpu/fake).
   [[nodiscard]] Variables variables(const std::string& faults = {}) const;
-  /// The same with `fault`. What it needs is kept in `folder`.
+  /// Like variables(), with `fault`; state is kept in `folder`.
   [[nodiscard]] Variables disturbed(const Fault& fault, const TemporaryFolder& folder) const;
-  /// Runs the program with nothing failing. Throws std::runtime_error where it does not succeed. Returns how often it
-  /// calls each function.
+  /// Runs the program without failures and returns the number of calls per function. Throws std::runtime_error if the
+  /// run fails.
   [[nodiscard]] Calls calls_of(const TemporaryFolder& home, const Words& words) const;
   [[nodiscard]] Outcome run(const TemporaryFolder& home, const Words& words, const Variables& variables) const;
 };
 
-/// Throws std::runtime_error with what it said.
+/// Throws std::runtime_error with the program's output if it failed.
 void require_success(const Outcome& outcome);
 
-/// Looks at what becomes of one thing that the program does.
+/// Checks the outcome of one command.
 class Judge {
  public:
   virtual ~Judge() = default;
-  /// How often it calls each function when nobody disturbs it.
+  /// Calls per function in an undisturbed run.
   [[nodiscard]] virtual const Calls& calls() const = 0;
-  /// `file` holds one earlier run. Throws Wrong.
+  /// `file` contains one earlier run. Throws Wrong.
   virtual void judge(const Fault& fault, const TemporaryFolder& folder, const std::filesystem::path& file) const = 0;
 
  protected:
@@ -51,10 +50,11 @@ class Judge {
   Judge& operator=(const Judge&) = default;
 };
 
-/// What must hold of any command that was disturbed: it ended by itself, in time, and said no more than a line.
+/// Checks common to all disturbed commands: the program exited within the limit, without a signal, and printed at most
+/// one line to stderr.
 void judge_end(const Outcome& outcome, const std::filesystem::path& file);
 
-/// Within `factor` of `wanted`, either way.
+/// Returns true if the ratio of the values is at most `factor`.
 [[nodiscard]] bool is_near(double value, double wanted, double factor);
 
 }  // namespace attnscope::testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows files that mean harm to the command line and to the window: damaged ones, ones with a hostile schema, and whole
-// ones, checksums and all, whose texts are markup, formulas, escape sequences and names of other files. A case fails
-// where a program crashes, takes longer than twenty seconds or more than 3 GiB, opens or runs a file that a text names,
-// or hands a text on as something else than text; the file is then kept.
+// Opens hostile files with the command line and the window: damaged files, hostile schemas, and valid files (with
+// matching checksums) whose texts are markup, formulas, escape sequences and paths. A case fails if a program crashes,
+// takes longer than 20 s or more than 3 GiB, opens or runs a file that a text names, or outputs a text as anything but
+// text. The file is then kept.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ using Words = std::vector<std::string>;
 
 constexpr int longest_seconds = 20;
 constexpr long most_kib = 3L << 20;
-constexpr const char* trap = "canary";  ///< stands in each name that a hostile text gives
+constexpr const char* trap = "canary";  ///< Occurs in every path in a hostile text.
 
 struct Options {
   fs::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
@@ -43,10 +43,9 @@ struct Options {
   unsigned jobs = 1;
 };
 
-// What the files say
-// ------------------------------------------------------------------------------------------------------
+// Hostile contents
 
-/// `folder`: where the traps lie.
+/// `folder`: location of the trap files.
 std::string hostile_text(Random& random, const fs::path& folder) {
   const std::string name = (folder / trap).string();
   const std::string texts[] = {
@@ -83,7 +82,7 @@ std::string hostile_text(Random& random, const fs::path& folder) {
   return texts[below(random, std::size(texts))];
 }
 
-/// A child that another case starts holds copies of all descriptors until it becomes another program, with their locks.
+/// A child forked by another case holds copies of all descriptors, including their locks, until exec.
 RunStore opened(const fs::path& file) {
   for (;;) {
     try {
@@ -95,7 +94,7 @@ RunStore opened(const fs::path& file) {
   }
 }
 
-/// A file whose digests are those of what it says.
+/// Writes a file with hostile texts and matching checksums.
 void write_hostile(const fs::path& file, Random& random, const fs::path& folder) {
   const auto maybe = [&](std::string& text) {
     if (below(random, 3) == 0) text = hostile_text(random, folder);
@@ -121,7 +120,7 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
       for (std::size_t i = 0; i < 2 + below(random, 10); ++i) {
         PointRecord record = below(random, 3) == 0 ? full_record() : simple_record(64 + static_cast<std::int64_t>(i));
         record.spec.algorithm = algorithm;
-        if (record.kernels.size() == 1) {  // so that curves are drawn
+        if (record.kernels.size() == 1) {  // gives curves data to draw
           const double bytes = 1e6 * static_cast<double>(i + 1);
           record.kernels[0].metrics.push_back({"dram_read_bytes", bytes, "byte", Provenance::measured});
           record.kernels[0].metrics.push_back({"dram_write_bytes", bytes / 2, "byte", Provenance::measured});
@@ -142,7 +141,7 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
         }
         try {
           store.add_point(id, i, record);
-        } catch (const FileError&) {  // what no file may hold: the others go on
+        } catch (const FileError&) {  // invalid record; continue with the others
         }
       }
       store.finish_run(id, StoredRunState::complete);
@@ -151,13 +150,12 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
   }
 }
 
-// Who reads them
-// ---------------------------------------------------------------------------------------------------------
+// Readers
 
 struct Look {
   const char* name;
   bool window;
-  std::vector<const char*> words;  ///< FILE: the hostile file; OUT/...: a name in a folder for what is written
+  std::vector<const char*> words;  ///< FILE: hostile file; OUT/...: output file.
 };
 
 const Look looks[] = {
@@ -193,7 +191,7 @@ bool steers(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == '\x7f';
 }
 
-/// A cell of a table in which a spreadsheet sees a formula of a text's.
+/// Returns true if a cell would be a formula in a spreadsheet.
 bool has_formula(const std::string& csv) {
   for (const char* formula : {"=HYPERLINK", "@SUM"}) {
     for (const char* before : {"\n", ",", "\n\"", ",\""}) {
@@ -207,7 +205,7 @@ void judge_output(const Look& look, const Outcome& outcome) {
   const std::string_view name = look.name;
   require(std::ranges::none_of(outcome.err, steers), "what is said steers the terminal");
   std::istringstream lines(outcome.err);
-  for (std::string line; std::getline(lines, line) && !name.starts_with("info");) {  // which lists what it skips
+  for (std::string line; std::getline(lines, line) && !name.starts_with("info");) {  // info lists what it skips
     require(line.starts_with("attnscope"), "it says, not in its own name: " + line);
   }
   if (name == "info" || name == "check" || name == "paper" || name == "resume") {
@@ -239,7 +237,7 @@ class Campaign {
     Random random = random_of_case(options_.seed, static_cast<std::uint64_t>(index));
     const TemporaryFolder folder;
     fs::create_directory(folder / trap);
-    ::mkfifo((folder / trap / "a.png").c_str(), 0600);  // who opens it waits for ever
+    ::mkfifo((folder / trap / "a.png").c_str(), 0600);  // opening it blocks forever
     std::ofstream(folder / trap / "run") << "#!/bin/sh\ntouch " << (folder / "ran") << '\n';
     fs::permissions(folder / trap / "run", fs::perms::owner_all);
     const fs::path made = folder / "made";
@@ -271,7 +269,7 @@ class Campaign {
   }
 
  private:
-  /// In a shell that bounds time and memory.
+  /// Runs in a shell that limits time and memory.
   [[nodiscard]] Outcome show(const Look& look, const TemporaryFolder& home, const fs::path& file,
                              const fs::path& out) const {
     const fs::path& program = look.window ? options_.window : options_.program;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends the program at every call that changes a file, fills the disk at every such call, and kills it at random times,
-// in each operation that writes; then looks at what is on the disk. Whatever was printed has to be there, what was
-// there before has to be there still, and doing it again has to give what an undisturbed run gives, with nothing left
-// beside it. A case that fails is kept as it was after the kill.
+// Disturbs each operation that writes files: kills the program at every call that changes a file, fills the disk there,
+// and kills it at random times. Then checks the files: all points that were printed and all earlier data must be
+// present, repeating the operation must give the result of an undisturbed run, and no other files may be left. Files of
+// a failed case are kept as they were after the kill.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,6 @@ class Campaign {
   Campaign(const Options& options, const Fixture& fixture, Account& account)
       : options_(options), fixture_(fixture), account_(account) {}
 
-  /// Disturbs the operation at each of its calls.
   void at_each_call(const Operation& operation, const std::string& how) {
     const TemporaryFolder folder;
     const fs::path work = folder / "work";
@@ -81,7 +80,7 @@ class Campaign {
     std::cout.flush();
   }
 
-  /// Kills operations at random times, as many as were asked for.
+  /// Kills operations at random times; `count` times.
   void at_random(const std::vector<Operation>& operations) {
     std::map<std::string, std::chrono::microseconds> length;
     for (const Operation& operation : operations) length[operation.name] = time_of(operation);
@@ -111,7 +110,7 @@ class Campaign {
   }
 
  private:
-  /// While as many others run as will later.
+  /// Measured with `jobs` concurrent processes, as in the test itself.
   [[nodiscard]] std::chrono::microseconds time_of(const Operation& operation) {
     std::mutex longest;
     std::chrono::microseconds time{};

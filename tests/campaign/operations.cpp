@@ -56,7 +56,7 @@ void require_printed_points(const fs::path& file, const std::string& out, Accoun
   require(printed.empty(), fmt::format("{} points were printed and are lost", printed.size()));
 }
 
-/// Of a file that had a run: it has it still.
+/// Checks that the earlier points of a file are unchanged.
 void require_findings(const fs::path& file, const std::vector<std::string>& wanted) {
   std::vector<std::string> found = findings(file);
   require(found.size() >= wanted.size(), fmt::format("{} of {} earlier points are left", found.size(), wanted.size()));
@@ -155,7 +155,8 @@ Operation copying(bool over_another) {
   return operation;
 }
 
-/// Of three files, two of which have the same run. Runs stand by their start, so points are looked for in any order.
+/// Merges three files, two of which contain the same run. Runs are ordered by start time, so points are compared in any
+/// order.
 Operation merging() {
   const auto file = [](const fs::path& folder) { return folder / "merged.attnscope"; };
   Operation operation;
@@ -169,7 +170,7 @@ Operation merging() {
     require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file is not whole");
   };
   operation.again = [=, words = operation.words](const Fixture& fixture, const fs::path& folder) {
-    fs::remove(file(folder));  // what is there is whole, and would stay
+    fs::remove(file(folder));  // a complete file would be kept
     return words(fixture, folder);
   };
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
@@ -216,7 +217,7 @@ void judge_disturbed(const Fixture& fixture, const Operation& operation, const s
                      const Disturbance& disturbed, Account& account) {
   const TemporaryFolder folder;
   const fs::path work = folder / "work";
-  const fs::path found = folder / "found";  // as the disturbance left it: looking at it plays logs in
+  const fs::path found = folder / "found";  // copy before checking: opening a file applies its journal
   fs::create_directory(work);
   operation.prepare(fixture, work);
   const Outcome outcome = disturbed(folder, operation.words(fixture, work), work);
@@ -226,7 +227,7 @@ void judge_disturbed(const Fixture& fixture, const Operation& operation, const s
     require(outcome.exit_code != -SIGSEGV && outcome.exit_code != -SIGABRT, "it crashed");
     require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
     operation.judge(fixture, work, outcome.out, account);
-    if (outcome.exit_code == 0) operation.judge_again(fixture, work);  // what it says is done is done
+    if (outcome.exit_code == 0) operation.judge_again(fixture, work);  // exit code 0 means complete
     const Outcome again = fixture.run(folder, operation.again(fixture, work));
     require(again.exit_code == 0, "doing it again fails: " + again.err);
     operation.judge_again(fixture, work);
@@ -234,7 +235,7 @@ void judge_disturbed(const Fixture& fixture, const Operation& operation, const s
       const std::string left = entry.path().filename().string();
       require(operation.files.contains(left), left + " is left over");
     }
-  } catch (const std::exception& wrong) {  // Wrong, and whatever opening the files throws
+  } catch (const std::exception& wrong) {  // Wrong, or an exception from opening a file
     account.failed(name, wrong.what(), found);
   }
 }

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The runs of a file, each with its points. Throws Wrong where one is not a GPU's.
+/// Runs of a file with their points. Throws Wrong if a run was not measured on a GPU.
 std::vector<Sweep> sweeps_in(const fs::path& file) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   std::vector<Sweep> sweeps;
@@ -42,7 +42,7 @@ std::vector<Sweep> sweeps_in(const fs::path& file) {
   return sweeps;
 }
 
-/// What an undisturbed point has and this one has not, or has otherwise, but for measured values; empty: nothing.
+/// Differences from the undisturbed point, except for measured values; empty if none.
 std::string differences(const Finding& point, const Finding& wanted) {
   std::string all;
   const auto add = [&](const std::string& words) { all += (all.empty() ? "" : "; ") + words; };
@@ -62,7 +62,7 @@ std::string differences(const Finding& point, const Finding& wanted) {
   return all;
 }
 
-/// A GPU counts the same bytes between SM and L2 each time, and others within what caches and clocks make of it.
+/// SM<->L2 bytes of a GPU are reproducible; other counters depend on caches and clocks.
 bool agree(const std::string& metric, double value, double undisturbed, bool real) {
   if (!real) return value == undisturbed;
   constexpr double tolerance = 0.05;
@@ -72,8 +72,7 @@ bool agree(const std::string& metric, double value, double undisturbed, bool rea
   return std::abs(value - undisturbed) <= tolerance * undisturbed;
 }
 
-/// Of a GPU the median is looked at, for single samples of some microseconds stray: by as much as a clock that has not
-/// risen yet makes.
+/// On a real GPU compares the medians, since single samples of a few microseconds vary with the clock.
 bool takes_as_long(const std::vector<double>& samples, const std::vector<double>& undisturbed, bool real) {
   if (!real) {
     return std::ranges::all_of(
@@ -97,7 +96,7 @@ Words SweepJudge::words(const fs::path& file) const {
 }
 
 SweepJudge::SweepJudge(const GpuOfTests& gpu, Disturbed what, const fs::path& earlier) : gpu_(gpu), what_(what) {
-  const TemporaryFolder fresh;  // nothing is compiled yet
+  const TemporaryFolder fresh;  // without compiled kernels
   const fs::path file = fresh / "whole.attnscope";
   fs::copy_file(earlier, file);
   calls_ = gpu_.calls_of(fresh, words(file));
@@ -171,7 +170,7 @@ void SweepJudge::judge_point(std::size_t index, const Finding& point, const Find
     require(undisturbed != wanted.samples.end() && takes_as_long(samples, undisturbed->second, gpu_.real),
             fmt::format("point {}: {} takes {} ns in the median", index, kernel, summarize(samples)->median));
   }
-  // Without NVML there are none, which a point without them says.
+  // Clock readings may be missing if NVML fails.
   require(!point.clocks || gpu_.real || *point.clocks == wanted.clocks,
           fmt::format("point {} has other clocks", index));
 }

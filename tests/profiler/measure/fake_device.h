@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-/// A device that answers what the test tells it to, and remembers what it was asked.
+/// Device with scripted answers that records its calls.
 class FakeDevice final : public Device {
  public:
   FakeDevice() {
@@ -45,7 +45,7 @@ class FakeDevice final : public Device {
   }
   [[nodiscard]] bool usable() const override { return is_usable; }
 
-  /// Where it counts several points together: as measure(), which leaves out the counters.
+  /// With most_together > 1: like measure(), without counters.
   [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                             const CancelToken& cancel) override {
     PointRecord record = measure(spec, options, cancel);
@@ -55,8 +55,8 @@ class FakeDevice final : public Device {
   [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec&) const override {
     return waiting.size() < most_together;
   }
-  /// Counts the records one after another; what `count_answer` makes of one is what came of it. It, and those behind
-  /// it, are left as they were once the device is lost or the run cancelled.
+  /// Counts the records in order and applies `count_answer` to each. If the device is lost or the run cancelled, the
+  /// remaining records are incomplete.
   [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions&,
                               const CancelToken& cancel) override {
     std::vector<bool> whole(records.size(), false);
@@ -67,7 +67,7 @@ class FakeDevice final : public Device {
       if (count_answer) count_answer(*records[i]);
       whole[i] = true;
       if (is_usable) continue;
-      // As where they share a session: those before it have lost theirs.
+      // The earlier points of the session have lost their counts, too.
       std::fill(whole.begin(), whole.end(), false);
       whole[i] = true;
       return {.whole = whole, .lost_to = i};
@@ -82,9 +82,9 @@ class FakeDevice final : public Device {
   std::vector<PointSpec> prepared;
   std::vector<PointSpec> measured;
   std::vector<MeasureOptions> asked;
-  std::size_t most_together = 1;  ///< points that it counts at once
+  std::size_t most_together = 1;  ///< Maximum number of points per session.
   std::function<void(PointRecord&)> count_answer;
-  std::vector<std::vector<std::int64_t>> sessions;  ///< N of the points that were counted together
+  std::vector<std::vector<std::int64_t>> sessions;  ///< N of the points of each session.
 };
 
 }  // namespace attnscope

@@ -34,7 +34,7 @@ Provenance origin_of(const PointRecord& record, std::string_view key, std::strin
   return value ? value->provenance : Provenance::measured;
 }
 
-// Each kind of launch once, and the whole as its schedule plays them.
+// Simulates each kind of launch once and combines the times by the schedule.
 TEST(SimulatedDevice, PlaysWhatSeveralGpusShare) {
   PointSpec spec{.algorithm = "ring", .problem = {}, .tile = {.br = 128, .bc = 128}};
   spec.problem = {.mask = Mask::causal, .heads_q = 16, .heads_kv = 16, .n_q = 16'384, .n_k = 16'384, .d = 128};
@@ -55,7 +55,7 @@ TEST(SimulatedDevice, PlaysWhatSeveralGpusShare) {
                 value(*record, metric_key::time_median_ns), 1e-6);
     EXPECT_EQ(value(*record, metric_key::l2_sm_bytes), value(*record, metric_key::model_l2_sm_bytes));
   }
-  // Four diagonals and six parts before them, each as it is by itself.
+  // Four diagonal and six earlier blocks, each with its individual traffic.
   EXPECT_EQ(value(contiguous, metric_key::l2_to_sm_bytes),
             4 * value(contiguous, metric_key::l2_to_sm_bytes, "diagonal") +
                 6 * value(contiguous, metric_key::l2_to_sm_bytes, "earlier") +
@@ -74,7 +74,7 @@ TEST(SimulatedDevice, PlaysWhatSeveralGpusShare) {
   EXPECT_EQ(english_text(more.reason), "Needs 9 GPUs; this machine has 8.");
 }
 
-// Naive's launches read and write S and P: at this length the softmax alone is longer than what is played of a launch.
+// At this length the softmax launch alone exceeds the simulator's limit.
 TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
   const PointRecord record = simulate("naive", 16384, 3);
   ASSERT_EQ(record.kernel("softmax")->complete, false);
@@ -95,7 +95,7 @@ TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
                                      metric_key::dram_over_compulsory, metric_key::arithmetic_intensity}) {
     EXPECT_EQ(origin_of(record, key), Provenance::extrapolated) << key;
   }
-  // The closed form, which is what playing the rest would add up to.
+  // From the closed form, which equals a complete simulation.
   for (const std::string_view key :
        {metric_key::l2_to_sm_bytes, metric_key::l2_sm_bytes, metric_key::l2_sm_over_model}) {
     EXPECT_EQ(origin_of(record, key), Provenance::simulated) << key;
@@ -141,7 +141,7 @@ TEST(SimulatedDevice, KeepsHowBusyUnitsAre) {
       << "but for what begins before the one before it has ended";
 }
 
-// The scores fit in the L2: only the first of a plan's launches finds it cold when they are timed together.
+// The scores fit in L2: in sequence, only the first launch starts with a cold L2.
 TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
   const PointRecord record = simulate("naive", 1024, 8);
   double alone = 0;
@@ -187,7 +187,7 @@ TEST(SimulatedDevice, SaysWhoseL2ItPlays) {
   EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_from, "");
 }
 
-/// A measured rate that is half the table's makes what waits for DRAM take twice as long, and is named.
+/// Halving the measured DRAM rate doubles the time of a DRAM-bound kernel, and rates_from names the source.
 TEST(SimulatedDevice, TakesMeasuredRates) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const double table = device_rates(h200).dram_bytes_per_second;

@@ -32,7 +32,7 @@ std::vector<VerifyCase> few_cases(std::size_t count) {
   return cases;
 }
 
-/// Every case of the table; made once.
+/// All cases; computed once.
 const std::vector<VerifyCase>& table() {
   static const auto cases = verify_cases({}, h200(), built_in_algorithms());
   return cases;
@@ -58,7 +58,7 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
                          p.heads_q == 2 && p.heads_kv == 1;
       if (one.spec.algorithm != algorithm->name() || !plain) continue;
       dtypes.insert(p.dtype);
-      if (p.dtype == DType::fp8) continue;  // of one tile and two d
+      if (p.dtype == DType::fp8) continue;  // one tile and two values of d
       ++count;
       shapes.insert({p.n_q, p.n_k});
       kinds.insert(one.inputs);
@@ -66,8 +66,8 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       rasters.insert(tiling_of(one.spec.config()).raster);
       if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
     }
-    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // one for decoding alone
-    if (algorithm->facts().shares_sequence()) continue;          // of two GPUs, see below
+    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // decode only
+    if (algorithm->facts().shares_sequence()) continue;          // needs two GPUs, see below
     EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
     EXPECT_EQ(dtypes.size(), algorithm->facts().dtypes.size());
     EXPECT_EQ(kinds.size(), input_kinds().size());
@@ -121,7 +121,7 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
       const std::string pass = backward ? "bwd " : "";
       const auto with = [&](const char* mask, double dropout) {
         AttentionProblem p = square;
-        // A decoding algorithm has its masks there.
+        // Decode algorithms are tested with the decode shape.
         if (!backward && !can(*algorithm, square)) p = decode;
         p.pass = backward ? Pass::bwd : Pass::fwd;
         p.mask = parse_mask(mask).value();
@@ -165,7 +165,7 @@ TEST(VerifyCases, NamedAlgorithmsOnly) {
 }
 
 TEST(VerifyCases, WhatOneReferenceServesStandsTogether) {
-  // A device keeps the last few references: no problem comes back once as many others were between.
+  // A device caches the last few references: cases that share one must be close together.
   std::list<std::pair<AttentionProblem, InputKind>> kept;
   std::size_t references = 0;
   for (const VerifyCase& one : table()) {
@@ -221,7 +221,7 @@ TEST(RunVerify, EachDispositionHasItsOutcome) {
   EXPECT_EQ(text(results[1].reason), "why");
   EXPECT_EQ(results[2].outcome, VerifyOutcome::skip);
   EXPECT_EQ(results[3].outcome, VerifyOutcome::pass);
-  EXPECT_EQ(results[4].outcome, VerifyOutcome::skip);  // ok, but nobody looked at the output: that is no pass
+  EXPECT_EQ(results[4].outcome, VerifyOutcome::skip);  // ok without a checked output is not a pass
   EXPECT_EQ(results[5].outcome, VerifyOutcome::fail);
 }
 
@@ -242,7 +242,7 @@ TEST(RunVerify, MeasuresOnceUncountedWithTheCasesInputs) {
 
 TEST(RunVerify, PreparesEachKernelOnceForAllInputs) {
   FakeDevice device;
-  const std::vector<VerifyCase> cases = few_cases(21);  // one shape: seven kinds of inputs, three tiles
+  const std::vector<VerifyCase> cases = few_cases(21);  // one shape: seven input kinds, three tiles
   (void)run_verify(device, cases, {}, {}, CancelToken{});
   EXPECT_EQ(device.measured.size(), 21U);
   EXPECT_EQ(device.prepared.size(), 3U);

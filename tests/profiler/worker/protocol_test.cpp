@@ -136,7 +136,7 @@ std::vector<Event> events() {
   };
 }
 
-// Every member has another value than its default, so that an equal line has all of them.
+// Every member differs from its default, so that equal lines prove that all members are read.
 TEST(Protocol, EventsReadBackWhole) {
   std::set<std::size_t> kinds;
   for (const Event& event : events()) {
@@ -219,7 +219,7 @@ TEST(Protocol, WhatIsNoEventIsAnError) {
   }
 }
 
-// One wrong value costs its point and no other.
+// An invalid value affects only its own point.
 TEST(Protocol, ARecordThatCannotBeReadIsACrashedPoint) {
   std::string line = to_json_line(RecordEvent{.id = "3", .records = {full_record(), full_record()}});
   for (const auto& [from, to] : {std::pair{R"("registers":168)", R"("registers":1680000000000)"},

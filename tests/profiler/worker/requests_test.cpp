@@ -67,7 +67,7 @@ TEST(Requests, WhatTheDeviceCannotRunIsAPointAllTheSame) {
 }
 
 TEST(Requests, ALineForAPointAsksForExactlyThatPoint) {
-  // Without a knob the algorithm's own choice is meant, whatever the table of tiles has for the problem.
+  // An unset knob means the algorithm's default, not the value in the table of tiles.
   const PointSpec spec{.algorithm = "fa2",
                        .problem = {.dtype = DType::bf16,
                                    .pass = Pass::bwd,

@@ -160,7 +160,7 @@ TEST_F(Runner, ALostDeviceEndsTheRunAfterItsPoint) {
   EXPECT_EQ(outcome.counts.done, 1U);
 }
 
-// ---- Devices that count several points together -------------------------------------------------------------------
+// Devices that count several points together.
 
 class RunnerTogether : public Runner {
  protected:
@@ -234,7 +234,7 @@ TEST_F(RunnerTogether, ACounterlessPointOfASessionIsNoOthersMatter) {
 }
 
 TEST_F(RunnerTogether, ADeviceLostInASessionIsThatPointsFaultAndTheOthersAreMeasuredAgain) {
-  // Points 5 and 9 cost the device each time they are counted, in whatever company.
+  // Counting points 5 or 9 loses the device every time.
   device.count_answer = [&, count = device.count_answer](PointRecord& record) {
     const std::int64_t n = record.spec.problem.n_q;
     if (n == 64 * 6 || n == 64 * 10) {
@@ -288,7 +288,7 @@ TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
   EXPECT_EQ(outcome.counts.done, 4U);
 }
 
-// Another point had ended badly before, of itself.
+// Another point crashed before without losing the device.
 TEST_F(RunnerTogether, ThePointThatCostTheDeviceIsNamedWhateverBecameOfIt) {
   device.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q != 64 * 5) return;
@@ -332,7 +332,7 @@ TEST_F(Runner, AnObserversExceptionPassesThrough) {
   EXPECT_EQ(device.measured.size(), 1U);
 }
 
-/// Three points in rounds, on a device that answers each round otherwise.
+/// Three points in several rounds; the device's answers may differ per round.
 class RunnerInRounds : public Runner {
  protected:
   RunOutcome run_rounds(int count, std::vector<DoneBefore> done = {}) {
@@ -345,7 +345,7 @@ class RunnerInRounds : public Runner {
     return run_sweep(plan, device, {}, {.count = count, .seed = 7}, std::move(done), observer, cancel);
   }
 
-  /// What a run measures that nothing disturbs.
+  /// Expected order of an undisturbed run.
   std::vector<std::pair<int, std::size_t>> undisturbed(int count) const {
     std::vector<std::pair<int, std::size_t>> all;
     for (int round = 0; round < count; ++round) {
@@ -375,7 +375,7 @@ TEST_F(RunnerInRounds, EachRoundMeasuresAllPointsInAnOrderOfItsOwn) {
     EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4, 5));
   }
   EXPECT_EQ(orders.size(), 4U);
-  // What another program's run went on from would be another order: this one is for good.
+  // A resumed run depends on this order; it must never change.
   EXPECT_THAT(round_order(6, 1, {.count = 4, .seed = 7}), ElementsAre(5, 4, 0, 3, 2, 1));
   EXPECT_THAT(round_order(3, 0, {.count = 1, .seed = 7}), ElementsAre(0, 1, 2)) << "one round is the plan's order";
 }

@@ -22,7 +22,7 @@ TEST(SshTarget, HostAndDevice) {
   EXPECT_EQ(whole->word(), "ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
 }
 
-// Each would be an option of ssh, more than a word to a shell, a hop of a hop, or nothing.
+// Options of ssh, shell syntax, nested targets or empty names.
 TEST(SshTarget, WhatIsNoNameIsRefused) {
   for (const char* word :
        {"ssh:", "ssh:-oProxyCommand=touch", "ssh:a b", "ssh:a;reboot", "ssh:a$(reboot)", "ssh:a/", "ssh:a/0;reboot",

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Twelve points in four groups, on devices that the tests make fail.
+/// Twelve points in four groups, on devices with scripted failures.
 class Supervisor : public ::testing::Test, public RecordSink {
  protected:
   static constexpr std::size_t points = 12;
@@ -86,7 +86,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
     return supervise(devices, shared, options, *this, observer, cancel);
   }
 
-  /// The devices that measured a group.
+  /// Devices that measured points of a group.
   std::set<std::size_t> devices_of(const Places& group) {
     std::set<std::size_t> found;
     for (const auto& [key, device] : measured) {
@@ -104,7 +104,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
   bool comes_back = true;
   std::function<void(std::size_t, FakeDevice&, PointRecord&)> answer;
   std::function<void(std::size_t, std::size_t)> on_point;
-  std::map<std::pair<std::size_t, int>, std::size_t> measured;  ///< place, round: the device
+  std::map<std::pair<std::size_t, int>, std::size_t> measured;  ///< Device by (place, round).
   std::map<std::size_t, Disposition> dispositions;
   std::vector<std::string> losses;
   std::size_t builds = 0;
@@ -146,8 +146,7 @@ TEST_F(Supervisor, a_group_that_was_begun_goes_on_where_it_was_begun) {
 
 TEST_F(Supervisor, a_device_takes_what_has_the_inputs_that_it_made) {
   shared.bundles = {0, 1, 0, 1};
-  // Neither goes on to its third point, or ends its sixth, before the other has begun as many: none has nothing to do
-  // while the other has a group to spare.
+  // Keeps both devices in step, so that neither runs out of groups while the other has one to spare.
   std::array<std::atomic<int>, 2> begun{};
   answer = [&](std::size_t d, FakeDevice&, PointRecord&) {
     const int mine = ++begun.at(d);
@@ -191,7 +190,7 @@ TEST_F(Supervisor, a_lost_devices_group_begins_anew_elsewhere_and_nothing_else_d
   std::atomic<bool> lost = false;
   answer = [&](std::size_t d, FakeDevice& device, PointRecord& record) {
     if (d == 0) return lost.wait(false);
-    if (place_of(record.spec) % 3 != 1) return;  // the second point of the group
+    if (place_of(record.spec) % 3 != 1) return;  // the second point of each group
     record.disposition = Disposition::crashed;
     device.is_usable = false;
     lost = true;
@@ -256,7 +255,7 @@ TEST_F(Supervisor, a_device_that_only_loses_itself_is_given_up) {
     record.disposition = Disposition::crashed;
     device.is_usable = false;
   };
-  // All on device 1, which is lost at each of twelve points.
+  // All groups belong to device 1, which is lost at each point.
   shared.begun_on.assign(4, 1);
   add_devices(2);
   EXPECT_TRUE(run().complete) << "device 0 has measured what was left";

@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 
 constexpr const char* version = "1.2.3";
 
-/// A worker in the same thread: what is sent is answered at once, and the answers wait to be received.
+/// In-process worker: answers each request immediately and queues the answers.
 class Wire {
  public:
   explicit Wire(Device& device) : loop_(device, [this](const Event& event) { lines.push_back(to_json_line(event)); }) {
@@ -49,17 +49,17 @@ class Wire {
   std::deque<std::string> lines;
   std::vector<std::string> asked;
   std::vector<std::string> cancelled;
-  bool silent = false;  ///< requests are not answered
-  bool cut = false;     ///< nothing is left of the link
+  bool silent = false;  ///< Requests are not answered.
+  bool cut = false;     ///< The link is closed.
   bool abandoned = false;
-  std::string flood;  ///< said again and again where there is nothing else
+  std::string flood;  ///< Line that is received repeatedly when no other is queued.
   CancelToken cancel;
 
  private:
   WorkerLoop loop_;
 };
 
-/// Waits in no time: its clock advances by the patience of each wait.
+/// Waits take no time: the clock advances by the patience of each wait.
 class WireLink : public Link {
  public:
   explicit WireLink(Wire& wire) : wire_(wire) {}
@@ -88,11 +88,11 @@ class WireLink : public Link {
   std::chrono::milliseconds waited_{0};
 };
 
-/// One that runs.
+/// A feasible point.
 PointSpec plain(std::int64_t n) {
   return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
 }
-/// With knobs of both kinds.
+/// A point with a numeric and a text knob.
 PointSpec point_of(std::int64_t n) {
   PointSpec spec = plain(n);
   spec.knobs.set("warps", std::int64_t{8});
@@ -130,7 +130,7 @@ TEST_F(WorkerDevice, DeviceIsTheOneThere) {
   EXPECT_EQ(device->free_bytes(), limits.dram_bytes);
 }
 
-// A counter that is no number would be zero bytes at the other end: it costs its point, and no other.
+// NaN must not become zero bytes on the other side: only this point fails.
 TEST_F(WorkerDevice, ANumberThatIsNoneIsNoResult) {
   there.answer = [](PointRecord& record) {
     if (record.spec.problem.n_q == 256)
@@ -163,7 +163,7 @@ TEST_F(WorkerDevice, PointsAreCountedTogetherThere) {
   EXPECT_EQ(there.prepared.size(), 4U);
 }
 
-// The worker measures while the records of a count are on their way; nothing is measured twice for it.
+// The worker measures the next point while the counted records are in transit; no point is measured twice.
 TEST_F(WorkerDevice, TheNextPointIsAskedForWithACount) {
   there.most_together = 4;
   SweepPlan plan;
@@ -179,7 +179,7 @@ TEST_F(WorkerDevice, TheNextPointIsAskedForWithACount) {
               ElementsAre("prepare", "measure", "count", "measure", "measure", "count", "measure", "count"));
 }
 
-// The point that was in flight is no result: whoever goes on measures it again.
+// The point in flight has no result and is measured again.
 TEST_F(WorkerDevice, ALostLinkLosesThePointInFlightAlone) {
   there.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q == 1024) wire.cut = true;
@@ -262,7 +262,7 @@ TEST_F(WorkerDevice, WhatIsAskedWithoutATokenEndsWithTheSession) {
   EXPECT_THAT(other.cancelled, ElementsAre("1"));
 }
 
-// A line that could not be read there is of the request that waits for its answer.
+// A refusal without id belongs to the pending request.
 TEST_F(WorkerDevice, ARefusalWithoutANumberEndsTheWait) {
   wire.silent = true;
   wire.lines.push_back(
@@ -322,7 +322,7 @@ TEST_F(WorkerDevice, AFloodOfOtherLinesIsNoAnswer) {
   }
 }
 
-// A process of this machine ends of what it runs: the point is its end, and is not measured again.
+// If a local process ends, the point in flight has crashed and is not measured again.
 TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
   const auto opened_again = [&](Wire& other) {
     auto opened = open_worker_device(std::make_unique<WireLink>(other), "it", version, built_in_algorithms(), cancel,
@@ -378,7 +378,7 @@ TEST_F(WorkerOpening, AnotherVersionIsRefusedByName) {
   EXPECT_EQ(opened.error().words, version);
 }
 
-/// Another build, of which any version will do.
+/// A worker of another build; any version is accepted.
 std::unique_ptr<Device> another_build(Wire& wire, const CancelToken& cancel) {
   auto opened =
       open_worker_device(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), cancel);
