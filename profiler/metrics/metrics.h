@@ -62,7 +62,7 @@ inline constexpr double dram_count_spread = 0.01;
 [[nodiscard]] std::string metric_title(std::string_view key);
 /// Value with its unit. Shared and local memory print as capacities, other bytes as traffic.
 [[nodiscard]] std::string metric_text(const MetricValue&);
-/// By either of its counter's names; nullptr for a counter that the table does not have.
+/// Finds by `counter` or `counter_cc12`; nullptr for an unknown counter.
 [[nodiscard]] const Metric* find_counter(std::string_view counter);
 
 namespace metric_key {

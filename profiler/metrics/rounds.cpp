@@ -44,7 +44,7 @@ void sum_up_kernels(PointRecord& point) {
     kernel.metrics.clear();
     kernel.samples_ns.clear();
   }
-  std::vector<std::vector<std::vector<double>>> values(point.kernels.size());  // by kernel and metric
+  std::vector<std::vector<std::vector<double>>> values(point.kernels.size());  // indexed by kernel and metric
   for (const RoundRecord& round : point.rounds) {
     for (const KernelRecord& of_round : round.kernels) {
       KernelRecord named;

@@ -170,7 +170,7 @@ class Expansion {
   std::vector<AxisKind> kinds_;
   CacheState cache_;
   const std::function<bool()>& cancelled_;
-  LongestN longest_;  // of the current grid
+  LongestN longest_;  // largest N of the current grid
   std::unordered_set<std::string> seen_;
   std::vector<PointSpec> points_;
 };

@@ -118,7 +118,7 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
   if (!field.parts.empty()) return encode_fields(table, field.parts, value);
   if (field.role != FieldRole::knob) return encode_fields(table, std::array{field.name}, value);
   const PointColumns::KnobsColumn& given = table.points().knobs();
-  std::vector<std::string> texts;  // by knobs code; several codes can have equal text
+  std::vector<std::string> texts;  // indexed by knobs code; several codes can have equal text
   PointSpec spec;
   for (const Knobs& knobs : given.values()) {
     spec.knobs = knobs;

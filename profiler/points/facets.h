@@ -47,7 +47,7 @@ inline constexpr std::string_view device_facet_key = "device";
 /// An axis of a plot: a facet with the fields or the knob that it covers.
 struct PointAxis {
   FacetPtr facet;
-  std::vector<std::string> names = {};  ///< of the covered fields, or the knob; empty for the device
+  std::vector<std::string> names = {};  ///< names of the covered fields or the knob; empty for the device
   bool number = false;                  ///< values are numbers, in FacetValue::order
 
   [[nodiscard]] const std::string& key() const { return facet->key; }

@@ -42,7 +42,7 @@ void PointTable::find_tiles() {
   const FieldColumn& br = points_->field("br");
   const FieldColumn& bc = points_->field("bc");
   const PointColumns::KnobsColumn& knobs = points_->knobs();
-  std::vector<std::string> told;  // by the code of the knobs
+  std::vector<std::string> told;  // knob text, indexed by knobs code
   for (const Knobs& each : knobs.values()) told.push_back(describe(each));
   using Tile = std::tuple<std::int64_t, std::int64_t, std::string_view, std::uint32_t>;
   std::map<Tile, std::uint32_t> codes;

@@ -38,7 +38,7 @@ class ProblemFilter {
   /// Chooses a value by id; later facets without an explicit choice are recomputed. An empty id resets the facet to
   /// automatic.
   void choose(std::size_t facet, std::string_view id);
-  /// The next update() takes what it would take of these rows alone; choices by hand hold.
+  /// Makes the next update() recompute automatic choices; explicit choices are kept.
   void forget_taken();
   /// Id of the explicit choice, even if it is not available; empty if automatic.
   [[nodiscard]] const std::string& chosen(std::size_t facet) const { return chosen_[facet]; }

@@ -22,7 +22,7 @@ using RowKey = std::function<std::uint64_t(Row)>;
 [[nodiscard]] RowKey key_of_field(const PointTable&, std::string_view field);
 /// All knobs, by their text.
 [[nodiscard]] RowKey key_of_knobs(const PointTable&);
-/// One knob's value, where it has none that of an empty text.
+/// One knob; a missing knob equals an empty text.
 [[nodiscard]] RowKey key_of_knob(const PointTable&, std::string_view name);
 /// Device name.
 [[nodiscard]] RowKey key_of_device(const PointTable&);

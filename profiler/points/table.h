@@ -67,7 +67,7 @@ struct Table {
 /// Shortest exact text; empty for no value and for NaN or infinity.
 [[nodiscard]] std::string raw_text(std::optional<double> value);
 
-/// A table in the making, of which each row is a line of its own kind.
+/// Builds a table with one object of type `Line` per row.
 template <class Line>
 class TableOf {
  public:

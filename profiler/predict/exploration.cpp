@@ -33,13 +33,13 @@ MemoryMap named_parts(const KernelModel& kernel, OnChipPlace place, int blocks) 
   return map;
 }
 
-/// `limits` with the padding in what the system takes.
+/// `limits` has the padding added to the reserved shared memory.
 MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding, int blocks) {
   MemoryMap map = named_parts(kernel, OnChipPlace::shared, blocks);
   map.sm_bytes = limits.shared_bytes_per_sm;
   map.block_limit = limits.shared_bytes_per_block + limits.shared_bytes_reserved - padding;
   map.block_bytes = shared_bytes_taken(limits, kernel.footprint());
-  // Static shared memory is no part of what a launch asks for.
+  // Static shared memory is not part of dynamic_shared_bytes.
   append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - bytes_held(map)});
   append(map, {.kind = SpanKind::padding, .bytes = padding});
   append(map, {.kind = SpanKind::reserved, .bytes = map.block_bytes - bytes_held(map)});
@@ -87,7 +87,7 @@ void add(std::vector<OperandTraffic>& sums, const OperandTraffic& operand) {
   }
 }
 
-/// Where the padded block is more than a block can have.
+/// Returns a refusal if a padded block exceeds the shared memory limit per block.
 std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceLimits& limits, std::int64_t padding) {
   for (const KernelModel& kernel : model.kernels) {
     const std::int64_t needed = kernel.dynamic_shared_bytes + padding;
@@ -102,8 +102,8 @@ std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceL
   return std::nullopt;
 }
 
-/// One block of each kernel where only room on chip is wanting: the model is asked of the GPU that has just enough of
-/// it, for in more a kernel may choose to take more.
+/// Returns one block per kernel if only on-chip memory is too small. Models the smallest sufficient shared memory
+/// (binary search), because with more a kernel may choose a larger configuration.
 std::vector<ExploredKernel> overrunning(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
                                         std::int64_t padding) {
   constexpr std::int64_t times = 64;
@@ -162,7 +162,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   Exploration result;
   result.point = point;
   result.device = device.name;
-  // What the system takes with each block decides residency alone, wherever it is asked for.
+  // Reserved shared memory affects only residency, so the padding is added there.
   DeviceLimits limits = device;
   limits.shared_bytes_reserved += point.padding_bytes;
   const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
@@ -216,7 +216,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
 
 bool is_quick(const AttentionProblem& problem) {
   constexpr std::int64_t few_entries = 8;
-  constexpr int few_gpus = 8;  // each waits for each: a schedule grows with their square
+  constexpr int few_gpus = 8;  // schedules grow quadratically with the number of GPUs
   if (problem.gpus > few_gpus) return false;
   return !problem.mask.sparse() && (!problem.mask.padded() || problem.batch <= few_entries);
 }

@@ -24,23 +24,23 @@
 namespace attnscope::analysis {
 namespace {
 
-/// One line of the table of figures.
+/// One row of the values table.
 struct Figure {
-  std::string_view unit;  ///< a unit of the metrics table, "capacity" (bytes of a memory) or "flop"
+  std::string_view unit;  ///< unit of the metrics table, "capacity" or "flop"
   Saying label = nullptr;
   Saying help = nullptr;
   Better better = Better::neither;
   double (*value)(const Exploration&) = nullptr;  ///< pre: no refusal
-  /// What a device gave of the same; null: nothing is.
+  /// Measured counterpart; null: none.
   std::optional<MetricValue> (*measured)(const PointRecord&) = nullptr;
-  bool of_several_gpus = false;  ///< said of these alone
+  bool of_several_gpus = false;  ///< shown for several GPUs only
 };
 
 const ExploredKernel& main_kernel(const Exploration& e) {
   return e.kernels[e.longest()];
 }
 
-/// Returns 0 for a kernel without stated registers: its occupancy is unknown.
+/// Returns 0 if the kernel's registers are unknown, because its occupancy then is, too.
 double on_an_sm(const Exploration& e, double value) {
   return main_kernel(e).registers_per_thread > 0 ? value : 0;
 }
@@ -50,7 +50,7 @@ std::optional<MetricValue> measured(const PointRecord& point) {
   return evaluate(key, point);
 }
 
-// One line a figure; clang-format would make five of each.
+// One row per value; clang-format would split each into five lines.
 // clang-format off
 constexpr std::array figures{
     Figure{"ns", said<say::explorer::time>, said<say::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
@@ -74,7 +74,6 @@ constexpr std::array figures{
 };
 // clang-format on
 
-/// A cell and its comparison with what is pinned.
 struct JudgedCell {
   Cell cell;
   Tone tone = Tone::plain;
@@ -86,7 +85,7 @@ struct Line {
   std::vector<JudgedCell> cells;
 };
 
-/// "+12%", "−8%", "×2.1": how far a value is from the pinned one.
+/// "+12%", "−8%", "×2.1": relative difference from the pinned value.
 std::string distance(double ratio) {
   constexpr double far = 2;
   if (ratio >= far || ratio <= 1 / far) return fmt::format("×{}", number_text(ratio));
@@ -97,7 +96,7 @@ std::string distance(double ratio) {
 std::optional<double> value_of(const Figure& figure, const Exploration& e) {
   if (e.refusal || (figure.of_several_gpus && e.point.spec.problem.gpus == 1)) return std::nullopt;
   const double value = figure.value(e);
-  // A kernel that states no time or bytes has 0 here.
+  // Kernels without a time or byte model have 0 here.
   return value == 0 && !e.predicts_time ? std::nullopt : std::optional(value);
 }
 
@@ -131,7 +130,7 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
   return judged;
 }
 
-/// The fields and knobs in which the configurations differ, in the order of their tables; padding last.
+/// Fields and knobs in which the configurations differ, in table order; padding last.
 void add_choices(std::vector<Line>& lines, std::span<const ExploredColumn> columns, const Registry& registry) {
   const auto add = [&](const Message& label, const auto& text_of) {
     Line line{.label = text(label), .help = text(say::explorer_page::chosen_help{}), .cells = {}};

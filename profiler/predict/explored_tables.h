@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of what the model says of configurations: the figures of one, beside those of a pinned one, and its bytes by
-// matrix.
+// Tables of modeled configurations: values of one, compared with a pinned one, and bytes by matrix.
 #pragma once
 
 #include <optional>
@@ -13,21 +12,19 @@
 
 namespace attnscope::analysis {
 
-/// One configuration of a comparison.
 struct ExploredColumn {
   std::string title = {};
   std::string help = {};
   const Exploration* exploration = nullptr;
-  const PointRecord* measured = nullptr;  ///< stands where nothing is predicted; null: nothing was measured
+  const PointRecord* measured = nullptr;  ///< shown where there is no prediction; null: not measured
 };
 
-/// First the choices in which the configurations differ, then a row for each figure. Those of the first are compared
-/// with the pinned ones; better or worse only where both are of one problem.
+/// Rows for the fields in which the configurations differ, then one per modeled value. Values of `now` are compared
+/// with the pinned ones, and rated better or worse only if both have the same problem.
 [[nodiscard]] Table figures_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned,
                                   const Registry&);
 
-/// The bytes of each matrix between SM and L2, their sum, and what DRAM sees; no row where the configuration does not
-/// run.
+/// SM<->L2 bytes per matrix, their sum, and DRAM bytes. Empty if the configuration is infeasible.
 [[nodiscard]] Table operands_table(const Exploration&);
 
 }  // namespace attnscope::analysis

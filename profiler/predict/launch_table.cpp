@@ -77,7 +77,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   return numbers;
 }
 
-/// What `--why` counted of the launch, for tests/gpu/fit_use.py; 0 where nobody did.
+/// --why counters of the launch for tests/gpu/fit_use.py; 0 if not counted.
 Numbers counted_of(const PointRecord& record, std::string_view kernel) {
   const bool of_kernel = uses_are_of_kernel(record, kernel);
   const auto of = [&](std::string_view metric) {
@@ -90,7 +90,7 @@ Numbers counted_of(const PointRecord& record, std::string_view kernel) {
           {"counted_shared_pct", of("shared_utilization_pct")}};
 }
 
-/// "times*blocks:steps:rounds:squares,...;...": turns, each of runs of blocks.
+/// "times*blocks:steps:rounds:squares,...;...": turns of block runs.
 std::string words_of(const BlockOrder& order) {
   std::string words;
   for (const BlockTurn& turn : order) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every measured launch with what its time is predicted from.
+// Table of measured launches with the inputs of their time prediction.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace attnscope::analysis {
 
-/// A point, and the GPU that it was measured on.
+/// A point and the GPU that measured it.
 struct MeasuredOn {
   const PointRecord* record = nullptr;
   const DeviceLimits* limits = nullptr;
-  DeviceRates rates;  ///< that times are predicted with
+  DeviceRates rates;  ///< used to predict times
 };
 
-/// A row for each timed launch of the points: what it is, its median time, its load on the device, the device's rates
-/// and the kernel's constants. tests/gpu/fit_times.py fits the latter.
+/// One row per timed launch: identification, median time, load on the device, device rates and kernel constants.
+/// tests/gpu/fit_times.py fits the constants.
 [[nodiscard]] Table launch_table(std::span<const MeasuredOn>, const CancelToken&);
 
 }  // namespace attnscope::analysis

@@ -10,7 +10,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// One line a metric. Pre: no refusal, so that there is a kernel.
+/// Modeled value of a metric. Pre: the configuration is feasible.
 struct ModelOf {
   std::string_view metric;
   double (*value)(const Exploration&) = nullptr;
@@ -24,7 +24,7 @@ double per_second(double amount, double ns) {
   return ns > 0 ? amount / ns * 1e9 : 0;
 }
 
-/// Of a kernel whose registers nobody stated it is not known: 0.
+/// Returns 0 if the kernel's registers are unknown.
 double occupancy(const Exploration& e) {
   return longest(e).registers_per_thread > 0 ? longest(e).occupancy.warps_pct : 0;
 }

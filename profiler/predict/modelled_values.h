@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What theory says of points, metric by metric: what a measured value is divided by.
+// Modeled values of points by metric, for measured/modeled ratios.
 #pragma once
 
 #include <map>
@@ -12,24 +12,23 @@
 
 namespace attnscope::analysis {
 
-/// Whether theory has a value of that metric: a closed form, an estimate of DRAM bytes, a predicted time, or what
-/// follows from these.
+/// Returns true if the model has a value for the metric: closed-form bytes, estimated DRAM bytes, predicted time, or
+/// values derived from these.
 [[nodiscard]] bool has_model(std::string_view metric);
 
-/// Of the points of one table, which has to outlive it; what is worked out of a point is kept.
+/// Modeled values of one table's points, cached per point. The table must outlive it.
 class ModelledValues {
  public:
   explicit ModelledValues(const PointTable& table) : table_(table) {}
-  /// In the metric's unit, on the device of the point's run. Nothing without a
-  /// model of the metric or the algorithm, for a tile that is not stated or does not run there, and under masks whose
-  /// squares are counted (is_quick()).
+  /// Returns the value in the metric's unit, for the device of the point's run. Empty if the metric or algorithm has no
+  /// model, the tile is unknown or infeasible, or the problem is slow to model (is_quick()).
   [[nodiscard]] std::optional<double> at(Row row, std::string_view metric);
 
  private:
   [[nodiscard]] const Exploration* exploration_of(Row row);
 
   const PointTable& table_;
-  std::map<Row, std::unique_ptr<const Exploration>> known_;  ///< null: theory says nothing of it
+  std::map<Row, std::unique_ptr<const Exploration>> known_;  ///< null: no model for this point
 };
 
 }  // namespace attnscope::analysis

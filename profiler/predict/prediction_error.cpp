@@ -27,7 +27,7 @@ PointSpec problem_alone(const PointSpec& spec) {
   return problem;
 }
 
-/// One value of a point, on both sides.
+/// A measured and a predicted value.
 struct Pair {
   double measured = 0;
   double predicted = 0;
@@ -43,8 +43,8 @@ std::optional<Pair> pair_of(std::string_view metric, const PredictedPoint& point
 
 struct JudgedPoint {
   const PredictedPoint* point = nullptr;
-  std::string problem;  ///< with the device and the algorithm: the points of a map share it
-  std::string tile;     ///< with all else that the point is known by
+  std::string problem;  ///< device, algorithm and problem; equal for the points of a map
+  std::string tile;     ///< identity of the whole point
   std::optional<Pair> dram;
   std::optional<Pair> time;
 };
@@ -60,7 +60,7 @@ JudgedPoint judge(const PredictedPoint& point) {
           .time = pair_of(metric_key::time_median_ns, point, 0)};
 }
 
-/// Linear interpolation between order statistics. Pre: values.
+/// Linear interpolation between order statistics. Pre: `values` is not empty.
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
   const double place = share * static_cast<double>(values.size() - 1);
@@ -93,8 +93,8 @@ std::optional<ErrorRow> errors_of(const Points& points, std::optional<Pair> Judg
   return row;
 }
 
-/// Of one problem, each tile once. Of runs that share a tile the one with the most tiles counts, and others beside it
-/// that share none with it: what two runs timed is not counted twice.
+/// Returns each tile of a problem once. Takes the run with the most tiles and further runs that share no tile with it,
+/// so that pairs measured in two runs are not counted twice.
 Points distinct_tiles(const Points& points) {
   using Tiles = std::map<std::string_view, const JudgedPoint*>;
   std::map<std::string_view, Tiles> runs;
@@ -156,7 +156,7 @@ std::string_view to_string(Half half) {
 }
 
 Half half_of(const PointSpec& spec) {
-  // FNV-1a over what the problem is known by, which later fields leave as it is.
+  // FNV-1a of the problem's identity, which new fields do not change.
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const char c : identity_text(problem_alone(spec))) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;

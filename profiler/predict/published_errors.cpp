@@ -72,7 +72,7 @@ const PublishedErrors& published_errors(std::string_view gpu) {
 }
 
 double published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
-  constexpr std::size_t enough_points = 20;  // of fewer the 95th of 100 is not known
+  constexpr std::size_t enough_points = 20;  // fewer points do not determine the 95th percentile
   double of_few = 0;
   double of_all = 0;
   for (const ErrorRow& error : table.rows) {

@@ -20,7 +20,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// F and B, and what follows from them.
+/// Sets attention_rate (F), link_rate (B) and hides_from.
 void add_rates(const PointTable& table, SharedPoint& point) {
   const AttentionProblem& p = point.spec.problem;
   const Algorithm* const algorithm = table.algorithms().find(point.spec.algorithm);
@@ -91,7 +91,7 @@ Message link_words(const LinkRate& link, bool measured) {
 
 namespace {
 
-/// Omits length, GPUs, order and tile: they are separate columns.
+/// Problem without length, GPUs, order and tile, which have their own columns.
 std::string problem_of(const SharedPoint& point) {
   const AttentionProblem& p = point.spec.problem;
   const std::string heads =
@@ -115,7 +115,7 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
       return Cell{.text = people ? text_of(*value) : raw_text(value), .number = value, .row = point.row};
     });
   };
-  // Under a title that is shorter than the metric's own.
+  // Column of a metric with a shorter title.
   const auto metric = [&](std::string_view key, const Message& title) {
     const Metric& known = *find_metric(key);
     add(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What theory says of a point: bytes, geometry, feasibility and time.
+// Model values of a point: bytes, launch geometry, feasibility and time.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace attnscope::analysis {
 
-/// Every number of a point's theory; absent ones empty.
+/// One row of model values; unknown ones are empty.
 struct Theory {
-  std::string kernel;  ///< "all": of the whole point
+  std::string kernel;  ///< "all": the whole point
   std::string grid = {};
   std::string block = {};
   std::string reason = {};
@@ -24,13 +24,13 @@ struct Theory {
   bool feasible = false;
   std::optional<Traffic> traffic = {};
   std::optional<double> predicted_ns = {};
-  std::optional<LaunchTime> time = {};  ///< of one measured kernel
-  std::int64_t runs = 1;                ///< of several GPUs: how often it is launched by all of them
+  std::optional<LaunchTime> time = {};  ///< only for a single measured kernel
+  std::int64_t runs = 1;                ///< number of launches on all GPUs together
   std::optional<ScheduleTimes> sharing = {};
   std::int64_t link_bytes = 0;
 };
 
-/// A row for the point, and one for each of several kernels. Pre: the algorithm is a known one.
+/// Returns a row for the point and, if it has several kernels, one for each. Pre: the algorithm is registered.
 [[nodiscard]] std::vector<Theory> theory_of(const PointSpec&, const DeviceLimits&, const DeviceRates&);
 
 }  // namespace attnscope::analysis

@@ -21,7 +21,7 @@ Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) 
   return kept;
 }
 
-/// The rule's, with its sides named by what they are for.
+/// The paper's rule in terms of outer and inner side.
 class Rule {
  public:
   Rule(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config, const DeviceLimits& device)
@@ -36,7 +36,7 @@ class Rule {
     return shape(static_cast<int>(paper.bc), static_cast<int>(paper.br));
   }
 
-  /// The one that runs with at most so much shared memory.
+  /// Largest tile of the rule that is feasible with `m_bytes` of shared memory.
   [[nodiscard]] std::optional<Config> config(std::int64_t m_bytes) const {
     for (int outer = most_outer(m_bytes); outer >= step; outer -= step) {
       const TileShape tile = with_outer(outer);
@@ -45,7 +45,7 @@ class Rule {
     return std::nullopt;
   }
 
-  /// Why the next larger tile that the rule asks for with all that the device has is not run there.
+  /// Why the next larger tile of the rule is infeasible with all of the device's shared memory.
   [[nodiscard]] std::optional<Refusal> held_back(const TileShape& chosen) const {
     const int next = outer_of(chosen) + step;
     if (next > most_outer(device_.shared_bytes_per_block)) return std::nullopt;
@@ -56,7 +56,7 @@ class Rule {
   [[nodiscard]] TileShape shape(int outer, int inner) const {
     return outer_ == TileSide::bc ? TileShape{.br = inner, .bc = outer} : TileShape{.br = outer, .bc = inner};
   }
-  /// The rule's tile with so many rows there.
+  /// Tile of the rule with outer side `outer`.
   [[nodiscard]] TileShape with_outer(int outer) const {
     return tile_of_memory(4 * problem_.d * outer, problem_.d, outer_);
   }
@@ -84,7 +84,7 @@ double tile_distance(const TileShape& a, const TileShape& b) {
   const auto logarithm = [](int of, int over) { return std::log(static_cast<double>(of) / over); };
   const double rows = logarithm(a.br, b.br);
   const double keys = logarithm(a.bc, b.bc);
-  return std::sqrt(rows * rows + keys * keys);  // hypot() of glibc 2.35 would bind the command line to that
+  return std::sqrt(rows * rows + keys * keys);  // not std::hypot: it would require glibc 2.35
 }
 
 std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
@@ -150,7 +150,7 @@ std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionPro
   result.asked = rule.asked(result.m_bytes);
   result.config = rule.config(result.m_bytes);
   if (!result.config) return result;
-  // The rule asks for no less with more, and what runs with less runs with more: the two ends say it of all between.
+  // The rule is monotonic in M and feasibility is, too, so comparing the two ends suffices.
   result.larger_changes_nothing = rule.config(device.shared_bytes_per_block) == result.config;
   if (result.larger_changes_nothing) result.held_back = rule.held_back(result.config->tile);
   return result;

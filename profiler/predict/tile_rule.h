@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles that are picked by a rule: the one next to a tile that does not run, and the paper's for a given M.
+// Tiles picked by a rule: the feasible tile nearest to an infeasible one, and the paper's tile for a given M.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,36 @@
 
 namespace attnscope::analysis {
 
-/// Sides that are looked at: multiples of 16, the rows of the matrix instruction, up to this.
+/// Largest tile side considered; sides are multiples of 16, the rows of the matrix instruction.
 inline constexpr int most_tile_side = 512;
 
-/// Of the tiles that run there, the one nearest by the Euclidean distance of (ln Br, ln Bc): half a side is as far as
-/// twice of it. Of equally near ones the larger. Sides are those that the algorithm states, else multiples of 16. Knobs
-/// stay, but those that are chosen with a tile. Nothing where no tile runs.
+/// Returns the feasible tile with the smallest tile_distance(); of equally near ones, the larger. Considers the sides
+/// that the algorithm supports, else multiples of 16. Keeps knobs, except those chosen with the tile. Empty if no tile
+/// is feasible.
 [[nodiscard]] std::optional<Config> nearest_tile(const Algorithm&, const AttentionProblem&, const Config&,
                                                  const DeviceLimits&);
-/// Between those points.
+/// Euclidean distance of (ln Br, ln Bc): half a side is as far as twice of it.
 [[nodiscard]] double tile_distance(const TileShape&, const TileShape&);
 
-/// Tiles around one, itself left out, the nearest first: up to `steps` up and down on each axis of the sides that the
-/// algorithm states, else of the usual ones.
+/// Returns the tiles around one, without itself, nearest first: up to `steps` supported (else usual) sides up and down
+/// on each axis.
 [[nodiscard]] std::vector<TileShape> tiles_around(const Facts&, const TileShape&, int steps);
 
-/// The tile that the paper's rule picks for a block with M of shared memory (arXiv 2205.14135v2, Algorithm 1, line 1),
-/// by the loop order: of the side that the traffic is divided by, ceil(M / 4d); of the other one, at most d of it.
+/// The paper's tile for a block with M of shared memory (arXiv 2205.14135v2, Algorithm 1, line 1): ceil(M / 4d) on the
+/// side that divides the traffic, min(ceil(M / 4d), d) on the other.
 struct RuleTile {
-  TileSide outer = TileSide::none;  ///< the side that is ceil(M / 4d)
+  TileSide outer = TileSide::none;  ///< side of size ceil(M / 4d)
   std::int64_t m_bytes = 0;
-  TileShape asked;               ///< by the rule, unrounded
-  std::optional<Config> config;  ///< that runs within M: the rule's in steps of 16, or less of the outer side
-  /// Every larger M up to what the device gives a block picks this very tile.
+  TileShape asked;  ///< unrounded result of the rule
+  /// feasible within M: the rule's tile rounded to 16, with a smaller outer side if needed
+  std::optional<Config> config;
+  /// No larger M, up to the device limit, changes the tile.
   bool larger_changes_nothing = false;
-  /// Why the rule's tile is not run, although the device has the shared memory for it.
+  /// Why a larger tile of the rule is infeasible although shared memory suffices.
   std::optional<Refusal> held_back;
 };
-/// Nothing for an algorithm whose traffic no side of a tile divides: the rule does not speak of it. `config`: its knobs
-/// stay, but those that are chosen with a tile.
+/// Empty for an algorithm whose traffic depends on no tile side; the rule does not apply. Keeps the knobs of `config`,
+/// except those chosen with the tile.
 [[nodiscard]] std::optional<RuleTile> tile_of_m(const Algorithm&, const AttentionProblem&, const Config& config,
                                                 const DeviceLimits&, std::int64_t m_bytes);
 

@@ -13,7 +13,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Those with a value, the largest first; of equal ones the first in the table.
+/// Metrics with a value, the largest first; ties in table order.
 template <class Wanted>
 std::vector<UnitUse> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
   std::vector<UnitUse> values;
@@ -30,7 +30,7 @@ std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_vie
   return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
 }
 
-/// A unit that can bind, by its counter, and what is predicted of it; of some nothing is.
+/// A unit that can be the bottleneck: its counter, and the predicted unit, if any.
 struct CountedUnit {
   std::string_view use;
   std::optional<GpuUnit> unit = std::nullopt;
@@ -80,7 +80,7 @@ std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view k
 
 namespace {
 
-/// Of the kernel's whole time, where that is known.
+/// Relative to the kernel's whole time if known.
 std::optional<MetricValue> counted_of(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
   auto counted = evaluate(unit.use, point, kernel);
   if (counted && unit.unit) counted->value = counted_use(*unit.unit, point, kernel).value_or(counted->value);
@@ -96,7 +96,7 @@ Message with_use(const UnitUse& busiest, bool binds) {
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
   BoundComparison both;
-  // How busy the one has what the other names.
+  // Utilization, by either source, of the unit that the other source names.
   double counted_of_predicted = 0;
   double predicted_of_counted = 0;
   for (const CountedUnit& each : counted_units) {

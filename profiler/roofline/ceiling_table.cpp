@@ -15,13 +15,13 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Bytes of ceilings are room, not traffic.
+/// Byte ceilings are capacities, not traffic.
 std::string in_unit(double value, std::string_view unit) {
   return value_text(value, unit == "byte" ? "capacity" : unit);
 }
 
 std::string words_of(const Ceiling& ceiling) {
-  // A mask of NVML's bits, kept as a number; 0 is none of them.
+  // NVML bit mask stored as a number; 0 means no reason.
   constexpr double past_any_mask = 9e15;
   if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < past_any_mask) {
     const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
@@ -33,7 +33,7 @@ std::string words_of(const Ceiling& ceiling) {
 Cell spread_cell(const Ceiling& ceiling) {
   const auto spread = relative_spread(ceiling);
   if (!spread) return {};
-  // Of a value near zero a percentage says nothing.
+  // Near zero a percentage is meaningless.
   const bool in_percent = *spread <= 1;
   return {.text = "±" + (in_percent ? text(Share(*spread)) : in_unit((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit)),
           .number = spread};
@@ -44,7 +44,7 @@ Cell spread_cell(const Ceiling& ceiling) {
 Table ceiling_table(std::vector<CeilingLine> lines) {
   using Line = CeilingLine;
   TableOf<Line> table(std::move(lines));
-  // What nobody measured is not read like what was.
+  // Values that were not measured are muted.
   table.table().tone = table.of(
       [](const Line& line) { return line.ceiling.source == CeilingSource::datasheet ? Tone::muted : Tone::plain; });
   constexpr ColumnKind number = ColumnKind::number;
@@ -90,7 +90,7 @@ Table ceiling_data(std::span<const CeilingsOf> sets) {
 
 namespace {
 
-/// Operand types of the tensor ceilings. mma.sync widens 8-bit operands.
+/// Operand types of the tensor ceilings; mma.sync converts 8-bit operands to 16 bits.
 constexpr std::array tensor_ceilings{
     std::pair{ceiling_key::mma_fp16, DType::fp16}, std::pair{ceiling_key::mma_bf16, DType::bf16},
     std::pair{ceiling_key::wgmma_fp16, DType::fp16}, std::pair{ceiling_key::wgmma_bf16, DType::bf16},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device is capable of: a row a ceiling, curves a row a size.
+// Tables of device ceilings: one row per ceiling, curves one row per size.
 #pragma once
 
 #include <span>
@@ -13,19 +13,17 @@
 
 namespace attnscope::analysis {
 
-/// For people: lines as ceiling_lines() gives them.
+/// For display; lines from ceiling_lines().
 [[nodiscard]] Table ceiling_table(std::vector<CeilingLine>);
 
-/// Ceilings of a device, and when they were measured.
 struct CeilingsOf {
   std::string device_uuid;
-  std::string measured_at;  ///< empty: never
+  std::string measured_at;  ///< empty: never measured
   std::vector<Ceiling> ceilings;
 };
-/// For programs, in base units, as they are stored; the sets have to outlive it.
+/// Machine-readable table in base units. `sets` must outlive it.
 [[nodiscard]] Table ceiling_data(std::span<const CeilingsOf>);
 
-/// What a ceiling is called: a datasheet's peak of the tensor cores has no instruction's name, whichever line of the
-/// table it stands on.
+/// Display name of a ceiling. Datasheet peaks of the tensor cores are not named after an instruction.
 [[nodiscard]] Message ceiling_label(const CeilingKind&, CeilingSource);
 }  // namespace attnscope::analysis

@@ -14,8 +14,8 @@
 namespace attnscope::analysis {
 namespace {
 
-/// The line of the ceilings' table that a bound is; none of the tensor cores, which are measured by instruction. 8 bits
-/// are widened to 16 for mma.sync.
+/// Key of the ceiling that a bound uses; empty for the tensor cores, which are measured per instruction. mma.sync
+/// converts 8-bit operands to 16 bits.
 std::string_view ceiling_of(Bound bound, DType dtype) {
   switch (bound) {
     case Bound::dram:
@@ -44,7 +44,7 @@ std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::str
   return found == ceilings.end() ? std::nullopt : std::optional(found->value);
 }
 
-/// Of a device that nobody measured. `rates` knows clocks that a file does not keep.
+/// Roof of an unmeasured device. `rates` has clocks that files do not store.
 std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
   Roof roof{.bound = bound, .source = RoofSource::datasheet, .clock_hz = rates.boost_hz};
   switch (bound) {
@@ -65,13 +65,14 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
     case Bound::wgmma:
       return std::nullopt;
     case Bound::mma_sync:
-      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1) return std::nullopt;  // it is the datasheet's
+      // equal to the datasheet peak
+      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1) return std::nullopt;
       [[fallthrough]];
     case Bound::tensor:
       roof.rate = limits.tensor_flops;
       if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
-      // Datasheets state this peak at a clock of its own, below the boost: 989.4 TFLOP/s of an H200 are 132 SMs of 4096
-      // a cycle at 1.83 GHz, not at 1.98.
+      // Datasheets state this peak at a clock below boost: 989.4 TFLOP/s of an H200 are 132 SMs x 4096 per cycle at
+      // 1.83 GHz, not 1.98.
       roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
       if (bound != Bound::mma_sync) {
         roof.rate *= products_at_once(dtype);
@@ -92,7 +93,8 @@ Bound bound_of(MatrixInstruction instruction) {
   return instruction == MatrixInstruction::wgmma ? Bound::wgmma : Bound::mma_sync;
 }
 
-/// Of those that the device has. wgmma is of the GPUs whose datasheets speak of it.
+/// Returns true if every matrix instruction of the device was measured. GPUs without a datasheet value for wgmma do not
+/// have it.
 bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceiling> ceilings, DType dtype) {
   return std::ranges::all_of(matrix_instructions, [&](MatrixInstruction each) {
     const std::string_view name = ceiling_of(bound_of(each), dtype);
@@ -102,8 +104,7 @@ bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceil
   });
 }
 
-/// Of the algorithm's instruction; where nothing is known of it, or nobody stated it and one of them was not measured,
-/// the datasheet's, which no instruction exceeds; else the fastest that is known.
+/// Roof of the algorithm's instruction; else the datasheet peak, which no instruction exceeds; else the fastest known.
 const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
   const Roof* its_own = algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
   if (its_own != nullptr) return its_own;
@@ -116,15 +117,15 @@ const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm)
   return fastest;
 }
 
-/// Of other programs' algorithms nothing is known: they are taken for softmax attention.
+/// Unknown algorithms are assumed to be softmax attention.
 double flops_per_exponential(const AttentionProblem& problem, const Algorithm* algorithm) {
   return algorithm == nullptr ? softmax_flops_per_exponential(problem)
                               : algorithm->facts().flops_per_exponential(problem);
 }
 
-/// What the closed form says of a configuration.
+/// Closed-form counts of a configuration.
 struct Counted {
-  bool work = true;  ///< else only bytes between SM and L2 are known
+  bool work = true;  ///< false: only SM<->L2 bytes are known
   double tensor_flops = 0;
   double exponentials = 0;
   std::array<double, roofline_levels.size()> bytes{};
@@ -152,7 +153,7 @@ class RooflineBuilder {
   RooflineBuilder(const PointTable& table, const RooflineRequest& request) : table_(table), request_(request) {}
 
   RooflineReport build(std::span<const Row> rows) {
-    // Algorithms that nobody here knows have one place: their names tell them apart.
+    // Unknown algorithms have equal place(), so the name is part of the key.
     std::map<std::tuple<std::size_t, std::string, RunIndex>, std::vector<Row>> of_run;
     for (const Row row : rows) {
       if (table_.run(row).device_id != request_.device_id) continue;
@@ -178,7 +179,7 @@ class RooflineBuilder {
   }
 
  private:
-  /// Whether it has a time, and bytes at some level.
+  /// Returns true if the point can be plotted: it has a time, and bytes at some level.
   bool lies_somewhere(Row row) {
     const Disposition disposition = table_.disposition(row);
     if (disposition != Disposition::ok && disposition != Disposition::no_counters) return false;
@@ -206,7 +207,7 @@ class RooflineBuilder {
     return {.algorithm = table_.algorithm(row), .run = table_.run_index(row), .points = {}};
   }
 
-  /// Of measurements of one configuration the middle one.
+  /// Row with the median time among repeated measurements.
   [[nodiscard]] Row middle(std::vector<Row> rows) const {
     const ValueColumn& times = table_.values(metric_key::time_median_ns);
     std::ranges::stable_sort(rows, {}, [&](Row row) { return times.value(row); });
@@ -245,13 +246,13 @@ class RooflineBuilder {
     return point;
   }
 
-  /// Roofs are one GPU's: of several the busiest stands for all.
+  /// Roofs are per GPU; for several GPUs the busiest one is shown.
   void of_one_gpu(RooflinePoint& point, int gpus) const {
     if (gpus == 1) return;
     const double part = table_.values(metric_key::gpu_imbalance).at(point.row).value_or(1) / gpus;
     point.flops *= part;
     if (point.executed_flops) *point.executed_flops *= part;
-    // All send alike, whatever they compute.
+    // Every GPU sends the same number of bytes.
     const auto part_of = [&](Bound bound) { return bound == Bound::link ? 1.0 / gpus : part; };
     for (auto* const bytes : {&point.bytes, &point.model_bytes}) {
       for (const RooflineLevel level : roofline_levels) {
@@ -262,7 +263,7 @@ class RooflineBuilder {
     for (BoundShare& share : point.shares) share.ns *= part_of(share.bound);
   }
 
-  /// A unit's share is of what is executed: that is what keeps it busy.
+  /// Units are charged with executed FLOPs, masked parts of tiles included.
   void add_shares(RooflinePoint& point, const AttentionProblem& problem, const Algorithm* algorithm,
                   const std::optional<Counted>& counted) const {
     const auto add = [&](const Roof* roof, std::optional<double> amount) {

@@ -31,7 +31,7 @@ namespace attnscope {
 /// Effect of one simulated tile access on L2 and DRAM.
 struct PlayedAccess {
   const KernelLaunch& launch;
-  std::int64_t round = 0;  ///< of the launch; each resident block makes one step per round
+  std::int64_t round = 0;  ///< round of the launch; each resident block makes one step per round
   std::int64_t block = 0;
   std::int64_t step = 0;
   const TileAccess& access;

@@ -114,8 +114,7 @@ TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
 TEST(MetricsTable, TimesAndRatesFollowTheClocks) {
   for (const Metric& metric : metrics_table()) {
     const bool over_time = metric.unit == "ns" || metric.unit == "Tflop/s" || metric.unit == "byte/s";
-    // How long counters ran is no sampled time.
-    // The parts of a time that GPUs share have one value a round.
+    // Counter range times are not sampled. The time components of several GPUs have one value per round.
     const bool sampled = metric.why == Why::none && !metric.key.starts_with("gpu_");
     EXPECT_EQ(metric.follows_clocks, over_time && sampled) << metric.key;
   }
@@ -164,7 +163,7 @@ TEST(Evaluate, SettledBytesAreReadWriteAndWriteBack) {
   EXPECT_EQ(dram_traffic(record)->value, 12000);
   expect_metric(record, key::dram_over_compulsory, 3, "1", Provenance::derived);
   expect_metric(record, key::arithmetic_intensity, 1048576 / 12000.0, "flop/byte", Provenance::derived);
-  // What is written back later took none of the kernel's time.
+  // The later write-back does not affect the kernel's bandwidth.
   expect_metric(record, key::dram_bandwidth, 4e9, "byte/s", Provenance::derived);
   EXPECT_FALSE(dram_traffic(record, "qk").has_value());
 }
@@ -198,7 +197,7 @@ TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
 TEST(Evaluate, WhatComesFromOutsideIsImported) {
   PointRecord record = measured_point();
   record.provenance = Provenance::imported;
-  record.kernels[0].metrics[0].provenance = Provenance::imported;  // of DRAM's two
+  record.kernels[0].metrics[0].provenance = Provenance::imported;  // one of the two DRAM counters
   record.kernels[0].metrics[1].provenance = Provenance::simulated;
   EXPECT_EQ(evaluate(key::dram_bytes, record)->provenance, Provenance::imported);
   EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::imported);
@@ -237,7 +236,7 @@ TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
     sum += *record.kernels[i + 1].metric(key::model_l2_to_sm_bytes);
   }
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), sum);
-  // Q, K, V and O of 4 heads, 256 x 64, two bytes each.
+  // Q, K, V and O: 4 heads, 256 x 64, 2 bytes per element.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_compulsory_bytes), 4.0 * 4 * 256 * 64 * 2);
   EXPECT_EQ(record.kernels[0].metrics[0].provenance, Provenance::modelled);
 }
@@ -249,7 +248,7 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   const Algorithm& fa2 = *built_in_algorithms().find("fa2");
   add_model_metrics(fa2, fa2.plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front()), problem, record);
   ASSERT_EQ(record.kernels.size(), 1U);
-  // Reads Q once, K and V for each of the 4 Q tiles; writes O and fp32 LSE.
+  // Reads Q once, K and V once per Q tile (4); writes O and fp32 LSE.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), (256 * 64 + 4.0 * 2 * 256 * 64) * 2);
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_sm_to_l2_bytes), 256 * 64 * 2 + 256 * 4);
 }

@@ -16,7 +16,7 @@ using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::Optional;
 
-/// What one round finds: bytes read, written and written back later, and three samples.
+/// Record of one round: read, write and write-back bytes, and three samples.
 PointRecord one_round(double read, double write, double later, double ns) {
   PointRecord point;
   KernelRecord& all = point.kernels.emplace_back();
@@ -84,7 +84,7 @@ TEST(Rounds, EachRoundHasItsValuesComputedOnesToo) {
   EXPECT_THAT(round_values("dram_over_compulsory", point),
               ElementsAre(Optional(DoubleEq(2.3)), Optional(DoubleEq(2.78)), Optional(DoubleEq(2.46))));
   EXPECT_THAT(round_values("l2_to_sm_bytes", point), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
-  // The sum's median is one of the sums: not what the parts' medians add up to, 102 + 20 + 5.
+  // The median of the sums, not the sum of the medians (102 + 20 + 5).
   EXPECT_EQ(evaluate("dram_settled_bytes", point)->value, 123);
   EXPECT_EQ(dram_traffic(point)->value, 123);
   EXPECT_EQ(evaluate("time_median_ns", point)->value, 2001);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fields and knobs say of themselves, which generic rooms go by.
+// Field and knob attributes that generic code relies on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

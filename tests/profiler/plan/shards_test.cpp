@@ -36,7 +36,7 @@ std::vector<std::int64_t> ms_of(const std::vector<PointSpec>& points) {
   return collection_ms(points, built_in_algorithms());
 }
 
-/// What must hold of any cut of any plan.
+/// Checks the invariants of any cut of any plan.
 void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int64_t>& ms, int count) {
   const std::vector<Places> shards = cut(points, ms, count);
   ASSERT_EQ(shards.size(), static_cast<std::size_t>(count));
@@ -99,7 +99,7 @@ TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) 
                                         "pass=" + some({"fwd", "bwd"})};
     const std::vector<PointSpec> points = planned(axes, {"naive", "fa1", "fa2"});
     SCOPED_TRACE(i);
-    // Any costs, not only those that are predicted.
+    // Arbitrary costs, not only predicted ones.
     std::vector<std::int64_t> ms = ms_of(points);
     if (i % 2 == 1) std::ranges::generate(ms, [&] { return static_cast<std::int64_t>(random() % 100'000); });
     expect_cut(points, ms, 1 + static_cast<int>(random() % 20));
@@ -107,7 +107,7 @@ TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) 
 }
 
 TEST(Shards, a_map_is_a_group_and_so_is_a_curve) {
-  // Two problems of nine tiles: two maps of each algorithm.
+  // Two problems with nine tiles each: two maps per algorithm.
   const auto maps = planned({"N=1024,2048", "br=64,128,192", "bc=64,96,128"}, {"fa2"});
   ASSERT_EQ(maps.size(), 18U);
   const std::vector<Places> groups = compared_groups(maps);
@@ -116,7 +116,7 @@ TEST(Shards, a_map_is_a_group_and_so_is_a_curve) {
     EXPECT_EQ(group.size(), 9U);
     for (const std::size_t place : group) EXPECT_EQ(maps[place].problem, maps[group.front()].problem);
   }
-  // Two tiles of five lengths: two curves, which are read beside one another.
+  // Two tiles and five lengths: one group of two curves.
   EXPECT_EQ(compared_groups(planned({"N=512,1024,2048,4096,8192", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
   EXPECT_EQ(compared_groups(planned({"N=512,1024,2048", "mask=full,causal"}, {"fa1", "fa2"})).size(), 4U);
   EXPECT_TRUE(compared_groups({}).empty());

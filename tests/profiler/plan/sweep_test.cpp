@@ -49,7 +49,7 @@ std::string plan_error(const SweepRequest& request) {
   return plan.ok() ? "" : text(plan.error());
 }
 
-/// Whether the algorithm's kernels are made for the problem, whatever the device has: decoding takes few queries.
+/// Returns true if the algorithm supports the problem's shape on some device; decoding supports few queries.
 bool takes(const Algorithm& algorithm, const AttentionProblem& problem) {
   const auto refusal = algorithm.refusal(problem, auto_config(algorithm, problem, h200()), h200());
   return !refusal || refusal->cause != Refusal::Cause::shape;
@@ -177,7 +177,7 @@ TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
   ASSERT_EQ(each.size(), 2U);
   EXPECT_EQ(each[0].config(), of_short);
   EXPECT_EQ(each[1].config(), of_long);
-  // Splits follow the cache's length: they mean next to nothing to the traffic.
+  // Splits depend on the cache length and hardly affect the traffic.
   const auto decode = points_of(request_of({"n_q=1", "n_k=[256,131072]", "heads_q=16", "heads_kv=2"}, {"splitkv"}));
   ASSERT_EQ(decode.size(), 2U);
   EXPECT_LT(decode[0].knobs.number(knob::splits), decode[1].knobs.number(knob::splits));
@@ -295,7 +295,7 @@ TEST(MakePlan, EveryAxisReachesItsField) {
   EXPECT_EQ(points.back().knobs.number(knob::stages), 3);
 }
 
-// As version 0.1 wrote it down before hashing: its runs are resumed by it.
+// Line format of version 0.1, from which plan hashes of its runs were computed.
 TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
   PointSpec spec{.algorithm = "fa2", .problem = {.heads_q = 16, .heads_kv = 4, .n_q = 1024, .n_k = 2048, .d = 128}};
   spec.tile = {.br = 128, .bc = 64};
@@ -313,8 +313,8 @@ TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
   EXPECT_NE(plan_hash(plan, "counters true verify true "), plan_hash(plan, "counters false verify true "));
 }
 
-// Frozen: an unfinished run is taken up again by its plan's hash. A preset that gets other points has another one, and
-// runs of before can only be begun anew: that is meant to be seen here.
+// Frozen: --resume finds an unfinished run by its plan hash. A changed preset has a new hash, so old runs cannot be
+// resumed; this test makes that visible.
 TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
   struct Known {
     std::string_view preset;
@@ -355,7 +355,7 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
 }
 
 TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
-  // No kernel splits a naive or FA1 forward pass.
+  // No kernel splits a forward pass of naive or FA1.
   EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no knob 'splits'"));
   EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 has no paged K/V"));
   const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
@@ -367,7 +367,7 @@ TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
 
 TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
   EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "fa3", "naive"));
-  // Named, on either road, its points stay and end as infeasible.
+  // If named in the request or on an axis, its points stay and end as infeasible.
   const auto named = points_of(request_of({}, {"splitkv"}, "quick"));
   EXPECT_EQ(named.size(), 10U) << "two d, five N, no part in the tile grid";
   EXPECT_THAT(names_in(named), ElementsAre("splitkv"));
@@ -375,17 +375,17 @@ TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
   EXPECT_EQ(points_of(request_of({"algorithm=splitkv"}, {}, "quick")), named);
   const auto beside = points_of(request_of({}, {"fa2", "splitkv"}, "quick"));
   EXPECT_EQ(std::ranges::count(beside, "splitkv", &PointSpec::algorithm), std::ssize(named));
-  // One shape that it takes keeps all of its points: a gap in its curve is seen.
+  // One supported shape keeps all points of the algorithm; gaps in its curve remain visible.
   std::map<std::int64_t, bool> infeasible;
   for (const PointSpec& point : points_of(request_of({"n_q=[1,2048]", "n_k=4096"}))) {
     if (point.algorithm == "splitkv") infeasible[point.problem.n_q] = refused(point);
   }
   EXPECT_EQ(infeasible, (std::map<std::int64_t, bool>{{1, false}, {2048, true}}));
-  // What a device is too small for is no foreign shape.
+  // Too little device memory is not an unsupported shape.
   const auto large = points_of(request_of({"br=256", "bc=256", "d=256"}));
   EXPECT_EQ(std::ranges::count(large, "fa2", &PointSpec::algorithm), 1);
   EXPECT_TRUE(std::ranges::all_of(large, [](const PointSpec& p) { return p.algorithm != "fa2" || refused(p); }));
-  // Nor does anybody wait for an algorithm that is made for other GPUs; named, it says so at every point.
+  // Algorithms for other GPUs are dropped, too; if named, every point is infeasible.
   const auto on_ampere = [](const SweepRequest& request) {
     return make_plan(request, *find_gpu("a100"), built_in_algorithms()).value().points;
   };
@@ -395,7 +395,7 @@ TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
     ASSERT_TRUE(refusal) << describe(point);
     EXPECT_EQ(refusal->cause, Refusal::Cause::architecture) << refusal->reason;
   }
-  // Where nobody takes anything, everybody says why.
+  // If no algorithm supports the shape, all points stay infeasible.
   const auto nobody = points_of(request_of({"d=[72,88]"}));
   EXPECT_EQ(nobody.size(), 2 * built_in_algorithms().algorithms().size());
   EXPECT_TRUE(std::ranges::all_of(nobody, refused));
@@ -526,7 +526,7 @@ TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
     EXPECT_EQ(point.problem.n_q, 512);
   }
   const auto tiles = points_of(request_of({"N=512"}, {"naive", "fa2"}, "quick"));
-  EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);  // naive has no part in the tile grid
+  EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);  // naive is not in the tile grid
 }
 
 TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {
@@ -550,7 +550,7 @@ TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {
   }
 }
 
-// Beside what grows as N², at the same problems; and for its own law over N, d and M.
+// Compares with O(N²) algorithms on the same problems, and covers its own law over N, d and M.
 TEST(Presets, LinearHasItsCurvesAndItsLaw) {
   std::map<std::string, std::set<std::string>> problems;
   std::set<std::int64_t> memories;
@@ -623,8 +623,8 @@ TEST(MemoryNeed, CountsEveryBuffer) {
   PointSpec spec{.algorithm = "naive",
                  .problem = {.heads_q = 132, .heads_kv = 132, .n_q = 16384, .n_k = 16384, .d = 64},
                  .tile = {.br = 64, .bc = 64}};
-  const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB: S, and P again
-  const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;       // Q, K, V, O
+  const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB; S and P have this size
+  const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;
   EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 2 * matrix + 4 * rows);
   spec.tile.br = 24;
   EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
@@ -632,7 +632,7 @@ TEST(MemoryNeed, CountsEveryBuffer) {
   EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
 }
 
-// A dry run asks of every point, of which there may be 100,000.
+// A dry run evaluates every point, up to 100,000.
 TEST(MemoryNeed, IsKnownWithoutAProgram) {
   AttentionProblem p{.pass = Pass::fwd, .batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 100, .n_k = 300, .d = 64};
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {

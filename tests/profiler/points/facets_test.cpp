@@ -36,7 +36,7 @@ TEST(Facets, EveryOneSaysWhatItIs) {
   }
 }
 
-/// A point that differs from `like` in that field alone; by the first of these values that it takes.
+/// Returns `like` with only this field changed, to the first accepted of these values.
 std::optional<PointSpec> changed(const PointSpec& like, const Field& field) {
   for (const std::string_view text :
        {"2048", "64", "2", "32", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1", "zigzag"}) {
@@ -46,7 +46,7 @@ std::optional<PointSpec> changed(const PointSpec& like, const Field& field) {
   return {};
 }
 
-// Points of one curve or one map differ in nothing but N, the tile and what else its axes say.
+// Facets cover every field except N, the tile and the view's axes.
 TEST(Facets, EveryFieldOfAPointTellsPointsApart) {
   const PointSpec base = fixtures::spec("fa2", 1024);
   std::vector<FacetPtr> facets = map_facets();

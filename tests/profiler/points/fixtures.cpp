@@ -66,7 +66,7 @@ PointRecord ok_point(const PointSpec& spec, bool simulated) {
   const DeviceLimits& limits = h200();
   const auto total = static_cast<double>(plan.traffic().total());
   const auto least = static_cast<double>(compulsory_traffic(spec.problem).total());
-  // Between "the L2 serves all" and "it serves nothing", around the working set's crossing.
+  // DRAM bytes between all L2 hits and all misses, around the point where the working set exceeds L2.
   const double pressure = static_cast<double>(plan.buffer_bytes()) / static_cast<double>(limits.l2_bytes);
   const double miss = spec.algorithm == "fa2" ? 0 : 1 / (1 + std::pow(1 / std::max(pressure / 2, 1e-9), 4));
   const double dram_share = (least + miss * std::max(0.0, total - least)) / total;
@@ -148,7 +148,7 @@ PointRecord imported_point(const std::string& algorithm, const AttentionProblem&
   record.spec.tile.br = 0;
   record.spec.tile.bc = 0;
   record.provenance = Provenance::imported;
-  // The median and quartiles without the samples, as programs report them.
+  // Median and quartiles without samples, as other programs report them.
   KernelRecord& all = record.kernels.emplace_back();
   all.metrics = {{std::string(metric_key::time_median_ns), nanoseconds, "ns", Provenance::imported},
                  {std::string(metric_key::time_q1_ns), 0.98 * nanoseconds, "ns", Provenance::imported},
@@ -225,7 +225,7 @@ Points& Points::add(const std::vector<PointRecord>& records) {
 analysis::PointTable Points::table(const analysis::Algorithms& algorithms, std::span<const Field> fields) const {
   analysis::PointTableBuilder builder(algorithms, fields);
   for (const analysis::Run& run : runs_) builder.add_run(run);
-  std::vector<std::size_t> places(runs_.size());  // the next one's, in its run's plan
+  std::vector<std::size_t> places(runs_.size());  // next index in each run's plan
   for (std::size_t i = 0; i < records_.size(); ++i) builder.add(run_of_[i], records_[i], places[run_of_[i]]++);
   return std::move(builder).finish();
 }

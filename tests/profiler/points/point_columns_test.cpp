@@ -23,7 +23,7 @@ PointColumns columns_of(const std::vector<PointRecord>& records) {
   return columns;
 }
 
-/// Every key of the table of metrics, and every name that some record has beside them.
+/// All metric keys, and other metric names in the records.
 std::set<std::string> metric_names(const std::vector<PointRecord>& records) {
   std::set<std::string> names{"no such metric"};
   for (const Metric& metric : metrics_table()) names.emplace(metric.key);
@@ -44,7 +44,7 @@ void expect_value(const std::optional<Evaluated>& got, const std::optional<Metri
   EXPECT_EQ(got->provenance, wanted->provenance);
 }
 
-/// Row `row` of the columns says what the record says.
+/// Checks that the row has the values of the record.
 void expect_row(const PointColumns& columns, Row row, const PointRecord& record, const std::set<std::string>& names) {
   EXPECT_EQ(columns.spec(row), record.spec);
   EXPECT_EQ(columns.disposition(row), record.disposition);
@@ -82,7 +82,7 @@ void expect_rows(const PointColumns& columns, const std::vector<PointRecord>& re
   }
 }
 
-/// A sweep as the simulator gives it, one point of it played in part alone.
+/// Simulated sweep; one point is extrapolated.
 std::vector<PointRecord> simulated_sweep() {
   const auto gpu = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   std::vector<PointRecord> records;
@@ -99,7 +99,7 @@ std::vector<PointRecord> simulated_sweep() {
   return records;
 }
 
-/// Measured `rounds` times, each round with more bytes and a slower clock; the last without counters.
+/// A point of several rounds with growing bytes and falling clock; the last has no counters.
 PointRecord in_rounds(const PointSpec& spec, int rounds) {
   PointRecord point = fixtures::ok_point(spec);
   point.clocks = ClockReading{.sm_clock_hz = 2e9};
@@ -116,7 +116,7 @@ PointRecord in_rounds(const PointSpec& spec, int rounds) {
   return point;
 }
 
-/// Points that ended in every way, of several kernels and of none, of several sources.
+/// Points with every disposition, with several kernels and none, and of several sources.
 std::vector<PointRecord> all_sorts() {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const auto& more : {fixtures::tile_sweep(), fixtures::peers(), fixtures::decoding(), fixtures::backward()}) {
@@ -125,7 +125,7 @@ std::vector<PointRecord> all_sorts() {
   PointRecord odd = fixtures::ok_point(fixtures::spec("naive", 1024));
   odd.clocks = ClockReading{.throttle_reasons = 4, .throttled = true};
   odd.kernels[0].metrics.push_back({"lts__t_sectors.sum", 12.5, "sector", Provenance::measured});
-  // One name with two units, and one twice: the first is the one that is known.
+  // One name with two units, and a duplicate; the first one wins.
   odd.kernels[0].metrics.push_back({"lts__t_bytes.sum", 1, "byte", Provenance::measured});
   odd.kernels[0].metrics.push_back({"lts__t_bytes.sum", 2, "byte", Provenance::imported});
   odd.kernels[1].metrics.push_back({"lts__t_bytes.sum", 3, "sector", Provenance::derived});
@@ -180,7 +180,7 @@ TEST(PointColumns, TakeRowsOfOtherColumns) {
   columns.add(from, rows);
   columns.add(from, {});
   expect_rows(columns, wanted);
-  // And go on as if the points had come one by one.
+  // Further points can be added afterwards.
   columns.add(records[1]);
   wanted.push_back(records[1]);
   expect_rows(columns, wanted);

@@ -23,7 +23,7 @@ PointRecord with_mask(PointRecord record, const char* mask) {
   return record;
 }
 
-/// Row by row what a query can be about.
+/// Points that cover all kinds of query fields, by row.
 std::vector<PointRecord> records() {
   std::vector<PointRecord> all{
       fixtures::ok_point(spec("naive", 512, 64, 64, 64)),                                         // 0
@@ -61,7 +61,7 @@ class PointQueryTest : public testing::Test {
   PointTable table = points.table();
 };
 
-// Tables that hold some of the runs call a device as all of them do.
+// A table of a subset of runs uses the same device titles.
 TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
   std::vector<analysis::Run> runs(2);
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -183,7 +183,7 @@ TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
   table = points.table();
   EXPECT_THAT(rows("cluster:4"), ElementsAre(0));
   EXPECT_THAT(rows("cluster:wide"), ElementsAre(1));
-  // Asked of a table without it, no point has it.
+  // In a table without the knob, no point matches.
   const auto query = PointQuery::parse("cluster:4", table);
   EXPECT_THAT(query->rows(Points(records()).table()), IsEmpty());
 }
@@ -272,7 +272,7 @@ TEST_F(PointQueryTest, CompletesValuesThatOccur) {
   EXPECT_EQ(second.end, 7U);
 }
 
-/// What is offered can be written: names, and each value that occurs, find what has them.
+/// Every offered name and value parses and matches the points that have it.
 TEST_F(PointQueryTest, WhatIsOfferedIsUnderstood) {
   const std::vector<QueryField> fields = query_fields(table);
   for (const std::string& name : query_names(fields)) {

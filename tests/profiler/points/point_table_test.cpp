@@ -65,7 +65,7 @@ TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
   const PointTable all = points.table();
   std::vector<Row> rows;
   for (Row row = 1; row < all.size(); row += 2) rows.push_back(row);
-  // Of each second of those the values are known, of the others they are computed when they are asked for.
+  // Compute values of every second row; the others are computed on demand.
   for (std::size_t i = 0; i < rows.size(); i += 2) {
     (void)all.values(metric_key::l2_sm_bytes).at(rows[i]);
     (void)all.dram_traffic().at(rows[i]);
@@ -143,7 +143,7 @@ TEST(PointTable, AlgorithmsStandInTheOrderOfTheRegistryAndOthersBehindThem) {
 }
 
 TEST(PointTable, CombinedCodesStayApartWhenTheFacetsOutgrowANumber) {
-  // 13 facets of 32 values each: more combinations than 64 bits hold, of which 40 points have 40.
+  // 13 facets of 32 values each exceed 64 bits of combinations; the 40 points use 40 of them.
   std::vector<PointRecord> records;
   for (int i = 0; i < 40; ++i) {
     PointSpec spec = fixtures::spec("fa2", 512 + 16 * i);

@@ -38,7 +38,7 @@ TEST(ProblemFilter, OffersOnlyWhatEarlierChoicesLeave) {
   const PointTable table = points.table();
   ProblemFilter filter = curves_filter();
   filter.update(table, table.rows());
-  // d 64 covers three N, d 128 one: the wider is taken, and under it only the full mask exists.
+  // d 64 covers three N, d 128 one: 64 is chosen, and only the full mask remains.
   EXPECT_EQ(chosen(filter, "d"), "64");
   EXPECT_THAT(filter.options("Mask"), testing::ElementsAre("full"));
   EXPECT_EQ(filter.rows(), (std::vector<Row>{0, 1, 2}));
@@ -127,7 +127,7 @@ TEST(ProblemFilter, MasksThatAreShortenedAlikeStayTwo) {
 }
 
 TEST(ProblemFilter, AnImportedProblemDoesNotLead) {
-  // Twice as many lengths as ours, at another head dimension.
+  // Twice as many lengths as our points, with another head dimension.
   std::vector<PointRecord> peers;
   for (std::int64_t n = 128; n <= (1 << 20); n *= 2) {
     peers.push_back(
@@ -156,7 +156,7 @@ TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "64") << "though d 128 has more N now";
   EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "nobody chose it by hand";
-  // A choice before it makes the later ones anew.
+  // A choice resets later automatic choices.
   filter.choose(filter.place_of("d"), "128");
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "128");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are told apart by numbers as they would be by what they say.
+// Row keys group rows like comparing their texts would.
 #include "profiler/points/row_keys.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 class RowKeys : public ::testing::Test {
  protected:
-  /// Two runs over the same settings, of which the second lacks some.
+  /// Two runs of the same configurations; the second lacks some.
   RowKeys() {
     std::vector<PointRecord> all;
     for (const std::int64_t n : {512, 1024}) {

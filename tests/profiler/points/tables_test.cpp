@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables that results are told by: their mechanics, and what each says.
+// Tables: sorting, hiding and formatting of cells, ceilings, laws.
 #include "profiler/points/table.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// What a column says, row by row; its number by its key.
+/// Texts of a column, or its numbers.
 std::vector<std::string> texts(const Table& table, std::string_view key) {
   std::vector<std::string> all;
   const Column* column = table.find(key);
@@ -133,7 +133,7 @@ TEST(CeilingTable, ProgramsReadBaseUnits) {
   EXPECT_THAT(texts(table, "device_uuid").front(), "GPU-1");
 }
 
-// A family that holds, and one that was withheld.
+// A valid law family and a withheld one.
 std::vector<LawFamily> two_families() {
   LawFamily holds;
   holds.algorithm = "fa2";

@@ -31,7 +31,6 @@ Traffic of(const Exploration& e, Tensor tensor) {
   return found == e.operands.end() ? Traffic{} : found->traffic;
 }
 
-/// N 4096, d 128, 16 heads, fp16.
 PointSpec sixteen_heads(const std::string& algorithm, int br = 128, int bc = 64) {
   PointSpec spec = fixtures::spec(algorithm, 4096, br, bc);
   spec.problem.heads_q = spec.problem.heads_kv = 16;
@@ -58,7 +57,7 @@ TEST(Exploration, LaysABlockOutToTheByte) {
   EXPECT_EQ(find(registers, "O")->bytes, 128 * 128 * 4);
   EXPECT_EQ(find(registers, "m, l")->bytes, 128 * 2 * 4);
   EXPECT_EQ(registers.sm_bytes, 256 * kib);
-  // Whole units of 256 registers a warp.
+  // Registers are allocated per warp in units of 256.
   EXPECT_EQ(registers.block_bytes,
             e.kernels[0].threads_per_block / 32 * round_up(e.kernels[0].registers_per_thread * 32, 256) * 4);
 }
@@ -72,7 +71,7 @@ TEST(Exploration, RingsHaveTheirStages) {
   EXPECT_GE(k->stages, 2);
 }
 
-/// Over every tile of the built-in table, in its own problem.
+/// All tiles of the built-in table, on the problem they are tuned for.
 TEST(Exploration, EveryBlockIsWholeAndEverySmHoldsItsBlocks) {
   int seen = 0;
   for (const TileChoice& choice : tile_table()) {
@@ -114,7 +113,7 @@ TEST(Exploration, OccupancyNamesWhatStopsTheNextBlock) {
   const ExploredKernel& kernel = wide.kernels[0];
   EXPECT_EQ(kernel.blocks, 16 * 32);
   EXPECT_GT(kernel.occupancy.blocks_per_sm, 0);
-  // One more block does not fit by what is named.
+  // One more block exceeds the named limiter.
   const int more = kernel.occupancy.blocks_per_sm + 1;
   if (kernel.occupancy.limiter == "registers") {
     EXPECT_GT(more * kernel.registers.block_bytes, kernel.registers.sm_bytes);
@@ -124,7 +123,7 @@ TEST(Exploration, OccupancyNamesWhatStopsTheNextBlock) {
   }
   ASSERT_LT(kernel.occupancy.blocks_per_sm, ceil_div(kernel.blocks, std::int64_t{fixtures::h200().sm_count}));
   EXPECT_EQ(kernel.shared.blocks, kernel.occupancy.blocks_per_sm) << "more of them wait";
-  // FA1 has a block a head: 16 of them leave most SMs empty, and one on each of the others.
+  // FA1 has one block per head: 16 blocks leave most SMs empty.
   const Exploration heads = explored(sixteen_heads("fa1", 64, 64));
   EXPECT_EQ(heads.kernels[0].blocks, 16);
   EXPECT_EQ(heads.kernels[0].occupancy.limiter, "grid");
@@ -157,9 +156,9 @@ TEST(Exploration, IntensitiesAreFlopsOfVisiblePairsOverBytes) {
   const Exploration e = explored(sixteen_heads("fa2"));
   const double pairs = 16.0 * 4096 * 4096;
   EXPECT_DOUBLE_EQ(e.flops, 4 * 128 * pairs);
-  // FA2 between SM and L2: 4 d N^2 over about 2 (N / Br) N d 2 bytes: Br flops a byte.
+  // FA2, SM<->L2: 4 d N^2 FLOPs over about 2 (N / Br) N d 2 bytes is Br FLOPs per byte.
   EXPECT_NEAR(e.l2_intensity(), 128, 0.06 * 128);
-  // From DRAM each matrix comes once: N / 2.
+  // DRAM: each matrix once, N / 2 FLOPs per byte.
   EXPECT_NEAR(e.dram_intensity(), 4096 / 2.0, 0.02 * 2048);
   PointSpec causal = sixteen_heads("fa2");
   causal.problem.mask = Mask::causal;
@@ -233,7 +232,7 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
 }
 
 TEST(Exploration, TheBlockThatDoesNotFitIsTheOneThatTheReasonSpeaksOf) {
-  // With all the room that there could be FA1 takes eight teams here, and more of it than the kernel that was refused.
+  // With unlimited memory FA1 would choose eight teams here and use more than the refused kernel.
   const Exploration e = explored(sixteen_heads("fa1", 16, 448));
   ASSERT_TRUE(e.refusal);
   ASSERT_EQ(e.overrun.size(), 1U);
@@ -248,7 +247,7 @@ TEST(Exploration, WhatCannotRunSaysWhyAndNamesTheNearestTile) {
   ASSERT_TRUE(e.refusal);
   EXPECT_TRUE(e.kernels.empty());
   ASSERT_TRUE(e.nearest);
-  // Q of 512 rows, K and V of 512 rows each, at d 128 in fp16, and what the system takes.
+  // Q, K and V with 512 rows each at d 128 in fp16, plus the reserved shared memory.
   ASSERT_EQ(e.overrun.size(), 1U);
   EXPECT_EQ(e.overrun[0].shared.block_bytes, 3 * 512 * 128 * 2 + 1 * kib);
   EXPECT_EQ(e.overrun[0].shared.overrun(), (384 - 227) * kib);

@@ -23,7 +23,7 @@ Table figures(const std::vector<const Exploration*>& all) {
   return figures_table(column(all[0]), pinned, built_in_algorithms());
 }
 
-/// The row of a table that begins with these words; the number of rows where none does.
+/// Index of the row whose label starts with `label`; the number of rows if none does.
 std::size_t row(const Table& table, std::string_view label) {
   std::size_t at = 0;
   while (at < table.rows && table.columns[0].cell(at).text != label) ++at;

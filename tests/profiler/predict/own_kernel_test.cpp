@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What analysis says of a user's kernel: what its statement says, and nothing that it does not.
+// Model values of a user-defined kernel: only those that its statement provides.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -48,7 +48,7 @@ TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
   const Exploration law = explored(true);
   const Exploration none = explored(false);
   const Table table = figures_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));
-  // By row label: whether there is a value with a law, and without one.
+  // By row label: has a value with a law, and without.
   const std::map<std::string, std::pair<bool, bool>> expected{
       {"Time", {false, false}},         {"TFLOP/s", {false, false}},   {"DRAM", {false, false}},
       {"SM↔L2", {true, false}},         {"Occupancy", {false, false}}, {"Blocks an SM", {false, false}},

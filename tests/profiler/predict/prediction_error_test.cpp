@@ -15,10 +15,10 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024;
 
-/// Measured points and what was predicted of them.
+/// Measured points with predictions.
 class Prediction {
  public:
-  std::string device = "GPU-1";  ///< of what is added
+  std::string device = "GPU-1";  ///< of the points added next
   std::string run = "1";
   bool settled = true;
 
@@ -34,7 +34,7 @@ class Prediction {
     for (MetricValue& value : predicted.kernels.front().metrics) value.provenance = Provenance::simulated;
     pairs_.push_back({&measured, &predicted, device, run});
   }
-  /// Of all points.
+  /// Row for all points.
   [[nodiscard]] ErrorRow sum(std::string_view quantity) const {
     for (const ErrorRow& row : prediction_errors(pairs_)) {
       if (row.algorithm == "all" && row.half == "both" && row.quantity == quantity) return row;
@@ -67,8 +67,8 @@ TEST(PredictionError, AProblemCountsOnceHoweverManyTilesItHas) {
   const ErrorRow row = points.sum("time");
   EXPECT_EQ(row.points, 11U);
   EXPECT_EQ(row.problems, 3U);
-  EXPECT_NEAR(row.median, 0.1, 1e-12);  // of 0.5, 0 and 0.1
-  EXPECT_NEAR(row.p95, 0.46, 1e-12);    // nine tenths of the way from 0.1 to 0.5
+  EXPECT_NEAR(row.median, 0.1, 1e-12);  // median of 0.5, 0 and 0.1
+  EXPECT_NEAR(row.p95, 0.46, 1e-12);    // 0.9 of the way from 0.1 to 0.5
 }
 
 TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
@@ -84,7 +84,7 @@ TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
 TEST(PredictionError, BytesThatNobodySawSettleAreLeftOut) {
   Prediction points;
   points.add(1024, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 220 * mib);
-  points.settled = false;  // the simulator's own are settled without a word: its cold launches end with a write-back
+  points.settled = false;  // simulated values are settled: cold launches end with a write-back
   points.add(2048, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 300 * mib);
   EXPECT_EQ(points.sum("dram_bytes").points, 1U);
   EXPECT_NEAR(points.sum("dram_bytes").median, 0.1, 1e-12);
@@ -106,9 +106,9 @@ TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
   for (int i = 0; i < 11; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
   points.run = "2";
   points.add(1024, {.br = 16, .bc = 64}, 300, 100);
-  points.add(1024, {.br = 256, .bc = 64}, 300, 100);  // of its own, but of a run that is left out
+  points.add(1024, {.br = 256, .bc = 64}, 300, 100);  // a new tile, but in a run that is skipped
   EXPECT_EQ(points.sum("tile_ratio").problems, 0U) << "eleven tiles, one of them twice";
-  points.run = "3";  // shares none with the first
+  points.run = "3";  // shares no tile with the first run
   for (int i = 0; i < 4; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 128}, 200 + i, 200 + i);
   EXPECT_EQ(points.sum("tile_ratio").points, 15U * 14 / 2);
   EXPECT_NEAR(points.sum("tile_ratio").p95, 0, 1e-12) << "the time of another run does not count";
@@ -121,7 +121,7 @@ TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
   for (int i = 0; i < 12; ++i) {
     points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + 10 * i, 2 * (100 + 10 * i) * (i == 3 ? 1.2 : 1));
   }
-  for (int i = 0; i < 13; ++i) {  // no two of these are off
+  for (int i = 0; i < 13; ++i) {  // exact ratios
     points.add(2048, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 300 + 3 * i);
   }
   const ErrorRow row = points.sum("tile_ratio");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which published error is taken for what is simulated, and of which GPU.
+// Selection of the published error for a simulated point and GPU.
 #include "profiler/predict/published_errors.h"
 
 #include <gtest/gtest.h>

@@ -30,8 +30,8 @@ PointTable table_of(const std::vector<PointRecord>& records) {
 
 TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
   PointRecord shared = point_of(2, 12'500);
-  // Each of two sends 1 MiB in 5 us, 0.2097 TB/s, and computes 4.295 GFLOP in 10 us, 429.5 TFLOP/s: 2048 FLOP a byte,
-  // a quarter of it as four query heads share a K/V head.
+  // Each of two GPUs sends 1 MiB in 5 us (0.2097 TB/s) and computes 4.295 GFLOP in 10 us (429.5 TFLOP/s): 2048 FLOP per
+  // byte, divided by 4 query heads per K/V head.
   add_sharing(kernel_record(shared, "all"),
               {.ns = 12'500,
                .attention_ns = 10'000,
@@ -49,7 +49,7 @@ TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
   EXPECT_DOUBLE_EQ(points[0].hidden.value(), 0.6);
   EXPECT_NEAR(points[0].hides_from.value(), 512, 1e-9);
   EXPECT_EQ(points[0].tokens, 512);
-  // Rates are one GPU's.
+  // Rates are per GPU.
   EXPECT_NEAR(table.values(metric_key::tflops).value(1), 8.589934592e9 / 2 / 12'500e-9 / 1e12, 1e-9);
   const Table shown = sharing_table(table, points);
   EXPECT_EQ(shown.find("efficiency")->cell(0).text, "0.800");
@@ -57,7 +57,7 @@ TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
   EXPECT_EQ(shown.find("link_bytes")->cell(0).number, 2 << 20);
 }
 
-// Whatever order it was asked for in, one GPU has all tokens.
+// On one GPU the GPU order has no effect.
 TEST(Sharing, OneGpuStandsBesideEveryOrder) {
   PointRecord alone = point_of(1, 20'000);
   PointRecord shared = point_of(2, 12'500);

@@ -74,7 +74,7 @@ TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
   for (std::size_t i = 1; i < tiles.size(); ++i) {
     EXPECT_LE(tile_distance(tiles[i - 1], {128, 16}), tile_distance(tiles[i], {128, 16}));
   }
-  // A side that is none of the usual ones is kept beside them.
+  // An unusual side is kept as is.
   EXPECT_EQ(
       tiles_around({}, {.br = 144, .bc = 64}, 1),
       (std::vector<TileShape>{{160, 64}, {128, 64}, {144, 80}, {160, 80}, {128, 80}, {144, 48}, {160, 48}, {128, 48}}));
@@ -140,7 +140,7 @@ TEST(TileOfM, SaysWhereMoreSharedMemoryChangesNothing) {
 }
 
 TEST(TileOfM, NamesWhatHoldsTheRuleBack) {
-  // All of an H200's M asks for 448 keys, for whose dK and dV in fp32 the registers do not reach.
+  // All shared memory of an H200 gives 448 keys, but dK and dV in fp32 exceed the registers.
   const auto tile = rule("fa1", 227 * kib, 64, Pass::bwd);
   ASSERT_TRUE(tile && tile->config);
   EXPECT_GT(tile->asked.bc, tile->config->tile.bc + 16);

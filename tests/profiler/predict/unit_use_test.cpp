@@ -41,7 +41,7 @@ TEST(UnitUse, TheBusiestUnitIsTheBound) {
 
 TEST(UnitUse, WhatWasNotCountedNamesNothing) {
   EXPECT_FALSE(busiest_unit(PointRecord{}));
-  // Every counting pass has these: a tensor pipe alone is no comparison of units, and a stall is no unit.
+  // Default counters are not enough: the tensor pipe alone is no comparison of units, and a stall is not a unit.
   EXPECT_FALSE(busiest_unit(counted({{"tensor_pipe_pct", 90}, {"stall_wait", 7}, {"shared_wavefronts", 1e9}})));
   EXPECT_FALSE(busiest_unit(counted({{"xu_utilization_pct", 10}}), "fwd")) << "of a kernel that is not there";
 }
@@ -133,7 +133,7 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
   EXPECT_FALSE(agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 40}}))
       << "busiest, and not busy";
   EXPECT_TRUE(agree({{"model_tensor_utilization_pct", 61}, {"tensor_utilization_pct", 57}})) << "as good as busy";
-  // Where no unit is busy, which one is the busiest says nothing.
+  // If no unit is busy, differences between the busiest units do not matter.
   EXPECT_TRUE(
       agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"shared_utilization_pct", 55}}));
   EXPECT_TRUE(agree({{"model_tensor_utilization_pct", 57}, {"tensor_utilization_pct", 62}}));

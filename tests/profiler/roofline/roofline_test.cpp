@@ -28,7 +28,7 @@ Ceiling measured_ceiling(std::string_view name, double value) {
   return {.name = std::string(name), .value = value, .unit = "", .source = CeilingSource::measured};
 }
 
-/// Of round numbers: what stands below is divided by hand.
+/// Round values, so that expected results are easy to compute by hand.
 std::vector<Ceiling> round_ceilings() {
   return {measured_ceiling(ceiling_key::dram_read, 4e12),  measured_ceiling(ceiling_key::l2_read, 8e12),
           measured_ceiling(ceiling_key::mma_fp16, 500e12), measured_ceiling(ceiling_key::wgmma_fp16, 800e12),
@@ -36,7 +36,7 @@ std::vector<Ceiling> round_ceilings() {
           measured_ceiling("exp2_fp32_clock", 1.9e9)};
 }
 
-/// A measured point of that time and of those bytes.
+/// Measured point with the given time and bytes.
 PointRecord timed_point(const PointSpec& spec, double ns, double dram, double l2_sm,
                         Provenance provenance = Provenance::measured) {
   PointRecord record;
@@ -70,7 +70,7 @@ AttentionProblem head(std::int64_t n, std::int64_t d, Pass pass = Pass::fwd) {
   return {.pass = pass, .batch = 1, .heads_q = 1, .heads_kv = 1, .n_q = n, .n_k = n, .d = d};
 }
 
-/// FLOPs of the exact closed form for a byte, at a length.
+/// FLOPs per byte of the exact closed form.
 double exact_intensity(std::string_view name, const AttentionProblem& p, const Config& config, RooflineLevel level) {
   const AttentionModel model = known(name).model(p, config, h200());
   EXPECT_FALSE(model.refusal);
@@ -93,7 +93,7 @@ TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->rate, 500e12);
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.9e9);
   EXPECT_FALSE(find_roof(roofs, Bound::wgmma)->clock_hz);
-  // Each type has its own.
+  // Each dtype has its own ceilings.
   const std::vector<Roof> of_bf16 = roofs_of(h200(), {ceilings, true}, DType::bf16);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->rate, 501e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->source, RoofSource::measured);
@@ -115,14 +115,14 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
   EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "a datasheet's peak is no measured instruction's";
-  // Hopper's tensor cores are busy for 1.5 cycles of mma.sync where wgmma keeps them busy for one.
+  // On Hopper, mma.sync keeps the tensor cores busy 1.5 times as long as wgmma.
   EXPECT_NEAR(find_roof(roofs, Bound::mma_sync)->rate, 659.6e12, 1e3);
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->source, RoofSource::counted_share);
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->clock_hz, find_roof(roofs, Bound::tensor)->clock_hz);
-  // 4096 a cycle on 132 SMs: not at the boost clock, where they would be 1070.5 TFLOP/s.
+  // 4096 per cycle on 132 SMs; at boost clock this would be 1070.5 TFLOP/s.
   ASSERT_TRUE(find_roof(roofs, Bound::tensor)->clock_hz);
   EXPECT_THAT(*find_roof(roofs, Bound::tensor)->clock_hz, DoubleNear(1.83e9, 1e6));
-  // 16 a clock on 132 SMs at 1.98 GHz; 32 bytes a clock and SM.
+  // 16 per clock on 132 SMs at 1.98 GHz; 32 bytes per clock and SM.
   EXPECT_THAT(find_roof(roofs, Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.98e9);
   EXPECT_THAT(find_roof(roofs, Bound::l2)->rate, DoubleNear(8.36352e12, 1e6));
@@ -130,7 +130,7 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   const std::vector<Roof> of_a100 = roofs_of(*find_gpu("a100"), {}, DType::fp16);
   EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
   EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
-  // What has 8 bits is widened for mma.sync, wgmma takes two products of it at once.
+  // mma.sync converts 8-bit operands to 16 bits; wgmma has twice the 8-bit rate.
   const std::vector<Roof> of_8_bits = roofs_of(h200(), {}, DType::fp8);
   EXPECT_NEAR(find_roof(of_8_bits, Bound::mma_sync)->rate, 659.6e12, 1e3);
   EXPECT_EQ(find_roof(of_8_bits, Bound::tensor)->rate, 2 * 989.4e12);
@@ -138,18 +138,18 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   const std::vector<Roof> of_ada = roofs_of(ada, {}, DType::fp8);
   EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->rate, ada.tensor_flops);
   EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->source, RoofSource::datasheet);
-  // Of the A100 mma.sync is all there is: measured, it needs no datasheet beside it.
+  // The A100 has only mma.sync; once measured, it needs no datasheet peak.
   const std::vector<Ceiling> mma{measured_ceiling(ceiling_key::mma_fp16, 290e12)};
   EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
   EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12) << "wgmma's is open";
   EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::as_elsewhere);
-  // A file does not keep the clock: the table of GPUs does.
+  // Files do not store the clock; the GPU table has it.
   DeviceLimits read = h200();
   read.boost_hz = 0;
   EXPECT_THAT(find_roof(roofs_of(read, {}, DType::fp16), Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
 }
 
-// Two GPUs of which the busiest has three quarters of the attention; either sends half of the bytes.
+// Two GPUs: the busiest has three quarters of the attention, each sends half of the bytes.
 TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
   PointSpec spec{.algorithm = "ring", .problem = head(4096, 128), .tile = {.br = 128, .bc = 128}};
   const PointRecord alone = timed_point(spec, 100e3, 0, 8e6);
@@ -172,7 +172,7 @@ TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
   EXPECT_EQ(point.intensity(RooflineLevel::sm_l2), point.flops / 12e6);
   EXPECT_EQ(point.shares.front().bound, Bound::link);
   EXPECT_DOUBLE_EQ(point.shares.front().ns, 50e3);
-  // One GPU sends what it has of K and V, 2·2048·128 elements of 2 bytes.
+  // One GPU sends its K and V: 2·2048·128 elements of 2 bytes.
   EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.flops / (2 * 2048 * 128 * 2));
 }
 
@@ -186,7 +186,7 @@ TEST(Roofs, ExponentialsBoundFlopsByD) {
 }
 
 TEST(Roofline, PointsLieUnderTheBoundThatTakesTheMostOfTheirTime) {
-  // 4 x 128 x 4096^2 x 16 heads FLOPs = 1.3744e11, full tiles: executed as many; 16 x 4096^2 exponentials.
+  // FLOPs: 4 x 128 x 4096^2 x 16 heads = 1.3744e11, all executed; exponentials: 16 x 4096^2.
   PointSpec spec = fixtures::spec("fa2", 4096);
   spec.problem.heads_q = spec.problem.heads_kv = 16;
   const std::vector<Ceiling> ceilings = round_ceilings();
@@ -255,7 +255,7 @@ TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
   const std::vector<BoundShare>& shares = report.series.at(0).points.at(0).shares;
   const auto of_mma = std::ranges::find(shares, Bound::mma_sync, &BoundShare::bound);
   ASSERT_NE(of_mma, shares.end());
-  // By the roof's clock here, by the one that the launch is predicted to hold there.
+  // The roof uses its own clock, the explorer the predicted clock of the launch.
   const double roof_hz = *find_roof(report.roofs, Bound::mma_sync)->clock_hz;
   const LaunchTime& launch = explored.kernels.at(explored.longest()).time;
   EXPECT_NEAR(of_mma->ns / explored.ns * roof_hz / launch.clock_hz, speed_of_light({&launch, 1}).of(GpuUnit::tensor),
@@ -263,7 +263,7 @@ TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
 }
 
 TEST(Roofline, MaskedTilesAreExecutedWholeAndKeepTheUnitsBusy) {
-  // One head, N 256, tiles of 128 x 128: of four tiles a causal mask leaves three, of 65,536 pairs 32,896.
+  // One head, N 256, tiles of 128 x 128: a causal mask keeps three of four tiles and 32,896 of 65,536 pairs.
   PointSpec spec = fixtures::spec("fa2", 256, 128, 128);
   spec.problem.batch = 1;
   spec.problem.heads_q = spec.problem.heads_kv = 1;
@@ -318,7 +318,7 @@ TEST(Roofline, DevicesAreShownOneAtATime) {
   EXPECT_EQ(report.series[0].points.at(0).provenance, Provenance::simulated);
 }
 
-// The forms that people quote, for fp16 and large N, against the exact closed forms.
+// Textbook approximations for fp16 and large N, compared with the exact closed forms.
 
 TEST(Intensity, StandardAttentionAtDramIsHalfOfD) {
   // 4 N^2 d / (2 B x (4 N^2 + 4 N d)) = d/2 / (1 + d/N).
@@ -333,8 +333,8 @@ TEST(Intensity, StandardAttentionAtDramIsHalfOfD) {
 }
 
 TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
-  // DRAM: 4 N^2 d / (8 N d + 4 N): the log-sum-exp of each row is what N/2 leaves out, 1/(2 d) of it.
-  // SM<->L2: K and V once for each tile of rows: 4 N^2 d / (4 N^2 d / Br + 4 N d + 4 N).
+  // DRAM: 4 N^2 d / (8 N d + 4 N); N/2 ignores the LSE, a relative 1/(2 d).
+  // SM<->L2: K and V once per tile of rows: 4 N^2 d / (4 N^2 d / Br + 4 N d + 4 N).
   for (const double d : {64.0, 128.0}) {
     for (const int br : {64, 128}) {
       const double n = 16384;
@@ -348,14 +348,14 @@ TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
       EXPECT_NEAR(l2 / br, 1, 0.01) << "the folklore's form, from above";
     }
   }
-  // At N 1024 the N that it has to be large against is 128 tiles' worth of rows: Br is off by an eighth.
+  // At N 1024, Q and O are not negligible against 8 reads of K and V: Br is off by an eighth.
   const double small =
       exact_intensity("fa2", head(1024, 128), Config{TileShape{.br = 128, .bc = 64}}, RooflineLevel::sm_l2);
   EXPECT_NEAR(small / 128, 1 / (1 + 128.0 / 1024 * (1 + 1.0 / 128)), 1e-9);
 }
 
 TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
-  // 4 G n_k d FLOPs for 2 n_k d elements of two bytes: G. Q and O, and what splits exchange, vanish against long n_k.
+  // 4 G n_k d FLOPs for 2 n_k d elements of two bytes: G. Q, O and partial results are negligible for long n_k.
   for (const std::int64_t group : {1, 4, 8}) {
     AttentionProblem p{.batch = 4, .heads_q = 8 * group, .heads_kv = 8, .n_q = 1, .n_k = 65536, .d = 128};
     const Config config = known("splitkv").default_config(p, h200());
@@ -364,7 +364,7 @@ TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
       EXPECT_NEAR(exact / static_cast<double>(group), 1, 0.02) << group;
     }
   }
-  // Heads that are not packed pass K and V by the SMs once each: then G is DRAM's alone.
+  // If heads are not packed, each loads K and V through the SMs: G applies to DRAM only.
   const AttentionProblem p{.batch = 4, .heads_q = 64, .heads_kv = 8, .n_q = 1, .n_k = 65536, .d = 128};
   const Config config = known("fa2").default_config(p, h200());
   EXPECT_NEAR(exact_intensity("fa2", p, config, RooflineLevel::sm_l2), 1, 0.01);

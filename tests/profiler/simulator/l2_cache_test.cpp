@@ -25,7 +25,7 @@ TEST(L2Cache, TheLeastRecentlyUsedGoesFirst) {
   cache.load(1, 1, 400);
   cache.load(2, 1, 400);
   cache.load(1, 1, 400);
-  cache.load(3, 1, 400);  // drops 2
+  cache.load(3, 1, 400);  // evicts 2
   EXPECT_EQ(cache.granules(), 2U);
   cache.load(1, 1, 400);
   EXPECT_EQ(cache.fetched_bytes(), 1200);
@@ -44,12 +44,12 @@ TEST(L2Cache, AStoreFetchesNothingAndIsWrittenWhenEvicted) {
   cache.load(1, 1, 600);
   EXPECT_EQ(cache.fetched_bytes(), 1200);
   cache.load(2, 1, 600);
-  EXPECT_EQ(cache.written_bytes(), 600);  // what came back was clean
+  EXPECT_EQ(cache.written_bytes(), 600);  // the reloaded granule is clean
 }
 
 TEST(L2Cache, NoMoreIsDirtyThanIsThere) {
   L2Cache cache(1000);
-  cache.load(1, 0b01, 10);    // of a ragged tile
+  cache.load(1, 0b01, 10);    // cell at a ragged edge
   cache.store(1, 0b11, 100);  // the other cell adds half of its bytes
   EXPECT_EQ(cache.resident_bytes(), 60);
   cache.flush();
@@ -70,7 +70,7 @@ TEST(L2Cache, FlushWritesTheDirtyOnceAndKeepsThem) {
 TEST(L2Cache, CellsOfAGranuleComeAndAreDirtyByThemselves) {
   L2Cache cache(10'000);
   cache.load(1, 0b0011, 200);
-  cache.load(1, 0b0110, 200);  // one of two is there
+  cache.load(1, 0b0110, 200);  // one of the two cells is resident
   EXPECT_EQ(cache.fetched_bytes(), 300);
   cache.store(1, 0b1100, 200);
   EXPECT_EQ(cache.fetched_bytes(), 300);
@@ -90,8 +90,8 @@ TEST(L2Cache, AGranuleLargerThanTheCacheStaysAlone) {
 }
 
 TEST(L2Cache, SetsOverflowOneByOne) {
-  // 64 sets of 8 granules. All granules fit into the cache, but not all of them into their sets: read again and again
-  // in order, a set with one too many misses all of its own, and the share of those grows with what is cycled through.
+  // 64 sets of 8 granules. The granules fit into the cache but not into every set: in cyclic access an overfull set
+  // always misses, and the fraction of overfull sets grows with the working set.
   constexpr std::int64_t granule = 100;
   const auto missed_share = [](std::uint64_t granules) {
     L2Cache cache(64 * 8 * granule, 8 * granule);
@@ -121,7 +121,7 @@ TEST(L2Cache, WhatIsClearedIsForgottenWithoutAWrite) {
   EXPECT_EQ(cache.fetched_bytes(), 600);
 }
 
-// Against the simplest model there is, over enough random accesses to wrap the hash table many times.
+// Compares with a plain list over enough random accesses to wrap the hash table many times.
 TEST(L2Cache, AgreesWithAListOnRandomAccesses) {
   constexpr std::int64_t granule = 64;
   constexpr std::size_t capacity = 5000;

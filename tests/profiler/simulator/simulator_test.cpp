@@ -69,7 +69,7 @@ TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
   }
 }
 
-// What predictions without a simulation take for a launch's least DRAM traffic: its accesses, each byte once.
+// KernelWork::distinct_bytes is the minimum DRAM traffic in predictions without simulation: each accessed byte once.
 TEST(Simulation, WithAnEndlessL2DramSeesTheDistinctBytes) {
   DeviceLimits endless = h200();
   endless.l2_bytes = std::int64_t{4} << 30U;
@@ -96,7 +96,7 @@ TEST(Simulation, WithAnEndlessL2DramSeesTheDistinctBytes) {
   }
 }
 
-// The part that is played may end before a second head is read: its continuation alone knew of one head's bytes.
+// The simulated part may end before the second head is read; plain extrapolation would miss its bytes.
 TEST(Simulation, AContinuedLaunchMovesWhatACompleteOneMustToo) {
   struct Case {
     std::int64_t d;
@@ -120,7 +120,6 @@ TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
     AttentionPlan plan = built_in_algorithms().find(name)->plan(problem, Tiling{.br = 64, .bc = 64}, h200());
     const auto results = simulate_traffic(plan, h200(), {.max_touches = 1'000'000'000}, CancelToken{});
     ASSERT_TRUE(results.has_value());
-    // One result for each measured launch.
     std::erase_if(plan.launches, [](const KernelLaunch& launch) { return launch.setup; });
     ASSERT_EQ(results->size(), plan.launches.size());
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -156,12 +155,12 @@ TEST(Simulation, WhatFitsInL2MovesOnlyTheCompulsoryBytes) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
   const double lse = 16.0 * 1024 * 4;
   EXPECT_NEAR(dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64})), compulsory(problem) + lse, 1);
-  // FA1's state passes through L2 again and again, and through DRAM once: fp32 O, l and m are written at the end.
+  // FA1's state makes many passes through L2 but one through DRAM: fp32 O, l and m are written at the end.
   const double state = 16.0 * 1024 * (64 + 2) * 4;
   EXPECT_NEAR(dram_bytes(simulate("fa1", problem, TileShape{.br = 64, .bc = 128})), compulsory(problem) + state, 1);
 }
 
-// Measured on an H200 with a library's kernels: 9.08 GB; 4 N^2 + 4 N d says 9.13 GB.
+// Measured on an H200 with library kernels: 9.08 GB; 4 N^2 + 4 N d gives 9.13 GB.
 TEST(Simulation, NaiveMovesItsScoresThroughDram) {
   const AttentionProblem problem = problem_of(1024, 1024, 64);
   const double dram = dram_bytes(simulate("naive", problem, TileShape{.br = 128, .bc = 128}));
@@ -169,7 +168,7 @@ TEST(Simulation, NaiveMovesItsScoresThroughDram) {
   EXPECT_NEAR(dram / 9.08e9, 1, 0.03);
 }
 
-// Measured on an H200 at batch x heads 1024: 0.539 GB, against 0.537 compulsory.
+// Measured on an H200 at batch x heads 1024: 0.539 GB; compulsory 0.537 GB.
 TEST(Simulation, Fa2StaysAtTheMinimumWithQueryTilesFastestAndThrashesWithHeadsFastest) {
   const AttentionProblem problem = problem_of(1024, 1024, 64);
   const double q_fastest = dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64}));
@@ -179,8 +178,8 @@ TEST(Simulation, Fa2StaysAtTheMinimumWithQueryTilesFastestAndThrashesWithHeadsFa
   EXPECT_GT(heads_fastest / compulsory(problem), 2);
 }
 
-// Measured on an H200 by its counters, 132 heads at d 64 and a tile of 64 x 448, warm: the share of the bytes between
-// SM and L2 that reach DRAM, while the working set of 132 x N x 392 bytes grows from 0.4 to 1.7 of the nominal 60 MiB.
+// DRAM share of the SM<->L2 bytes, measured with counters on an H200: 132 heads, d 64, tile 64 x 448, warm. The working
+// set of 132 x N x 392 bytes grows from 0.4 to 1.7 of the nominal 60 MiB.
 TEST(Simulation, Fa1LeavesL2ByDegreesAsMeasured) {
   const std::map<std::int64_t, double> measured{{512, 0.32},  {640, 0.54}, {768, 0.76}, {896, 0.91},
                                                 {1024, 0.97}, {1536, 1.0}, {2048, 1.0}};
@@ -230,7 +229,7 @@ TEST(Simulation, ALaunchCutShortContinuesAsItWent) {
   }
 }
 
-/// Sums of what observers see of one launch.
+/// Sums over the observed accesses of one launch.
 struct Observed {
   Traffic traffic;
   std::int64_t dram_read_bytes = 0;
@@ -258,7 +257,7 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
         of.dram_read_bytes += played.dram_read_bytes;
         of.dram_write_bytes += played.dram_write_bytes;
         ++of.accesses;
-        // A block's steps follow one another.
+        // Steps of a block are consecutive.
         std::int64_t& last = last_step[{played.launch.name, played.block}];
         EXPECT_LE(last, played.step);
         last = played.step;
@@ -282,7 +281,7 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
   }
 }
 
-// Two Q tiles of one head, a block each: what the first one has read of K and V, the second finds in L2.
+// Two Q tiles of one head in two blocks: the second finds the K and V that the first read in L2.
 TEST(Simulation, OfEachAccessItIsSaidWhoServedIt) {
   const AttentionPlan plan =
       built_in_algorithms().find("fa2")->plan({.n_q = 128, .n_k = 64, .d = 64}, Tiling{.br = 64, .bc = 64}, h200());
@@ -295,7 +294,7 @@ TEST(Simulation, OfEachAccessItIsSaidWhoServedIt) {
   };
   const auto results = simulate_traffic(plan, h200(), {.observe = observe}, CancelToken{});
   ASSERT_TRUE(results.has_value());
-  // A tile has 64 rows of 64 elements of 2 bytes; LSE 64 of 4.
+  // A tile is 64 rows x 64 elements x 2 bytes; LSE is 64 x 4 bytes.
   EXPECT_THAT(
       seen,
       testing::ElementsAre(
@@ -307,8 +306,8 @@ TEST(Simulation, OfEachAccessItIsSaidWhoServedIt) {
   EXPECT_EQ(results->front().dram_flush_bytes, 2 * (8192 + 256));
 }
 
-// Of naive attention's scores, which fit in the L2: counted by itself, the softmax reads them from DRAM and leaves its
-// own behind; timed after the product that makes them, it finds all and writes nothing.
+// Naive attention with scores that fit in L2. Cold, the softmax reads them from DRAM and writes its result back; timed
+// after the QK product, it finds them in L2 and writes nothing.
 TEST(Simulation, InAPlanLaunchesFindWhatThoseBeforeThemLeft) {
   const AttentionPlan plan = built_in_algorithms().find("naive")->plan({.n_q = 1024, .n_k = 1024, .d = 64},
                                                                        Tiling{.br = 64, .bc = 64}, h200());
@@ -327,7 +326,7 @@ TEST(Simulation, InAPlanLaunchesFindWhatThoseBeforeThemLeft) {
   EXPECT_GT(pv.dram_read_bytes, 2 * operand);
   EXPECT_EQ(pv.dram_in_plan_bytes, operand + pv.dram_flush_bytes) << "V, and O at the end";
 
-  // Where nothing stays, each finds as much as by itself.
+  // If nothing stays in L2, both modes are equal.
   DeviceLimits small = h200();
   small.l2_bytes = 400'000;
   const auto displaced = simulate_traffic(plan, small, {}, CancelToken{});
@@ -352,7 +351,7 @@ TEST(Simulation, OneLaunchIsAPlanOfItsOwn) {
   }
 }
 
-// An L2 for one of two matrices of 64 KiB: each displaces the other, and writes it back where it is dirty.
+// L2 capacity of one 64 KiB matrix: two matrices evict each other, with a write-back if dirty.
 TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
   class TwoMatrices final : public TileProgram {
     [[nodiscard]] std::int64_t blocks() const override { return 1; }
@@ -379,15 +378,15 @@ TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
   ASSERT_TRUE(results.has_value());
   using Served = std::array<std::int64_t, 3>;
   EXPECT_THAT(seen, testing::ElementsAre(Served{matrix, 0, 0},       // stored to L2
-                                         Served{matrix, 0, matrix},  // the other one goes back
-                                         Served{0, matrix, matrix},  // the first one comes again
-                                         Served{0, matrix, 0}));     // and is clean when it goes
+                                         Served{matrix, 0, matrix},  // the other one is written back
+                                         Served{0, matrix, matrix},  // the first one is fetched again
+                                         Served{0, matrix, 0}));     // evicted clean
   EXPECT_EQ(results->front().dram_flush_bytes, 0);
   EXPECT_EQ(results->front().dram_write_bytes, 2 * matrix);
 }
 
 TEST(Simulation, OccupancyIsThatOfTheResidentBlocks) {
-  // One block an SM at most: achieved is what one block holds.
+  // At most one block per SM: achieved occupancy is that of one block.
   const auto few = simulate("fa1", problem_of(10, 256, 64), TileShape{.br = 64, .bc = 64});
   EXPECT_DOUBLE_EQ(few[0].busy_sms, 10);
   EXPECT_EQ(few[0].occupancy.limiter, "grid");
@@ -421,7 +420,7 @@ TEST_F(SimulatedDeviceTest, SaysWhatItIs) {
 TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     PointSpec point = spec(std::string(algorithm->name()), problem_of(4, 512, 64));
-    if (algorithm->refusal(point.problem, point.config(), h200())) {  // one for few queries
+    if (algorithm->refusal(point.problem, point.config(), h200())) {  // decoding algorithms
       point.problem.n_q = 1;
       point.tile = algorithm->default_config(point.problem, h200()).tile;
     }
@@ -454,7 +453,7 @@ TEST_F(SimulatedDeviceTest, NaiveHasThreeKernelsAndTheirSum) {
     for (std::size_t i = 1; i < 4; ++i) sum += evaluate(key, record, record.kernels[i].kernel)->value;
     EXPECT_NEAR(evaluate(key, record)->value, sum, 1e-6) << key;
   }
-  // Timed as one, the second and third find in L2 what the first left.
+  // Within the sequence, the second and third kernels find the first one's output in L2.
   double sum = 0;
   for (std::size_t i = 1; i < 4; ++i)
     sum += evaluate(metric_key::time_median_ns, record, record.kernels[i].kernel)->value;
@@ -462,7 +461,7 @@ TEST_F(SimulatedDeviceTest, NaiveHasThreeKernelsAndTheirSum) {
 }
 
 TEST_F(SimulatedDeviceTest, ProductsStayBelowTheTensorPeakAndNearWhatAnH200Does) {
-  // Large enough that the matrix products decide: N^2 d work over N d bytes. Recorded on an H200: 355 TFLOP/s.
+  // Large enough to be compute-bound: N^2 d FLOPs over N d bytes. Measured on an H200: 355 TFLOP/s.
   const AttentionProblem problem = problem_of(132, 8192, 128);
   const PointRecord record =
       device->measure({.algorithm = "fa2", .problem = problem, .tile = {.br = 128, .bc = 64}}, {}, cancel);
