@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast an SM computes in fp32: in several chains a thread, so that no result is waited for.
+// FP32 throughput of an SM. Each thread runs several independent chains to hide latency.
 #include "ceilings/stopwatch.cuh"
 #include "device/ceiling_shape.h"
 
@@ -20,7 +20,7 @@ __device__ __forceinline__ unsigned sum_of(const float (&x)[chains]) {
 
 }  // namespace
 
-// `iterations` times ceiling_chain_steps multiply-adds of each chain.
+// Runs `iterations` x ceiling_chain_steps FMAs per chain.
 extern "C" __global__ void attn_ceiling_fma(unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
   const float factor = 0.5f + 1e-3f * static_cast<float>(threadIdx.x % 32);
@@ -41,7 +41,7 @@ extern "C" __global__ void attn_ceiling_fma(unsigned long long* report, int iter
   finish(report, begin, sum_of(x));
 }
 
-// `iterations` times ceiling_chain_steps powers of two of each chain: x = 2^-x comes to rest near 0.64.
+// Runs `iterations` x ceiling_chain_steps ex2 instructions per chain. x = 2^-x converges to about 0.64.
 extern "C" __global__ void attn_ceiling_exp2(unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
   float x[chains];

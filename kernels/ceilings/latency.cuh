@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long one load takes that the next one waits for. ATTN_LEVEL: 0 shared memory, 1 the L1, 2 what lies behind it.
+// Load latency by pointer chasing. ATTN_LEVEL: 0 shared memory, 1 L1, 2 L2 or DRAM (by working set).
 #include "ceilings/stopwatch.cuh"
 #include "device/ceiling_shape.h"
 
@@ -7,7 +7,7 @@ using namespace attnscope::device;
 
 namespace {
 
-/// Each number below 2^bits once, as if by chance: 0 is the first.
+/// Pseudorandom permutation of [0, 2^bits); maps 0 to 0.
 __device__ __forceinline__ unsigned shuffled(unsigned number, int bits) {
   const unsigned mask = (1u << bits) - 1;
   unsigned x = number & mask;
@@ -20,7 +20,7 @@ __device__ __forceinline__ unsigned shuffled(unsigned number, int bits) {
 
 }  // namespace
 
-// Links 2^bits places, `stride` bytes apart, into one ring: each holds the address of the next.
+// Links 2^bits slots, `stride` bytes apart, into one ring: each slot stores the address of the next.
 extern "C" __global__ void attn_ceiling_link(unsigned char* data, int bits, int stride) {
   const unsigned count = 1u << bits;
   for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < count; k += gridDim.x * blockDim.x) {
@@ -30,7 +30,7 @@ extern "C" __global__ void attn_ceiling_link(unsigned char* data, int bits, int 
   }
 }
 
-// One thread follows the ring for `iterations` times ceiling_loads_per_iteration loads, from its place `first` on.
+// One thread chases the ring for `iterations` x ceiling_loads_per_iteration loads, starting at slot `first`.
 extern "C" __global__ void attn_ceiling_chase(const unsigned char* data, int bits, int stride, int first,
                                               unsigned long long* report, int iterations) {
 #if ATTN_LEVEL == 0
@@ -67,5 +67,5 @@ extern "C" __global__ void attn_ceiling_chase(const unsigned char* data, int bit
 #endif
 }
 
-// Nothing at all: what a launch costs by itself.
+// Empty kernel: measures launch overhead.
 extern "C" __global__ void attn_ceiling_nothing() {}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast memory can be read and written: beyond the L2, within it, and around its size. All loads and stores pass the
-// L1; buffers hold noise, for lines of one value are kept compressed.
+// Read, write and copy bandwidth of DRAM and L2. All accesses bypass L1. Buffers hold noise, since L2 compresses lines
+// of one repeated value.
 #include "ceilings/stopwatch.cuh"
 #include "device/global.cuh"
 
 using namespace attnscope::device;
 
-// ATTN_AT_ONCE: loads of 16 bytes that each thread has under way. ATTN_STREAM: lines are marked to leave the caches
-// first. Which does best differs by GPU: the fastest variant of a load stands for it.
+// ATTN_AT_ONCE: 16-byte loads in flight per thread. ATTN_STREAM: use evict-first (.cs) accesses. The fastest variant
+// differs by GPU; the host takes the best one.
 #ifndef ATTN_AT_ONCE
 #define ATTN_AT_ONCE 4
 #endif
@@ -40,8 +40,8 @@ __device__ __forceinline__ void store(unsigned char* address, const uint4& v) {
 #endif
 }
 
-/// Calls `work` with the place of this thread in each chunk of the blocks' work, chunk after chunk: what is under way
-/// on the whole GPU at one time lies close together. Chunks are whole: `bytes` is a multiple of theirs.
+/// Calls `work` with this thread's byte offset in each chunk of a grid-stride loop, so that the whole GPU accesses
+/// nearby addresses at any time. Pre: `bytes` is a multiple of the chunk size.
 template <class Work>
 __device__ __forceinline__ void for_each_chunk(long long bytes, Work&& work) {
   const long long chunk = 16ll * ATTN_AT_ONCE * blockDim.x;
@@ -52,7 +52,7 @@ __device__ __forceinline__ void for_each_chunk(long long bytes, Work&& work) {
 
 }  // namespace
 
-// Reads `bytes`, `iterations` times.
+// Reads `bytes` bytes, `iterations` times.
 extern "C" __global__ void attn_ceiling_read(const unsigned char* data, long long bytes, unsigned long long* report,
                                              int iterations) {
   const Stopwatch begin = Stopwatch::now();
@@ -74,7 +74,7 @@ extern "C" __global__ void attn_ceiling_read(const unsigned char* data, long lon
   finish(report, begin, result);
 }
 
-// Writes `bytes` of noise, `iterations` times.
+// Writes `bytes` bytes of noise, `iterations` times.
 extern "C" __global__ void attn_ceiling_write(unsigned char* data, long long bytes, unsigned long long* report,
                                               int iterations) {
   const Stopwatch begin = Stopwatch::now();
@@ -91,7 +91,7 @@ extern "C" __global__ void attn_ceiling_write(unsigned char* data, long long byt
   finish(report, begin, 0);
 }
 
-// Copies `bytes`, `iterations` times.
+// Copies `bytes` bytes, `iterations` times.
 extern "C" __global__ void attn_ceiling_copy(unsigned char* target, const unsigned char* source, long long bytes,
                                              unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
@@ -112,10 +112,10 @@ extern "C" __global__ void attn_ceiling_copy(unsigned char* target, const unsign
   finish(report, begin, 0);
 }
 
-// Each block reads one slice (of `slice_bytes`, a multiple of 16) an iteration: always its own, or (`shared`) another
-// one each time, so that in time every block reads all of them. All blocks move on by the same random number of slices:
-// no two read one slice at a time, and none follows another for long, which would find in L2 what that one brought. As
-// many slices as blocks, all of which are on the GPU at once.
+// Each block reads one slice of `slice_bytes` (a multiple of 16) per iteration: always its own, or, if `shared`, a
+// different one each time, so that every block eventually reads every slice. All blocks advance by the same random
+// number of slices, so no two blocks read one slice at a time, and no block follows another closely enough to hit the
+// lines that it brought into L2. Pre: one slice per block; all blocks are resident.
 extern "C" __global__ void attn_ceiling_slices(const unsigned char* data, long long slice_bytes, int shared,
                                                unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();
@@ -124,7 +124,7 @@ extern "C" __global__ void attn_ceiling_slices(const unsigned char* data, long l
   unsigned result = 0;
   for (int i = 0; i < iterations; ++i) {
     const unsigned char* const from = data + slice * slice_bytes;
-    // A small slice is no multiple of what the block reads at once: all of it is under way before any of it is used.
+    // A slice need not be a multiple of the block's access width, so all loads are issued before any result is used.
     for (long long at = 16ll * threadIdx.x; at < slice_bytes; at += 4 * stride) {
       uint4 v[4] = {};
 #pragma unroll

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the tensor cores multiply by mma.sync, in the dtype of ATTN_BF16: operands in registers, eight products
-// under way in each warp, elements like those of attention (random signs and magnitudes: what they are decides the
-// power, and so the clock).
+// Tensor-core throughput of mma.sync in the dtype of ATTN_BF16. Operands are in registers, with eight independent
+// products per warp. Elements have random signs and magnitudes as in attention, because the data affects power and thus
+// the clock.
 #include "ceilings/stopwatch.cuh"
 #include "device/ceiling_shape.h"
 #include "device/mma.cuh"
 
 using namespace attnscope::device;
 
-// `iterations` times mma_products products of 16 x 8 x 16 a warp.
+// Runs `iterations` x mma_products products of 16 x 8 x 16 per warp.
 extern "C" __global__ void attn_ceiling_mma(unsigned long long* report, int iterations) {
   const unsigned seed = (blockIdx.x * blockDim.x + threadIdx.x) * 2654435761u;
   unsigned a[4];

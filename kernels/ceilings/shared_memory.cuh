@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast an SM reads its shared memory: 16 bytes a thread, no two threads of a quarter warp on one bank.
+// Shared-memory read bandwidth of an SM: 16-byte loads per thread without bank conflicts.
 #include "ceilings/stopwatch.cuh"
 #include "device/ceiling_shape.h"
 
 using namespace attnscope::device;
 
-// `iterations` times ceiling_loads_per_iteration loads of 16 bytes a thread. Pre: ceiling_shared_threads threads.
+// Runs `iterations` x ceiling_loads_per_iteration 16-byte loads per thread. Pre: ceiling_shared_threads threads.
 extern "C" __global__ void __launch_bounds__(attnscope::ceiling_shared_threads)
     attn_ceiling_shared(unsigned long long* report, int iterations) {
   __shared__ uint4 tile[2048];
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::ceiling_shared_threads)
       uint4 v[attnscope::ceiling_loads_per_iteration / 2];
 #pragma unroll
       for (int u = 0; u < attnscope::ceiling_loads_per_iteration / 2; ++u) {
-        // Volatile to PTX too: ptxas reads what did not change once.
+        // Volatile in PTX as well: ptxas would merge repeated loads of unchanged memory.
         asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(v[u].x), "=r"(v[u].y), "=r"(v[u].z), "=r"(v[u].w)
                      : "r"(base + 2048 * u));

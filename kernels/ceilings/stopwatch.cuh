@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each kernel of the ceilings ends with: its results looked at, so that no compiler leaves work out, and the clock
-// that the SMs held meanwhile.
+// Timing and result handling shared by the ceiling kernels.
 #pragma once
 
 namespace attnscope::device {
 
-/// Cycles of this SM, and nanoseconds, since the block began.
+/// SM cycle counter and global timer (ns).
 struct Stopwatch {
   unsigned long long cycles;
   unsigned long long nanoseconds;
@@ -18,8 +17,8 @@ struct Stopwatch {
   }
 };
 
-/// `report`: cycles and nanoseconds of the first block, then a word that keeps `result` alive and is never written in
-/// truth.
+/// Writes the elapsed cycles and nanoseconds of the first block to `report`. A third word, never written in practice,
+/// keeps the compiler from removing the computation of `result`.
 __device__ __forceinline__ void finish(unsigned long long* report, const Stopwatch& begin, unsigned result) {
   if (result == 0x9e3779b9u && begin.cycles == 1) {
     report[2] = result;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the tensor cores multiply by wgmma (compute capability 9.0), in the dtype of ATTN_BF16 and ATTN_FP8: two
-// warpgroups an SM, each with 64 rows, both operands in shared memory as a product of matrices has them.
+// Tensor-core throughput of wgmma (compute capability 9.0) in the dtype of ATTN_BF16 and ATTN_FP8. Two warpgroups per
+// SM multiply 64 rows each, with both operands in shared memory as in a GEMM.
 #include "ceilings/stopwatch.cuh"
 #include "device/ceiling_shape.h"
 #include "device/warpgroup.cuh"
 
 using namespace attnscope::device;
 
-// `iterations` times a product of 64 x wgmma_columns x wgmma_depth a warpgroup. Pre: wgmma_threads threads,
+// Runs `iterations` products of 64 x wgmma_columns x wgmma_depth per warpgroup. Pre: wgmma_threads threads,
 // wgmma_shared_bytes of shared memory.
 extern "C" __global__ void __launch_bounds__(attnscope::wgmma_threads, 1)
     attn_ceiling_wgmma(unsigned long long* report, int iterations) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the flash kernels share: a warp's scores against a chunk of keys, the online softmax over them, and their
-// product with the values. A warp owns 16 * MTiles query rows; a thread holds rows g and g + 8 of each m16 tile.
+// Building blocks of the FlashAttention kernels: a warp's scores for a chunk of keys, the online softmax, and the
+// product with V. A warp owns 16 * MTiles query rows; a thread holds rows g and g + 8 of each m16 tile.
 #pragma once
 
 #include "device/shared_tile.cuh"
 
 namespace attnscope::device {
 
-/// s = Q K^T for 16 * MTiles rows of Q and `Width` rows of K; `q` and `k` are lane addresses of the first row.
+/// s = Q K^T for 16 * MTiles rows of Q and `Width` rows of K. `q` and `k` are the lane addresses of the first rows.
 template <int MTiles, int Width, int D>
 __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigned q, unsigned k) {
   using Tile = SharedTile<D>;
@@ -18,8 +18,8 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
       s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0.0f;
     }
   }
-  // A real loop where the swizzle repeats every 64 columns: unrolled, the compiler loads so many fragments ahead that
-  // it spills accumulators.
+  // Not fully unrolled: the compiler would prefetch so many fragments that it spills accumulators. The swizzle repeats
+  // every 64 columns.
   constexpr int unrolled = D % 64 == 0 ? 4 : D / 16;
 #pragma unroll 1
   for (int first = 0; first < D / 16; first += unrolled) {
@@ -46,15 +46,15 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
   }
 }
 
-/// Running maximum (of unscaled scores, equal in all lanes of a quad) and running sum (each lane its own columns). Of a
-/// lazy softmax the maximum may lie below the scores' by lazy_rise.
+/// Running maximum (unscaled scores, equal in all lanes of a quad) and running sum (partial, over each lane's columns).
+/// With the lazy softmax, the maximum may lag behind the true one by up to lazy_rise.
 template <int MTiles>
 struct RowStatistics {
   float maximum[MTiles][2];
   float sum[MTiles][2];
 };
 
-/// The largest of `maximum` and a row's scores.
+/// Maximum of `maximum` and a row's scores.
 template <int Width>
 __device__ __forceinline__ float row_maximum(const float (&s)[Width / 8][4], int half, float maximum) {
 #pragma unroll
@@ -65,13 +65,13 @@ __device__ __forceinline__ float row_maximum(const float (&s)[Width / 8][4], int
   return fmaxf(maximum, __shfl_xor_sync(0xffffffffu, maximum, 2));
 }
 
-/// What is subtracted from a row's scaled scores. A row without any score yet keeps 0, so that no infinities are
-/// subtracted.
+/// Value subtracted from a row's scaled scores: the scaled maximum, or 0 for a row without any score, which avoids inf
+/// - inf.
 __device__ __forceinline__ float reference_of(float maximum, float scale) {
   return maximum == minus_infinity ? 0.0f : maximum * scale;
 }
 
-/// p = exp(scale * s - reference) of one row, packed; their sum over this lane's columns.
+/// p = exp(scale * s - reference) of one row, packed. Returns the sum over this lane's columns.
 template <int Width>
 __device__ __forceinline__ float row_exponentials(unsigned (&p)[Width / 8][2], const float (&s)[Width / 8][4], int half,
                                                   float scale, float reference) {
@@ -95,8 +95,8 @@ __device__ __forceinline__ void rescale_row(float (&o)[D / 8][4], int half, floa
   }
 }
 
-/// p = exp(scale * (s - maximum)), packed, and rescales what was accumulated under the old maximum. `scale` is in units
-/// of log2(e).
+/// p = exp(scale * (s - maximum)), packed. Rescales the accumulator and the sum to the new maximum. `scale` includes
+/// log2(e).
 template <int MTiles, int Width, int D>
 __device__ __forceinline__ void online_softmax(unsigned (&p)[MTiles][Width / 8][2],
                                                const float (&s)[MTiles][Width / 8][4], float (&o)[MTiles][D / 8][4],
@@ -117,13 +117,13 @@ __device__ __forceinline__ void online_softmax(unsigned (&p)[MTiles][Width / 8][
   }
 }
 
-/// How far a lazy softmax lets scores rise above its maximum, in powers of two: exponentials of up to 256 are as
-/// precise in 16 bits as those up to 1.
+/// Largest rise of scaled scores above the lazy maximum, as a power of two. Exponentials up to 2^8 are as precise in 16
+/// bits as those up to 1.
 inline constexpr float lazy_rise = 8.0f;
 
-/// The same, but the maximum follows, and what was accumulated is rescaled, only when a row of the warp has risen by
-/// more than lazy_rise: after the first keys hardly ever, which spares 2% to 5% of a forward pass. O / sum and maximum
-/// + log(sum) are the same.
+/// Like online_softmax(), but updates the maximum and rescales only when a row of the warp has risen by more than
+/// lazy_rise, which is rare after the first keys. Saves 2% to 5% of a forward pass. O / sum and maximum + log(sum) are
+/// unchanged.
 template <int MTiles, int Width, int D>
 __device__ __forceinline__ void lazy_softmax(unsigned (&p)[MTiles][Width / 8][2],
                                              const float (&s)[MTiles][Width / 8][4], float (&o)[MTiles][D / 8][4],
@@ -160,8 +160,8 @@ __device__ __forceinline__ void lazy_softmax(unsigned (&p)[MTiles][Width / 8][2]
   }
 }
 
-/// o += P V: packed accumulators are laid out as a left operand, so P never leaves its registers. `v` is the lane
-/// address (as left operand) of the chunk's first value row.
+/// o += P V. Packed accumulators already have the left-operand layout, so P stays in registers. `v` is the left-operand
+/// lane address of the chunk's first V row.
 template <int MTiles, int Width, int D>
 __device__ __forceinline__ void accumulate(float (&o)[MTiles][D / 8][4], const unsigned (&p)[MTiles][Width / 8][2],
                                            unsigned v) {
@@ -182,7 +182,7 @@ __device__ __forceinline__ void accumulate(float (&o)[MTiles][D / 8][4], const u
   }
 }
 
-/// The row's whole sum, from the four lanes that hold its columns.
+/// Sum over the four lanes of a quad, which share a row.
 __device__ __forceinline__ float quad_sum(float value) {
   value += __shfl_xor_sync(0xffffffffu, value, 1);
   return value + __shfl_xor_sync(0xffffffffu, value, 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses no header, so that NVRTC needs none.
+// Includes no header, so that NVRTC needs none.
 
-// Adds to *result a digest of `bytes` bytes at `data`, which is aligned to 8: the sum of a hash of each 8-byte word and
-// its place, so that the order in which threads add does not matter.
+// Adds a digest of `bytes` bytes at `data` (8-byte aligned) to *result. The digest is the sum of a hash of each 8-byte
+// word and its index, so it does not depend on the order of the atomic additions.
 extern "C" __global__ void attn_digest(const unsigned char* data, long long bytes, unsigned long long* result) {
   unsigned long long sum = 0;
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;

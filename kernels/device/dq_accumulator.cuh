@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fp32 accumulator of dQ in global memory.
 //
-// It holds, for each instance, groups of 8 rows; in a group, for each 16 columns of d, the 128 elements in the order
-// in which a warp holds them: lane (row % 8) * 4 + column % 8 / 2, element column % 16 / 8 * 2 + column % 2. So a warp
-// adds 512 contiguous bytes, and from compute capability 9.0 on the elements of a row are whole sectors; before, rows
-// share sectors, and those of a ragged end's rows are touched in part.
+// Layout: per instance, groups of 8 rows; per group and 16 columns of d, 128 elements in warp order: lane (row % 8) * 4
+// + column % 8 / 2, element column % 16 / 8 * 2 + column % 2. A warp thus adds 512 contiguous bytes. From compute
+// capability 9.0, the elements of a row fill whole sectors. Before, rows share sectors, and a partial row group touches
+// its sectors in part.
 #pragma once
 
 #include "device/global.cuh"
@@ -12,8 +12,9 @@
 
 namespace attnscope::device {
 
-/// Four elements of dq_acc that one lane holds of 8 rows x 16 columns; `block` is the first of the 128. From compute
-/// capability 9.0 on they lie side by side and are added by one instruction; before, lanes lie side by side.
+/// The four elements of dq_acc that a lane owns in 8 rows x 16 columns; `block` is the first of the 128. From compute
+/// capability 9.0, a lane's elements are contiguous and added with one instruction; before, elements are contiguous
+/// across lanes.
 struct AccumulatorLane {
 #if __CUDA_ARCH__ >= 900
   __device__ __forceinline__ static void add(float* block, int lane, float a, float b, float c, float d) {
@@ -52,14 +53,14 @@ struct AccumulatorLane {
 #endif
 };
 
-/// The sum of two products of packed pairs: what D = rowsum(dO o O) is made of.
+/// Dot product of two packed pairs; a term of D = rowsum(dO o O).
 __device__ __forceinline__ float dot(unsigned left, unsigned right) {
   const float2 a = unpack(left);
   const float2 b = unpack(right);
   return a.x * b.x + a.y * b.y;
 }
 
-/// Floats of dq_acc of one instance.
+/// Size of an instance's dq_acc in floats.
 __device__ __forceinline__ long long accumulator_size(int n_q, int d) {
   constexpr int rows = gradient::accumulator_rows;
   return static_cast<long long>((n_q + rows - 1) / rows * rows) * d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout of probabilities in an accumulator's layout, by the bytes of philox_shape.h: one Philox call serves the 16
-// entries that a thread holds of 16 rows and 32 columns. ATTN_DROPOUT says at compile time whether there is any.
+// Dropout of P in accumulator layout, with the bytes of philox_shape.h. One Philox call serves the 16 entries that a
+// thread holds of 16 rows x 32 columns. ATTN_DROPOUT enables it at compile time.
 #pragma once
 
 #include "device/philox_shape.h"
@@ -13,8 +13,8 @@ inline constexpr bool dropping = ATTN_DROPOUT != 0;
 struct Dropout {
   unsigned seed;
   unsigned instance;
-  unsigned distance;  ///< in both halves, 0x8000 - keep: a byte of `keep` or more and this have the half's top bit set
-  float scale;        ///< what keeps the expected value: 256 / keep
+  unsigned distance;  ///< 0x8000 - keep in both halves; added to a byte >= keep, it sets the top bit of the half
+  float scale;        ///< 256 / keep, which preserves the expected value
 };
 
 __device__ __forceinline__ Dropout dropout_of(int instance, int keep, unsigned seed) {
@@ -22,7 +22,7 @@ __device__ __forceinline__ Dropout dropout_of(int instance, int keep, unsigned s
           256.0f / static_cast<float>(keep)};
 }
 
-/// Bytes of (0, word) by four selectors; one with 8 added gives the byte's top bit eight times.
+/// Permutes the bytes of (0, word) by four selectors. A selector plus 8 replicates the byte's sign bit.
 template <unsigned Selectors>
 __device__ __forceinline__ unsigned permuted(unsigned word) {
   unsigned result;
@@ -30,14 +30,14 @@ __device__ __forceinline__ unsigned permuted(unsigned word) {
   return result;
 }
 
-/// Ones in the halves of a packed pair whose byte (bytes 0 and 1 of `word`, or 2 and 3) says that it is dropped.
+/// Mask with ones in the halves of a packed pair whose byte (0 and 1 of `word`, or 2 and 3 if Upper) means dropped.
 template <bool Upper>
 __device__ __forceinline__ unsigned dropped(unsigned word, unsigned distance) {
   return permuted<0xbb99>(permuted < Upper ? 0x4342 : 0x4140 > (word) + distance);
 }
 
-/// Zeros the dropped ones of a packed accumulator of 16 rows from `row` and `Width` columns from `column` on (multiples
-/// of 16; `Aligned`: columns of 32).
+/// Zeros the dropped entries of a packed accumulator of 16 rows from `row` and `Width` columns from `column` (both
+/// multiples of 16; `Aligned`: the column is a multiple of 32).
 template <int Width, bool Aligned>
 __device__ __forceinline__ void drop(unsigned (&p)[Width / 8][2], int row, int column, const Dropout& dropout) {
   constexpr int step = Aligned ? 32 : 16;
@@ -45,7 +45,7 @@ __device__ __forceinline__ void drop(unsigned (&p)[Width / 8][2], int row, int c
 #pragma unroll
   for (int first = 0; first < Width; first += step) {
     const unsigned at = static_cast<unsigned>(column + first);
-    // (row % 8) * 4 + (column % 8) / 2 of what this thread holds is its lane.
+    // (row % 8) * 4 + (column % 8) / 2 of this thread's entries equals its lane.
     const Philox4 bytes =
         philox(Philox4{{static_cast<unsigned>(row) / 16, at / 32, lane, 0u}}, dropout.seed, dropout.instance);
 #pragma unroll

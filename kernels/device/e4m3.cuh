@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of 8 bits (e4m3: OCP 8-bit floating point, 4 bits of exponent and 3 of fraction; compute capability 8.9).
-// ATTN_FP8 chooses them; what comes in and goes out stays in 16 bits.
+// 8-bit operands (e4m3: OCP 8-bit floating point, 4 exponent and 3 mantissa bits; compute capability 8.9). ATTN_FP8
+// enables them; kernel inputs and outputs stay 16-bit.
 #pragma once
 
 #ifndef ATTN_FP8
@@ -13,7 +13,7 @@ inline constexpr bool fp8 = ATTN_FP8 != 0;
 inline constexpr int operand_bytes = fp8 ? 1 : 2;
 inline constexpr unsigned e4m3_ones = 0x38383838u;
 
-/// Four values as e4m3, the first in the lowest byte; beyond +-448 they become that.
+/// Packs four values as e4m3, the first in the lowest byte; saturates at +-448.
 __device__ __forceinline__ unsigned pack_e4m3(float x0, float x1, float x2, float x3) {
   unsigned packed;
   asm("{.reg .b16 low, high; cvt.rn.satfinite.e4m3x2.f32 low, %2, %1; cvt.rn.satfinite.e4m3x2.f32 high, %4, %3; "
@@ -22,7 +22,7 @@ __device__ __forceinline__ unsigned pack_e4m3(float x0, float x1, float x2, floa
       : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
   return packed;
 }
-/// Two values and two that are e4m3 in the lowest bytes.
+/// Packs two values and two that are already e4m3 in their lowest bytes.
 __device__ __forceinline__ unsigned pack_e4m3(float x0, float x1, unsigned x2, unsigned x3) {
   unsigned packed;
   asm("{.reg .b16 low, high, none; .reg .b32 pair; cvt.rn.satfinite.e4m3x2.f32 low, %2, %1; "
@@ -31,7 +31,7 @@ __device__ __forceinline__ unsigned pack_e4m3(float x0, float x1, unsigned x2, u
       : "f"(x0), "f"(x1), "r"(x2), "r"(x3));
   return packed;
 }
-/// Four of them multiplied.
+/// Multiplies four packed e4m3 values by `factor`.
 __device__ __forceinline__ unsigned scale_e4m3(unsigned packed, float factor) {
   float x0, x1, x2, x3;
   asm("{.reg .b16 low, high, a, b; .reg .b32 pair; mov.b32 {low, high}, %4; "

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programmatic dependent launch (CUDA Programming Guide): the blocks of a launch that starts early (KernelLaunch) come
-// to the SMs while the launch before it still runs. Before compute capability 9.0, launches follow one another anyhow.
+// Programmatic dependent launch (CUDA Programming Guide): blocks of an early-starting launch (KernelLaunch) may become
+// resident while the previous launch still runs. Before compute capability 9.0, launches simply serialize.
 #pragma once
 
 namespace attnscope::device {
 
-/// Lets the next launch start, as far as there is room beside this one, once every block has called this or ended.
+/// Allows the next launch to start once every block has called this or exited.
 __device__ __forceinline__ void let_next_launch_start() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits until the launch before has ended and what it wrote can be read.
+/// Waits until the previous launch has completed and its writes are visible.
 __device__ __forceinline__ void wait_for_launch_before() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

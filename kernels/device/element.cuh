@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit elements without CUDA's headers: one element is an unsigned short, two packed ones an unsigned, the lower
-// column in the lower half. ATTN_BF16 chooses the format.
+// 16-bit elements without CUDA headers. An element is an unsigned short; two packed elements are an unsigned with the
+// lower column in the lower half. ATTN_BF16 selects the format.
 #pragma once
 
 namespace attnscope::device {
@@ -21,7 +21,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
   return packed;
 }
 
-/// Like pack(), but a score beyond fp16's range becomes the largest finite number: the row maximum must stay finite.
+/// Like pack(), but clamps to the finite fp16 range, since the row maximum must stay finite.
 __device__ __forceinline__ unsigned pack_finite(float low, float high) {
   unsigned packed = pack(low, high);
 #if !ATTN_BF16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global memory from accumulator fragments. Loads and stores bypass L1, so that what the SM exchanges with L2 is what
-// the tile program says; stores fill whole 32-byte sectors.
+// Global-memory access from accumulator fragments. Loads and stores bypass L1, so that the SM-L2 traffic equals the
+// tile program; stores fill whole 32-byte sectors.
 #pragma once
 
 #include "device/element.cuh"
@@ -39,9 +39,9 @@ __device__ __forceinline__ void store_16_bytes(void* address, unsigned x, unsign
   asm volatile("st.global.cg.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
 }
 
-/// Stores one row of `Tiles` accumulator tiles, 8 columns each, that the four lanes of a quad hold as packed pairs:
-/// they trade pairs first, so that together they write 64 (or 32) contiguous bytes. All lanes of the warp must call it;
-/// `row` is the row's first element, and only columns below `columns` (a multiple of 16) are written.
+/// Stores one row of `Tiles` accumulator tiles (8 columns each), held as packed pairs by the four lanes of a quad. The
+/// lanes exchange pairs first, so that they write 64 (or 32) contiguous bytes together. All lanes of the warp must call
+/// it. `row` points to the row's first element; only columns below `columns` (a multiple of 16) are written.
 template <int Tiles>
 __device__ __forceinline__ void store_row(Element* row, const unsigned (&pairs)[Tiles], int columns, bool inside) {
   const int t = threadIdx.x % 4;

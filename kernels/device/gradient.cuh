@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backward kernels share: the products of one Q tile with one K/V tile, by all warps of a block.
+// Building blocks of the FA1 and FA2 backward kernels: the products of one Q tile with one K/V tile by all warps of a
+// block.
 //
 // With Z the dropout mask (0 or 256/keep): P = exp(scale Q K^T - LSE), dP = (dO V^T) o Z, dS = P o (dP - D),
-// dV = (P o Z)^T dO, dK = scale dS^T Q, dQ = scale dS K. The scales are left to the end.
+// dV = (P o Z)^T dO, dK = scale dS^T Q, dQ = scale dS K. The scales are applied at the end.
 #pragma once
 
 #include "device/dq_accumulator.cuh"
@@ -14,20 +15,20 @@ namespace attnscope::device {
 
 using gradient::WarpGrid;
 
-/// One factor of a product, of which a warp reads 16 x 16 cells. Either the summed dimension runs along the tile's rows
-/// (the fragments are transposed on their way) or along its columns.
+/// Operand of a product, read by a warp in 16 x 16 cells. The summed dimension runs along the tile's rows (fragments
+/// are loaded transposed) or its columns.
 template <class Tile, bool SumsRows, bool Left, int Cells>
 struct Factor {
-  // Where the warp's first cell is a multiple of a power of two, the swizzle of its other cells is known beforehand.
+  // If the warp's cell count is a power of two, the swizzle of its other cells is known at compile time.
   static constexpr bool aligned = (Cells & (Cells - 1)) == 0;
   static constexpr bool sums_rows = SumsRows;
 
   unsigned address;
-  int first;  ///< the warp's first cell
+  int first;  ///< first cell of the warp
 
-  /// `tile` is the shared address of the tile's first summed row or column.
+  /// `tile`: shared address of the tile's first summed row or column.
   __device__ __forceinline__ Factor(unsigned tile, int first_cell, int lane) : first(first_cell) {
-    constexpr bool by_halves = SumsRows != Left;  // the second eight lanes read the tile's next rows
+    constexpr bool by_halves = SumsRows != Left;  // lanes 8 to 15 read the tile's next rows
     if constexpr (SumsRows) {
       address = by_halves ? Tile::lane_left(tile, lane) : Tile::lane_right(tile, lane);
       if constexpr (aligned) {
@@ -52,7 +53,7 @@ struct Factor {
   }
 };
 
-/// The part of a matrix that this warp computes.
+/// Cells of a matrix that this warp computes.
 template <int Rows, int Columns, int Warps>
 struct Part {
   static constexpr WarpGrid grid = gradient::warp_grid(Rows, Columns, Warps);
@@ -62,8 +63,8 @@ struct Part {
 
   using Accumulator = float[grid.rows][2 * grid.columns][4];
 
-  int row;     ///< its first cell
-  int column;  ///< its first cell
+  int row;     ///< first cell
+  int column;  ///< first cell
 
   __device__ __forceinline__ explicit Part(int warp)
       : row(warp / grid.across * grid.rows), column(warp % grid.across * grid.columns) {}
@@ -81,12 +82,11 @@ struct Part {
     }
   }
 
-  /// sum += the product of `Steps` times 16 summed rows or columns. `Tight`: beside it there is no room for fragments
-  /// loaded ahead.
+  /// sum += product over `Steps` x 16 summed rows or columns. `Tight`: no registers are left for prefetched fragments.
   template <int Steps, bool Tight = false, class LeftFactor, class RightFactor>
   __device__ __forceinline__ void multiply(Accumulator& sum, LeftFactor left, RightFactor right) const {
-    // A real loop: unrolled further, the compiler loads so many fragments ahead that it spills accumulators. It covers
-    // a whole period of the swizzle, which rows do not have.
+    // Not fully unrolled: the compiler would prefetch so many fragments that it spills accumulators. The unrolled part
+    // covers a whole period of the swizzle, which exists along columns only.
     constexpr bool rows_alone = LeftFactor::sums_rows && RightFactor::sums_rows;
     constexpr int unrolled = Tight && rows_alone ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
 #pragma unroll 1
@@ -138,13 +138,13 @@ __device__ __forceinline__ void store_shared_pair(unsigned address, unsigned pai
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(pair) : "memory");
 }
 
-/// What a launch says of dropout.
+/// Dropout arguments of a launch.
 struct DropoutStream {
   int keep;
   unsigned seed;
 };
 
-/// One K/V tile with its dK and dV, and the work on one Q tile after the other.
+/// One K/V tile with its dK and dV; processes one Q tile after another.
 template <int Br, int Bc, int D>
 struct TileGradients {
   static constexpr int warps = gradient::warps(Br, Bc, D);
@@ -164,9 +164,9 @@ struct TileGradients {
   unsigned k, v, p, ds;  ///< shared addresses of the tiles
   int thread;
   int first_key;
-  float scale;  ///< times log2(e)
+  float scale;  ///< includes log2(e)
 
-  // Computed where they are used: what a loop over Q tiles would keep of them costs accumulators their registers.
+  // Recomputed at each use: values kept across the loop over Q tiles would take registers from the accumulators.
   __device__ __forceinline__ int warp() const { return recomputed(thread) / 32; }
   __device__ __forceinline__ int lane() const { return recomputed(thread) % 32; }
 
@@ -175,8 +175,8 @@ struct TileGradients {
     KeyPart::clear(dv);
   }
 
-  /// Clears what the rows do not see; `row` and `key` are of the lane's first element. Called behind a branch:
-  /// predicated into every tile, the compares would cost those that the mask does not cut, too.
+  /// Zeros the entries that the mask hides. `row` and `key` belong to the lane's first element. Called behind a branch:
+  /// if the compiler predicated it, unmasked tiles would pay for the compares.
   __device__ __forceinline__ static void clear_unseen(typename ScorePart::Accumulator& s, int row, int key,
                                                       const Visibility& sees) {
 #pragma unroll
@@ -198,9 +198,9 @@ struct TileGradients {
     }
   }
 
-  /// P o Z and dS of a Q tile, in 16 bits, to shared memory. `shift` is the shared address of the rows' exponents to
-  /// take off (LSE log2(e); plus infinity for a row that sees no key), `delta` that of their D. Every warp calls
-  /// `after_scores` once, before it reads either.
+  /// Writes P o Z and dS of a Q tile to shared memory as 16-bit values. `shift`: shared address of the per-row
+  /// exponents to subtract (LSE log2(e); +infinity for a row without visible keys). `delta`: shared address of the
+  /// rows' D. Every warp calls `after_scores` once, before it reads either.
   template <class AfterScores>
   __device__ __forceinline__ void differentiate(unsigned q, unsigned dout, unsigned shift, unsigned delta,
                                                 const Visibility& sees, int first_row, unsigned instance,
@@ -285,7 +285,7 @@ struct TileGradients {
     }
   }
 
-  /// dV += P^T dO, but for the dropout's scale, and dK += dS^T Q, but for the softmax's.
+  /// dV += P^T dO without the dropout scale; dK += dS^T Q without the softmax scale.
   __device__ __forceinline__ void add_values(unsigned dout) {
     add_keys_of(dv, p, dout);
   }
@@ -293,7 +293,7 @@ struct TileGradients {
     add_keys_of(dk, ds, q);
   }
 
-  /// dQ += dS K, but for the softmax's scale.
+  /// dQ += dS K without the softmax scale.
   __device__ __forceinline__ void add_queries(typename QueryPart::Accumulator& dq) const {
     const QueryPart part(warp());
     const int lane = this->lane();
@@ -301,8 +301,8 @@ struct TileGradients {
                                     Factor<Tile, true, false, of_queries.columns>(k, part.column, lane));
   }
 
-  /// Calls visit(row in the tile, element of d, which four elements of `dq` they are: m, n, half) for each 8 x 16 block
-  /// that this warp has of dQ.
+  /// Calls visit(row in the tile, column, m, n, half) for each 8 x 16 block of dQ that this warp owns; m, n and half
+  /// index its elements in `dq`.
   template <class Visit>
   __device__ __forceinline__ void each_query_block(Visit visit) const {
     const QueryPart part(warp());
@@ -320,7 +320,7 @@ struct TileGradients {
     }
   }
 
-  /// Writes rows of dQ; `target` is the tile's first row, of which `inside` exist.
+  /// Stores dQ. `target` is the tile's first row; `inside` rows exist.
   __device__ __forceinline__ void store_queries(Element* target, const typename QueryPart::Accumulator& dq, int inside,
                                                 float scale_q) const {
     const QueryPart part(warp());
@@ -336,7 +336,7 @@ struct TileGradients {
     }
   }
 
-  /// Writes rows of dK and dV; `target_k` and `target_v` are the tile's first rows, of which `inside` exist.
+  /// Stores dK and dV. `target_k` and `target_v` are the tile's first rows; `inside` rows exist.
   __device__ __forceinline__ void store_keys(Element* target_k, Element* target_v, int inside, float scale_k,
                                              float scale_v) const {
     const KeyPart part(warp());
@@ -374,7 +374,7 @@ struct TileGradients {
     store_row(row, pairs, columns, inside);
   }
 
-  /// 16 rows of this warp's part of P o Z or dS. What was dropped of P has its sign bit set.
+  /// Stores 16 rows of this warp's part of P o Z or dS. Dropped entries of P have their sign bit set.
   template <bool DropNegative>
   __device__ __forceinline__ static void store(unsigned tile, int lane, const float (&s)[2 * of_scores.columns][4],
                                                const ScorePart& part, int m, int column) {
@@ -400,7 +400,7 @@ struct TileGradients {
   }
 
 #if ATTN_DROPOUT
-  /// Sets the sign bit of what is dropped of 16 rows. Philox gives the bytes of 32 columns at a time.
+  /// Sets the sign bit of the dropped entries of 16 rows. Philox returns the bytes of 32 columns at a time.
   __device__ __forceinline__ static void drop(float (&s)[2 * of_scores.columns][4], int lane, int row, int key,
                                               unsigned instance, const DropoutStream& dropout) {
     constexpr bool whole_calls = of_scores.columns % 2 == 0 && Bc % 32 == 0 && chunk % 32 == 0;
@@ -414,7 +414,7 @@ struct TileGradients {
       const bool right = whole_calls ? n % 2 == 1 : column % 32 != 0;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        // Bytes 0, 1 are those of the first 8 columns, 2, 3 those of the next 8, and so on; 8 bytes for each half.
+        // Bytes 0 and 1 belong to the first 8 columns, 2 and 3 to the next 8, and so on; 8 bytes per half.
         const unsigned four = right ? bytes.word[half * 2 + 1] : bytes.word[half * 2];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {

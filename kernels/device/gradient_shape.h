@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the backward kernels of FA1 and FA2: one place for the host, which launches them, and for the device
-// code. No includes, so that NVRTC can read it too.
+// Geometry of the FA1 and FA2 backward kernels, shared by host and device code. No includes, so that NVRTC can compile
+// it.
 #pragma once
 
 namespace attnscope::gradient {
 
-/// The on-chip row is swizzled in 16-byte chunks; one product step covers 16 columns of d.
+/// Rows are swizzled in 16-byte chunks in shared memory; one MMA step covers 16 columns of d.
 constexpr bool supported_head_dim(int d) {
   return d >= 16 && d <= 256 && d % 16 == 0;
 }
 
-/// A matrix cut into cells of 16 x 16, shared by down x across warps; each has up to rows x columns of them.
+/// Partition of a matrix of 16 x 16 cells over `down` x `across` warps. Each warp has up to rows x columns cells.
 struct WarpGrid {
   int down = 0;
   int across = 0;
@@ -20,8 +20,8 @@ struct WarpGrid {
   constexpr int cells() const { return rows * columns; }
 };
 
-/// As even as possible, then as square as possible: a warp reads rows + columns operand fragments for every
-/// rows x columns products.
+/// Returns the most even grid, then the most square: a warp reads rows + columns operand fragments for rows x columns
+/// products.
 constexpr WarpGrid warp_grid(int rows, int columns, int warps) {
   WarpGrid best;
   for (int down = 1; down <= warps; down *= 2) {
@@ -35,7 +35,7 @@ constexpr WarpGrid warp_grid(int rows, int columns, int warps) {
   return best;
 }
 
-/// Eight warps, which leaves each thread all the registers it can address; four where the score tile has too few cells.
+/// Eight warps, so that each thread may use 255 registers; four where the score tile has too few cells.
 constexpr int warps(int br, int bc, int d) {
   return br / 16 * (bc / 16) >= 8 || d > 128 ? 8 : 4;
 }
@@ -44,8 +44,8 @@ constexpr int threads(int br, int bc, int d) {
 }
 constexpr int register_limit = 255;
 
-/// dK and dV; beside them the scores and dP of one chunk, or dQ; and what fragments, addresses and statistics take:
-/// some more where chunks are looped over.
+/// Registers per thread for a chunk: dK and dV; scores and dP of the chunk, or dQ; and a constant for fragments,
+/// addresses and statistics, which is larger if the kernel loops over chunks.
 constexpr int registers_for_chunk(int br, int bc, int d, int chunk) {
   const int count = warps(br, bc, d);
   const WarpGrid scores = warp_grid(br, chunk, count);
@@ -55,8 +55,8 @@ constexpr int registers_for_chunk(int br, int bc, int d, int chunk) {
   return kept + (of_scores > of_queries ? of_scores : of_queries) + 48 + (chunk < bc ? 8 : 0);
 }
 
-/// Columns of the score tile that are worked on at a time: a divisor of bc. P and dS go through shared memory, so that
-/// bc costs registers by dK and dV alone.
+/// Columns of the score tile processed at once; divides bc. P and dS pass through shared memory, so bc costs registers
+/// only for dK and dV.
 constexpr int chunk_columns(int br, int bc, int d) {
   int chunk = 16;
   for (int columns = 32; columns <= bc; columns += 16) {
@@ -67,9 +67,8 @@ constexpr int chunk_columns(int br, int bc, int d) {
   return chunk;
 }
 
-/// Registers a thread needs, estimated; a configuration above register_limit is refused. Where there is room the
-/// compiler takes more than the chunk is chosen by: 17 to 64 more on an H200, which leaves one block an SM where the
-/// bare need would leave two.
+/// Estimated registers per thread; a configuration above register_limit is infeasible. If registers are left, the
+/// compiler uses 17 to 64 more than the chunk needs (measured on an H200), which reduces two blocks per SM to one.
 constexpr int register_estimate(int br, int bc, int d) {
   constexpr int ahead = 32;
   const int least = registers_for_chunk(br, bc, d, chunk_columns(br, bc, d));
@@ -79,16 +78,16 @@ constexpr int register_estimate(int br, int bc, int d) {
   return least + ahead < register_limit ? least + ahead : register_limit;
 }
 
-/// K and V tiles, P and dS; `operands` Q-shaped tiles (Q, dO; FA1 also O), all of elements of `element` bytes, and two
-/// fp32 values a row, in each stage.
+/// Bytes for the K and V tiles, P and dS, and for each stage `operands` Q-shaped tiles (Q, dO; FA1 also O) and two fp32
+/// values per row. `element` is the element size in bytes.
 constexpr long long shared_bytes_of(int br, int bc, int d, int element, int operands, int stages) {
   const long long pair = 2LL * element;
   const long long stage = static_cast<long long>(element) * operands * br * d + 8LL * br;
   return pair * bc * d + pair * br * bc + stages * stage;
 }
 
-/// Two stages, the next Q tile arriving during the work on this one, where a block of compute capability 8.0 has room
-/// for them; else one.
+/// Two stages (the next Q tile loads during the work on the current one) if they fit in the shared memory of compute
+/// capability 8.0, else one.
 constexpr int stages(int br, int bc, int d, int element, int operands) {
   return shared_bytes_of(br, bc, d, element, operands, 2) <= 163LL * 1024 ? 2 : 1;
 }
@@ -96,8 +95,8 @@ constexpr long long shared_bytes(int br, int bc, int d, int element, int operand
   return shared_bytes_of(br, bc, d, element, operands, stages(br, bc, d, element, operands));
 }
 
-/// That the warps of a block read from shared memory for one tile of scores: both operands of five products, each warp
-/// the rows and columns that its cells need.
+/// Bytes that the warps of a block read from shared memory per score tile: both operands of five products, each warp
+/// reading the rows and columns of its cells.
 constexpr long long operand_bytes(int br, int bc, int d, int element) {
   const WarpGrid scores = warp_grid(br, bc, warps(br, bc, d));  // S, dP
   const WarpGrid keys = warp_grid(bc, d, warps(br, bc, d));     // dK, dV
@@ -109,10 +108,11 @@ constexpr long long operand_bytes(int br, int bc, int d, int element) {
                     queries.across * s + queries.down * kv);
 }
 
-/// Rows of dq_acc that lie together, see device/gradient.cuh.
+/// Rows per group of dq_acc; see device/gradient.cuh.
 constexpr int accumulator_rows = 8;
 
-/// Threads of FA2's dot and convert, 8 rows a warp at a time, and their registers (compiled for sm_90, rounded up).
+/// Threads of FA2's dot and convert kernels (8 rows per warp at a time). row_registers() is rounded up from sm_90
+/// builds.
 constexpr int row_threads = 128;
 constexpr int row_registers(int d) {
   return 40 + d / 2;

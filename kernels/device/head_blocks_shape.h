@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile of which head a block takes, where the heads' blocks follow one another: one place for the host's tile
-// programs and for the kernels. No includes, so that NVRTC can read it too.
+// Maps a block index to a tile and head, shared by the host's tile programs and the kernels. No includes, so that NVRTC
+// can compile it.
 #pragma once
 
 namespace attnscope {
@@ -11,24 +11,24 @@ struct HeadBlock {
   Int instance;
 };
 
-/// Heads that share their turn where a causal mask gives their tiles unlike lengths: as many as have 32,768 keys, so
-/// that a turn has one to two times the blocks that run at once, of 128 rows or keys. Where it has no more than run at
-/// once, its K and V stay in L2 meanwhile. 32 at most: of many short heads, all would fetch theirs at the same time.
+/// Number of heads whose tiles are interleaved under a causal mask, where tiles differ in work. Chosen so that the
+/// heads have 32,768 keys together: one to two waves of blocks with 128 rows or keys. Within one wave their K and V
+/// stay in L2. At most 32, since many short heads would all load K and V at the same time.
 template <class Int>
 constexpr Int heads_in_turn(Int n_k) {
   const Int heads = n_k > 0 ? 32'768 / n_k : 1;
   return heads > 32 ? 32 : heads > 1 ? heads : 1;
 }
 
-/// Head by head, each from its first or its last tile on.
+/// Head by head, from the first or the last tile.
 template <class Int>
 constexpr HeadBlock<Int> head_block(Int block, Int tiles, bool last_first) {
   return {last_first ? tiles - 1 - block % tiles : block % tiles, block / tiles};
 }
 
-/// `in_turn` heads go together, tile by tile (what does not divide, at the launch's beginning). Where tiles are of
-/// unlike lengths several go together, the longest tiles of all of them first: of one head by itself, the last one, the
-/// longest tile would begin when little else is left, and most SMs would wait for it.
+/// Interleaves `in_turn` heads tile by tile; a smaller remainder group comes first. If tiles differ in work, the
+/// longest tiles of all heads in a group start first. With one head at a time, the longest tile of the last head would
+/// start late and leave most SMs idle.
 template <class Int>
 constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int in_turn, bool last_first) {
   const Int most = in_turn < instances ? in_turn : instances;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measuring needs on the device besides the kernel that is measured. Uses no header, so that NVRTC needs none.
+// Helper kernels of the measurement. Includes no header, so that NVRTC needs none.
 
-// Fills L2 with lines that nobody else uses, by writing `bytes` (a multiple of 128, larger than L2) past the L1.
-// Writing, not reading: lines that hold one value throughout are kept compressed, and reading them displaces nothing.
+// Fills L2 with unrelated lines by writing `bytes` (a multiple of 128, larger than L2) past L1. Writes noise, since L2
+// compresses lines of one repeated value, and reading those evicts nothing.
 extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
   const long long stride = 16ll * gridDim.x * blockDim.x;
   for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
@@ -14,8 +14,8 @@ extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
   }
 }
 
-// The same with lines that L2 is to keep (evict_last): they displace those of which a kernel asked that, which plain
-// ones do not. What is discarded then is kept no longer.
+// Like attn_fill_l2, but with evict_last lines. These also evict the lines for which a kernel requested evict_last. The
+// priority ends when the lines are discarded.
 extern "C" __global__ void attn_displace_l2(unsigned char* data, long long bytes) {
   unsigned long long keep;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
@@ -29,8 +29,8 @@ extern "C" __global__ void attn_displace_l2(unsigned char* data, long long bytes
   }
 }
 
-// Drops those lines from L2 unwritten: left dirty, they would be written back during the launch that follows, and be
-// counted as its own.
+// Drops those lines from L2 without write-back. Dirty lines would be written back during the next launch and counted as
+// its traffic.
 extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes) {
   const long long stride = 128ll * gridDim.x * blockDim.x;
   for (long long at = 128ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
@@ -39,9 +39,9 @@ extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes)
   }
 }
 
-// Reads `bytes` (a multiple of 16, several times the L2) of what attn_fill_l2 stored earlier: all that is dirty in L2
-// has to make room, and is written to DRAM. Lines that were discarded cannot serve: reading them displaces nothing.
-// The loads are volatile to PTX too: the assembler drops others whose values nobody uses.
+// Reads `bytes` (a multiple of 16, several times the L2 size) that attn_fill_l2 wrote earlier, so that L2 evicts its
+// dirty lines and writes them to DRAM. Discarded lines do not work: reading them evicts nothing. The loads are volatile
+// in PTX as well, since the assembler drops loads with unused results.
 extern "C" __global__ void attn_read_noise(const unsigned char* data, long long bytes) {
   const long long stride = 16ll * gridDim.x * blockDim.x;
   for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
@@ -53,7 +53,7 @@ extern "C" __global__ void attn_read_noise(const unsigned char* data, long long 
   }
 }
 
-// Keeps the stream busy while the host queues what is to be timed, so that no launch gap is timed with it.
+// Keeps the stream busy while the host enqueues the timed launches, so that launch gaps are not timed.
 extern "C" __global__ void attn_delay(long long nanoseconds) {
   unsigned long long begin, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
@@ -62,8 +62,8 @@ extern "C" __global__ void attn_delay(long long nanoseconds) {
   } while (static_cast<long long>(now - begin) < nanoseconds);
 }
 
-// Where the clock of each SM stands, and the time, which all SMs share: two such stamps tell the mean frequency between
-// them. `stamps`: two values for each SM, written as one.
+// Stores the cycle counter of each SM and the global time (ns). Two such stamps give the mean SM clock between them.
+// `stamps`: a pair of values per SM, written with one store.
 extern "C" __global__ void attn_stamp_clocks(unsigned long long* stamps) {
   unsigned sm;
   unsigned long long cycles, now;
@@ -73,8 +73,8 @@ extern "C" __global__ void attn_stamp_clocks(unsigned long long* stamps) {
   asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(stamps + 2 * sm), "l"(cycles), "l"(now) : "memory");
 }
 
-// Adds to *result how many of `count` 16-bit values are infinite or NaN: those whose magnitude is at least `infinity`
-// (0x7C00 in fp16, 0x7F80 in bf16).
+// Adds the number of infinite or NaN values among `count` 16-bit values to *result. `infinity` is the bit pattern of
+// infinity (0x7C00 in fp16, 0x7F80 in bf16).
 extern "C" __global__ void attn_count_nonfinite(const unsigned short* data, long long count, int infinity,
                                                 unsigned long long* result) {
   unsigned long long found = 0;

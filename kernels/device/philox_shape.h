@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout's random bytes: Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC11), for host
-// and device alike. No includes, so that NVRTC can read it too.
+// Random bytes for dropout: Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC11), for host
+// and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope {
@@ -9,7 +9,7 @@ struct Philox4 {
   unsigned word[4];
 };
 
-/// Ten rounds over `counter` under the key (key0, key1).
+/// Ten rounds on `counter` with the key (key0, key1).
 constexpr Philox4 philox(Philox4 counter, unsigned key0, unsigned key1) {
   for (int round = 0; round < 10; ++round) {
     const unsigned long long a = 0xD2511F53ull * counter.word[0];
@@ -22,19 +22,19 @@ constexpr Philox4 philox(Philox4 counter, unsigned key0, unsigned key1) {
   return counter;
 }
 
-/// One call gives the 16 bytes for the 16 entries of P that one thread holds of an m16 x n32 accumulator: rows g and
-/// g + 8 (g = row % 8) of row / 16, columns 8 n + 2 t and 8 n + 2 t + 1 (t = column % 8 / 2, n = 0 .. 3) of column
-/// / 32.
+/// Returns the 16 bytes for the 16 entries of P that one thread holds of an m16 x n32 accumulator: rows g and g + 8 (g
+/// = row % 8) of row block row / 16, and columns 8 n + 2 t and 8 n + 2 t + 1 (t = column % 8 / 2, n = 0 .. 3) of column
+/// block column / 32.
 constexpr Philox4 dropout_bytes(unsigned seed, unsigned instance, unsigned row, unsigned column) {
   return philox(Philox4{{row / 16, column / 32, row % 8 * 4 + column % 8 / 2, 0u}}, seed, instance);
 }
 
-/// Which of the 16 bytes belongs to entry (row, column).
+/// Index of entry (row, column) among the 16 bytes.
 constexpr unsigned dropout_byte_index(unsigned row, unsigned column) {
   return row % 16 / 8 * 8 + column % 32 / 8 * 2 + column % 2;
 }
 
-/// The byte of entry (row, column): the entry is kept when it is below `keep` (of 256).
+/// Random byte of entry (row, column). The entry is kept if the byte is below `keep` (of 256).
 constexpr unsigned dropout_byte(unsigned seed, unsigned instance, unsigned row, unsigned column) {
   const unsigned index = dropout_byte_index(row, column);
   return dropout_bytes(seed, instance, row, column).word[index / 4] >> (index % 4 * 8) & 0xFFu;

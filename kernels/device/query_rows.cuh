@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp's query rows through the online softmax over key tiles, under the masks and dropout of ATTN_MASK and
-// ATTN_DROPOUT: the inner part of the forward kernels that multiply warp by warp.
+// Online softmax of a warp's query rows over key tiles, with the masks of ATTN_MASK and the dropout of ATTN_DROPOUT:
+// the inner part of the forward kernels that use mma.sync.
 #pragma once
 
 #include "device/attention.cuh"
@@ -9,8 +9,7 @@
 
 namespace attnscope::device {
 
-/// Sets the scores of keys that a row does not see to minus infinity; `row` is this thread's first row, `column` the
-/// chunk's first column.
+/// Sets scores of hidden keys to minus infinity. `row` is this thread's first row, `column` the chunk's first key.
 template <int MTiles, int Width>
 __device__ __forceinline__ void mask_scores(float (&s)[MTiles][Width / 8][4], int row, int column,
                                             const Visibility& view) {
@@ -35,8 +34,8 @@ __device__ __forceinline__ void mask_scores(float (&s)[MTiles][Width / 8][4], in
   }
 }
 
-/// One warp's query rows: their accumulator and statistics, and where the operands lie in shared memory. `Lazy`: by
-/// lazy_softmax(), so that the maximum is none.
+/// A warp's query rows: accumulator, statistics, and operand addresses in shared memory. `Lazy`: uses lazy_softmax(),
+/// so that statistics.maximum may be below the true maximum.
 template <int MTiles, int D, bool Lazy = false>
 struct QueryRows {
   using Tile = SharedTile<D>;
@@ -44,24 +43,23 @@ struct QueryRows {
 
   float o[MTiles][D / 8][4];
   RowStatistics<MTiles> statistics;
-  unsigned q, k, v;  ///< lane addresses: this warp's rows of Q; the first rows of the K and the V tile
-  int first_row;     ///< this warp's first row in the matrix
+  unsigned q, k, v;  ///< lane addresses: this warp's rows of Q, first rows of the K and V tiles
+  int first_row;     ///< first row of this warp in the matrix
   Visibility view;
-  float scale;  ///< times log2(e)
+  float scale;  ///< includes log2(e)
   Dropout dropout;
 
-  /// This thread's row of accumulator row `half` of m16 tile `m`, in the matrix.
+  /// Matrix row of this thread's accumulator row `half` of m16 tile `m`.
   __device__ __forceinline__ int row(int m, int half) const {
     return first_row + m * 16 + half * 8 + static_cast<int>(threadIdx.x) % 32 / 4;
   }
 
-  /// The online softmax over a K/V tile of `Columns` keys from key `column` on, `Chunk` keys at a time. Every warp
-  /// calls, with the chunk's index, `after_scores` when Q and K of the chunk have been read, and `before_values` before
-  /// V is.
+  /// Online softmax over a K/V tile of `Columns` keys from key `column`, `Chunk` keys at a time. Every warp calls
+  /// `after_scores` with the chunk index when it has read Q and K of the chunk, and `before_values` before it reads V.
   template <int Columns, int Chunk, class AfterScores, class BeforeValues>
   __device__ __forceinline__ void attend(int column, AfterScores after_scores, BeforeValues before_values) {
     constexpr int full = Columns / Chunk;
-    // Else hardly a chunk has no key to see.
+    // Without a window or a partial chunk, chunks without visible keys are too rare to test for.
     constexpr bool may_skip = bounded_right || bounded_left || Columns % Chunk > 0;
     constexpr bool aligned = Columns % 32 == 0 && Chunk % 32 == 0;
     if constexpr (full == 1) {
@@ -113,7 +111,7 @@ struct QueryRows {
   }
 };
 
-/// Index of the last chunk of a tile.
+/// Index of a tile's last chunk.
 constexpr int last_chunk(int columns, int chunk) {
   return (columns + chunk - 1) / chunk - 1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference needs of every query row of one head, computed on the device because the host would take minutes:
-// LSE and D = rowsum(dO o O), each also as standard attention in 16 bits has it: S, P and O rounded. Plain fp32 loops
-// with a mask of their own: they share nothing with the kernels that they help to judge. One source serves every type,
-// head dimension (up to 256), mask and dropout.
+// LSE and D = rowsum(dO o O) of each query row of one head, for the reference; on the device because the host would
+// take minutes. Each is also computed with S, P and O rounded to 16 bits, as in standard attention. Plain fp32 loops
+// with a separate mask implementation, sharing nothing with the kernels under test. One source serves every dtype, head
+// dimension (up to 256), mask and dropout.
 
 #include "device/philox_shape.h"
 
@@ -11,9 +11,9 @@ namespace {
 constexpr int warps = 4;
 constexpr int rows_of_warp = 4;
 constexpr int rows = warps * rows_of_warp;
-constexpr int keys = 32;            // of a tile: one a lane
+constexpr int keys = 32;            // keys per tile, one per lane
 constexpr int columns_of_lane = 8;  // 32 lanes hold d <= 256
-constexpr int chunk = 16;           // products summed before they are added to the rest: shorter sums round less
+constexpr int chunk = 16;           // products per partial sum: shorter sums have less rounding error
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr float minus_infinity = __builtin_bit_cast(float, 0xff800000u);
 
@@ -34,7 +34,7 @@ __device__ float rounded(float value, int bf16) {
   return to_float(bits, bf16);
 }
 
-/// max and sum of exp(score - max) so far.
+/// Running max and sum of exp(score - max).
 struct Softmax {
   float max = minus_infinity;
   float sum = 0.0f;
@@ -47,7 +47,7 @@ struct Softmax {
       sum += expf(score - max);
     }
   }
-  /// Log of the sum over all lanes.
+  /// Log-sum-exp over all lanes.
   __device__ float lse() {
     float highest = max;
     for (int lane = 16; lane > 0; lane /= 2) highest = fmaxf(highest, __shfl_xor_sync(all_lanes, highest, lane));
@@ -58,7 +58,7 @@ struct Softmax {
   }
 };
 
-/// Rows [first, first + keys) of a matrix as fp32; zeros behind its end.
+/// Loads rows [first, first + keys) of a matrix as fp32; zero-fills rows past its end.
 __device__ void load_tile(float* tile, const unsigned short* matrix, int first, int count, int d, int stride,
                           int bf16) {
   __syncthreads();
@@ -72,9 +72,9 @@ __device__ void load_tile(float* tile, const unsigned short* matrix, int first, 
 
 }  // namespace
 
-// q, k, v, dout: the head's own matrices. result: [4, n_q]: LSE, D, and both in 16 bits.
-// length: keys that are no padding; left, right: the window, below zero where unlimited. Grid: ceil(n_q / 16) blocks of
-// 128 threads; shared: 4 (32 (d | 1) + 16 d + 2 16 32) bytes.
+// q, k, v, dout: matrices of the head. result: [4, n_q]: LSE, D, LSE in 16 bits, D in 16 bits.
+// length: number of unpadded keys; left, right: window, negative if unlimited. Grid: ceil(n_q / 16) blocks of
+// 128 threads; shared memory: 4 (32 (d | 1) + 16 d + 2 16 32) bytes.
 extern "C" __global__ void __launch_bounds__(warps * 32)
     attn_row_statistics(const unsigned short* q, const unsigned short* k, const unsigned short* v,
                         const unsigned short* dout, float* result, const unsigned char* block_mask, int bf16, int n_q,
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
     if (right >= 0 && key > diagonal + right) return false;
     return block_mask == nullptr || block_mask[row / mask_block * block_columns + key / mask_block] != 0;
   };
-  // Scores of the warp's rows with the lane's key of the tile.
+  // Scores of the warp's rows with the lane's key.
   const auto score = [&](float(&s)[rows_of_warp]) {
     for (int r = 0; r < rows_of_warp; ++r) s[r] = 0.0f;
     for (int begin = 0; begin < d; begin += chunk) {

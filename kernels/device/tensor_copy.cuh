@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of tensors of instances x rows x columns between global and shared memory by the tensor memory accelerator
-// (PTX ISA "cp.async.bulk.tensor"; compute capability 9.0): one thread asks, no register and no L1 is on the way. What
-// of a box lies outside the tensor is zero when it is loaded, and left out when it is stored. By the counters of an
-// H100 a loaded box crosses from L2 to the SM whole, zeros too.
+// TMA copies of boxes of [instances, rows, columns] tensors between global and shared memory (PTX ISA
+// "cp.async.bulk.tensor"; compute capability 9.0). One thread issues a copy; the data bypasses registers and L1.
+// Elements outside the tensor are loaded as zeros and not stored. On an H100 the counters show that a loaded box
+// crosses from L2 to the SM whole, including the zeros.
 #pragma once
 
 #include "device/warpgroup.cuh"
 
 namespace attnscope::device {
 
-/// CUtensorMap, a kernel's __grid_constant__ parameter.
+/// Layout of CUtensorMap; a __grid_constant__ kernel parameter.
 struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
@@ -18,24 +18,24 @@ __device__ __forceinline__ void fetch_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// Arrives at a barrier whose phase then ends when `bytes` more have come.
+/// Arrives at a barrier and adds `bytes` to the transaction bytes that its phase waits for.
 __device__ __forceinline__ void barrier_arrive_expecting(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Makes barriers that this thread has made visible to the copies.
+/// Makes initialized barriers visible to TMA.
 __device__ __forceinline__ void fence_barriers_for_copies() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/// What one block alone reads or writes goes first when the L2 needs room: other blocks' tiles stay longer.
+/// Returns an L2 evict_first policy, for data that only one block uses.
 __device__ __forceinline__ unsigned long long first_to_go() {
   unsigned long long policy;
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
-/// Loads a box for each panel of a Tile, `stride` bytes apart from `tile` on, from row `row` and column `column` of the
-/// tensor; the barrier is told of their bytes. `Alone`: no other block reads it, so it is the first to leave the L2.
+/// Loads one box per panel of a Tile from (`row`, `column`) of the tensor to `tile`, with `stride` bytes between
+/// panels. Completion is signaled to `barrier`. `Alone`: no other block reads the data, so it gets evict_first.
 template <class Tile, bool Alone = false>
 __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const TensorMap& map, unsigned barrier,
                                            int row, int instance, int column = 0) {
@@ -57,14 +57,14 @@ __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const
   }
 }
 
-/// Loads 16 bytes; the barrier is told of them.
+/// Loads 16 bytes asynchronously; completion is signaled to `barrier`.
 __device__ __forceinline__ void load_16_bytes_for(unsigned barrier, unsigned address, const void* global) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(address),
                "l"(global), "r"(barrier)
                : "memory");
 }
 
-/// Stores such boxes, as one group of this thread's; they are the first to leave the L2.
+/// Stores one box per panel of a Tile as one bulk group, with evict_first.
 template <class Tile>
 __device__ __forceinline__ void store_boxes(const TensorMap& map, unsigned tile, unsigned stride, int row,
                                             int instance) {
@@ -78,7 +78,7 @@ __device__ __forceinline__ void store_boxes(const TensorMap& map, unsigned tile,
   }
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-/// Waits until what this thread's stores read of shared memory may be overwritten.
+/// Waits until this thread's bulk stores have read shared memory, so that it may be overwritten.
 __device__ __forceinline__ void wait_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
@@ -93,13 +93,13 @@ __device__ __forceinline__ float2 load_shared_pair(unsigned address) {
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
   return pair;
 }
-/// Fills 16 bytes of shared memory with a word.
+/// Fills 16 bytes of shared memory with a repeated 32-bit word.
 __device__ __forceinline__ void fill_16_bytes(unsigned address, unsigned word) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(word) : "memory");
 }
 
-/// Stores a warp's 16 rows of packed accumulator tiles, 8 columns each, into a Tile's panels, `Stride` bytes apart;
-/// `row` is where row lane % 16 of the warp begins in the first panel.
+/// Stores a warp's 16 rows of packed accumulator tiles (8 columns each) into the panels of a Tile, `Stride` bytes
+/// apart. `row` is the address of row lane % 16 of the warp in the first panel.
 template <class Tile, unsigned Stride, int Tiles>
 __device__ __forceinline__ void store_panels(unsigned row, const unsigned (&pairs)[Tiles][2]) {
   const unsigned lane = threadIdx.x % 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with ATTN_TRACE=w, for a test, a kernel of w warps a block writes down which tiles it loads, each warp its own
-// in its order. In any other build nothing of it is left.
+// Load tracing for a test: with ATTN_TRACE=w, a kernel of w warps per block records the tiles that each warp loads, in
+// order. Compiled out otherwise.
 #pragma once
 
 #ifndef ATTN_TRACE
@@ -12,14 +12,14 @@ namespace attnscope::device {
 enum class Traced : unsigned { q, k, v };
 
 #if ATTN_TRACE > 0
-// For each warp of each block: how many, then `trace_slots` records, the matrix in the highest 8 bits, the number of
-// rows in the next 16, below them the first row, counted over all instances.
+// Per warp of each block: a count, then `trace_slots` records. A record has the matrix in bits 56-63, the row count in
+// bits 40-55, and below them the first row, counted over all instances.
 __device__ unsigned long long* trace_records;
 __device__ int trace_slots;
 #endif
 
-/// A tile of `rows` rows from `row` on is loaded for the program's block `block` by the warp that `writer` is true for
-/// one thread of.
+/// Records the load of `rows` rows from `row` for block `block` of the tile program. `writer` is true for one thread of
+/// the loading warp.
 __device__ __forceinline__ void trace_load(bool writer, unsigned block, Traced matrix, long long row, int rows) {
 #if ATTN_TRACE > 0
   if (writer) {
@@ -40,7 +40,7 @@ __device__ __forceinline__ void trace_load(bool writer, Traced matrix, long long
 }  // namespace attnscope::device
 
 #if ATTN_TRACE > 0
-/// Where the next launch writes: zeros at first, for every warp.
+/// Sets the trace buffer of the next launch; it must be zeroed for every warp.
 extern "C" __global__ void attn_trace_into(unsigned long long* records, int slots) {
   attnscope::device::trace_records = records;
   attnscope::device::trace_slots = slots;

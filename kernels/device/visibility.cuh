@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys a query row sees, and which tiles a kernel can leave out. ATTN_MASK says at compile time which rules there
-// are (bits: 1 a right bound, causal being 0; 2 a left bound; 4 key lengths; 8 a block mask), so that the others cost
-// nothing. The host's counterpart is kernels/model/tile_grid.h.
+// Which keys a query row sees, and which tiles a kernel can skip. ATTN_MASK selects the rules at compile time, so that
+// others cost nothing: bit 0 right bound (causal: 0), bit 1 left bound, bit 2 key lengths, bit 3 block mask. Host
+// counterpart: kernels/model/tile_grid.h.
 #pragma once
 
 namespace attnscope::device {
@@ -10,36 +10,35 @@ inline constexpr bool bounded_right = (ATTN_MASK & 1) != 0;
 inline constexpr bool bounded_left = (ATTN_MASK & 2) != 0;
 inline constexpr bool padded_keys = (ATTN_MASK & 4) != 0;
 inline constexpr bool masked_blocks = (ATTN_MASK & 8) != 0;
-/// Later rows see more keys: launches hand out the last row tiles first.
+/// Later rows see more keys, so launches start with the last row tiles.
 inline constexpr bool last_rows_first = bounded_right && !bounded_left;
 
 struct Visibility {
-  int length;  ///< keys that are no padding
+  int length;  ///< number of unpadded keys
   int n_q;
-  int upper;  ///< row r sees the keys before r + upper ...
-  int lower;  ///< ... from r + lower on
+  int upper;  ///< row r sees keys below r + upper ...
+  int lower;  ///< ... and from r + lower
   const unsigned char* blocks;
   int block_size;
   int block_columns;
 
-  /// Keys [key_begin(first row), key_end(last row)) are what rows of a tile see, together.
+  /// Keys visible to any row of a tile: [key_begin(first row), key_end(last row)).
   __device__ __forceinline__ int key_begin(int first_row) const { return bounded_left ? max(0, first_row + lower) : 0; }
   __device__ __forceinline__ int key_end(int last_row) const {
     return bounded_right ? max(0, min(length, last_row + upper)) : length;
   }
-  /// Rows [row_begin(first key), row_end(last key)) are what sees keys of a tile. Pre: the first key is no padding.
+  /// Rows that see any key of a tile: [row_begin(first key), row_end(last key)). Pre: the first key is not padding.
   __device__ __forceinline__ int row_begin(int first_key) const {
     return bounded_right ? max(0, first_key - upper + 1) : 0;
   }
   __device__ __forceinline__ int row_end(int last_key) const {
     return bounded_left ? max(0, min(n_q, min(last_key, length - 1) - lower + 1)) : n_q;
   }
-  /// False for a tile that the block mask leaves out whole. A tile lies in one block.
+  /// Returns false if the block mask hides the whole tile. A tile lies in one mask block.
   __device__ __forceinline__ bool visited(int first_row, int first_key) const {
     return !masked_blocks || blocks[first_row / block_size * block_columns + first_key / block_size] != 0;
   }
-  /// The first key tile (of `Columns` keys, by its first key) from the tile at `key` on that row tile `first_row`
-  /// visits; at or beyond `end` if there is none before it.
+  /// First key (of a tile of `Columns` keys) at or after `key` that row tile `first_row` visits; `end` or more if none.
   template <int Columns>
   __device__ __forceinline__ int next_key_tile(int first_row, int key, int end) const {
     if constexpr (masked_blocks) {
@@ -49,12 +48,12 @@ struct Visibility {
     }
     return key;
   }
-  /// The first key tile that row tile [first_row, last_row] visits, before key_end(last_row); else there is none.
+  /// First key of the first key tile that rows [first_row, last_row] visit; key_end(last_row) or more if none.
   template <int Columns>
   __device__ __forceinline__ int first_key_tile(int first_row, int last_row) const {
     return next_key_tile<Columns>(first_row, key_begin(first_row) / Columns * Columns, key_end(last_row));
   }
-  /// The same for row tiles of `Rows` rows, all by their numbers.
+  /// Like next_key_tile(), but for row tiles of `Rows` rows, given by tile index.
   template <int Rows>
   __device__ __forceinline__ int next_row_tile(int first_key, int tile, int end) const {
     if constexpr (masked_blocks) {
@@ -64,17 +63,17 @@ struct Visibility {
     }
     return tile;
   }
-  /// Whether every row of [first_row, first_row + rows) sees all keys of [first_key, first_key + keys).
+  /// Returns whether every row of [first_row, first_row + rows) sees all keys of [first_key, first_key + keys).
   __device__ __forceinline__ bool whole(int first_row, int rows, int first_key, int keys) const {
     return first_key + keys <= length && (!bounded_right || first_key + keys <= first_row + upper) &&
            (!bounded_left || first_key >= first_row + rows - 1 + lower);
   }
-  /// The keys [first(row), last(row)) that one row sees.
+  /// Keys that one row sees: [first(row), last(row)).
   __device__ __forceinline__ int first(int row) const { return bounded_left ? row + lower : 0; }
   __device__ __forceinline__ int last(int row) const { return bounded_right ? min(length, row + upper) : length; }
 };
 
-/// Of batch entry `entry`, from the arguments that every masked kernel's parameter list ends with.
+/// Visibility of batch entry `entry`, from the trailing arguments of every masked kernel.
 __device__ __forceinline__ Visibility visibility(int entry, int n_q, int n_k, int left, int right,
                                                  const int* key_lengths, const unsigned char* block_mask,
                                                  int mask_block) {

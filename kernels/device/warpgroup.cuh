@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's warpgroup products (wgmma, PTX ISA "Asynchronous warpgroup level matrix instructions"; needs sm_90a) and the
-// barriers between warps that load and warps that multiply. A warpgroup is four warps; its accumulator of 64 rows lies
-// in each warp like four m16n8 accumulators of mma.cuh, one for each 8 columns: warp w holds rows 16 w .. 16 w + 15.
+// Hopper's warpgroup products (wgmma, PTX ISA "Asynchronous warpgroup level matrix instructions"; needs sm_90a) and
+// barriers between producer and consumer warps. A warpgroup has four warps. Its 64-row accumulator is laid out in each
+// warp as m16n8 accumulators of mma.cuh, one per 8 columns; warp w holds rows 16 w .. 16 w + 15.
 #pragma once
 
 #include "device/e4m3.cuh"
@@ -12,8 +12,8 @@ namespace attnscope::device {
 
 inline constexpr int warpgroup_threads = 128;
 
-/// A tile of elements of `Bytes` bytes as wgmma reads it swizzled: panels (device/panel_shape.h) of `Rows` rows (a
-/// multiple of 8), aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight rows of one chunk
+/// Tile in the swizzled layout of wgmma, with `Bytes` bytes per element: panels (device/panel_shape.h) of `Rows` rows
+/// (a multiple of 8), aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight rows of one chunk
 /// column lie in different banks.
 template <int Rows, int Columns, int Bytes = 2>
 struct PanelTile {
@@ -24,17 +24,17 @@ struct PanelTile {
   static constexpr int panels = Columns / columns;
   static constexpr unsigned bytes = panel_bytes * panels;
 
-  /// Where chunk `chunk` of a row of a panel lies in it, in bytes.
+  /// Byte offset of chunk `chunk` within a panel row.
   __device__ __forceinline__ static unsigned place(unsigned row, unsigned chunk) {
     return (chunk ^ row * row_bytes / 128 % (row_bytes / 16)) * 16;
   }
-  /// Bytes to column `column` (a multiple of 32 bytes) of a row, for descriptors.
+  /// Byte offset of `column` (a multiple of 32 bytes) in a row, for descriptors.
   __device__ static constexpr unsigned column_offset(int column) {
     return column / columns * panel_bytes + column % columns * Bytes;
   }
 
-  /// Copies `Count` rows, `inside` of which exist, by `Threads` threads (a multiple of 64, so that a thread keeps to
-  /// one place of the swizzle). `tile` is the first row's address.
+  /// Copies `Count` rows, of which `inside` exist, with `Threads` threads (a multiple of 64, so that each thread has
+  /// one swizzle offset). `tile` is the address of the first row.
   template <int Count, int Threads>
   __device__ __forceinline__ static void copy_rows(unsigned tile, const Element* global, int inside, int thread) {
     static_assert(Threads % 64 == 0 && columns == 64 && Bytes == 2);
@@ -57,9 +57,9 @@ struct PanelTile {
   }
 };
 
-/// Matrix descriptor of a swizzled panel tile of `RowBytes` a row; `leading` is the stride between panels where the
-/// instruction spans several (right operand stored with its columns contiguous), 16 else. Addresses in bytes are added
-/// divided by 16.
+/// Matrix descriptor of a swizzled panel tile with `RowBytes` per row. `leading` is the panel stride if the instruction
+/// spans several panels (right operand with contiguous columns), else 16. To advance it, add a byte offset divided by
+/// 16.
 template <unsigned RowBytes = 128>
 __device__ __forceinline__ unsigned long long panel_descriptor(unsigned address, unsigned leading) {
   constexpr unsigned long long swizzle = RowBytes == 128 ? 1 : RowBytes == 64 ? 2 : 3;
@@ -67,19 +67,19 @@ __device__ __forceinline__ unsigned long long panel_descriptor(unsigned address,
   return swizzle << 62 | eight_rows << 32 | static_cast<unsigned long long>(leading / 16) << 16 | address / 16;
 }
 
-/// Orders register accesses before the products that follow.
+/// Orders earlier register accesses before the following products.
 __device__ __forceinline__ void products_begin() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits until at most `Pending` of the latest groups of products are still under way.
+/// Waits until at most `Pending` product groups are in flight.
 template <int Pending>
 __device__ __forceinline__ void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
-/// Keeps the compiler from moving accesses to registers of a product across this point.
+/// Keeps the compiler from moving register accesses of a product across this point.
 template <int Tiles>
 __device__ __forceinline__ void pin(float (&registers)[Tiles][4]) {
 #pragma unroll
@@ -98,7 +98,7 @@ __device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
   }
 }
 
-// The accumulator as operands of a product N columns wide: their numbers (R) and themselves (T).
+// Accumulator operands of an N-column product: their numbers (R) and their bindings (T).
 #define ATTN_BIND "+f"
 #define ATTN_TILE(n) ATTN_BIND(d[n][0]), ATTN_BIND(d[n][1]), ATTN_BIND(d[n][2]), ATTN_BIND(d[n][3])
 #define ATTN_R16 "%0, %1, %2, %3, %4, %5, %6, %7"
@@ -133,8 +133,8 @@ __device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
 #define ATTN_T224 ATTN_T208, ATTN_TILE(26), ATTN_TILE(27)
 #define ATTN_T240 ATTN_T224, ATTN_TILE(28), ATTN_TILE(29)
 #define ATTN_T256 ATTN_T240, ATTN_TILE(30), ATTN_TILE(31)
-// A product's steps are 32 bytes of the left operand's rows. 8-bit operands lie with their rows contiguous: there are
-// no flags that say which.
+// One step covers 32 bytes of the left operand's rows. 8-bit operands always have contiguous rows, so their instruction
+// has no transpose flags.
 #if ATTN_FP8
 #define ATTN_PRODUCT_TYPES "k32.f32.e4m3.e4m3"
 #define ATTN_ROWS_BOTH ""
@@ -145,7 +145,7 @@ __device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
 #define ATTN_PRODUCT_TYPES "k16.f32.f16.f16"
 #define ATTN_ROWS_BOTH ", 0, 0"
 #endif
-// Both operands in shared memory, rows contiguous; i, j, k: numbers of the operands after the accumulator.
+// Both operands in shared memory with contiguous rows. i, j, k: numbers of the operands after the accumulator.
 #define ATTN_PRODUCT_SHARED(N, registers, tiles, i, j, k)                                               \
   asm volatile("{.reg .pred p; setp.ne.b32 p, %" k                                                      \
                ", 0;\n"                                                                                 \
@@ -154,7 +154,7 @@ __device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
                : tiles                                                                                  \
                : "l"(a), "l"(b), "n"(Accumulate ? 1 : 0)                                                \
                : "memory")
-/// d (64 x N) = or += a b over 32 bytes of a's rows, for N a multiple of 16 up to 256.
+/// d (64 x N) = a b, or += a b if Accumulate, over 32 bytes of a's rows; N is a multiple of 16 up to 256.
 template <int N, bool Accumulate>
 __device__ __forceinline__ void product(float (&d)[N / 8][4], unsigned long long a, unsigned long long b) {
   static_assert(N % 16 == 0 && N <= 256);
@@ -205,7 +205,7 @@ __device__ __forceinline__ void product(float (&d)[N / 8][4], unsigned long long
                : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "n"(Accumulate ? 1 : 0)                             \
                : "memory")
 
-/// d (64 x N, N / 8 accumulator tiles) = or += a b with 32 8-bit columns of a in registers.
+/// d (64 x N, N / 8 accumulator tiles) = a b, or += a b if Accumulate, with 32 8-bit columns of a in registers.
 template <int N, bool Accumulate>
 __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
                                         unsigned long long b) {
@@ -220,7 +220,7 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
 #undef ATTN_T72
 #undef ATTN_PRODUCT_PART
 #else
-// Left operand in registers, right one in shared memory with its columns contiguous.
+// Left operand in registers, right operand in shared memory with contiguous columns.
 #define ATTN_PRODUCT_REGISTERS(N, registers, tiles, i, j, k, l, m)                                               \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j ", %" k \
                ", %" l "}, %" m ", 1, 1, 1, 1;"                                                                  \
@@ -228,7 +228,7 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
                : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b)                                                      \
                : "memory")
 
-/// d (64 x N, N / 8 accumulator tiles) += a b with a in registers, for N a multiple of 16 up to 128.
+/// d (64 x N, N / 8 accumulator tiles) += a b with a in registers; N is a multiple of 16 up to 128.
 template <int N>
 __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
                                         unsigned long long b) {
@@ -252,8 +252,8 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
   }
 }
 
-// From here on the accumulator is written only. Binding it as read and written would give it a value that some other
-// instruction defines, which ptxas answers by serializing all products under way.
+// From here on the accumulator is bound as output only. Binding it as read-write would give it a value defined by
+// another instruction, for which ptxas serializes all products in flight.
 #undef ATTN_BIND
 #define ATTN_BIND "=f"
 #define ATTN_PRODUCT_FIRST(N, registers, tiles, i, j, columns)                                          \
@@ -263,7 +263,8 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
                : "l"(a), "l"(b)                                                                         \
                : "memory")
 
-/// d (64 x N) = a b over 16 columns of a, both in shared memory, b with its rows contiguous or (`Columns`) its columns.
+/// d (64 x N) = a b over 16 columns of a, both in shared memory; b has contiguous rows, or contiguous columns if
+/// `Columns`.
 template <int N, bool Columns = false>
 __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned long long a, unsigned long long b) {
   static_assert(N == 64 || N == 128);
@@ -277,7 +278,7 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned lon
   }
 }
 
-// Left operand in registers, right one in shared memory with its rows contiguous.
+// Left operand in registers, right operand in shared memory with contiguous rows.
 #define ATTN_PRODUCT_HELD(N, registers, tiles, i, j, k, l, m, accumulate)                                        \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j ", %" k \
                ", %" l "}, %" m ", " accumulate ", 1, 1, 0;"                                                     \
@@ -285,7 +286,7 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned lon
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                              \
                : "memory")
 
-/// The same with 16 columns of a in registers.
+/// d (64 x N) = a b with 16 columns of a in registers; b has contiguous rows.
 template <int N>
 __device__ __forceinline__ void first_product(float (&d)[N / 8][4], const unsigned (&a)[4], unsigned long long b) {
   static_assert(N == 64 || N == 128);
@@ -299,7 +300,7 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], const unsign
 #undef ATTN_BIND
 #define ATTN_BIND "+f"
 
-/// d (64 x N) += a b, a in registers, b in shared memory with its rows contiguous.
+/// d (64 x N) += a b, a in registers, b in shared memory with contiguous rows.
 template <int N>
 __device__ __forceinline__ void product_held(float (&d)[N / 8][4], const unsigned (&a)[4], unsigned long long b) {
   static_assert(N == 64 || N == 128);
@@ -317,7 +318,7 @@ __device__ __forceinline__ void product_held(float (&d)[N / 8][4], const unsigne
                : "l"(a), "l"(b)                                                                         \
                : "memory")
 
-/// d (64 x N) += a b, both in shared memory, b with its columns contiguous, a its rows or (`Transposed`) its columns.
+/// d (64 x N) += a b, both in shared memory; b has contiguous columns, a contiguous rows (or columns if `Transposed`).
 template <int N, bool Transposed = false>
 __device__ __forceinline__ void product_columns(float (*d)[4], unsigned long long a, unsigned long long b) {
   static_assert(N == 64 || N == 128);
@@ -375,10 +376,10 @@ __device__ __forceinline__ void product_columns(float (*d)[4], unsigned long lon
 #undef ATTN_PRODUCT_HELD
 #undef ATTN_PRODUCT_REGISTERS
 
-/// Elements of a row that a product multiplies at a time.
+/// Elements of a row that one product step covers.
 inline constexpr int product_depth = 32 / operand_bytes;
 
-/// s = Q K^T, queued: 64 rows of Q (in a tile of QRows), `Columns` rows of K, both of D elements.
+/// Queues s = Q K^T: 64 rows of Q (in a tile of QRows) and `Columns` rows of K, D elements each.
 template <int Columns, int D, int QRows>
 __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigned long long q, unsigned long long k) {
 #pragma unroll
@@ -394,8 +395,8 @@ __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigne
 }
 
 #if ATTN_FP8
-/// part (64 x Width) = P V, queued, of columns First .. of V: P in registers as e4m3; V transposed, a ValueTile of
-/// `Keys` keys a row, each 16 of which lie in the order that a packed accumulator has them (fa3/fa3_quantise.cuh).
+/// Queues part (64 x Width) = P V for the columns of V from First. P is in registers as e4m3. V is transposed in a
+/// ValueTile with `Keys` keys per row; every 16 keys are in the order of a packed accumulator (fa3/fa3_quantise.cuh).
 template <int First, int Width, int Keys, class ValueTile>
 __device__ __forceinline__ void queue_part_of_values(float (*part)[4], const unsigned (&p)[Keys / 16][2],
                                                      unsigned long long v) {
@@ -413,8 +414,8 @@ __device__ __forceinline__ void queue_part_of_values(float (*part)[4], const uns
   }
 }
 #else
-/// o (64 x D, from column `First` on) += P V, queued: P in registers, packed; `Rows` rows of V. At most 128 columns at
-/// a time: a single instruction must not need all the registers that a thread starts with.
+/// Queues o (64 x D, from column `First`) += P V: P packed in registers, `Rows` rows of V. At most 128 columns at a
+/// time, so that one instruction does not need all the registers that a thread starts with.
 template <int Rows, int D, int First = 0>
 __device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigned (&p)[Rows / 8][2],
                                              unsigned long long v) {
@@ -429,8 +430,8 @@ __device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigne
   }
 }
 
-/// s = A B^T, queued, like queue_scores; s is written only, so that it may be queued while other products are under
-/// way. The first 16 Held columns of A come from registers, `held`.
+/// Queues s = A B^T like queue_scores, but with s as output only, so that it may be queued while other products are in
+/// flight. The first 16 Held columns of A come from the registers `held`.
 template <int Columns, int D, int ARows, int Held>
 __device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], const unsigned (&held)[4][4],
                                                  unsigned long long a, unsigned long long b) {
@@ -452,8 +453,8 @@ __device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], con
   }
 }
 
-/// c (64 x Columns) = A B, queued: 64 rows of A (in a tile of ARows) of `Depth` elements; `Depth` rows of B (in a tile
-/// D wide), whose columns are contiguous.
+/// Queues c (64 x Columns) = A B: 64 rows of A (in a tile of ARows) of `Depth` elements, `Depth` rows of B (in a tile D
+/// wide) with contiguous columns.
 template <int Columns, int Depth, int ARows, int D>
 __device__ __forceinline__ void queue_columns(float (&c)[Columns / 8][4], unsigned long long a, unsigned long long b) {
 #pragma unroll
@@ -468,7 +469,8 @@ __device__ __forceinline__ void queue_columns(float (&c)[Columns / 8][4], unsign
   }
 }
 
-/// c (64 x D) += A^T B, queued: `Depth` rows of A, 64 columns of one panel; `Depth` rows of B, D (64 or 128) columns.
+/// Queues c (64 x D) += A^T B: `Depth` rows and 64 columns (one panel) of A, `Depth` rows and D (64 or 128) columns of
+/// B.
 template <int Depth, int D>
 __device__ __forceinline__ void queue_transposed(float (&c)[D / 8][4], unsigned long long a, unsigned long long b) {
 #pragma unroll
@@ -484,14 +486,15 @@ __device__ __forceinline__ void fence_shared_for_products() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// A barrier in shared memory (8 bytes) that `arrivals` arrivals complete; its phases alternate between parity 0 and 1.
+/// Initializes an mbarrier (8 bytes of shared memory) for `arrivals` arrivals per phase. Phases alternate between
+/// parity 0 and 1.
 __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 __device__ __forceinline__ void barrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// Waits until the phase of this parity is complete.
+/// Waits until the phase with this parity is complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
   unsigned done;
   do {
@@ -502,7 +505,7 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
   } while (!done);
 }
 
-/// Numbered barriers of the block (0 is __syncthreads), for `threads` threads that wait or arrive.
+/// Named barriers of the block (0 is __syncthreads) for `threads` waiting or arriving threads.
 __device__ __forceinline__ void numbered_wait(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -510,7 +513,7 @@ __device__ __forceinline__ void numbered_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Trades registers between the warpgroups of a block; executed by whole warpgroups.
+/// Moves registers between the warpgroups of a block (setmaxnreg); executed by whole warpgroups.
 template <int Registers>
 __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));

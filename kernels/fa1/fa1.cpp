@@ -19,10 +19,10 @@
 namespace attnscope {
 namespace {
 
-// How the kernel uses an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
-// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
+// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
 
-/// mma.sync, K and V kept, the fp32 state of the rows through memory at every step.
+/// mma.sync; K and V stay on chip, the fp32 state of the rows passes through memory in every step.
 constexpr KernelTiming forward_timing{
     .block_latency = 6200,
     .step_latency = 0,
@@ -37,7 +37,7 @@ constexpr KernelTiming forward_timing{
     .use = {.exponentials = 1.07, .wavefronts = {.exponential = 0.265, .fp32 = 0.224, .shared = 1.07}},
 };
 
-/// l and m, of which a warp loads and stores half of its 16 rows at a time; and how they are cleared, by all warps.
+/// l and m: a warp loads and stores half of its 16 rows per request. All warps clear them.
 RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = fa1::warp_rows / 2};
 }
@@ -45,9 +45,9 @@ RowNumbers cleared_numbers_of(const AttentionProblem& p) {
   return {.head_rows = p.n_q, .tile_rows = p.n_q, .request_rows = 32};
 }
 
-/// One block does a whole instance. Step 0 initialises O, l and m (and writes the 16-bit O of Q tiles that see no key);
-/// then each K/V tile that is seen has one step that loads it and one for each Q tile that visits it. The last pass
-/// over a Q tile stores the 16-bit O instead of the fp32 accumulator.
+/// One block per instance. Step 0 initializes O, l and m (and writes the 16-bit O of Q tiles that see no key). Each
+/// visited K/V tile then has one step that loads it and one step per Q tile that visits it. The last pass over a Q tile
+/// stores the 16-bit O instead of the fp32 accumulator.
 class Fa1Program final : public TileProgram {
  public:
   Fa1Program(const AttentionProblem& problem, const TileShape& tile)
@@ -107,7 +107,7 @@ class Fa1Program final : public TileProgram {
   }
 
  private:
-  /// Of one K/V tile over the Q tiles.
+  /// Pass of one K/V tile over the Q tiles.
   struct KPass {
     std::int64_t k_tile = 0;
     std::int64_t first_step = 0;
@@ -119,7 +119,7 @@ class Fa1Program final : public TileProgram {
     std::int64_t steps = 1;
   };
 
-  /// A step after the first: of which pass it is, and which one of it.
+  /// Pass of a step after the first, and the step's index in it.
   struct At {
     const KPass& pass;
     std::int64_t inner;
@@ -128,7 +128,7 @@ class Fa1Program final : public TileProgram {
     const KPass& pass = *(std::ranges::upper_bound(walk.passes, step, {}, &KPass::first_step) - 1);
     return {pass, step - pass.first_step};
   }
-  /// That step `inner` of the pass works on, from 1 on.
+  /// Q tile of step `inner` (from 1) of the pass.
   static std::int64_t q_tile(const TileGrid& grid, const KPass& pass, std::int64_t inner) {
     return grid.nth_q_tile(pass.k_tile, inner - 1);
   }
@@ -161,11 +161,11 @@ class Fa1Program final : public TileProgram {
   TileShape tile_;
   RowNumbers numbers_;
   BatchGrid grids_;
-  std::vector<Walk> walks_;  ///< one where the grids are equal
+  std::vector<Walk> walks_;  ///< one element if all grids are equal
 };
 
-/// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
-/// state once more to initialise it; O once, in place of the accumulator's last store.
+/// K and V once if any query sees them; Q and the fp32 state of each Q tile once per K/V tile that it visits; the state
+/// once more to initialize it; O once, in place of the accumulator's last store.
 std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
                                             const TileCounts& counts, const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
@@ -196,20 +196,20 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 
           .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), teams)};
 }
 
-/// Teams of warps that the device's shared memory has room for.
+/// Number of warp teams that fit in the device's shared memory.
 int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
   int teams = fa1::most_teams(tile.br);
   while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
   return teams;
 }
 
-/// Of a head: for every slice, each team goes through the row tiles of a column, all of them; and of each row tile that
-/// it works on it looks whether a later column is visited.
+/// Block-mask lookups of one head: for every slice, each team scans the row tiles of a column; for each row tile that
+/// it processes, it also looks for a later visited column.
 double squares_read(std::span<const TileRun> rows, std::span<const TileRun> columns, int slices, int teams) {
   return slices * (static_cast<double>(read_by_square(columns)) + static_cast<double>(read_by_square(rows)) / teams);
 }
 
-/// A block is a head: they differ where batch entries do.
+/// A block processes a head; heads differ only if batch entries do.
 BlockOrder forward_order(const AttentionProblem& p, const BatchRuns& runs, double rounds_of_tile, int slices,
                          int teams) {
   if (runs.columns.size() == 1) return {};
@@ -225,7 +225,8 @@ BlockOrder forward_order(const AttentionProblem& p, const BatchRuns& runs, doubl
   return order_of(launch);
 }
 
-/// What every pass over the Q tiles touches again when so many heads run at once: Q (16-bit), O (fp32), l and m (fp32).
+/// Bytes that every pass over the Q tiles rereads if `heads_at_once` heads run concurrently: Q (16-bit), O, l and m
+/// (fp32).
 std::int64_t forward_working_set(const AttentionProblem& p, std::int64_t heads_at_once) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype) + (p.d + 2) * fp32_bytes;
   return std::min(heads_at_once, p.instances()) * p.n_q * row;
@@ -270,7 +271,7 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const int d = static_cast<int>(p.d);
-  const std::int64_t rows = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;  // worked on at a time
+  const std::int64_t rows = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;  // processed at once
   const std::int64_t chunk = fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0);
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
   return kernel_model(
@@ -281,7 +282,7 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
       forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
 }
 
-/// FlashAttention, Algorithm 1: K/V tiles in the outer loop, Q tiles in the inner one, O, l and m in global memory.
+/// FlashAttention, Algorithm 1: K/V tiles in the outer loop, Q tiles in the inner loop, O, l and m in global memory.
 class FlashAttention1 final : public TwoPassAlgorithm {
  public:
   FlashAttention1()
@@ -313,12 +314,12 @@ class FlashAttention1 final : public TwoPassAlgorithm {
       if (p.pass == Pass::bwd) return backward;
       return std::max(backward, working_set_bytes(forward_problem(p), config, device));
     }
-    // One block does a head: every K/V tile passes over the Q, O, l and m of all heads that are resident.
+    // A block processes a head: each K/V tile passes over the Q, O, l and m of all resident heads.
     return forward_working_set(p, resident_blocks(device, needs(p, tile, teams_on(device, p, tile))));
   }
 
  protected:
-  /// A tile with which every device computes the forward pass.
+  /// Returns a tile that is feasible for the forward pass on every device.
   [[nodiscard]] Config set_up_config(const AttentionProblem& forward, const DeviceLimits& /*device*/) const override {
     const int side = dividing_blocks(forward, 64);
     return TileShape{.br = side, .bc = side};

@@ -15,10 +15,10 @@
 namespace attnscope::fa1_backward {
 namespace {
 
-// How the kernel uses an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
-// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
+// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
 
-/// mma.sync, K and V kept; the accumulator of dQ is read and written at every step.
+/// mma.sync; K and V stay on chip, the dQ accumulator is read and written in every step.
 constexpr KernelTiming backward_timing{
     .block_latency = 1510,
     .step_latency = 340,
@@ -43,15 +43,15 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
           .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
 }
 
-/// l and m, of which a warp loads a row a thread.
+/// l and m; a warp loads one row per thread.
 RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
 }
 
-/// One block does a whole K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q
-/// tiles that see no key); then each K/V tile has a step that loads it, one for each Q tile of each query head that
-/// sees something of it, and one that stores dK and dV; the last alone where no Q tile does. The last pass over a Q
-/// tile stores the 16-bit dQ instead of the fp32 accumulator.
+/// One block per K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q tiles that
+/// see no key). Each K/V tile then has a step that loads it, one step per Q tile of each query head that sees keys of
+/// it, and one that stores dK and dV; only the last if no Q tile sees it. The last pass over a Q tile stores the 16-bit
+/// dQ instead of the fp32 accumulator.
 class Fa1BackwardProgram final : public TileProgram {
  public:
   Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {
@@ -120,11 +120,10 @@ class Fa1BackwardProgram final : public TileProgram {
     std::int64_t steps = 1;
   };
 
-  /// A step after the first.
   struct At {
     std::int64_t k_tile;
-    std::int64_t inner;  ///< which one of the K/V tile's steps
-    std::int64_t seen;   ///< Q tiles that see something of it
+    std::int64_t inner;  ///< index among the K/V tile's steps
+    std::int64_t seen;   ///< Q tiles that see keys of the tile
   };
   static At at(const Walk& walk, const TileGrid& grid, std::int64_t step) {
     const std::int64_t j = std::ranges::upper_bound(walk.first_step, step) - walk.first_step.begin() - 1;
@@ -161,9 +160,9 @@ class Fa1BackwardProgram final : public TileProgram {
   std::vector<Walk> walks_;
 };
 
-/// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
-/// grid; the accumulator's stores for each tile, and once more to clear it; dQ once, in place of the accumulator's last
-/// store; dK and dV once.
+/// K and V once if any query sees them; Q, O, dO, their statistics and the dQ accumulator once per tile of the grid;
+/// the accumulator's stores once per tile and once more to clear it; dQ once, in place of the accumulator's last store;
+/// dK and dV once.
 std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
                                              const TileCounts& counts, const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
@@ -190,13 +189,13 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
       {Tensor::dv, key_gradients}};
 }
 
-/// Of a query head: through the row tiles of every column, and of every row tile that is visited on to the next column
-/// that is.
+/// Block-mask lookups of one query head: the row tiles of every column, and from every visited row tile to the next
+/// visited column.
 std::int64_t squares_read(std::span<const TileRun> rows, std::span<const TileRun> columns) {
   return read_by_tile(columns) + read_by_tile(rows);
 }
 
-/// A block is a K/V head: they differ where batch entries do.
+/// A block processes a K/V head; heads differ only if batch entries do.
 BlockOrder backward_order(const AttentionProblem& p, const BatchRuns& runs, std::int64_t k_tiles,
                           std::int64_t rounds_of_tile) {
   if (runs.columns.size() == 1) return {};
@@ -276,7 +275,7 @@ TileShape wished_tile(const AttentionProblem& p) {
 }
 
 std::int64_t working_set_bytes(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
-  // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once.
+  // Q, O and dO, the fp32 dQ accumulator, l and m of the concurrent K/V heads.
   const std::int64_t resident = resident_blocks(device, needs(p, tile));
   const std::int64_t row = p.d * (2 * bytes_per_element(p.dtype) + output_bytes(p.dtype)) + (p.d + 2) * fp32_bytes;
   return std::min(resident, p.kv_instances()) * group_size(p) * p.n_q * row;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention backward as published (arXiv 2205.14135v2, Algorithm 4): K and V in the outer loop, Q in the inner
-// one, and dQ read from and written to global memory at every inner step. One block for each K/V head, so that dK and
-// dV are summed over its query heads on chip.
+// loop, and dQ read from and written to global memory in every inner step. One block per K/V head, so that dK and dV
+// are summed over its query heads on chip.
 //
 // Tile program of a block:
-//   store dq_acc = 0 for all rows; store dq = 0 for the row tiles that no key tile touches
-//   for j = 0 .. Tc - 1: load K_j, V_j (where any row tile sees something of tile j)
-//     for each query head of the group, for each row tile i that does:
-//       load Q_i, O_i, dO_i, l_i, m_i, dq_acc_i; store dq_acc_i (in the last j that touches tile i: dq_i instead)
+//   store dq_acc = 0 for all rows; store dq = 0 for the row tiles that no key tile visits
+//   for j = 0 .. Tc - 1: load K_j, V_j (if any row tile sees keys of tile j)
+//     for each query head of the group, for each row tile i that sees keys of tile j:
+//       load Q_i, O_i, dO_i, l_i, m_i, dq_acc_i; store dq_acc_i (in the last j that visits tile i: dq_i instead)
 //     store dK_j, dV_j
 //
-// D is computed from O and dO at every inner step, as in the paper. A thread always has the same elements of dQ, and so
-// reads of dq_acc what it wrote itself, or what lies behind a block barrier.
+// D is computed from O and dO in every inner step, as in the paper. A thread always owns the same elements of dQ, so it
+// reads dq_acc values that it wrote itself or that a block barrier ordered.
 #include "device/gradient.cuh"
 
 namespace attnscope::fa1_backward {
@@ -31,7 +31,7 @@ constexpr bool wide = d > 192;
 using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
-/// Whether any tile of [first_tile, end_tile) of the row tile is visited.
+/// Returns whether the row tile visits any key tile of [first_tile, end_tile).
 __device__ __forceinline__ bool any_visited(const Visibility& sees, int first_row, int first_tile, int end_tile) {
   if (!masked_blocks) {
     return first_tile < end_tile;
@@ -44,7 +44,7 @@ __device__ __forceinline__ bool any_visited(const Visibility& sees, int first_ro
   return false;
 }
 
-/// D of the Q tile's rows, from shared memory to shared memory; four lanes a row.
+/// Computes D of the Q tile's rows in shared memory, four lanes per row.
 __device__ __forceinline__ void row_products(unsigned o, unsigned dout, unsigned delta, int thread) {
 #pragma unroll 1
   for (int row = thread / 4; row < br; row += block_threads / 4) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void row_products(unsigned o, unsigned dout, unsigned
         }
       }
     }
-    // br is a multiple of 16, and a warp's rows are 8 neighbours: all its lanes are here.
+    // br is a multiple of 16 and a warp covers 8 adjacent rows, so all lanes are active.
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
     if (thread % 4 == 0) {
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
   const unsigned shared_p = shared_v + bc * Tile::row_bytes;
   const unsigned shared_ds = shared_p + br * Scores::row_bytes;
   const unsigned shared_q = shared_ds + br * Scores::row_bytes;
-  const unsigned shared_rows = shared_q + stages * stage_bytes;  // of each stage: exponents, D
+  const unsigned shared_rows = shared_q + stages * stage_bytes;  // per stage: exponents, D
 
   const int kv_instance = static_cast<int>(blockIdx.x);
   const int first_instance = kv_instance * group;
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
       row_maximum[i] = inside ? load_float(m + from) : 0.0f;
     }
   };
-  // P = exp(scale (S - m)) / l, as one exponential.
+  // Exponent for P = exp(scale (S - m)) / l with one exp2.
   const auto store_rows = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < rows_a_thread; ++i) {
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
     };
     const int begin_row = visited_from(end_row > 0 ? sees.row_begin(first_key) / br * br : 0);
 
-    __syncthreads();  // no warp works on the K/V tile before, and dq_acc is initialised
+    __syncthreads();  // no warp uses the previous K/V tile, and dq_acc is initialized
     int instance = begin_row < end_row ? first_instance : end_instance;
     int row = begin_row;
     int stage = 0;
@@ -198,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
 #pragma unroll 1
     while (instance < end_instance) {
       wait_copies<0>();
-      __syncthreads();  // the Q tile is there, and no warp works on the one before it
+      __syncthreads();  // the Q tile has arrived, and no warp uses the previous one
       int next_instance = instance;
       int next_row = visited_from(row + br);
       if (next_row >= end_row) {
@@ -218,10 +218,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
       const unsigned tile_rows = shared_rows + stage * 8 * br;
       row_products(tile_dout + query_bytes, tile_dout, tile_rows + 4 * br, recomputed(thread));
       work.differentiate(tile_q, tile_dout, tile_rows, tile_rows + 4 * br, sees, row, instance, dropout,
-                         [] { __syncthreads(); });  // D is there
-      __syncthreads();                              // P and dS are there
+                         [] { __syncthreads(); });  // D is ready
+      __syncthreads();                              // P and dS are ready
 
-      // dQ as it stands: on its way during the products for dV and dK, where these leave registers for it.
+      // Current dQ; loaded during the products for dV and dK if registers allow.
       Work::QueryPart::Accumulator sum;
       Work::QueryPart::clear(sum);
       float* accumulator = dq_acc + instance * accumulator_size(n_q, d) + static_cast<long long>(row) * d;
@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
       work.add_keys(tile_q);
       if (more) {
         if (stages == 1) {
-          __syncthreads();  // no warp reads Q and dO any more
+          __syncthreads();  // no warp reads Q and dO anymore
           load_queries(next_instance, next_row, 0);
         }
         store_rows(next_stage);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention forward as published (arXiv 2205.14135v2, Algorithm 1): K and V in the outer loop, Q in the inner one,
-// and O, l, m read from and written to global memory at every inner step. One block for each head.
+// FlashAttention forward as published (arXiv 2205.14135v2, Algorithm 1): K and V in the outer loop, Q in the inner
+// loop, and O, l, m read from and written to global memory in every inner step. One block per head.
 //
 // Tile program of a block:
 //   store o_acc = 0, l = 0, m = -inf for all rows (line 2); store o = 0 for the row tiles that see no key
 //   for each key tile j that any row sees: load K_j, load V_j
 //     for each row tile i that sees a key of it: load Q_i, o_acc_i, l_i, m_i; store o_acc_i (in the last j that tile i
 //     sees: the 16-bit o_i instead), l_i, m_i
-// Tiles without a pair that the mask leaves are skipped, as in the published code.
+// Tiles without any unmasked pair are skipped, as in the published code.
 //
-// A warp owns the same rows of every Q tile that its team works on and never waits for another one inside the inner
-// loop. O, l and m are read by the thread that wrote them, or after a block barrier. Team t of T takes every T-th of a
-// pass's row tiles, from the t-th on.
+// A warp owns the same rows of every Q tile of its team and never waits for another warp inside the inner loop. O, l
+// and m are read by the thread that wrote them, or after a block barrier. Team t of T processes every T-th row tile of
+// a pass, starting at the t-th.
 #include "device/global.cuh"
 #include "device/query_rows.cuh"
 #include "device/trace.cuh"
@@ -37,16 +37,16 @@ constexpr int chunk = chunk_columns(br, bc, d, dropping);
 
 using Tile = SharedTile<d>;
 
-/// O, l and m of a thread's two rows as they lie in memory: O in accumulator layout, normalised.
+/// O, l and m of a thread's two rows as stored in memory: O normalized, in accumulator layout.
 struct RowState {
   float o[d / 8][4];
   float l[2];
   float m[2];
 };
-/// Where registers allow, the next rows' state is loaded during the work on the present ones.
+/// If registers allow, the state of the next rows is loaded during the work on the current ones.
 constexpr bool state_ahead = d <= 64;
 
-/// Zeros `bytes` bytes, a multiple of 16, by the whole block.
+/// Zeros `bytes` bytes (a multiple of 16) with the whole block.
 __device__ __forceinline__ void fill(void* address, long long bytes, int thread) {
   for (long long at = thread * 16LL; at < bytes; at += block_threads * 16LL) {
     store_16_bytes(static_cast<unsigned char*>(address) + at, 0, 0, 0, 0);
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   rows.scale = scale * log2_e;
   rows.dropout = dropout_of(instance, keep, seed);
 
-  // Units of a warp's work, in order: slice u % slices of row tile u / slices.
+  // Work units of a warp, in order: slice u % slices of row tile u / slices.
   const auto row_in_tile = [&](int unit) { return (unit % slices * team_warps + warp) * warp_rows; };
   const auto first_row = [&](int unit) { return unit / slices * br + row_in_tile(unit); };
   const auto exists = [&](int unit) { return row_in_tile(unit) < br && first_row(unit) < n_q; };
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     if (ATTN_MASK != 0 && first_tile >= tiles) {
       continue;
     }
-    // The `steps`-th row tile after `tile` that is visited.
+    // Returns the `steps`-th visited row tile after `tile`.
     const auto tile_after = [&](int tile, int steps) {
       if (!masked_blocks) {
         return tile + steps;
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     trace_load(thread == 0, Traced::v, key_row + column, min(bc, view.length - column));
     Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copier);
     Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copier);
-    commit_copies();  // a team without a row tile commits nothing more
+    commit_copies();  // a team without a row tile commits no further groups
     if (first_unit < units) {
 #pragma unroll 1
       for (int slice = 0; slice < slices; ++slice) {
@@ -178,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
 
 #pragma unroll 1
     for (int unit = first_unit, next_unit; unit < units; unit = next_unit) {
-      // The same slice of the team's next row tile; and the next unit, which comes before that or is it.
+      // The same slice of the team's next row tile, and the next unit, which is that one or comes before it.
       const int next_tile_unit = tile_after(unit / slices, teams) * slices + unit % slices;
       next_unit = unit % slices < slices - 1 ? unit + 1 : next_tile_unit - unit % slices;
       float(&maximum)[2] = rows.statistics.maximum[0];
@@ -205,14 +205,14 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
         rows.statistics.sum[0][half] = lane % 4 == 0 ? old_sum[half] : 0.0f;
       }
       wait_copies<0>();
-      __syncwarp();  // the unit's rows of Q are there
+      __syncwarp();  // the unit's rows of Q have arrived
       rows.q = Tile::lane_left(shared_q + row_in_tile(unit) * Tile::row_bytes, lane);
       rows.first_row = first_row(unit);
 
       rows.attend<bc, chunk>(
           column,
           [&](int index) {
-            if (index == 0) {  // as late as possible: o_acc may still be on its way during the first product
+            if (index == 0) {  // as late as possible: o_acc may still be loading during the first product
 #pragma unroll
               for (int n = 0; n < d / 8; ++n) {
                 rows.o[0][n][0] *= old_sum[0];

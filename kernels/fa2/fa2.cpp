@@ -16,11 +16,10 @@
 namespace attnscope {
 namespace {
 
-// How the kernels use an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
-// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
+// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
 
-/// mma.sync: its peak on Hopper is 2/3 of the tensor cores', which wgmma has to itself. One K and one V tile in
-/// flight.
+/// mma.sync, whose peak on Hopper is 2/3 of the wgmma peak. One K and one V tile in flight.
 constexpr KernelTiming forward_timing{
     .block_latency = 4830,
     .step_latency = 354,
@@ -34,7 +33,7 @@ constexpr KernelTiming forward_timing{
     .use = {.wavefronts = {.exponential = 0.331, .fp32 = 0.396, .shared = 1.13, .l2 = 0.193}},
 };
 
-/// mma.sync; dQ is added up in L2.
+/// mma.sync; dQ is accumulated in L2.
 constexpr KernelTiming backward_timing{
     .block_latency = 2430,
     .step_latency = 124,
@@ -48,7 +47,7 @@ constexpr KernelTiming backward_timing{
     .use = {.exponentials = 1.01, .wavefronts = {.exponential = 4.91, .shared = 0.811}},
 };
 
-/// Before the main kernel: rows of O and dO pass through.
+/// Dot kernel before the main kernel; streams rows of O and dO.
 constexpr KernelTiming dot_timing{
     .block_latency = 1340,
     .step_latency = 269,
@@ -61,7 +60,7 @@ constexpr KernelTiming dot_timing{
     .use = {.wavefronts = {.l2 = 0.056}},
 };
 
-/// After it: rows of dQ pass through.
+/// Convert kernel after the main kernel; streams rows of dQ.
 constexpr KernelTiming convert_timing{
     .block_latency = 1340,
     .step_latency = 293,
@@ -86,7 +85,7 @@ KernelNeeds needs(const AttentionProblem& p, const Config& config) {
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
 }
 
-/// The choice of warps adds a macro where it is not what the kernel does of itself.
+/// The warps knob adds a define only if it differs from the kernel's default.
 std::vector<std::string> forward_defines(const AttentionProblem& p, const Config& config) {
   std::vector<std::string> defines = query_stationary::defines(p, config);
   const int d = static_cast<int>(p.d);
@@ -144,7 +143,7 @@ key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& 
           .convert_timing = convert_timing};
 }
 
-/// FlashAttention-2, Algorithm 1: a thread block keeps one Q tile and its O on chip and streams K and V past it.
+/// FlashAttention-2, Algorithm 1: a thread block keeps one Q tile and its O on chip and streams K and V.
 class FlashAttention2 final : public TwoPassAlgorithm {
  public:
   FlashAttention2()
@@ -164,8 +163,8 @@ class FlashAttention2 final : public TwoPassAlgorithm {
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     const auto accepted = [&](const TileShape& tile) { return !refusal(p, tile, device); };
     const int d = p.d <= 32 ? 0 : p.d <= 64 ? 1 : p.d <= 128 ? 2 : 3;
-    // Forward wide while the scores fit in registers beside O, shorter where O alone fills them. Backward measured on
-    // an H200 (N 4096): as many keys as dK and dV leave registers for, then rows; see gradient_shape.h.
+    // Forward: wide tiles if the scores fit in registers next to O, shorter ones if O alone fills them. Backward,
+    // measured on an H200 (N 4096): as many keys as registers allow for dK and dV, then rows; see gradient_shape.h.
     constexpr std::array<TileShape, 4> forward{{{128, 128}, {128, 64}, {128, 64}, {64, 64}}};
     constexpr std::array<TileShape, 4> backward{{{128, 256}, {128, 128}, {64, 128}, {64, 64}}};
     const TileShape& wished = (p.pass == Pass::fwd ? forward : backward).at(static_cast<std::size_t>(d));

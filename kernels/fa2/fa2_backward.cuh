@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 backward (arXiv 2307.08691, Algorithm 2): one block for each K/V tile of each K/V head.
+// FlashAttention-2 backward (arXiv 2307.08691, Algorithm 2): one block per K/V tile of each K/V head.
 //
 // Tile program of block (j, K/V head):
 //   load K_j, V_j
-//   for each query head of the group, for each Q tile i that sees something of tile j:
+//   for each query head of the group, for each Q tile i that sees keys of tile j:
 //     load Q_i, dO_i, LSE_i, D_i; add dS K_j to dq_acc_i in L2
 //   store dK_j, dV_j
-// Where no Q tile sees tile j, only the zeros are stored. Under a causal mask the first K/V tiles are seen by most.
+// If no Q tile sees tile j, only zeros are stored. Under a causal mask the first K/V tiles are seen by the most rows.
 //
-// ATTN_DETERMINISTIC: blocks add to a Q tile's dq_acc in the order in which they are launched: a block waits for blocks
-// of lower index alone, which started before it. That is the order of their K/V tiles; under a right bound the last
-// first, which begin nearest to the Q tile. turns[instance, i] counts the blocks that have added.
+// ATTN_DETERMINISTIC: blocks add to a Q tile's dq_acc in launch order, so that a block waits only for blocks of lower
+// index, which started before it. The order is that of their K/V tiles; with a right bound the last tile goes first,
+// since its block reaches the Q tile first. turns[instance, i] counts the blocks that have added.
 #include "device/gradient.cuh"
 #include "device/head_blocks_shape.h"
 
@@ -30,10 +30,10 @@ using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
 constexpr bool last_keys_first = ATTN_DETERMINISTIC && bounded_right;
-/// Earlier key tiles are seen by more rows: several heads go together, their longest tiles first.
+/// Earlier key tiles are seen by more rows, so several heads are interleaved, longest tiles first.
 constexpr bool heads_together = !ATTN_DETERMINISTIC && last_rows_first;
 
-/// How many K/V tiles add to the Q tile before `key_tile` does. By one warp.
+/// Number of K/V tiles that add to the Q tile before `key_tile`. Called by one warp.
 __device__ __forceinline__ int turn_of(const Visibility& sees, int first_row, int key_tile, int lane) {
   const int first = last_keys_first ? key_tile + 1 : sees.key_begin(first_row) / bc;
   const int end = last_keys_first ? (sees.key_end(min(first_row + br, sees.n_q) - 1) + bc - 1) / bc : key_tile;
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
   const unsigned shared_p = shared_v + bc * Tile::row_bytes;
   const unsigned shared_ds = shared_p + br * Scores::row_bytes;
   const unsigned shared_q = shared_ds + br * Scores::row_bytes;
-  const unsigned shared_rows = shared_q + stages * stage_bytes;  // of each stage: exponents, D
+  const unsigned shared_rows = shared_q + stages * stage_bytes;  // per stage: exponents, D
 
   const int key_tiles = (n_k + bc - 1) / bc;
   const int block = static_cast<int>(blockIdx.x);
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
   work.scale = scale * log2_e;
   work.clear();
 
-  // The Q tiles, by their first rows, of one query head after the other.
+  // First rows of the visited Q tiles, one query head after another.
   const int end_row = first_key < sees.length ? sees.row_end(first_key + bc - 1) : 0;
   const auto visited_from = [&](int row) {
     while (masked_blocks && row < end_row && !sees.visited(row, first_key)) {
@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
 #pragma unroll 1
     while (instance < end_instance) {
       wait_copies<0>();
-      __syncthreads();  // the Q tile is there, and no warp works on the one before it
+      __syncthreads();  // the Q tile has arrived, and no warp uses the previous one
 #if ATTN_DETERMINISTIC
       if (turn != nullptr && thread == 0) {
         asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(turn) : "memory");
@@ -177,12 +177,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
       const unsigned tile_rows = shared_rows + stage * 8 * br;
       work.differentiate(tile_q, tile_q + query_bytes, tile_rows, tile_rows + 4 * br, sees, row, instance, dropout,
                          [] {});
-      __syncthreads();  // P and dS are there
+      __syncthreads();  // P and dS are ready
       work.add_values(tile_q + query_bytes);
       work.add_keys(tile_q);
       if (more) {
         if (stages == 1) {
-          __syncthreads();  // no warp reads Q and dO any more
+          __syncthreads();  // no warp reads Q and dO anymore
           load_queries(next_instance, next_row, 0);
         }
         store_rows(next_stage);
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
           asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(now) : "l"(turn) : "memory");
         } while (now < expected);
       }
-      __syncthreads();  // all blocks before this one have added
+      __syncthreads();  // all earlier blocks have added
 #endif
       float* target = dq_acc + instance * accumulator_size(n_q, d) + static_cast<long long>(row) * d;
       const int lane = work.lane();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What FlashAttention-2's backward pass does before and after its main kernel, one block for each row tile of each
-// head: D = rowsum(dO o O) and dq_acc = 0; and dq_acc to the 16-bit dQ. A warp does 8 rows at a time, four lanes each.
+// FlashAttention-2 backward, kernels before and after the main kernel, one block per row tile of each head. "dot"
+// computes D = rowsum(dO o O) and clears dq_acc; "convert" turns dq_acc into the 16-bit dQ. A warp processes 8 rows at
+// a time, four lanes each.
 //
 // Tile programs of block (i, head):
 //   dot: load O_i, dO_i; store D_i, dq_acc_i. convert: load dq_acc_i; store dQ_i.
@@ -15,8 +16,8 @@ constexpr int br = ATTN_BR;
 constexpr int group_rows = gradient::accumulator_rows;
 constexpr int block_threads = gradient::row_threads;
 
-/// Calls visit(lane, row of all instances, first float of its group of rows in dq_acc, whether the row exists) for the
-/// rows of the block's tile, all lanes of a warp together.
+/// Calls visit(lane, row over all instances, offset of its row group in dq_acc, whether the row exists) for the rows of
+/// the block's tile, with all lanes of a warp together.
 template <class Visit>
 __device__ __forceinline__ void each_row(int n_q, Visit visit) {
   const int row_tiles = (n_q + br - 1) / br;
@@ -32,7 +33,7 @@ __device__ __forceinline__ void each_row(int n_q, Visit visit) {
 
 }  // namespace attnscope::fa2_backward
 
-/// `turns` (null but for the deterministic kernel) are zeroed too, one for each row tile.
+/// Also zeros `turns`, one per row tile (null except for the deterministic kernel).
 extern "C" __global__ void __launch_bounds__(attnscope::gradient::row_threads)
     attn_fa2_backward_dot(const unsigned short* o, const unsigned short* dout, float* delta, float* dq_acc, int* turns,
                           int n_q) {

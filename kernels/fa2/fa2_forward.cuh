@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 forward (arXiv 2307.08691, Algorithm 1): one block for each row tile of each head.
+// FlashAttention-2 forward (arXiv 2307.08691, Algorithm 1): one block per row tile of each head.
 //
 // Tile program of block (i, head):
 //   load Q_i; for each key tile j that a row of tile i sees, in order: load K_j, load V_j; store O_i, store LSE_i
-// Where no key is seen, Q_i is not loaded either. Causal launches hand out the longest row tiles of
-// some heads first (device/head_blocks_shape.h).
+// If no key is visible, Q_i is not loaded either. Causal launches interleave heads and start with their longest row
+// tiles (device/head_blocks_shape.h).
 //
-// K and V have one buffer each: V_j arrives during S = Q K_j^T, K_{j+1} during O += P V_j.
+// K and V have one buffer each: V_j loads during S = Q K_j^T, K_{j+1} during O += P V_j.
 #include "device/global.cuh"
 #include "device/head_blocks_shape.h"
 #include "device/query_rows.cuh"
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
 #pragma unroll 1
   for (int column = first, next; column < end; column = next) {
     wait_copies<0>();
-    __syncthreads();  // K_j is there, and no warp reads V_{j-1} any more
+    __syncthreads();  // K_j has arrived, and no warp reads V_{j-1} anymore
     trace_load(thread == 0, Traced::v, key_at / d, min(bc, view.length - column));
     Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, view.length - column, thread);
     commit_copies();
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
             wait_copies<0>();
           }
           if (index == 0 || index == last_chunk(bc, chunk)) {
-            __syncthreads();  // V_j is there; after the last chunk no warp reads K_j any more
+            __syncthreads();  // V_j has arrived; after the last chunk no warp reads K_j anymore
           }
           if (index == last_chunk(bc, chunk) && next < end) {
             trace_load(thread == 0, Traced::k, key_at / d, min(bc, view.length - next));

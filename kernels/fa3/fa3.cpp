@@ -22,10 +22,10 @@
 namespace attnscope {
 namespace {
 
-// How the kernels use an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
-// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
+// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
 
-/// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
+/// wgmma, warp-specialized: one warpgroup loads with TMA while the others multiply; their softmax and products overlap.
 constexpr KernelTiming forward_timing{
     .block_latency = 2330,
     .step_latency = 198,
@@ -41,7 +41,7 @@ constexpr KernelTiming forward_timing{
             .wavefronts = {.exponential = 0.00478, .fp32 = 0.533, .shared = 0.931, .l2 = 0.159}},
 };
 
-/// wgmma, warp-specialised.
+/// wgmma, warp-specialized.
 constexpr KernelTiming backward_timing{
     .block_latency = 1730,
     .step_latency = 323,
@@ -56,7 +56,7 @@ constexpr KernelTiming backward_timing{
             .wavefronts = {.exponential = 1.31, .shared = 0.85, .l2 = 0.915}},
 };
 
-/// Before the main kernel: rows of O and dO pass through.
+/// Dot kernel before the main kernel; streams rows of O and dO.
 constexpr KernelTiming dot_timing{
     .block_latency = 1510,
     .step_latency = 300,
@@ -69,7 +69,7 @@ constexpr KernelTiming dot_timing{
     .use = {.wavefronts = {.fp32 = 0.633}},
 };
 
-/// After it: rows of dQ pass through.
+/// Convert kernel after the main kernel; streams rows of dQ.
 constexpr KernelTiming convert_timing{
     .block_latency = 1470,
     .step_latency = 300,
@@ -82,11 +82,11 @@ constexpr KernelTiming convert_timing{
     .use = {.wavefronts = {.l2 = 0.356}},
 };
 
-/// Before the forward kernel with operands of 8 bits: rows pass through. Not fitted yet: these are dot's.
+/// Quantization before the 8-bit forward kernel. Not fitted yet; reuses the constants of dot.
 constexpr KernelTiming quantise_timing = dot_timing;
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
-/// The keys of one scale; with fewer or more rows registers are short, or lie idle.
+/// One key tile per scale. Fewer or more rows would waste or exceed registers.
 constexpr TileShape tile_of_8_bits{.br = 128, .bc = scaled_keys};
 constexpr Features features_of_8_bits{.window = true, .lengths = true, .blocks = true};
 
@@ -109,14 +109,14 @@ KernelNeeds needs(const AttentionProblem& p, const Config& config) {
                                             knob_of(config, knob::stages))};
 }
 
-// --- operands of 8 bits: Q and K, rotated or not, and V transposed, each with a scale for every block of rows ---
+// --- 8-bit operands: Q and K (optionally rotated) and V transposed, with one scale per block of rows ---
 
-/// Keys of a row of V transposed, whole blocks of them.
+/// Padded keys per row of the transposed V (whole blocks).
 std::int64_t padded_keys(const AttentionProblem& p) {
   return round_up(p.n_k, scaled_keys);
 }
 
-/// One of the three matrices, and what becomes of it.
+/// One of the three matrices and its quantized counterpart.
 struct Matrix {
   const char* launch;
   const char* given;
@@ -136,7 +136,7 @@ struct Matrix {
   [[nodiscard]] std::int64_t blocks(const AttentionProblem& p) const {
     return instances(p) * ceil_div(rows(p), block_rows);
   }
-  /// Of the result.
+  /// Rows of the quantized matrix.
   [[nodiscard]] std::int64_t stored_rows(const AttentionProblem& p) const {
     return transposed() ? padded_keys(p) : rows(p);
   }
@@ -146,8 +146,8 @@ constexpr std::array matrices{
     Matrix{"quantise K", "k", "k8", "k_scales", Tensor::k16, Tensor::k, Tensor::k_scales, scaled_keys},
     Matrix{"transpose V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales, scaled_keys}};
 
-/// A block has one block of rows: step 0 loads them in 16 bits, step 1 stores them in 8, and their scale. V's are
-/// stored with the keys that the last block lacks, as zeros.
+/// One block per block of rows: step 0 loads them in 16 bits, step 1 stores them in 8 bits with their scale. The last
+/// block of V is zero-padded to whole blocks.
 class QuantiseProgram final : public TileProgram {
  public:
   QuantiseProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
@@ -172,7 +172,7 @@ class QuantiseProgram final : public TileProgram {
   }
 
  private:
-  /// Of the block, inside the matrix.
+  /// Rows of the block inside the matrix.
   [[nodiscard]] std::int64_t rows(std::int64_t block) const {
     const std::int64_t first = block % ceil_div(matrix_.rows(p_), matrix_.block_rows) * matrix_.block_rows;
     return std::min(matrix_.block_rows, matrix_.rows(p_) - first);
@@ -201,7 +201,7 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix, bool
   return made;
 }
 
-/// "q8", "k8", "v8" and "q_scales", "k_scales", "v_scales".
+/// Appends the buffers "q8", "k8", "v8" and "q_scales", "k_scales", "v_scales".
 void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
   for (const Matrix& matrix : matrices) {
     buffers.push_back({matrix.made, matrix.instances(p) * matrix.stored_rows(p) * p.d * bytes_per_element(p.dtype)});
@@ -228,7 +228,7 @@ std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p, bool rota
 
 // --- forward ---
 
-/// What of the problem and the knobs is for 8-bit operands alone, or is not there with them.
+/// Rejects what is only for 8-bit operands, or unavailable with them.
 std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
   if (!of_8_bits(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
@@ -243,7 +243,7 @@ std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& 
   return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 fp8 has no d {}; it has 64, 128.", p.d));
 }
 
-/// Why the forward kernel has no such tile, on any device.
+/// Reason why the forward kernel does not support the tile on any device.
 std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   if (of_8_bits(p) && tile != tile_of_8_bits) {
@@ -261,7 +261,8 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& conf
   return std::nullopt;
 }
 
-/// Cause::registers for what the warpgroups that multiply have, which is more than the launch's share.
+/// Refusal::Cause::registers if a consumer thread needs more registers than it gets, which is more than the launch
+/// share.
 std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   const int registers = fa3::register_estimate(tile.bc, d, bytes_per_element(p.dtype));
@@ -276,7 +277,7 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
   return std::nullopt;
 }
 
-/// wgmma is in the instruction set of compute capability 9.0 alone.
+/// wgmma exists in compute capability 9.0 only.
 std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
   if (device.compute_major == 9 && device.compute_minor == 0) return std::nullopt;
   return Refusal{Refusal::Cause::architecture,
@@ -284,7 +285,7 @@ std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
                              device.name, device.compute_major, device.compute_minor)};
 }
 
-/// The choice of stages adds a macro where it is not what the kernel does of itself.
+/// The stages knob adds a define only if it differs from the kernel's default.
 std::vector<std::string> forward_defines(const AttentionProblem& p, const Config& config) {
   std::vector<std::string> defines = query_stationary::defines(p, config);
   if (of_8_bits(p)) defines.emplace_back("ATTN_FP8=1");
@@ -357,7 +358,7 @@ KernelNeeds backward_needs(const AttentionProblem& p, const TileShape& tile) {
                                                      bytes_per_element(p.dtype), p.deterministic)};
 }
 
-/// The one tile that the kernel has at the problem's d.
+/// The only tile that the kernel supports at the problem's d.
 TileShape backward_tile(const AttentionProblem& p) {
   return {.br = fa3_backward::query_rows(static_cast<int>(p.d)), .bc = 64 * fa3_backward::consumers};
 }
@@ -418,8 +419,8 @@ std::optional<Refusal> refuse_backward_tile(const AttentionProblem& p, const Til
   return key_stationary::refuse_grids("fa3", p, tile);
 }
 
-/// FlashAttention-3: FlashAttention-2's tile programs on whole warpgroups (wgmma, compute capability 9.0), with warps
-/// that only load, and products queued under the softmax of another tile.
+/// FlashAttention-3: FlashAttention-2's tile programs with warpgroup products (wgmma, compute capability 9.0), producer
+/// warps, and products that overlap the softmax of another tile.
 class FlashAttention3 final : public TwoPassAlgorithm {
  public:
   FlashAttention3()
@@ -441,15 +442,15 @@ class FlashAttention3 final : public TwoPassAlgorithm {
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     if (p.pass != Pass::fwd) return backward_tile(p);
     if (of_8_bits(p)) return tile_of_8_bits;
-    // Measured on an H200 at N 512 to 16384; the same at every N, so that a curve over N is one tile's.
+    // Measured on an H200 at N 512 to 16384. The same tile at every N, so that a curve over N has one tile.
     const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
                              : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
                              : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
                              : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
-                             : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
-                                              : TileShape{.br = 128, .bc = 64};  // its random bytes need registers
+                             : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}  // dropout's random bytes need registers
+                                              : TileShape{.br = 128, .bc = 64};
     const TileShape best{.br = dividing_blocks(p, wished.br, 64), .bc = dividing_blocks(p, wished.bc)};
-    // Fewer rows leave fewer registers where O fills them: then fewer keys.
+    // With fewer rows, consumers get fewer registers; if O fills them, use fewer keys.
     TileShape tile = best;
     while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = dividing_blocks(p, tile.bc - 16);
     return refusal(p, tile, device) ? best : tile;
@@ -473,7 +474,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
     if (auto refused = refuse_operands(p, config)) return refused;
     if (auto refused = refuse_other_knobs("fa3 bwd", config.knobs, {})) return refused;
     if (auto refused = refuse_backward_tile(p, config.tile)) return refused;
-    // A device without the instruction is refused for that.
+    // A device without wgmma is rejected for that reason first.
     if (auto refused = refuse_forward_pass(p, config, device)) return refused;
     return refuse_needs({backward_needs(p, config.tile)}, device);
   }

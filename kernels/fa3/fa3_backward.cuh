@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-3 backward (arXiv 2407.08608, Appendix B.1; sm_90a): one block for each K/V tile of each K/V head,
-// which walks the query tiles that see it, of all query heads that share the head:
+// FlashAttention-3 backward (arXiv 2407.08608, Appendix B.1; sm_90a): one block per K/V tile of each K/V head loops
+// over the query tiles that see it, of all query heads that share the head:
 //
 //   load K_j and V_j, if any query sees them
 //   for each query tile i, in ascending order:          Q_i, LSE_i, dO_i and D_i come through rings of buffers
@@ -9,20 +9,20 @@
 //     dQ_i += dS K_j, in the fp32 accumulator in global memory
 //   store dK_j and dV_j
 //
-// Shared memory: K | V | dS | ring of Q | ring of dO | LSE and D of their rows | in turns, dQ | barriers | the first
-// row tile.
+// Shared memory: K | V | dS | ring of Q | ring of dO | LSE and D of their rows | dQ (deterministic only) | barriers |
+// first row tile.
 //
-// The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one: by the counters
-// adding to it is 4 Br d bytes written and none read. Q and dO come in boxes of whole tiles. LSE and D come 32 rows at
-// a time, so that a head that does not begin on a sector (n_q no multiple of 8) costs a sector more for each 32.
-// ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
+// The dQ accumulator (cleared and converted by fa3_backward_rows.cuh) has whole tiles, including the last: the counters
+// show 4 Br d bytes written per addition and none read. Q and dO are loaded in boxes of whole tiles. LSE and D are
+// loaded 32 rows at a time, so a head that does not start at a sector (n_q not a multiple of 8) costs one more sector
+// per 32 rows. ATTN_DETERMINISTIC adds polling with 4-byte accesses to `turns`.
 //
-// Of warpgroup 0 a thread has Q copied, one dO, and a warp loads LSE and D; each other warpgroup owns 64 keys, and a
-// thread of it holds the first columns of their V and K (v_held, k_held). Scores are computed transposed, so that P^T
-// and, at d 64, dS^T are in registers what dV and dK read; dS goes through shared memory once, where both warpgroups
-// need it for dQ_i. dQ_i is added from registers; in turns, a thread of warpgroup 0 adds it
-// from shared memory. Products are queued ahead of the arithmetic that does not depend on them, but none is under way
-// where the loop turns around: ptxas would serialize all of them.
+// In warpgroup 0, one thread issues copies of Q, one of dO, and a warp loads LSE and D. Each other warpgroup owns 64
+// keys; its threads keep the first columns of V and K in registers (v_held, k_held). Scores are computed transposed, so
+// that dV and dK read P^T and, at d 64, dS^T from registers. dS passes through shared memory once, since both
+// warpgroups need it for dQ_i. dQ_i is added from registers; in a deterministic pass, a thread of warpgroup 0 adds it
+// from shared memory. Products are queued ahead of independent arithmetic, but none is in flight at the loop's back
+// edge, where ptxas would serialize all of them.
 #include "device/attention.cuh"
 #include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
@@ -48,20 +48,20 @@ constexpr bool in_turns = false;
 #endif
 
 constexpr int ring = stages;
-constexpr int copy_threads = 32;  // of LSE and D
+constexpr int copy_threads = 32;  // for LSE and D
 constexpr int consumer_threads = consumers * warpgroup_threads;
 static_assert(supported_tile(br, bc, d));
 constexpr int halves = br / 64;  // P, dP and dS are computed for 64 queries at a time
-// dQ_i is shared out by rows where there are 128, else by columns: 64 x 64 for each warpgroup.
+// dQ_i is split over the warpgroups by rows if there are 128, else by columns: 64 x 64 each.
 constexpr bool dq_by_rows = br == 128;
-constexpr int dq_floats = 64 * 64 / 4;  // of each warp
+constexpr int dq_floats = 64 * 64 / 4;  // per warp
 constexpr unsigned dq_bytes = br * d * 4;
-// Where dK and dV leave no registers for dS^T, it is read from shared memory.
+// If dK and dV leave no registers for dS^T, it is read from shared memory.
 constexpr bool tight = d == 128;
-// In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
-// a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
+// In a deterministic pass, blocks add to a tile in launch order, so that none waits for a block that cannot start yet.
+// With a right bound the last keys go first, since their blocks reach the tile first; else the first keys do.
 constexpr bool last_keys_first = in_turns && bounded_right;
-// Earlier key tiles are seen by more rows: several heads go together, their longest tiles first.
+// Earlier key tiles are seen by more rows, so several heads are interleaved, longest tiles first.
 constexpr bool heads_together = !in_turns && last_rows_first;
 
 using RowTile = PanelTile<br, d>;
@@ -85,14 +85,13 @@ __device__ __forceinline__ void store_shared_16_bytes(unsigned address, const fl
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                : "memory");
 }
-/// recomputed() of a float. As an overload it would hide the template, and whole numbers would pass through a float.
+/// Like recomputed(), for a float. An overload would hide the template and convert integers to float.
 __device__ __forceinline__ float read_again(float value) {
   asm volatile("" : "+f"(value));
   return value;
 }
 
-/// Place in a ring of buffers of the block's visit number `visit`, and the parity of the barrier phase that goes with
-/// it.
+/// Ring index and barrier parity of the block's visit number `visit`.
 __device__ __forceinline__ unsigned stage_of(unsigned visit) {
   return visit % ring;
 }
@@ -100,7 +99,7 @@ __device__ __forceinline__ unsigned parity_of(unsigned visit) {
   return visit / ring % 2;
 }
 
-/// The kernel's parameters that several roles need.
+/// Kernel parameters used by several warp roles.
 struct Arguments {
   const Element* k;
   const Element* v;
@@ -113,13 +112,14 @@ struct Arguments {
   int right;
 };
 
-/// The keys of a block, and the tiles [first, last) of rows that see any of them, in each head that shares the keys.
+/// Key tile of a block, and the range [first, last) of row tiles that see any of its keys, in each head that shares
+/// them.
 struct Block {
   int kv_instance;
   int tile;
-  int instance;   ///< the first of the query heads
-  int length;     ///< keys of the instance that are no padding
-  int row_tiles;  ///< of a head
+  int instance;   ///< first query head
+  int length;     ///< unpadded keys of the instance
+  int row_tiles;  ///< per head
   int first = 0;
   int last = 0;
   int visits;
@@ -142,7 +142,7 @@ struct Block {
     }
     visits = group * (last - first);
   }
-  /// How many blocks add to a row tile before this one.
+  /// Number of blocks that add to a row tile before this one.
   __device__ __forceinline__ int turn(const Arguments& a, int row_tile) const {
     const int first_key = row_tile * br + length - a.n_q;  // on the tile's first diagonal
     return last_keys_first ? (min(length, min(first_key + br, length) + a.right) - 1) / bc - tile
@@ -150,11 +150,11 @@ struct Block {
   }
 };
 
-/// The row tiles of a block's visits, those of one head behind those of another.
+/// Iterates over the row tiles of a block's visits, one head after another.
 struct Walk {
   const Arguments& a;
   const Block& block;
-  const unsigned first_at;  ///< where shared memory has Block::first: there is no register for it
+  const unsigned first_at;  ///< shared address of Block::first, for which no register is left
   int instance;
   int tile;
 
@@ -168,9 +168,9 @@ struct Walk {
   }
 };
 
-/// One of the rings: tiles of rows of Q with LSE, or of dO with D. A tile and its numbers fill a buffer. Where threads
-/// themselves store or read, each arrives for itself: one lane behind __syncwarp would do, and be no faster, but
-/// compute-sanitizer sees no order in it.
+/// Ring of row tiles of Q with LSE, or of dO with D. Threads that store or read shared memory all arrive themselves:
+/// one arrival per warp after __syncwarp would suffice and is no faster, but compute-sanitizer does not recognize the
+/// ordering.
 struct Ring {
   unsigned tiles;
   unsigned numbers;
@@ -188,7 +188,7 @@ struct Ring {
     }
   }
 
-  /// Has the visited tiles copied as buffers become free; a thread calls it.
+  /// Issues copies of the visited tiles as buffers become free; called by one thread.
   __device__ __forceinline__ void fill(const TensorMap& map, Walk walk, int visits) const {
 #pragma unroll 1
     for (unsigned at = 0; static_cast<int>(at) < visits; ++at, walk.advance()) {
@@ -200,20 +200,20 @@ struct Ring {
   }
 
   __device__ __forceinline__ void wait_freed(unsigned visit) const {
-    // A fresh barrier lets the parity before its first pass.
+    // Waiting on a fresh barrier with the opposite parity returns at once.
     barrier_wait(freed(stage_of(visit)), parity_of(visit) ^ 1);
   }
   __device__ __forceinline__ void wait(unsigned visit) const {
     barrier_wait(filled(stage_of(visit)), parity_of(visit));
   }
-  /// Every consumer calls it once it and its products have read the buffer.
+  /// Called by every consumer once it and its products have read the buffer.
   __device__ __forceinline__ void release(unsigned visit) const {
     barrier_arrive(freed(stage_of(visit)));
   }
 };
 
-/// Copies LSE and D of the visited tiles as Ring::fill does the tiles. LSE turns into what exp2's argument lacks,
-/// infinite for rows that see no key or do not exist: their P is 0.
+/// Loads LSE and D of the visited tiles, like Ring::fill for the tiles. LSE becomes the term subtracted in exp2's
+/// argument; it is infinite for rows that see no key or do not exist, so that their P is 0.
 __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dout_ring, const float* lse,
                                              const float* delta, Walk walk, int visits, int n_q, int lane) {
 #pragma unroll 1
@@ -221,7 +221,7 @@ __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dou
     q_ring.wait_freed(at);
     dout_ring.wait_freed(at);
     const int first = walk.tile * br + lane;
-    const int rows_before = walk.instance * n_q;  // an int holds all rows that fit into any GPU
+    const int rows_before = walk.instance * n_q;  // fits in int for any GPU memory
     float number[br / 32];
     float sum[br / 32];
 #pragma unroll
@@ -241,7 +241,7 @@ __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dou
   }
 }
 
-/// Stores 64 keys' rows of an accumulator, times `scale`.
+/// Stores 64 rows of dK or dV from an accumulator, times `scale`.
 __device__ __forceinline__ void store_gradient(Element* rows, const float (&gradient)[d / 8][4], float scale, int key,
                                                int n_k) {
 #pragma unroll
@@ -255,7 +255,7 @@ __device__ __forceinline__ void store_gradient(Element* rows, const float (&grad
   }
 }
 
-/// Adds contiguous floats in shared memory to global memory, by the copy engine.
+/// Adds contiguous floats in shared memory to global memory with a bulk reduction.
 __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigned bytes) {
   asm volatile(
       "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;\n"
@@ -264,14 +264,14 @@ __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigne
       : "memory");
 }
 
-/// The K/V tile of a block, and of which K/V head.
+/// K/V tile and K/V head of a block.
 __device__ __forceinline__ HeadBlock<int> place_of(int block, int key_tiles, int kv_instances, int n_k) {
   return heads_together ? head_block(block, key_tiles, kv_instances, heads_in_turn(n_k), false)
                         : head_block(block, key_tiles, last_keys_first);
 }
 
-/// Waits until the blocks before have added to a tile of the accumulator, as they count in `turn`; then the copy engine
-/// may follow.
+/// Waits until `before` blocks have added to a tile of the accumulator, as counted in `turn`; orders the following bulk
+/// reduction after them.
 __device__ __forceinline__ void wait_turn(const int* turn, int before) {
   int count;
   do {
@@ -279,7 +279,7 @@ __device__ __forceinline__ void wait_turn(const int* turn, int before) {
   } while (count < before);
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
-/// Passes the turn once what this thread gave the copy engine has been added.
+/// Increments `turn` once this thread's bulk reductions are complete.
 __device__ __forceinline__ void pass_turn(int* turn) {
   asm volatile(
       "cp.async.bulk.wait_group 0;\n"
@@ -289,17 +289,17 @@ __device__ __forceinline__ void pass_turn(int* turn) {
       : "memory");
 }
 
-/// Where things lie in shared memory.
+/// Shared-memory layout.
 struct Shared {
   unsigned k;
   unsigned v;
   unsigned ds;
   Ring q;
   Ring dout;
-  unsigned dq;  ///< in turns
+  unsigned dq;  ///< deterministic only
   unsigned ds_barriers;
   unsigned dq_barriers;
-  unsigned first;  ///< Block::first
+  unsigned first;  ///< address of Block::first
 
   __device__ __forceinline__ explicit Shared(unsigned base) {
     k = base;
@@ -341,8 +341,8 @@ struct Shared {
   }
 };
 
-/// Has the copy engine add dQ of each visit to the accumulator when it is the block's turn. In a thread of its own, so
-/// that no product waits for the copy engine or for a turn.
+/// Adds dQ of each visit to the accumulator in the block's turn. Runs in a separate thread, so that no product waits
+/// for the reduction or for a turn.
 __device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& shared, const Block& block) {
   Walk walk(a, block, shared.first);
 #pragma unroll 1
@@ -357,26 +357,27 @@ __device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& s
   }
 }
 
-/// A warpgroup that multiplies.
+/// Consumer warpgroup.
 struct Consumer {
   const Arguments& a;
   const Shared& shared;
   const Block& block;
-  const int mine;      ///< which of them
-  const int warp_key;  ///< the warp's first, counted so that the last one is n_q - 1: query i meets key i
+  const int mine;  ///< index of the warpgroup
+  /// first key of the warp, numbered so that the last key is n_q - 1 (query i is aligned with key i)
+  const int warp_key;
   Walk walk;
-  unsigned at = 0;  ///< visit
+  unsigned at = 0;  ///< visit number
   float dk[d / 8][4];
   float dv[d / 8][4];
   float s[br / 8][4];
   float dp[8][4];
   float dq[8][4];
-  unsigned k[4][4];  ///< of its 64 keys, the first k_held(d) columns
+  unsigned k[4][4];  ///< first k_held(d) columns of its 64 keys
   unsigned v[4][4];
   unsigned p[8][2];
   unsigned ds[8][2];
 
-  // Values of the thread's place are computed where they are used: the loop has no registers to keep them in.
+  // Recomputed at each use: the loop has no registers to keep them in.
   __device__ __forceinline__ static int thread() {
     return recomputed(static_cast<int>(threadIdx.x)) - warpgroup_threads;
   }
@@ -430,7 +431,7 @@ struct Consumer {
         panel_descriptor(shared.k + (dq_by_rows ? 0 : mine * KeyTile::panel_bytes), 16));
     commit_products();
   }
-  /// S of the next visit, or a group of nothing in its place.
+  /// Queues S of the next visit, or commits an empty group.
   __device__ __forceinline__ void queue_next_s() {
     if (static_cast<int>(at) + 1 < block.visits) {
       shared.q.wait(at + 1);
@@ -454,7 +455,7 @@ struct Consumer {
     score_gradients(ds, s + half * 8, dp, shared.dout.number(stage_of(at)) + number_offset(half), my_ds(half));
   }
 
-  /// Reads 16 Held columns of the group's keys or values, as a product's left operand.
+  /// Loads 16 Held columns of the group's keys or values as left operand.
   template <int Held>
   __device__ __forceinline__ static void hold(unsigned (&rows)[4][4], unsigned tile) {
     const int row = thread() / 32 * 16 + thread() % 16;
@@ -464,7 +465,7 @@ struct Consumer {
                     tile + row * KeyTile::row_bytes + KeyTile::place(row % 8, step * 2 + thread() % 32 / 16));
     }
   }
-  /// Adds dQ of the visit, in the order of the accumulator: each warp's part follows another's.
+  /// Adds dQ of the visit in accumulator order, one contiguous part per warp.
   __device__ __forceinline__ void send_dq() {
     pin(dq);
     const int now = thread();
@@ -491,8 +492,8 @@ struct Consumer {
     }
   }
 
-  /// P and dS of the visit's rows, dS also to shared memory; dV and, where it is read from registers, dK of all rows
-  /// but the last 64 are queued.
+  /// Computes P and dS of the visit's rows and writes dS to shared memory. Queues dV and, if dK reads dS from
+  /// registers, dK of all but the last 64 rows.
   __device__ __forceinline__ void scores_of_visit() {
     shared.dout.wait(at);
     queue_dp(0);
@@ -519,9 +520,9 @@ struct Consumer {
       barrier_arrive(shared.ds_written(at));
     }
   }
-  /// dQ and dK of the visit, and S of the next one; dQ leaves meanwhile.
+  /// Computes dQ and dK of the visit and S of the next one; sends dQ meanwhile.
   __device__ __forceinline__ void gradients_of_visit() {
-    // The barrier also says that both warpgroups are through with the dS two tiles back.
+    // This barrier also implies that both warpgroups have finished reading the dS of two tiles before.
     barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
     queue_dq();
     queue_dk(halves - 1);

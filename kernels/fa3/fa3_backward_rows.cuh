@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands before and after fa3_backward.cuh, a block for each tile of Br query rows of each head:
-// attn_fa3_backward_dot loads O and dO, stores D = rowsum(dO o O) and clears the tile of the dQ accumulator;
-// attn_fa3_backward_convert loads the tile and stores dQ. The accumulator holds whole tiles, in the order in which the
-// main kernel's threads hold them: 16 rows x 8 columns of an accumulator fragment follow one another.
+// FlashAttention-3 backward, kernels before and after fa3_backward.cuh, one block per tile of Br query rows of each
+// head. attn_fa3_backward_dot loads O and dO, stores D = rowsum(dO o O) and clears the tile's dQ accumulator.
+// attn_fa3_backward_convert loads the accumulator and stores dQ. The accumulator has whole tiles in the order of the
+// main kernel's threads: accumulator fragments of 16 rows x 8 columns.
 #include "device/attention.cuh"
 #include "device/global.cuh"
 #include "fa3/fa3_backward_shape.h"
@@ -13,7 +13,7 @@ using namespace device;
 
 constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
-constexpr int row_chunks = d / 8;  // of 16 bytes
+constexpr int row_chunks = d / 8;  // 16-byte chunks
 constexpr int tile_chunks = br * row_chunks;
 constexpr int passes = tile_chunks / row_threads;
 static_assert(tile_chunks % row_threads == 0 && row_threads % row_chunks == 0 && row_chunks <= 16);
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::row_thread
   const int row_tiles = (n_q + br - 1) / br;
   const int instance = static_cast<int>(blockIdx.x) / row_tiles;
   const int tile_row = static_cast<int>(blockIdx.x) % row_tiles * br;
-  constexpr int columns = 64;  // a warp's: 16 rows x 64 columns
+  constexpr int columns = 64;  // per warp: 16 rows x 64 columns
   constexpr int tiles = columns / 8;
   static_assert(br * d == row_threads / 32 * 16 * columns);
   const int warp = thread / 32;

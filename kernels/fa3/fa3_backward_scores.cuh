@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread of fa3_backward.cuh computes of the transposed scores: it holds two keys, g and g + 8 of its warp's 16,
-// against 64 queries.
+// Per-thread arithmetic of fa3_backward.cuh on the transposed scores: two keys, g and g + 8 of the warp's 16, against
+// 64 queries.
 #pragma once
 
 #include "device/attention.cuh"
@@ -15,7 +15,7 @@ __device__ __forceinline__ float2 load_shared_pair(unsigned address) {
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
   return pair;
 }
-/// Four 8 x 8 matrices of 16-bit elements, transposed; lane l passes the address of row l % 8 of matrix l / 8.
+/// Stores four 8 x 8 matrices of 16-bit elements, transposed; lane l passes the address of row l % 8 of matrix l / 8.
 __device__ __forceinline__ void store_matrices_transposed(unsigned address, unsigned r0, unsigned r1, unsigned r2,
                                                           unsigned r3) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0),
@@ -23,8 +23,8 @@ __device__ __forceinline__ void store_matrices_transposed(unsigned address, unsi
                : "memory");
 }
 
-/// Scores that do not exist: of keys beyond the last, and of queries outside what the mask lets see the key. Keys are
-/// counted so that the last one is n_q - 1, `row` is the first of the queries.
+/// Masks scores of keys past the last one and of queries that do not see the key. Keys are numbered so that the last
+/// one is n_q - 1; `row` is the first query.
 __device__ __forceinline__ void mask_scores(float (*s)[4], int key, int row, int n_q, int left, int right) {
   const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
@@ -47,8 +47,8 @@ __device__ __forceinline__ void mask_scores(float (*s)[4], int key, int row, int
   }
 }
 
-/// s = P^T = exp(scale s - LSE), and the same packed; `numbers` is the address of this thread's first LSE, `scale` in
-/// units of log2(e).
+/// s = P^T = exp(scale s - LSE), also packed into p. `numbers`: shared address of this thread's first LSE. `scale`
+/// includes log2(e).
 __device__ __forceinline__ void exponentials(float (*s)[4], unsigned (&p)[8][2], unsigned numbers, float scale) {
 #pragma unroll
   for (int n = 0; n < 8; ++n) {
@@ -62,7 +62,7 @@ __device__ __forceinline__ void exponentials(float (*s)[4], unsigned (&p)[8][2],
   }
 }
 
-/// ds = P^T o (dP^T - D), packed, and the same to shared memory; `place` is where this lane stores its first rows.
+/// ds = P^T o (dP^T - D), packed, also stored to shared memory. `place`: address of this lane's first rows.
 __device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (*p)[4], const float (&dp)[8][4],
                                                 unsigned numbers, unsigned place) {
 #pragma unroll

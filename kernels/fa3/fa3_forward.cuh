@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-3 forward (arXiv 2407.08608, Algorithms 1 and 2; sm_90a), by the tile program of fa2_forward.cuh:
+// FlashAttention-3 forward (arXiv 2407.08608, Algorithms 1 and 2; sm_90a), with the tile program of fa2_forward.cuh:
 //
-//   for each row tile Q that the block takes:          one atomic for each; the blocks fill the GPU once
+//   for each row tile Q that the block takes:          one atomic per tile; the blocks fill the GPU once
 //     P = softmax(Q K_0^T)
 //     for the key tiles j = 1, 2, ...:
-//       queue S = Q K_j^T, then O += P V_(j-1)          softmax(S) begins while P V is multiplied
+//       queue S = Q K_j^T, then O += P V_(j-1)          softmax(S) overlaps the product P V
 //       P = softmax(S)
 //     O += P V_last, then O / l
 //
-// One thread of warpgroup 0 has Q, K and V loaded; the others own 64 query rows each and pass over key tiles that only
-// others' rows see. They take turns at queueing, so that one's softmax falls into the others' products.
+// One thread of warpgroup 0 issues the loads of Q, K and V. Each other warpgroup owns 64 query rows and skips key tiles
+// that only rows of other warpgroups see. The warpgroups queue products in turn (ping-pong scheduling), so that the
+// softmax of one overlaps the products of another.
 //
-// With 8-bit operands (ATTN_FP8) Q, K and V come as e4m3, V transposed, with a scale for each block of rows
-// (fa3_quantise.cuh): fa3_forward_fp8.cuh has what differs.
+// With 8-bit operands (ATTN_FP8), Q, K and V are e4m3, V is transposed, and each block of rows has a scale
+// (fa3_quantise.cuh). fa3_forward_fp8.cuh has the differences.
 //
-// Shared memory: Q | ring of K | ring of V, of 8 bits with ones beside | O, or in Q's place where it has no room |
-// barriers | row tiles taken | scales of 8 bits.
+// Shared memory: Q | ring of K | ring of V (8-bit: with rows of ones) | O, unless it reuses Q's buffer | barriers |
+// current row tiles | scales (8-bit).
 
-// Under these masks ptxas serializes 8-bit products whatever is tried (C7511), and not with one bound more, which then
-// bounds nothing.
+// Under these masks ptxas serializes the 8-bit products (C7511). With an additional bound it does not, so one is added
+// that never takes effect.
 #if ATTN_FP8 && ATTN_D == 128 && ATTN_MASK == 2
 #define ATTN_GIVEN_MASK 2
 #undef ATTN_MASK
@@ -73,11 +74,11 @@ struct ValueTileOf<true> {
 using QTile = PanelTile<br, d, operand_bytes>;
 using KeyTile = PanelTile<bc, d, operand_bytes>;
 using ValueTile = ValueTileOf<fp8>::Tile;
-using GroupTile = PanelTile<group_rows, d, operand_bytes>;  ///< what a warpgroup has of Q ...
+using GroupTile = PanelTile<group_rows, d, operand_bytes>;  ///< a warpgroup's part of Q ...
 using OutTile = PanelTile<group_rows, d>;                   ///< ... and of O
 
-/// 8 bits: for each group_rows rows of Q and each bc keys of K and of V their scale, and how long a row of them is at
-/// most (of V nothing); head by head.
+/// 8-bit scale records per head: one per group_rows rows of Q and one per bc keys of K and V, with the scale and the
+/// maximum row norm (not for V).
 struct Scales {
   const float4* q;
   const float4* k;
@@ -104,7 +105,7 @@ struct Arguments {
   int mask_block;
   int keep;
   unsigned seed;
-  unsigned* taken;  ///< row tiles that blocks have taken beyond their first; 0 before and after the launch
+  unsigned* taken;  ///< row tiles taken by blocks beyond their first; 0 before and after the launch
 
   __device__ __forceinline__ int row_tiles() const { return (n_q + br - 1) / br; }
   __device__ __forceinline__ Visibility view(int instance) const {
@@ -112,15 +113,15 @@ struct Arguments {
   }
 };
 
-/// A row tile, and the key tiles from `first` to `end` that its rows see; none where they are equal.
+/// Row tile, and the range [first, end) of keys that its rows see; empty if equal.
 struct RowTile {
-  int instance;  ///< negative: there is none left
+  int instance;  ///< negative after the last tile
   int row;
   int first;
   int end;
 };
 
-/// Position in a ring of buffers, and the parity of the barrier phase that goes with it.
+/// Index in a ring of buffers and the parity of its barrier phase.
 struct RingPlace {
   unsigned stage = 0;
   unsigned parity = 0;
@@ -133,11 +134,11 @@ struct RingPlace {
   }
 };
 
-/// One of the rings: barriers say when a buffer is filled and when it is free again.
+/// Ring of buffers; barriers signal when a buffer is filled or free.
 struct Ring {
   unsigned tiles;
   unsigned barriers;
-  unsigned scales;  ///< 8 bits: 16 bytes for each buffer
+  unsigned scales;  ///< 8-bit only: 16 bytes per buffer
 
   __device__ __forceinline__ unsigned filled(unsigned stage) const { return barriers + 16 * stage; }
   __device__ __forceinline__ unsigned freed(unsigned stage) const { return barriers + 16 * stage + 8; }
@@ -148,7 +149,7 @@ struct Ring {
       barrier_init(freed(stage), groups * 4);
     }
   }
-  /// Has a Tile loaded, from a row and a column on, once its buffer is free.
+  /// Issues the load of a Tile from (row, column) once its buffer is free.
   template <class Tile>
   __device__ __forceinline__ void load(RingPlace& at, const TensorMap& map, const float4* scale, int row, int instance,
                                        int column = 0) const {
@@ -162,7 +163,7 @@ struct Ring {
   }
   __device__ __forceinline__ unsigned scale_of(const RingPlace& at) const { return scales + 16 * at.stage; }
   __device__ __forceinline__ void wait(const RingPlace& at) const { barrier_wait(filled(at.stage), at.parity); }
-  /// Every warp of a warpgroup calls it once its products have read the buffer.
+  /// Called by every warp of a warpgroup once its products have read the buffer.
   __device__ __forceinline__ void release(RingPlace& at) const {
     if (threadIdx.x % 32 == 0) {
       barrier_arrive(freed(at.stage));
@@ -171,8 +172,8 @@ struct Ring {
   }
 };
 
-/// Where things lie in shared memory. Each warpgroup has barriers of its own for its rows of Q, so that none waits for
-/// another's last product.
+/// Shared-memory layout. Each warpgroup has separate barriers for its rows of Q, so that none waits for another's last
+/// product.
 struct Shared {
   unsigned q;
   Ring keys;
@@ -210,7 +211,7 @@ struct Shared {
 };
 
 #if ATTN_FP8
-/// Below the values of each buffer, once for all: the copies leave them alone.
+/// Fills the rows of ones below V in each buffer once; the copies do not overwrite them.
 __device__ __forceinline__ void fill_ones(const Shared& shared) {
   constexpr unsigned bytes = ones_rows(1) * ValueTile::row_bytes;
   for (unsigned at = threadIdx.x * 16; at < ring * ValueTile::panels * bytes; at += block_threads * 16) {
@@ -221,7 +222,7 @@ __device__ __forceinline__ void fill_ones(const Shared& shared) {
 }
 #endif
 
-/// Tells each warpgroup of the row tile and has its rows of Q loaded, as it has done with the ones before.
+/// Announces the row tile to each warpgroup and loads its rows of Q, once the warpgroup has released the previous ones.
 __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& shared, const RowTile& tile,
                                          unsigned parity) {
 #pragma unroll 1
@@ -235,7 +236,7 @@ __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& share
         load_16_bytes_for(shared.q_filled(i), shared.q_scales + 16 * i,
                           a.scales.q + tile.instance * blocks + tile.row / group_rows + i);
       }
-      // With 8 bits, at d 128, ptxas serializes the products (C7511) where Q comes with a policy.
+      // With 8-bit operands and d 128, ptxas serializes the products (C7511) if Q is loaded with a cache policy.
       load_boxes<QTile, !fp8>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
                               tile.row + i * group_rows, tile.instance);
     } else {
@@ -244,17 +245,17 @@ __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& share
   }
 }
 
-/// One thread: takes row tiles until none is left, and has loaded what they need as buffers become free.
+/// Producer thread: takes row tiles until none is left and issues their loads as buffers become free.
 __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared) {
   const int row_tiles = a.row_tiles();
   const int tiles = row_tiles * a.instances;
-  RingPlace key_at{0, 1};  // a fresh barrier lets the parity before its first phase pass
+  RingPlace key_at{0, 1};  // waiting on a fresh barrier with the opposite parity returns at once
   RingPlace value_at{0, 1};
   unsigned q_parity = 1;
   int next_taken = 0;
 #pragma unroll 1
   for (int taken = static_cast<int>(blockIdx.x); taken < tiles; taken = next_taken, q_parity ^= 1) {
-    // As many are asked for as there are row tiles: then the counter is 0 again.
+    // atomicInc wraps after as many increments as there are row tiles, so the counter ends at 0.
     next_taken = static_cast<int>(gridDim.x + atomicInc(a.taken, tiles - 1));
 #if ATTN_HEADS_FASTEST
     const int instance = taken % a.instances;
@@ -299,7 +300,7 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
   hand_out(a, shared, {-1, 0, 0, 0}, q_parity);
 }
 
-/// Makes scores of keys that a thread's two rows do not see infinitely small; `row` is the first of the two.
+/// Sets scores of keys hidden from a thread's two rows to minus infinity; `row` is the first row.
 __device__ __forceinline__ void mask_scores(float (&s)[bc / 8][4], int row, int column, const Visibility& view) {
   const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
@@ -318,18 +319,18 @@ __device__ __forceinline__ void mask_scores(float (&s)[bc / 8][4], int row, int 
   }
 }
 
-/// A warpgroup that multiplies: what it keeps from row tile to row tile. Multiplier, of 16 bits or of 8, adds how it
-/// passes over key tiles, and Consumer the rest.
+/// State that a consumer warpgroup keeps across row tiles. Multiplier (16-bit or 8-bit) adds the loop over key tiles,
+/// Consumer the rest.
 template <class Rows>
 struct Group {
   const Arguments& a;
   const Shared& shared;
-  const int mine;  ///< which of them
+  const int mine;  ///< index of the warpgroup
   RingPlace key_at{};
   RingPlace value_at{};
   Rows rows;
 
-  // Numbered barriers: 1 .. groups say whose turn it is, the next ones join each group.
+  // Named barriers: 1 .. groups pass the turn, the next `groups` synchronize each warpgroup.
   __device__ __forceinline__ void take_turn() const {
     if (take_turns) {
       numbered_wait(1 + mine, 2 * warpgroup_threads);
@@ -342,7 +343,7 @@ struct Group {
   }
   __device__ __forceinline__ void join() const { numbered_wait(1 + groups + mine, warpgroup_threads); }
 
-  /// Each thread for itself, as each has read which row tile it is.
+  /// Called by every thread, since each has read the row tile.
   __device__ __forceinline__ void release_q() const { barrier_arrive(shared.q_freed(mine)); }
   __device__ __forceinline__ unsigned long long k_tile() const {
     return panel_descriptor<KeyTile::row_bytes>(shared.keys.tiles, 16) + key_at.stage * (KeyTile::bytes / 16);
@@ -372,8 +373,8 @@ struct Group {
 namespace attnscope::fa3 {
 
 struct Consumer : Multiplier {
-  /// Multiplies the key tiles that the group's rows see, from the tile's first to before `seen`, and passes over the
-  /// rest. `row` is the group's first.
+  /// Multiplies the key tiles that the group's rows see (from the tile's first to before `seen`) and releases the rest
+  /// unread. `row` is the group's first row.
   __device__ __forceinline__ void multiply(const RowTile& tile, int row, int seen) {
     const Visibility view = a.view(tile.instance);
     int column = tile.first;
@@ -394,8 +395,8 @@ struct Consumer : Multiplier {
     }
   }
 
-  /// Stores O / l and the logarithms of the group's rows from `row` on. O leaves by a copy that the next row tile does
-  /// not wait for, where O has a place of its own.
+  /// Stores O / l and LSE of the group's rows from `row`. If O has a separate buffer, the next row tile does not wait
+  /// for the bulk store.
   __device__ __forceinline__ void store(int instance, int row) {
     const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     const int thread_row = row + thread / 32 * 16 + thread % 32 / 4;
@@ -434,7 +435,7 @@ struct Consumer : Multiplier {
       join();
       release_q();
     }
-    __syncwarp();  // without it the compiler takes the warp for divided from here on, and computes addresses by lane
+    __syncwarp();  // without it the compiler assumes a diverged warp from here on and computes addresses per lane
   }
 
   __device__ __forceinline__ void run() {
@@ -447,7 +448,7 @@ struct Consumer : Multiplier {
       barrier_wait(shared.q_filled(mine), q_parity);
       q_parity ^= 1;
       const RowTile read = shared.taken[mine];
-      // The same for all lanes, which the compiler cannot know: so it keeps addresses in uniform registers.
+      // Broadcasts values that are equal in all lanes, so that the compiler keeps addresses in uniform registers.
       const RowTile tile{__shfl_sync(0xffffffffu, read.instance, 0), __shfl_sync(0xffffffffu, read.row, 0),
                          __shfl_sync(0xffffffffu, read.first, 0), __shfl_sync(0xffffffffu, read.end, 0)};
       if (tile.instance < 0) {
@@ -462,7 +463,7 @@ struct Consumer : Multiplier {
       wait_stores_read();
     }
     if (take_turns && mine == 0) {
-      take_turn();  // that the last one has passed on
+      take_turn();  // waits for the turn that the last warpgroup passed
     }
   }
 };
@@ -471,7 +472,7 @@ struct Consumer : Multiplier {
 
 namespace attnscope::fa3 {
 
-/// Of a side without a bound, one that no row reaches; elsewhere nobody reads it.
+/// Maps an unlimited side to a bound that no row reaches, if a mask bit was added above.
 __device__ __forceinline__ int bound_of(int side) {
   return ATTN_MASK != ATTN_GIVEN_MASK && side < 0 ? 1 << 30 : side;
 }

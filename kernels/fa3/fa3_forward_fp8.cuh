@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and sums of the forward kernel with 8-bit operands. With a scale for each block of Q, K and V,
+// Softmax and row sums of the forward kernel with 8-bit operands. With one scale per block of Q, K and V:
 //
 //   P = 2^(c Q K^T - reference), c = scale log2(e) q_scale k_scale, rounded to e4m3
 //   O += v_scale (P V),  l += P 1
 //
-// Tensor cores add 8-bit products with about 14 bits, and cut what lies below: a sum that has grown large loses part of
-// all that is added to it (1.6% over 1024 keys of one sign, half of it over 65,536). So P V of each key tile begins at
-// zero and is added to O in fp32, which v_scale then costs nothing. l comes from columns of ones beside V: it sums what
-// P was rounded to, and spares an addition for each score.
+// Tensor cores accumulate 8-bit products with about 14 bits and truncate the rest, so a large sum loses part of
+// everything added to it (1.6% over 1024 keys of one sign, half of it over 65,536). Therefore P V of each key tile
+// starts at zero and is added to O in fp32, which also applies v_scale for free. l comes from columns of ones next to
+// V: it sums the rounded P and saves an addition per score.
 //
-// The unit for exponentials is as busy as the tensor cores. So nothing waits for a row's maximum: exponentials are
-// taken at the reference that the tiles before have left, and where one turns out too large for e4m3, P, O and l are
-// scaled down. That fp32 holds it until then is known beforehand: no score is above |q| |k|.
+// The exponential unit is as busy as the tensor cores, so the kernel does not wait for row maxima. Exponentials use the
+// reference of the previous tiles; if one is too large for e4m3, P, O and l are scaled down afterwards. The bound |q|
+// |k| on scores tells in advance that fp32 does not overflow until then.
 #pragma once
 
 namespace attnscope::fa3 {
 
-/// Of each 8 tiles of 8 columns, how many have P computed as e4m3's bits right away.
+/// Of every 8 tiles of 8 columns, the number whose P is computed directly as e4m3 bits.
 constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
 
-/// P of a row's largest score is 2^first_exponent when its reference is set: exact in e4m3, with room to rise before
-/// 448, at the cost of the smallest P.
+/// Exponent of P of the row's largest score when its reference is set: exact in e4m3, with headroom below 448, at the
+/// cost of the smallest P.
 constexpr float first_exponent = 6.0f;
-/// Once a P beyond 448 has moved the reference, the row's largest P is at most 2^risen_exponent: beside one large key
-/// the others' P are small, and more of them stay above e4m3's smallest.
+/// Maximum exponent of P after a P beyond 448 has moved the reference. Next to one large key the other P are small; a
+/// higher value keeps more of them above e4m3's smallest.
 constexpr float risen_exponent = 7.0f;
-/// Exponents that fp32 holds safely.
+/// Largest exponent that is safe in fp32.
 constexpr float safe_exponent = 110.0f;
 
-/// P V is multiplied `part_columns` columns of O at a time, as registers are short; the last part has the ones' 8 too.
+/// P V is computed `part_columns` columns of O at a time to save registers; the last part includes the 8 columns of
+/// ones.
 constexpr int part_columns = 64;
 constexpr int parts = d / part_columns;
 static_assert(!fp8 || d % part_columns == 0);
 
-/// Added to e4m3 bytes, it sets the top bit of those that have risen to 448.
+/// Added to e4m3 bytes, sets the top bit of bytes that have reached 448.
 constexpr unsigned to_top_bit = 0x02020202u;
 
 struct Fp8Rows {
   float o[d / 8][4];
   float s[bc / 8][4];
-  /// Of key tiles in turn, four scores each: columns 2t, 2t + 1, 8 + 2t, 9 + 2t of 16.
+  /// P of two key tiles (double-buffered), four scores each: columns 2t, 2t + 1, 8 + 2t, 9 + 2t of 16.
   unsigned p[2][bc / 16][2];
   float part[part_columns / 8 + 1][4];
-  float reference[2];  ///< in powers of two
+  float reference[2];  ///< as an exponent of two
   float sum[2];
-  float pending[2];  ///< what parts on their way must be multiplied by: the reference has risen meanwhile
+  float pending[2];  ///< correction of parts in flight for a reference that has risen since
 
   __device__ __forceinline__ void clear() {
     reference[0] = reference[1] = minus_infinity;
@@ -75,7 +76,7 @@ struct Fp8Rows {
     pending[0] = pending[1] = 1.0f;
   }
 
-  /// The largest of a row's scores, or of their exponentials, in columns 8 First .. 8 Last.
+  /// Largest score (or exponential) of a row in columns 8 First .. 8 Last.
   template <int First, int Last>
   __device__ __forceinline__ float largest(int half) const {
     float most[2] = {s[First][half * 2], s[First][half * 2 + 1]};
@@ -89,11 +90,12 @@ struct Fp8Rows {
     return fmaxf(most[0], __shfl_xor_sync(0xffffffffu, most[0], 2));
   }
 
-  /// Whether exponentials of scores up to `bound` might overflow in a row of the warp; a row's first keys always.
+  /// Returns whether exponentials of scores up to `bound` could overflow in a row of the warp; always true for a row's
+  /// first keys.
   __device__ __forceinline__ bool may_overflow(float bound) const {
     return __any_sync(0xffffffffu, bound - reference[0] > safe_exponent || bound - reference[1] > safe_exponent);
   }
-  /// Sets the reference by the scores, then.
+  /// Raises the reference to the scores of this tile if needed.
   __device__ __forceinline__ void settle_reference(float c, bool needed) {
     if (needed) {
       float correction[2];
@@ -108,7 +110,7 @@ struct Fp8Rows {
     }
   }
 
-  /// s = P, not rounded yet, of columns 8 First .. 8 Last, but of columns that linear() says the scores still.
+  /// s = P, unrounded, of columns 8 First .. 8 Last; columns for which linear() is true keep their scores.
   template <int First, int Last>
   __device__ __forceinline__ void exponentials(float c) {
 #pragma unroll
@@ -123,20 +125,20 @@ struct Fp8Rows {
       }
     }
   }
-  /// Where P is computed as e4m3's bits right away.
+  /// Returns whether P of tile `n` is computed directly as e4m3 bits.
   __device__ static constexpr bool linear(int n) {
     return n % 2 == 1 && n / 2 % 4 < line_tiles;
   }
-  /// 2^x as e4m3 in the lowest byte: 8 (x + 7) are its bits where x is a whole number, and a straight line between is
-  /// off by 4% at most, e4m3's own rounding by 6%. `offset` is 8 (7 - reference) and what makes the mean right.
+  /// 2^x as e4m3 in the lowest byte. The bits are 8 (x + 7) for integer x; linear interpolation between is off by at
+  /// most 4%, e4m3's own rounding by 6%. `offset` is 8 (7 - reference) plus a correction of the mean.
   __device__ __forceinline__ static unsigned e4m3_line(float s, float c_8, float offset) {
     float clamped;
     asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(clamped) : "f"(s), "f"(c_8), "f"(offset));
     return __float_as_uint(fmaf(clamped, 126.0f, 12582912.0f));  // 1.5 * 2^23: rounds to a whole number
   }
 
-  /// After round_columns() of the same: where rows have risen too high for e4m3, they get a new reference, and with
-  /// them the warp's others that have risen. Pre: of P V's parts, those under way have not been added yet.
+  /// Called after round_columns() of the same columns: if rows of the warp have risen too high for e4m3, gives them a
+  /// new reference. Pre: parts of P V in flight have not been added yet.
   template <int Next, int First, int Last>
   __device__ __forceinline__ void lower_risen(unsigned high, float c) {
     if (__any_sync(0xffffffffu, (high & 0x80808080u) != 0)) {
@@ -168,8 +170,8 @@ struct Fp8Rows {
       round_columns<Next, First, Last, false>(c);
     }
   }
-  /// Packs P of columns 8 First .. 8 Last into the left operand P[Next] of P V: the values' keys lie in the order that
-  /// comes of it. Top bits of what it returns: some P has risen to 448.
+  /// Packs P of columns 8 First .. 8 Last into the left operand P[Next] of P V, in the key order of V. Top bits of the
+  /// result are set if some P has reached 448.
   template <int Next, int First, int Last, bool Lines = true>
   __device__ __forceinline__ unsigned round_columns(float c) {
     unsigned high = 0;
@@ -193,7 +195,7 @@ struct Fp8Rows {
     return high;
   }
 
-  /// Adds part `Part` of a key tile's P V to O, and with the last one its ones to l.
+  /// Adds part `Part` of a key tile's P V to O; the last part also adds the column of ones to l.
   template <int Part>
   __device__ __forceinline__ void add_part(float value_scale) {
     const float factor[2] = {pending[0] * value_scale, pending[1] * value_scale};
@@ -233,14 +235,14 @@ struct Multiplier : Group<Fp8Rows> {
     rows.template add_part<Part>(load_shared(shared.values.scale_of(value_at)));
   }
 
-  /// What `high` is computed from comes before the wait that follows, which it should fill: ptxas moves what nothing
-  /// holds behind it. The store never happens.
+  /// Keeps the computation of `high` before the following wait, which it is meant to overlap: ptxas would move it
+  /// behind. The store never executes.
   __device__ __forceinline__ void hold_order(unsigned high) const {
     asm volatile("{.reg .pred p; setp.lt.s32 p, %0, 0; @p st.shared.u32 [%1], %1;}" ::"r"(a.n_k), "r"(high) : "memory");
   }
 
-  /// Multiplies the key tiles from `column` to before `seen`; returns where it ends. While P V of the tile before is
-  /// multiplied, part by part, exponentials are taken.
+  /// Multiplies the key tiles from `column` to before `seen`; returns the next column. Exponentials overlap the product
+  /// P V of the previous tile, part by part.
   __device__ __forceinline__ int multiply_seen(const RowTile& tile, int row, int column, int seen) {
     const Visibility view = a.view(tile.instance);
     int next = 0;
@@ -289,7 +291,7 @@ struct Multiplier : Group<Fp8Rows> {
       queue_part<Now, 0>();
       read_scales();
       wait_products<1>();
-      pass_turn();  // not before: the other's S is not wanted sooner, and comes when this one's softmax runs
+      pass_turn();  // not earlier: the other warpgroup needs S only when this one's softmax runs
       begin_softmax();
       rows.exponentials<0, bc / 16>(c);
       unsigned high = rows.round_columns<1 - Now, 0, bc / 16>(c);

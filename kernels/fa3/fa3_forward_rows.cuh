@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward kernel's softmax and passage over key tiles with operands of 16 bits: the loop of fa3_forward.cuh, which
-// includes it.
+// Softmax and key-tile loop of the forward kernel with 16-bit operands; included by fa3_forward.cuh.
 #pragma once
 
 namespace attnscope::fa3 {
 
-/// This thread's two rows, g and g + 8 of its warp's 16: scores, statistics and accumulator.
+/// Scores, statistics and accumulator of this thread's two rows, g and g + 8 of the warp's 16.
 struct ThreadRows {
   float o[d / 8][4];
   float s[bc / 8][4];
@@ -24,9 +23,9 @@ struct ThreadRows {
     }
   }
 
-  /// s = exp(scale * (s - maximum)); `scale` is in units of log2(e). As in lazy_softmax(), the maximum follows only
-  /// when a row of the warp has risen by more than lazy_rise: `risen` says so, and `correction` is then what earlier
-  /// sums and products are multiplied by.
+  /// s = exp(scale * (s - maximum)); `scale` includes log2(e). As in lazy_softmax(), the maximum is updated only if a
+  /// row of the warp has risen by more than lazy_rise. `risen` is then true, and earlier sums and products must be
+  /// multiplied by `correction`.
   __device__ __forceinline__ void lazy_exponentials(float scale) {
     float highest[2];
 #pragma unroll
@@ -43,7 +42,7 @@ struct ThreadRows {
     }
     risen = __any_sync(0xffffffffu,
                        (highest[0] - maximum[0]) * scale > lazy_rise || (highest[1] - maximum[1]) * scale > lazy_rise);
-    if (risen) {  // around both rows: around each, the compiler predicates it, which costs 4% of a pass
+    if (risen) {  // one branch for both rows: with one per row the compiler predicates it, which costs 4% of a pass
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         correction[half] = exp2_fast(maximum[half] * scale - reference_of(highest[half], scale));
@@ -97,7 +96,7 @@ struct Multiplier : Group<ThreadRows> {
     commit_products();
   }
 
-  /// Multiplies the key tiles from `column` to before `seen`; returns where it ends.
+  /// Multiplies the key tiles from `column` to before `seen`; returns the next column.
   __device__ __forceinline__ int multiply_seen(const RowTile& tile, int row, int column, int seen) {
     const Visibility view = a.view(tile.instance);
     const float scale_log2 = a.scale * log2_e;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Q, K and V from 16 bits to the e4m3 operands of the 8-bit forward kernel, with a scale for each block of rows
-// (device/quantise_shape.h). One launch for each matrix; a block of threads keeps its block of rows in registers: 2
-// bytes are read and 1 is written for an element.
+// Quantizes Q, K and V from 16 bits to the e4m3 operands of the 8-bit forward kernel, with one scale per block of rows
+// (device/quantise_shape.h). One launch per matrix. A thread block keeps its rows in registers: 2 bytes read and 1 byte
+// written per element.
 //
-// Tile program of block (block of rows, head): load its rows in 16 bits; store them in 8, and the record of the scale.
+// Tile program of block (block of rows, head): load its rows in 16 bits; store them in 8 bits, and the scale record.
 //
-// Rows of Q and K may be rotated (ATTN_ROTATE; 2 for Q) by a Hadamard matrix behind random signs. It has entries of 1
-// and -1, so that dot products grow by d: what Q's scale is divided by.
+// Rows of Q and K may be rotated (ATTN_ROTATE; 2 for Q) by a Hadamard matrix after random sign flips. Its entries are 1
+// and -1, so dot products grow by d; Q's scale is divided by d.
 //
-// V is stored transposed, [head][d][keys, whole blocks], since 8-bit products need both operands' summed dimension
-// contiguous. In each 16 keys, place 4 t + e has key 2 t + e % 2 + 8 (e / 2): the order in which a thread of the
-// forward kernel holds P.
+// V is stored transposed, [head][d][keys padded to whole blocks], since 8-bit products need the summed dimension
+// contiguous in both operands. In every 16 keys, position 4 t + e has key 2 t + e % 2 + 8 (e / 2): the order in which a
+// thread of the forward kernel holds P.
 //
-// A record is the scale and, of Q and K, a bound of the rows' lengths: no score is above the product of two.
+// A record has the scale and, for Q and K, an upper bound of the row norms: no score exceeds the product of two bounds.
 //
-// ATTN_D, ATTN_BF16; ATTN_ROWS: rows of a block.
+// Defines: ATTN_D, ATTN_BF16, ATTN_ROWS (rows per block).
 #include "device/e4m3.cuh"
 #include "device/element.cuh"
 #include "device/global.cuh"
@@ -28,7 +28,7 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int rows = ATTN_ROWS;
 constexpr int warps = quantise_threads / 32;
-constexpr float longer = 1.07f;  ///< than before it was rounded, a row is at most by this factor
+constexpr float longer = 1.07f;  ///< upper bound of the growth of a row's norm by rounding
 
 __device__ __forceinline__ uint4 load_once(const Element* address) {
   uint4 v;
@@ -38,11 +38,11 @@ __device__ __forceinline__ uint4 load_once(const Element* address) {
   return v;
 }
 
-/// Which block of rows a block of threads has.
+/// Block of rows of this thread block.
 struct Place {
-  int blocks;  ///< of a head
+  int blocks;  ///< per head
   int head;
-  int first;  ///< row
+  int first;  ///< first row
 
   __device__ __forceinline__ explicit Place(int n)
       : blocks((n + rows - 1) / rows),
@@ -50,7 +50,7 @@ struct Place {
         first((static_cast<int>(blockIdx.x) - head * blocks) * rows) {}
 };
 
-/// The largest of all threads' x, and of their y.
+/// Block-wide maxima of x and of y.
 __device__ __forceinline__ float2 block_maxima(float2 value) {
   __shared__ float2 of_warp[warps];
 #pragma unroll
@@ -90,8 +90,8 @@ __device__ __forceinline__ void unpack_eight(float (&x)[8], const uint4& v) {
   }
 }
 
-/// A row of Q or K lies in four lanes, eight columns in turn each: chunk 4 i + t of eight is part i of lane t. So a
-/// load or store of a warp fills whole sectors, and only two of the rotation's steps cross lanes.
+/// A row of Q or K is spread over four lanes, eight columns each in turn: chunk 4 i + t is part i of lane t. A warp's
+/// loads and stores thus fill whole sectors, and only two steps of the rotation cross lanes.
 constexpr int parts = d / 32;
 constexpr int rows_at_once = quantise_threads / 4;
 constexpr int passes = (rows + rows_at_once - 1) / rows_at_once;
@@ -106,7 +106,7 @@ __device__ __forceinline__ void flip_signs(float (&x)[parts][8]) {
   }
 }
 
-/// x = H x by butterflies of columns ever farther apart: within a chunk, between lanes, between parts. The host adds in
+/// x = H x by butterflies over growing column distances: within a chunk, between lanes, between parts. The host adds in
 /// the same order (kernels/oracle/quantised.h).
 __device__ __forceinline__ void hadamard(float (&x)[parts][8]) {
 #pragma unroll
@@ -149,17 +149,17 @@ __device__ __forceinline__ void hadamard(float (&x)[parts][8]) {
   }
 }
 
-/// Four rows' keys in the order of a packed accumulator: rows 2 t, 2 t + 1, 8 + 2 t, 9 + 2 t of 16.
+/// Key of element `e` of quad `quad` in packed-accumulator order: rows 2 t, 2 t + 1, 8 + 2 t, 9 + 2 t of 16.
 __device__ __forceinline__ int key_of(int quad, int e) {
   return quad / 4 * 16 + quad % 4 * 2 + e % 2 + e / 2 * 8;
 }
 
-/// A unit of V: four keys (a quad) and eight columns, which become eight words of the transposed tile.
+/// Work unit for V: four keys (a quad) and eight columns, which become eight words of the transposed tile.
 constexpr int chunks = d / 8;
 constexpr int units_all = rows / 4 * chunks;
 constexpr int units = (units_all + quantise_threads - 1) / quantise_threads;
 constexpr int row_words = rows / 4;
-/// Eight rows are followed by as many words as a warp's lanes hold quads, so that its stores meet different banks.
+/// Padding words after every eight rows, so that a warp's stores hit different banks.
 constexpr int gap_words = chunks >= 32 ? 1 : 32 / chunks;
 __device__ __forceinline__ int word_of(int column, int quad) {
   return column * row_words + column / 8 * gap_words + quad;
@@ -221,8 +221,8 @@ struct ValueBlock {
 
 }  // namespace attnscope::fa3
 
-// Grid: heads x blocks of rows. x: [heads][n][d], out: the same, scales: [heads][blocks], a block's scale
-// and an upper bound of its rows' lengths as they are stored.
+// Grid: heads x blocks of rows. x: [heads][n][d]; out: same shape; scales: [heads][blocks], each with the scale and an
+// upper bound of the norms of the stored rows.
 extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
     attn_fa3_quantise_rows(const unsigned short* x, unsigned char* out, float* scales, int n) {
   using namespace attnscope::fa3;
@@ -288,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
   }
 }
 
-// v: [heads][n][d]; out: [heads][d][n, whole blocks], zeros where there is no key; scales: [heads][blocks].
+// v: [heads][n][d]; out: [heads][d][n padded to whole blocks], zeros past the last key; scales: [heads][blocks].
 extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
     attn_fa3_quantise_values(const unsigned short* v, unsigned char* out, float* scales, int n) {
   using namespace attnscope::fa3;
