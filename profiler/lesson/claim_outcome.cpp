@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the cases of a claim, and what its data are of.
+// Outcomes of claims, and the description of their data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace attnscope::analysis::lesson {
 
 namespace {
 
-/// "± 15%", which no source states.
+/// Returns the figure "± 15%"; tolerances are never from the source.
 ClaimFigure tolerance_figure(double tolerance) {
   return {"tolerance", 100 * tolerance, Unit::percent, Provenance::imported, {}, "ours"};
 }
@@ -68,12 +68,12 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
   std::ranges::stable_sort(found, {}, &ClaimFigure::value);
   const auto half = static_cast<std::size_t>(cases / 2);
   const double median = cases % 2 == 1 ? found[half].value : (found[half - 1].value + found[half].value) / 2;
-  // The weakest of all that it is computed of.
+  // The weakest provenance of all cases.
   const Provenance provenance = derived_from(std::ranges::max_element(found, {}, &ClaimFigure::provenance)->provenance);
   verdict.figures.push_back(
       {"cases_inside", static_cast<double>(inside), Unit::plain, provenance, fmt::format("/ {}", cases)});
   verdict.figures.push_back({"median", median, unit, provenance});
-  // Of many those that stand for all: the least, the largest, and evenly between them.
+  // Of many cases show the smallest, the largest and evenly spaced ones.
   constexpr std::ptrdiff_t most_shown = 12;
   const std::ptrdiff_t shown = std::min(cases, most_shown);
   for (std::ptrdiff_t i = 0; i < shown; ++i) {
@@ -140,7 +140,7 @@ std::string name_of(const PointTable& points, Row row) {
       "{}{} {} d {} {}", device_of(points, row), short_title(points.algorithms(), spec.algorithm),
       p.n_q == p.n_k ? fmt::format("N {}", p.n_k) : fmt::format("n_q {} n_k {}", p.n_q, p.n_k), p.d,
       p.batch == 1 ? fmt::format("heads {}", p.heads_q) : fmt::format("batch {} heads {}", p.batch, p.heads_q));
-  if (spec.tile.br > 0) name += fmt::format(" {}x{}", spec.tile.br, spec.tile.bc);  // other programs do not say it
+  if (spec.tile.br > 0) name += fmt::format(" {}x{}", spec.tile.br, spec.tile.bc);  // imported points may lack it
   return name;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the tests in claims.cpp.
+// Helpers shared by the tests in claims.cpp and claim_outcome.cpp.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,21 @@ namespace attnscope::analysis::lesson {
 
 [[nodiscard]] Verdict untestable(std::string because, std::string detail = {});
 
-/// Of what is computed from values: the values' own, but of measured ones derived.
+/// Returns the provenance of a value computed from others: `derived` for measured ones, otherwise unchanged.
 [[nodiscard]] Provenance derived_from(Provenance);
 
-/// A figure is a case: where all cases are as claimed it held, where none is it is refuted, and else it held in part.
-/// Cases on either side of a number whose source leaves something open refute nothing: between them it may hold.
+/// Judges a claim by its cases: held if all figures are within the claimed bounds, refuted if none is, partly held
+/// otherwise. If the source leaves conditions open, cases on both sides of the claimed number make it not testable
+/// instead of refuted, because it may hold in between.
 [[nodiscard]] Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit,
                               std::vector<Row> points);
 
-/// What a card's `from` and `to` begin with where they are another program's: "imported:torch-flash".
+/// Prefix of a card's `from` and `to` for series of other programs: "imported:torch-flash".
 inline constexpr std::string_view imported_series = "imported:";
 
-/// The device, where points of several are open.
+/// Returns the device's title if the points are from several devices; otherwise an empty string.
 [[nodiscard]] std::string device_of(const PointTable& points, Row row);
-/// "FA2 N 4096 d 128 heads 64 128x64", with the device where points of several are open.
+/// Returns "FA2 N 4096 d 128 heads 64 128x64", preceded by the device if the points are from several.
 [[nodiscard]] std::string name_of(const PointTable&, Row);
 [[nodiscard]] DataOf data_of(const Claim&, const Evidence&, const Verdict&);
 

@@ -22,12 +22,12 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// The name alone.
+/// Returns the series name without the prefix.
 std::string_view series(std::string_view side) {
   return side.starts_with(imported_series) ? side.substr(imported_series.size()) : side;
 }
 
-/// The rows that the card's `points` ask for.
+/// Returns the rows that match the card's `points`.
 std::vector<Row> rows_of(const Claim& claim, const Evidence& evidence) {
   const auto query = PointQuery::parse(claim.points, evidence.points);
   if (!query.ok()) return {};
@@ -43,7 +43,7 @@ std::vector<Row> rows_of(const Claim& claim, const Evidence& evidence) {
   return rows;
 }
 
-/// What is measured of one problem is held together, on one device, by one means and from one state of the L2.
+/// Key of a case: algorithm, device, provenance, problem and cache state.
 std::string case_of(const PointTable& points, Row row) {
   const PointSpec spec = points.spec(row);
   const Run& run = points.run(row);
@@ -63,7 +63,7 @@ Verdict of_pairs(const Claim& claim, const Evidence& evidence, const std::vector
   return held_to(claim.claimed, std::move(found), Unit::ratio, std::move(points));
 }
 
-/// Of one algorithm the metric over another's: `from` / `to`.
+/// Tests the ratio of a metric between two algorithms: `from` / `to`.
 Verdict versus(const Claim& claim, const Evidence& evidence) {
   return of_pairs(claim, evidence,
                   pairs_of_algorithms(evidence.points, rows_of(claim, evidence), series(claim.from), series(claim.to),
@@ -71,19 +71,19 @@ Verdict versus(const Claim& claim, const Evidence& evidence) {
                   true);
 }
 
-/// With twice the N over before.
+/// Tests the ratio of a metric at 2N to that at N.
 Verdict doubled(const Claim& claim, const Evidence& evidence) {
   return of_pairs(claim, evidence, doubled_pairs(evidence.points, rows_of(claim, evidence), Doubled::n, claim.metric),
                   false);
 }
 
-/// The metric of the fastest point of each algorithm and problem that has a time and the metric. `scale`: of a point,
-/// by what its value is multiplied; 0 leaves it out.
+/// Tests a metric of the fastest point per algorithm and problem that has time and metric. `scale`: factor for a run's
+/// points; 0 skips them.
 Verdict of_metric(const Claim& claim, const Evidence& evidence, std::string_view metric, Unit unit,
                   const std::function<double(const Run&)>& scale = nullptr) {
   std::map<std::string, Row> best;
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
-  // DRAM's bytes are those that plots show: with what was written back, where that was counted.
+  // DRAM bytes as in plots: including write-back bytes if known.
   const ValueColumn& values =
       metric == metric_key::dram_settled_bytes ? evidence.points.dram_traffic() : evidence.points.values(metric);
   for (const Row row : rows_of(claim, evidence)) {
@@ -113,15 +113,15 @@ Verdict fastest_metric(const Claim& claim, const Evidence& evidence) {
                                        : Unit::plain);
 }
 
-/// Operations for each byte of DRAM over the ridge point of the card's ceiling: below 1 a kernel is bound by memory.
+/// Tests arithmetic intensity over the ridge point of the card's ceiling; below 1 a kernel is memory-bound.
 Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
   const auto ridge_of = [&](const DeviceLimits& gpu) {
-    // Ceilings are of one GPU.
+    // Measured ceilings apply to one GPU only.
     const auto measured = same_gpu(gpu.name, evidence.gpu.name) ? std::span<const Ceiling>(evidence.ceilings)
                                                                 : std::span<const Ceiling>();
     return hierarchy_of(gpu, measured, claim.ceiling).at(Rung::dram).flops_per_byte;
   };
-  std::map<std::string, HierarchyFigure> ridges;  // by the GPU
+  std::map<std::string, HierarchyFigure> ridges;  // by GPU
   Verdict verdict = of_metric(claim, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
     const auto ridge = ridge_of(run.limits);
     if (!ridge || ridge->value <= 0) return 0.0;
@@ -136,7 +136,7 @@ Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
   return verdict;
 }
 
-/// An exponent of Theorem 2's law, as it was fitted.
+/// Tests a fitted exponent of the law of Theorem 2.
 Verdict exponent(const Claim& claim, const Evidence& evidence) {
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
@@ -151,8 +151,9 @@ Verdict exponent(const Claim& claim, const Evidence& evidence) {
   return held_to(claim.claimed, std::move(found), Unit::plain, std::move(points));
 }
 
-/// From which N one algorithm is faster. Fewer than three N are no sweep; where the faster one is ahead from the first
-/// measured N on, that N decides only if it lies below what is claimed, or within where all below it is claimed, too.
+/// Tests the N from which one algorithm is faster. Sweeps with fewer than three N are ignored. If the faster algorithm
+/// leads at the first measured N already, the crossover is only known to be at or below it; such a sweep counts if that
+/// decides the claim.
 Verdict crossover(const Claim& claim, const Evidence& evidence) {
   constexpr std::size_t least_pairs = 3;
   const Claimed& claimed = claim.claimed;
@@ -176,7 +177,7 @@ Verdict crossover(const Claim& claim, const Evidence& evidence) {
   return held_to(claimed, std::move(found), Unit::length, std::move(points));
 }
 
-/// A measured ceiling over another.
+/// Tests the ratio of two measured ceilings.
 Verdict ceiling_ratio(const Claim& claim, const Evidence& evidence) {
   const auto of = [&](std::string_view key) -> std::optional<double> {
     const auto found = std::ranges::find_if(evidence.ceilings, [&](const Ceiling& ceiling) {
@@ -190,7 +191,7 @@ Verdict ceiling_ratio(const Claim& claim, const Evidence& evidence) {
   return held_to(claim.claimed, {{"found", *value / *under, Unit::ratio, Provenance::derived}}, Unit::ratio, {});
 }
 
-/// Matrix operations of one algorithm over another's, as the kernels issue them.
+/// Tests the ratio of executed matrix FLOPs of two algorithms.
 Verdict operations(const Claim& claim, const Evidence& evidence) {
   std::vector<double> flops;
   for (const std::string& name : {claim.from, claim.to}) {
@@ -203,7 +204,7 @@ Verdict operations(const Claim& claim, const Evidence& evidence) {
   return held_to(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
 }
 
-/// Bytes that one algorithm keeps besides Q, K, V and O, divided by those of another.
+/// Tests the ratio of the bytes that two algorithms allocate in addition to Q, K, V and O.
 Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
   std::vector<double> kept;
   for (const std::string& name : {claim.from, claim.to}) {
@@ -222,19 +223,19 @@ Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
   return verdict;
 }
 
-/// Scores 0 .. 7 in blocks of two, whose maximum rises at every block; the error of what comes out.
+/// Tests the error of the online softmax for scores 0 to 7 in blocks of two, so that the maximum rises in each block.
 Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
   const std::vector<double> scores{0, 1, 2, 3, 4, 5, 6, 7};
   const double error = online_softmax_error(scores, scores, claim.fault == "none");
   return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
 }
 
-/// Verdict of a claim without data.
+/// Reports a claim that this program has no data for.
 Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
   return untestable("elsewhere", claim.missing);
 }
 
-/// What is compared: also a series that another program's times were recorded as, which only the points know.
+/// Reads an algorithm, or a series of another program, which only the points can confirm.
 std::string side_of(FrontReader& front, std::string_view key, const Registry& registry) {
   std::string side = front.text(key);
   if (!side.starts_with(imported_series)) {
@@ -257,7 +258,7 @@ std::string metric_of(FrontReader& front) {
 }
 
 std::string points_of(FrontReader& front) {
-  // Words of every field that this version knows; which of them the points have is a matter of the points.
+  // Parse without points: the loaded ones may lack some fields.
   static const PointTable none;
   std::string points = front.text("points");
   if (const auto query = PointQuery::parse(points, none); !query.ok()) front.refuse("points", query.error());
@@ -288,7 +289,7 @@ std::vector<std::string> keys_of_ceilings() {
   return keys;
 }
 
-/// One of the keys that a test needs or takes.
+/// Reads one parameter of a test.
 void take(FrontReader& front, std::string_view key, const Registry& registry, Claim& claim) {
   if (key == "from" || key == "to") (key == "from" ? claim.from : claim.to) = side_of(front, key, registry);
   if (key == "metric") claim.metric = metric_of(front);
@@ -333,7 +334,7 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
                                 std::vector<TextProblem>& problems) {
   FrontReader front(document, registry);
   Claim claim{.id = document.file.substr(7, document.file.size() - 10)};
-  // A text of a language replaces the key without one.
+  // The language's text replaces the untranslated one.
   const auto said = [&](std::string_view key) {
     std::string own;
     for (const std::string& each : languages) {
@@ -358,7 +359,7 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
     for (const std::string_view key : test->takes) take(front, key, registry, claim);
     if (test->of_bounds) claim.claimed = claimed_of(front);
     if (word == "elsewhere") claim.missing = said("missing");
-    // Only of series are there some that no algorithm has.
+    // Tests without points cannot use imported series.
     if (test->of_gpu) {
       for (const std::string_view key : {"from", "to"}) {
         if (front.text(key).starts_with(imported_series)) front.refuse(key, "an algorithm");

@@ -23,7 +23,7 @@ constexpr std::array symbols{
     std::pair{"ln", "<mtext>ln</mtext>"},
 };
 
-/// Deeper ones are nobody's formula.
+/// Maximum nesting depth.
 constexpr int deepest = 24;
 
 std::string element(std::string_view name, std::string_view content) {
@@ -45,7 +45,7 @@ class FormulaParser {
   [[nodiscard]] static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
   [[nodiscard]] static bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-  /// To `end`, which is passed over, or of the whole text.
+  /// Parses up to and including `end`, or to the end of the text.
   std::string row(char end, int depth) {
     std::string all;
     if (depth > deepest) wrong_ = "the formula is nested too deeply";
@@ -75,7 +75,7 @@ class FormulaParser {
     return below.empty() ? element(sum ? "mover" : "msup", base + above) : element(name, base + below);
   }
 
-  /// {...}, or the next atom alone.
+  /// Parses {...} or a single atom.
   std::string argument(int depth) {
     while (!done() && text_[at_] == ' ') ++at_;
     if (!done()) return atom(depth + 1);
@@ -94,8 +94,9 @@ class FormulaParser {
       while (at_ < text_.size() && (is_digit(text_[at_]) || text_[at_] == '.')) ++at_;
       return element("mn", text_.substr(from, at_ - from));
     }
-    while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xC0U) == 0x80U) ++at_;  // beyond ASCII
-    // Parentheses keep their size: they stand around letters.
+    // UTF-8 continuation bytes
+    while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xC0U) == 0x80U) ++at_;
+    // Parentheses do not stretch.
     if (std::string_view("()[]|").find(c) != std::string_view::npos) {
       return std::string("<mo stretchy=\"false\">") + c + "</mo>";
     }

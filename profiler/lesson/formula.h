@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas of the lesson's texts, in a small subset of TeX: letters, numbers, operators, ^{} and _{}, \frac{}{},
-// \sqrt{}, \text{} and the words of `symbols` (formula.cpp).
+// Converts the formulas of lesson texts to MathML. Subset of TeX: letters, numbers, operators, ^{} and _{}, \frac{}{},
+// \sqrt{}, \text{} and the commands in `symbols` (formula.cpp).
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@
 
 namespace attnscope::analysis::lesson {
 
-/// A whole <math> element; `display` is a formula by itself on its line. Everything in it is escaped. The error says
-/// what is wrong, and with which part.
+/// Returns a <math> element with escaped contents. `display`: block formula. The error names the part that is invalid.
 [[nodiscard]] Result<std::string, Message> mathml_of(std::string_view formula, bool display);
 
 }  // namespace attnscope::analysis::lesson

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of a front matter, one by one. What a key does not take is a problem with its line and counts as not
-// written; so does a key that nothing asked for.
+// Typed access to the values of a front matter. Invalid values and unused keys are reported with their line and
+// otherwise ignored.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ class FrontReader {
  public:
   FrontReader(const Document& document, const Registry& registry) : document_(document), registry_(registry) {}
 
-  /// Empty where it is not there.
+  /// Returns an empty string if the key is absent.
   [[nodiscard]] std::string text(std::string_view key);
-  /// The same, and a problem.
+  /// Same as text(), but an absent key is a problem.
   [[nodiscard]] std::string needed(std::string_view key);
   [[nodiscard]] std::optional<double> number(std::string_view key);
-  /// Within [low, high].
+  /// Returns a whole number in [low, high], or `otherwise`.
   [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
   [[nodiscard]] std::string one_of(std::string_view key, const std::vector<std::string>& known);
-  /// Words with blanks between them.
+  /// Returns the space-separated values.
   [[nodiscard]] std::vector<std::string> words(std::string_view key);
-  /// nullptr where it is not there.
+  /// Returns nullptr if the key is absent.
   [[nodiscard]] const Algorithm* algorithm(std::string_view key);
   [[nodiscard]] std::vector<const Algorithm*> algorithms(std::string_view key);
 
-  /// `allowed`: what it takes.
+  /// Reports an invalid value. `allowed`: description of valid ones.
   void refuse(std::string_view key, const Message& allowed);
-  /// Reports a problem of the whole file.
+  /// Reports a missing part of the file.
   void lacks(std::string_view what);
-  /// All problems, by line. Pre: every key has been asked for.
+  /// Returns all problems by line, including unused keys. Call last.
   [[nodiscard]] std::vector<TextProblem> finish();
 
  private:
@@ -50,13 +50,13 @@ class FrontReader {
   std::vector<TextProblem> problems_;
 };
 
-/// Of slugs, and the names of questions and claims, which are addresses and keys of answers: letters, digits and
-/// hyphens, 60 at most, a letter or digit first.
+/// Returns whether the text is a valid slug or name of a question or claim: letters, digits and hyphens, at most 60
+/// characters, starting with a letter or digit. These names become URLs and keys of answers.
 [[nodiscard]] bool is_name(std::string_view);
-/// Rule of is_name(), for messages.
+/// Error message for an invalid name.
 [[nodiscard]] Message no_name(std::string_view);
 
-/// Shortened to what a line has room for.
+/// Truncates text for a message.
 [[nodiscard]] std::string clipped(std::string_view text);
 
 }  // namespace attnscope::analysis::lesson

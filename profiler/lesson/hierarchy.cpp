@@ -10,7 +10,7 @@ namespace {
 
 using Figure = std::optional<HierarchyFigure>;
 
-/// The worst of the two: a product of something measured and something from a datasheet is no measurement.
+/// Returns the less reliable source for a product of two figures.
 CeilingSource weaker(CeilingSource a, CeilingSource b) {
   if (a == CeilingSource::datasheet || b == CeilingSource::datasheet) return CeilingSource::datasheet;
   return CeilingSource::derived;
@@ -21,7 +21,7 @@ Figure product(const Figure& a, const Figure& b, double scale) {
   return HierarchyFigure{a->value * b->value * scale, weaker(a->source, b->source)};
 }
 
-/// The first of the keys that somebody measured, else the first that the datasheet has.
+/// Returns the first of the keys that was measured, else the first with a datasheet value.
 Figure ceiling(std::span<const Ceiling> measured, std::span<const Ceiling> datasheet,
                std::initializer_list<std::string_view> keys) {
   for (const auto& set : {measured, datasheet}) {
@@ -33,8 +33,8 @@ Figure ceiling(std::span<const Ceiling> measured, std::span<const Ceiling> datas
   return std::nullopt;
 }
 
-/// Of 16 lanes, one way, before packets: PCI Express 4.0 has 16 GT/s a lane, 5.0 has 32, both at 128/130 (PCI-SIG).
-/// Compute capability 8.x has the former, 9.0 and later the latter.
+/// Bytes per second of 16 PCI Express lanes in one direction, without packet overhead: 16 GT/s per lane for 4.0
+/// (compute capability 8.x), 32 GT/s for 5.0 (9.0 and later), both with 128b/130b encoding (PCI-SIG).
 double host_link(const DeviceLimits& gpu) {
   const double transfers = gpu.compute_major >= 9 ? 32e9 : 16e9;
   return 16 * transfers * 128 / 130 / 8;
@@ -53,7 +53,7 @@ Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measure
   const Figure flops = tensor.empty() ? of({key::wgmma_fp16, key::mma_fp16}) : of({tensor});
   all.tensor_flops = flops.value_or(HierarchyFigure{tensor.empty() ? gpu.tensor_flops : 0, CeilingSource::datasheet});
 
-  // A multiply-add reads three operands of 4 bytes for its two operations.
+  // A fused multiply-add (2 FLOPs) reads three operands of 4 bytes: 6 bytes per FLOP.
   Figure registers = of({key::fma_fp32});
   if (registers) registers = HierarchyFigure{registers->value * 6, weaker(registers->source, CeilingSource::derived)};
   Figure l2 = of({key::l2_read});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory hierarchy of a GPU with where each figure comes from: measured ceilings where there are some, what the
-// architecture's tables and the datasheet say elsewhere, and nothing where nobody says anything.
+// Memory hierarchy of a GPU with the source of each figure: measured ceilings if available, otherwise the datasheet;
+// empty if unknown.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@ struct HierarchyFigure {
   CeilingSource source = CeilingSource::datasheet;
 };
 
-/// From the nearest to the farthest.
+/// From fastest to slowest.
 enum class Rung : std::uint8_t { registers, shared, l2, dram, host };
 
 struct HierarchyRung {
   Rung rung = Rung::registers;
-  std::optional<HierarchyFigure> bytes{};       ///< of the whole GPU; of the host's memory nobody says
-  std::optional<HierarchyFigure> bandwidth{};   ///< bytes a second, all SMs together; of the host one way of the link
-  std::optional<HierarchyFigure> latency_ns{};  ///< of a load that is waited for
-  /// Little's law: latency x bandwidth, what has to be under way at every moment so that no time is lost.
+  std::optional<HierarchyFigure> bytes{};       ///< of the whole GPU; unknown for host memory
+  std::optional<HierarchyFigure> bandwidth{};   ///< bytes per second of all SMs; host: one direction of the link
+  std::optional<HierarchyFigure> latency_ns{};  ///< of a dependent load
+  /// Little's law: latency x bandwidth, the bytes in flight needed to saturate the bandwidth.
   std::optional<HierarchyFigure> in_flight_bytes{};
-  /// Tensor-core operations in the time of one byte of this level.
+  /// Tensor-core FLOPs in the time of one byte at this level.
   std::optional<HierarchyFigure> flops_per_byte{};
 };
 
 struct Hierarchy {
   std::vector<HierarchyRung> rungs{};
-  HierarchyFigure tensor_flops;  ///< a second, at fp16
+  HierarchyFigure tensor_flops;  ///< FLOP/s in fp16
 
   [[nodiscard]] const HierarchyRung& at(Rung rung) const { return rungs[static_cast<std::size_t>(rung)]; }
 };
 
-/// `measured` are ceilings of that very GPU; empty: the datasheet's. Latencies have no datasheet. `tensor` is the
-/// ceiling of the tensor cores' instruction, 0 where nobody knows it; empty: the fastest one's.
+/// `measured`: ceilings of this GPU; the datasheet is used for missing ones, except for latencies. `tensor`: key of the
+/// tensor-core ceiling, whose value is 0 if unknown; default: the fastest.
 [[nodiscard]] Hierarchy hierarchy_of(const DeviceLimits&, std::span<const Ceiling> measured = {},
                                      std::string_view tensor = {});
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger of attention: what each matrix of a problem takes. Everything here follows from the problem alone: it is
-// modelled.
+// Sizes of the matrices of an attention problem. All values are modeled.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +10,34 @@
 
 namespace attnscope::analysis::lesson {
 
-/// How many of a matrix there are, and whether somebody has to keep it.
+/// One matrix: how many there are, and its size.
 struct LedgerLine {
   Tensor tensor = Tensor::q;
-  std::int64_t matrices = 0;  ///< over batch and heads: query heads, of K and V the K/V heads
+  std::int64_t matrices = 0;  ///< over batch and heads; K/V heads for K and V
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   int element_bytes = 0;
 
-  /// Of one matrix, and of all.
+  /// Bytes of one matrix, and of all.
   [[nodiscard]] std::int64_t one() const { return rows * cols * element_bytes; }
   [[nodiscard]] std::int64_t all() const { return one() * matrices; }
 };
 
 struct Ledger {
   AttentionProblem problem{};
-  std::vector<LedgerLine> lines{};  ///< Q, K, V, O, then S and P, then what replaces them: m, l, LSE (fp32)
+  std::vector<LedgerLine> lines{};  ///< Q, K, V, O; S and P; then m, l and LSE (fp32), which replace them
 
-  /// nullptr for a matrix that is not in it.
+  /// Returns nullptr for a matrix that is not listed.
   [[nodiscard]] const LedgerLine* find(Tensor) const;
-  /// Q, K, V and O, over all heads: what cannot be left out.
+  /// Returns the bytes of Q, K, V and O over all heads.
   [[nodiscard]] std::int64_t kept() const;
-  /// S and P, each written once and read once: what standard attention moves of them, over all heads.
+  /// Returns the bytes that standard attention moves for S and P (each written and read once) over all heads.
   [[nodiscard]] std::int64_t scores_moved() const;
 };
 /// Pre: invalid_reason() is empty.
 [[nodiscard]] Ledger ledger_of(const AttentionProblem&);
 
-/// The largest N of which one head's S still lies in so many bytes; 0 where not even the first does.
+/// Returns the largest N for which one head's S fits into `bytes`; 0 if none.
 [[nodiscard]] std::int64_t longest_within(std::int64_t bytes, DType);
 
 }  // namespace attnscope::analysis::lesson

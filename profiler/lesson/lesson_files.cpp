@@ -34,7 +34,7 @@ std::string file_of(const std::string& language, const LessonFileOptions& option
   return language == options.language ? "index.html" : language + ".html";
 }
 
-/// With those above it.
+/// Creates the folder and its parents.
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -43,13 +43,13 @@ void make_folder(const fs::path& folder) {
   }
 }
 
-/// Files below a folder. Links are skipped: texts come from other people.
+/// Reads files below a folder. Does not follow links, because texts may come from other people.
 class TextFolder {
  public:
   explicit TextFolder(const fs::path& root)
-      : root_(root.has_filename() ? root : root.parent_path()) {  // shells complete a slash
+      : root_(root.has_filename() ? root : root.parent_path()) {  // the path may end in a slash
     std::error_code error;
-    if (fs::is_directory(root_, error)) read_folder(root_);  // nobody has to have one
+    if (fs::is_directory(root_, error)) read_folder(root_);  // the folder is optional
     std::ranges::stable_sort(files_, {}, &TextFile::path);
   }
 
@@ -58,7 +58,7 @@ class TextFolder {
  private:
   void add(const fs::path& path, std::string text, Message trouble = {}) {
     const std::string name = path.lexically_relative(root_).generic_string();
-    // A name that is no text is told under what can be shown of it.
+    // Show invalid UTF-8 names in printable form.
     files_.push_back(
         {first_invalid_utf8(name) == std::string::npos ? name : printable(name), std::move(text), std::move(trouble)});
   }
@@ -68,7 +68,7 @@ class TextFolder {
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
       const fs::path& path = entry->path();
       const std::string file = path.filename().string();
-      if (file.starts_with('.') || file.ends_with('~')) continue;  // of editors and file managers
+      if (file.starts_with('.') || file.ends_with('~')) continue;  // backup and hidden files
       std::error_code unknown;
       const fs::file_status own = entry->symlink_status(unknown);
       const bool text = path.extension() == ".md";
@@ -132,7 +132,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     const bool asked = language == options.language;
     written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
                          {file.place(), texts.steps.size(), texts.claims.size()});
-    // Claims are read in every language: what is wrong with one is told once.
+    // Claims are read once per language: report each problem once.
     std::ranges::copy_if(texts.problems, std::back_inserter(written.problems),
                          [&](const lesson::TextProblem& each) { return told.insert(text(words_of(each))).second; });
     if (asked) answers = lesson::answers_page(texts, evidence, web);
@@ -148,7 +148,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
                       options.existing)
         .write(answers);
   }
-  // Pages that link to each other come together or not at all.
+  // Commit linked pages together.
   for (OutputFile& file : files) file.commit();
   return written;
 }

@@ -37,15 +37,15 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// A $formula$, $$formula$$, {{value}} or [[term]].
+/// An inline mark: $formula$, $$formula$$, {{value}} or [[term]].
 struct Mark {
-  std::string_view sign;  ///< that it begins with
-  std::size_t begin = 0;  ///< with its signs: [begin, end)
-  std::size_t end = 0;    ///< npos: it has no other sign
+  std::string_view sign;  ///< opening delimiter
+  std::size_t begin = 0;  ///< [begin, end) includes the delimiters
+  std::size_t end = 0;    ///< npos if not closed
   std::string_view text{};
 };
 
-/// None in code, or behind a backslash.
+/// Finds all marks outside code that are not escaped.
 std::vector<Mark> marks_of(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> signs{
       {{"$$", "$$"}, {"$", "$"}, {"{{", "}}"}, {"[[", "]]"}}};
@@ -80,7 +80,7 @@ std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
   return {text.substr(0, bar), text.substr(bar + 1)};
 }
 
-/// Empty where nothing is.
+/// Returns the problem of a mark; empty if valid.
 Message what_is_wrong(const Mark& mark, const KnownNames& known) {
   if (mark.end == std::string_view::npos) return make_message("'{}' has no other one", mark.sign);
   if (mark.sign == "{{") {
@@ -116,7 +116,7 @@ class DocumentParser {
 
   void front() {
     if (line() != "---") {
-      at_ = lines_.size();  // of a file that is none of the lesson's there is one thing to say
+      at_ = lines_.size();  // not a lesson text: report one problem only
       return fail(0, "the file does not begin with '---' and a front matter");
     }
     for (++at_; at_ < lines_.size(); ++at_) {
@@ -172,7 +172,7 @@ class DocumentParser {
     document_.blocks.push_back({.line = number(first_), .text = text, .revealed = revealed});
   }
 
-  /// Lines to the next empty one, to a choice or to a line of its own.
+  /// Reads up to an empty line, a choice or a directive.
   std::string paragraph() {
     std::string text;
     for (bool more = true; more && !line().empty(); more = !line().starts_with("- [") && !line().starts_with("::")) {
@@ -192,7 +192,7 @@ class DocumentParser {
     if (line().starts_with("::hint ")) q.hint = text_of_line("::hint ");
     while (!line().empty()) ++at_;
     if (problems_.size() > told) return;
-    // Letters A to F choose on the keyboard.
+    // The keys A to F select choices.
     const bool fits =
         q.choices.size() >= 2 && q.choices.size() <= 6 && std::ranges::count(q.choices, true, &Choice::right) == 1;
     if (q.prompt.empty() || !fits) {
@@ -229,13 +229,13 @@ class DocumentParser {
   const KnownNames& known_;
   std::vector<std::string_view> lines_;
   std::size_t at_ = 0;
-  std::size_t first_ = 0;  ///< of text_
-  std::string text_;       ///< Markdown that has not become a block
+  std::size_t first_ = 0;  ///< line of text_
+  std::string text_;       ///< Markdown not yet added as a block
   Document document_;
   std::vector<TextProblem> problems_;
 };
 
-/// Turns HTML, links and images into plain text.
+/// Replaces HTML, links and images by plain text.
 void make_plain(cmark_node* root) {
   const std::unique_ptr<cmark_iter, decltype(&cmark_iter_free)> walk(cmark_iter_new(root), cmark_iter_free);
   std::vector<cmark_node*> gone;
@@ -244,7 +244,7 @@ void make_plain(cmark_node* root) {
     const cmark_node_type type = cmark_node_get_type(node);
     if (type == CMARK_NODE_HEADING && cmark_iter_get_event_type(walk.get()) == CMARK_EVENT_ENTER) {
       cmark_node_set_heading_level(node,
-                                   std::min(6, cmark_node_get_heading_level(node) + 1));  // the page has the first
+                                   std::min(6, cmark_node_get_heading_level(node) + 1));  // the page has the only <h1>
     }
     if (type == CMARK_NODE_CODE_BLOCK) cmark_node_set_fence_info(node, "");
     if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE) {
@@ -278,7 +278,7 @@ std::string mark_html(const Mark& mark, const MarkHtml& of) {
   return display ? "<span class=\"formula\">" + formula + "</span>" : formula;
 }
 
-/// Stands in Markdown for what is no Markdown: private characters, which no text of ours has.
+/// Placeholder delimiters in Markdown: private-use characters, which texts may not contain.
 constexpr std::string_view place_begin = "\uE000";
 constexpr std::string_view place_end = "\uE001";
 
@@ -323,7 +323,7 @@ int Front::line_of(std::string_view key) const {
 }
 
 ParsedDocument parse_document(std::string file, std::string_view text, const KnownNames& known) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin a file
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
   const auto control = std::ranges::find_if(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
   const std::size_t bad =

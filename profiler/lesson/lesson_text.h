@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text of the lesson as it is written: a front matter of `key: value` lines between two `---`, then Markdown (cmark),
-// in which HTML, links and images are no more than text. A file that cannot be read says its line. Lines of their own:
+// A text of the lesson: a front matter of `key: value` lines between two `---`, then Markdown (cmark), in which HTML,
+// links and images are shown as text. Problems are reported with their line. Directives, each on its own line:
 //
-//   ::picture NAME       where a picture stands
-//   ::revealed           what follows, to the next empty line, is shown when the predictions of the page are
-//   ::question ID        a question, to the next empty line:
-//     its text, then `- [ ] choice :: what it would imply` and `- [x] choice :: why`, then `::hint ...`
+//   ::picture NAME       inserts a picture
+//   ::revealed           the following paragraph is shown after the page's predictions are revealed
+//   ::question ID        a question, up to the next empty line:
+//     its text, then `- [ ] choice :: consequence` and `- [x] choice :: reason`, then `::hint ...`
 //
-// Within lines: $formula$ (formula.h), $$formula$$ by itself, {{value}}, [[term]] or [[term|as it is said here]]; a
-// backslash before them takes their meaning away. A value is a name of values.h that the engine fills in: texts hold no
-// number that the data decide.
+// Inline: $formula$ (formula.h), $$formula$$ (block), {{value}}, [[term]] or [[term|displayed text]]; a backslash
+// escapes them. Values are names in values.h and are filled in from the data, so texts contain no measured numbers.
 #pragma once
 
 #include <functional>
@@ -23,19 +22,19 @@
 
 namespace attnscope::analysis::lesson {
 
-/// What is wrong with a file, and where.
+/// A problem in a text file.
 struct TextProblem {
   std::string file{};
-  int line = 0;  ///< from 1; 0: of the file as a whole
+  int line = 0;  ///< from 1; 0: the whole file
   Message why{};
 };
-/// "claims/mine.md:4: ..."
+/// Formats a problem: "claims/mine.md:4: ...".
 [[nodiscard]] Message words_of(const TextProblem&);
 
 struct Choice {
   std::string text{};
   bool right = false;
-  std::string because{};  ///< why it is right, or what it would imply
+  std::string because{};  ///< why it is correct, or what it would imply
 };
 
 struct Question {
@@ -50,11 +49,11 @@ struct Block {
   Kind kind = Kind::text;
   int line = 0;
   std::string text{};     ///< Markdown, or the picture's name
-  bool revealed = false;  ///< it says what is predicted
+  bool revealed = false;  ///< shown after the predictions are revealed
   Question question{};
 };
 
-/// The front matter: words by key.
+/// The front matter: values by key.
 class Front {
  public:
   struct Entry {
@@ -62,11 +61,11 @@ class Front {
     int line = 0;
   };
   [[nodiscard]] const std::string* find(std::string_view key) const;
-  /// Empty where it is not there.
+  /// Returns an empty string if the key is absent.
   [[nodiscard]] std::string text(std::string_view key) const;
-  /// What a number stands for: 4096, 4k, 0.5; nothing where it is not there or no number.
+  /// Parses a number: 4096, 4k, 0.5; nullopt if absent or invalid.
   [[nodiscard]] std::optional<double> number(std::string_view key) const;
-  /// Words separated by blanks.
+  /// Returns the space-separated values.
   [[nodiscard]] std::vector<std::string> words(std::string_view key) const;
   [[nodiscard]] int line_of(std::string_view key) const;
   std::map<std::string, Entry, std::less<>> entries{};
@@ -78,33 +77,33 @@ struct Document {
   std::vector<Block> blocks{};
 };
 
-/// The most bytes that a file may have.
+/// Maximum file size in bytes.
 inline constexpr std::size_t largest_text = std::size_t{1} << 20;
 
-/// What could be read, and all that is wrong, by line.
+/// The valid parts of a text, and all problems by line.
 struct ParsedDocument {
   Document document{};
   std::vector<TextProblem> problems{};
 };
-/// Which {{values}} and [[terms]] there are.
+/// Tests for valid names of {{values}} and [[terms]].
 struct KnownNames {
   std::function<bool(std::string_view)> value;
   std::function<bool(std::string_view)> term;
 };
 [[nodiscard]] ParsedDocument parse_document(std::string file, std::string_view text, const KnownNames&);
-/// Problems of a Markdown text whose first line is `line`.
+/// Checks the inline marks of a Markdown text that starts at `line`.
 [[nodiscard]] std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
                                                    const KnownNames&);
-/// The names of its {{values}}.
+/// Returns the names of all {{values}} in a text.
 [[nodiscard]] std::vector<std::string_view> values_in(std::string_view text);
 
-/// What gives a {{name}} and a [[term]] as HTML.
+/// Renders {{name}} and [[term]] as HTML.
 struct MarkHtml {
   std::function<std::string(std::string_view name)> value;
   std::function<std::string(std::string_view term, std::string_view said)> term;
 };
 [[nodiscard]] std::string markdown_html(std::string_view text, const MarkHtml&);
-/// HTML of one paragraph, without its element.
+/// Returns the HTML of one paragraph without the <p> element.
 [[nodiscard]] std::string line_html(std::string_view text, const MarkHtml&);
 
 }  // namespace attnscope::analysis::lesson

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the online softmax is shown on. The page plays it, step by step and with its faults, since its scores may be a
-// reader's own (assets/lesson/web/online.js); here is the error alone that texts and claims speak of.
+// Examples of the online softmax. The page computes its steps and faults in JavaScript, because readers may enter their
+// own scores (assets/lesson/web/online.js); only the error used by texts and claims is computed here.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace attnscope::analysis::lesson {
 
-/// Rows of scores, of the seeds' articles' numbers, and the values that they weigh.
+/// Rows of scores with the values that they weight, from the lesson's articles.
 struct SoftmaxExample {
   std::string_view name{};
   std::size_t columns = 0;
-  std::size_t d = 0;                  ///< of a value
-  std::vector<double> scores{};       ///< row by row
+  std::size_t d = 0;                  ///< columns of a value
+  std::vector<double> scores{};       ///< row-major
   std::vector<double> values{};       ///< columns x d
-  std::vector<bool> hidden{};         ///< by the mask, row by row; empty: none
-  std::vector<std::size_t> blocks{};  ///< sizes to play it in
+  std::vector<bool> hidden{};         ///< masked scores, row-major; empty: none
+  std::vector<std::size_t> blocks{};  ///< offered block sizes
 };
 [[nodiscard]] std::vector<SoftmaxExample> softmax_examples();
 
-/// How far the output of one row, its scores in blocks of two, is from that of a softmax over the whole row.
-/// `rescales`: what was summed is multiplied where the maximum rises (FlashAttention-2, arXiv 2307.08691, Section 3.1).
+/// Returns the error of the online softmax of one row, in blocks of two scores, relative to the exact softmax.
+/// `rescales`: rescales the accumulator when the maximum rises (FlashAttention-2, arXiv 2307.08691, Section 3.1).
 [[nodiscard]] double online_softmax_error(const std::vector<double>& scores, const std::vector<double>& values,
                                           bool rescales);
 

@@ -14,7 +14,7 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// DRAM's bytes are those that plots show: with what was written back, where that was counted.
+/// DRAM bytes as in plots: including write-back bytes if known.
 std::optional<double> value_at(const PointTable& table, Row row, std::string_view metric) {
   const ValueColumn& column = metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric);
   const std::optional<double> value = column.at(row);
@@ -40,7 +40,7 @@ std::optional<Pair> pair_of(const PointTable& table, Row from, Row to, std::stri
   return pair;
 }
 
-/// What a point is called without the thing that is twice as large, and how large that is.
+/// A point's key without the doubled parameter, and that parameter's value.
 struct Place {
   std::string key;
   std::int64_t at = 0;
@@ -54,7 +54,7 @@ std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled)
   return Place{fmt::format("{} {}", table.run_index(row), identity_text(spec)), at};
 }
 
-/// The problem alone, without what is measured of it.
+/// Returns a key of run, problem and cache state.
 std::string problem_key(const PointTable& table, Row row) {
   const PointSpec spec = table.spec(row);
   return fmt::format("{} {} {}", table.run_index(row), describe(spec.problem), to_string(spec.cache));
@@ -64,7 +64,7 @@ double time_at(const PointTable& table, Row row) {
   return table.values(metric_key::time_median_ns).at(row).value_or(std::numeric_limits<double>::infinity());
 }
 
-/// The row of each problem with which the algorithm is fastest.
+/// Returns the fastest row of the algorithm per problem.
 std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const Row> rows,
                                         std::string_view algorithm) {
   std::map<std::string, Row> best;
@@ -98,7 +98,7 @@ std::vector<Pair> doubled_pairs(const PointTable& table, std::span<const Row> ro
   for (const auto& [place, row] : places) {
     const auto& group = groups[place.key];
     const auto twice = group.find(2 * place.at);
-    // Of repeats the first one alone.
+    // Use only the first of repeated points.
     if (twice == group.end() || group.at(place.at) != row) continue;
     if (const std::optional<Pair> pair = pair_of(table, row, twice->second, metric)) pairs.push_back(*pair);
   }
@@ -159,7 +159,7 @@ std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> 
   std::vector<Crossover> all;
   for (auto& [key, group] : groups) {
     group.never = group.pairs.back().ratio() >= 1;
-    // The last N at which it is not faster: below it a curve may cross more than once.
+    // Use the last crossing, because at small N curves may cross more than once.
     for (std::size_t i = group.pairs.size(); i-- > 1 && !group.never;) {
       const double below = std::log(group.pairs[i - 1].ratio());
       const double above = std::log(group.pairs[i].ratio());

@@ -11,10 +11,10 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// Rows of a matrix that a step loads.
+/// Rows that a step loads from a matrix.
 struct RowRange {
   std::int64_t begin = 0;
-  std::int64_t end = 0;  ///< 0: none
+  std::int64_t end = 0;  ///< 0 if none
   std::int64_t instance = 0;
 
   void take(const TileAccess& access) {
@@ -24,7 +24,7 @@ struct RowRange {
   }
 };
 
-/// Steps of all blocks; no more than one above `most`, whatever there are.
+/// Returns the number of steps of all blocks; stops counting above `most`.
 std::int64_t steps_up_to(const AttentionPlan& plan, std::int64_t most) {
   std::int64_t sum = 0;
   for (const KernelLaunch& launch : plan.launches) {
@@ -38,8 +38,8 @@ std::int64_t steps_up_to(const AttentionPlan& plan, std::int64_t most) {
 
 }  // namespace
 
-/// Takes down what the simulator plays. A step without any access is not seen there: it stands before the block's next
-/// one, or at the launch's end.
+/// Records the simulator's accesses as frames. The simulator does not report steps without accesses; they are inserted
+/// before the block's next step or at the end of the launch.
 class TilePlayer::Recorder {
  public:
   Recorder(TilePlayer& player, const std::vector<const KernelLaunch*>& launches)
@@ -83,7 +83,7 @@ class TilePlayer::Recorder {
   const std::vector<const KernelLaunch*>& launches_;
   std::size_t launch_ = 0;
   std::int64_t round_ = 0;
-  bool fresh_ = true;  ///< the next step opens a round
+  bool fresh_ = true;  ///< the next step starts a round
   std::map<std::int64_t, std::int64_t> next_;
 };
 
@@ -140,7 +140,7 @@ void TilePlayer::add_tallies() {
       tally.dram_read_bytes += each.dram_read_bytes;
       tally.dram_write_bytes += each.dram_write_bytes;
     }
-    // As counted: dirty lines are written back to DRAM before the next launch.
+    // Dirty lines are written back before the next launch, as counters include them.
     const bool last = index + 1 == frames_.size() || frames_[index + 1].launch != frame.launch;
     if (last) tally.dram_write_bytes += std::llround(simulated_[frame.launch].dram_flush_bytes);
     frame.so_far = tally;
@@ -153,7 +153,7 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
     RowRange k;
     PairFinder pairs;
   };
-  std::map<std::pair<std::size_t, std::int64_t>, Loaded> loaded;  // what came last, of every block
+  std::map<std::pair<std::size_t, std::int64_t>, Loaded> loaded;  // last loaded rows by block
   std::vector<std::optional<TouchedPairs>> all;
   for (const Frame& frame : frames_) {
     Loaded now;

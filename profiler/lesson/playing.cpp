@@ -13,7 +13,7 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// The tile that was asked for.
+/// Returns the requested tile.
 Config played_config(const Playing& playing, const Algorithm& algorithm, const AttentionProblem& p,
                      const DeviceLimits& gpu, const PlayChoice& choice) {
   Config config{{.br = static_cast<int>(playing.br), .bc = static_cast<int>(playing.bc)}, {}};
@@ -87,7 +87,7 @@ Playing read_playing(FrontReader& front) {
     else
       front.refuse("play_also", "n=, br=, bc=, heads=, m= and l2= (in KiB), each with a number, blanks between them");
   }
-  // Each is played of every algorithm.
+  // Each choice is replayed for every algorithm.
   if (playing.also.size() > 8) front.refuse("play_also", "8 choices at most");
   playing.also.resize(std::min<std::size_t>(playing.also.size(), 8));
   return playing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile programs a step of the lesson plays: algorithms, masks and tiles by its front matter.
+// Selects the tile programs that a lesson step replays, from its front matter.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 
 namespace attnscope::analysis::lesson {
 
-/// What somebody chooses otherwise than the text does, a word of `play_also` as "bc=128": n, br, bc, heads, m or l2 (in
-/// KiB). 0 leaves the text's.
+/// One setting that overrides the step's, from `play_also`, for example "bc=128". Names: n, br, bc, heads, m or l2 (in
+/// KiB). 0: not overridden.
 struct PlayChoice {
   std::string label{};  ///< "Bc 128"
   std::int64_t n = 0;
   std::int64_t br = 0;
   std::int64_t bc = 0;
   std::int64_t heads = 0;
-  std::int64_t m = 0;   ///< elements of fp16: the tile is the paper's rule's
+  std::int64_t m = 0;   ///< elements of fp16; the tile follows the paper's rule
   std::int64_t l2 = 0;  ///< in KiB
 };
 
-/// The `play...` lines of a front matter.
+/// The `play...` keys of a front matter.
 struct Playing {
   std::vector<const Algorithm*> algorithms{};
   std::int64_t n = 512;
@@ -35,25 +35,24 @@ struct Playing {
   std::int64_t bc = 64;
   std::int64_t heads = 1;
   std::int64_t l2 = 0;   ///< in KiB; 0: the GPU's
-  std::int64_t sms = 0;  ///< that the blocks are handed to; 0: the GPU's
+  std::int64_t sms = 0;  ///< SMs that execute blocks; 0: the GPU's
   Pass pass = Pass::fwd;
   std::vector<Mask> masks{Mask::none};
   std::vector<PlayChoice> also{};
 };
 [[nodiscard]] Playing read_playing(FrontReader&);
 
-/// With the tile that is asked for where it runs, else the algorithm's own; of N halved until it has `most` frames at
-/// the most, or nothing.
+/// Creates a player with the requested tile, or the algorithm's default if infeasible. Halves N until the program has
+/// at most `most` frames; nullopt if that is not possible.
 [[nodiscard]] std::optional<TilePlayer> player_of(const Playing&, const Evidence&, const Algorithm&, const Mask&,
                                                   std::int64_t most, const PlayChoice& = {});
-/// Whether the player has the tile that was asked for.
+/// Returns whether the player uses the requested tile.
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const PlayChoice&);
-/// Whether its N is shorter than what was asked for, since that has too many frames.
+/// Returns whether the player's N is shorter than requested because of the frame limit.
 [[nodiscard]] bool plays_a_shorter_n(const Playing&, const TilePlayer&, const PlayChoice&);
-/// The tiles of one head's S, and of each round those that it works on: row, column, rows, columns; heads one below the
-/// other.
+/// Tiles of S computed per round, as {row, column, rows, columns} in tiles; heads are stacked vertically.
 struct PairRounds {
-  std::int64_t rows = 0;  ///< 0: no scores are computed
+  std::int64_t rows = 0;  ///< 0 if no scores are computed
   std::int64_t cols = 0;
   std::vector<std::vector<std::array<std::int64_t, 4>>> rounds{};
 };

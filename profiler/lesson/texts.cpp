@@ -16,12 +16,12 @@ namespace {
 struct Source {
   std::string path;
   std::string text;
-  bool own = false;  ///< a teacher's
+  bool own = false;  ///< custom text
 };
 
 enum class TextPlace { nowhere, words, glossary, step, claim };
 
-/// Of which language's or of no language's, empty, the file is.
+/// Returns the kind of a file and its language; the language is empty for claims.
 std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
   const std::size_t slash = path.find('/');
   if (!path.ends_with(".md") || slash == std::string_view::npos) return {TextPlace::nowhere, {}};
@@ -36,7 +36,7 @@ std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
   return {file.starts_with("step-") ? TextPlace::step : TextPlace::nowhere, folder};
 }
 
-/// Ids of the page that are no step's.
+/// Returns whether the page uses this ID itself.
 bool is_of_page(std::string_view slug) {
   constexpr std::array<std::string_view, 12> ids{"claims", "results", "glossary", "words", "menu",   "theme",
                                                  "big",    "print",   "forget",   "brief", "result", "data"};
@@ -48,7 +48,8 @@ class Loader {
  public:
   Loader(std::string_view language, const Registry& registry) : registry_(registry) { texts_.language = language; }
 
-  /// Words and the glossary come before what uses them, and ours first: of two that want the same name, it has it.
+  /// Loads texts and glossary before the files that use them, and built-in files before custom ones, so that built-in
+  /// names take precedence.
   LessonTexts load(std::span<const TextFile> more) && {
     std::map<std::string, Source> all;
     for (const EmbeddedText& each : embedded_lesson()) {
@@ -59,7 +60,7 @@ class Loader {
       if (!each.trouble.empty()) {
         wrong(each.path, 0, each.trouble);
       } else if (place == TextPlace::nowhere) {
-        if (each.path == "README.md") continue;  // ours lies there, too, and is for people
+        if (each.path == "README.md") continue;  // the built-in folder has a README for authors
         wrong(each.path, 0,
               make_message(
                   "none of LANG/words.md, LANG/glossary.md, LANG/step-*.md (LANG: {}) and claims/*.md: it is not read",
@@ -87,7 +88,7 @@ class Loader {
   void read(const Source& source, TextPlace place) {
     auto [document, problems] = parse_document(source.path, source.text, known_);
     const bool whole = problems.empty();
-    // The first problems of a broken file suffice.
+    // Limit the problems reported per file.
     constexpr std::size_t most = 20;
     if (problems.size() > most) {
       wrong(source.path, 0, make_message("{} problems, of which the first are named", problems.size()));
@@ -110,7 +111,7 @@ class Loader {
     texts_.problems.push_back({file, line, std::move(why)});
   }
 
-  /// Whether nobody has the step's address yet.
+  /// Returns whether the slug is valid and unused.
   bool takes_slug(const std::string& slug, const std::string& file, int line) {
     if (!is_name(slug)) {
       wrong(file, line, no_name(slug));
@@ -124,7 +125,7 @@ class Loader {
     return false;
   }
 
-  /// All that is wrong is told; a step without which the page would not be right is left out.
+  /// Adds a step and reports all its problems; invalid steps are skipped.
   void add_step(Document document, bool whole) {
     FrontReader front(document, registry_);
     Step step{.slug = front.needed("slug"), .title = front.needed("title"), .next = front.text("next")};
@@ -155,7 +156,7 @@ class Loader {
 
   const Registry& registry_;
   LessonTexts texts_;
-  std::map<std::string, std::string> slugs_;  ///< and whose they are
+  std::map<std::string, std::string> slugs_;  ///< file by slug
   std::set<std::string> questions_;
   KnownNames known_{[](std::string_view name) { return find_value(name) != nullptr; },
                     [this](std::string_view term) { return texts_.terms.contains(term); }};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lesson's texts: what is built in, and what a teacher lays over it. Files by their path below assets/lesson/:
-//   LANG/words.md            one word or sentence a line of the front matter: what buttons and labels say
-//   LANG/glossary.md         a term a line of the front matter: what [[terms]] in the texts mean
-//   LANG/step-*.md           a step, in the order of its `order`
-//   claims/*.md              a card, all of it a front matter, with `title.LANG` and `text.LANG`
-// A file of the same path replaces ours, another is added; one that is broken is left out and named, with its line.
-// What a step's front matter has and nothing takes is named, too, and the step stands without it.
+// The lesson's texts: built-in ones, and custom ones that replace or extend them. Paths below assets/lesson/:
+//   LANG/words.md            texts of buttons and labels, one per line of the front matter
+//   LANG/glossary.md         definitions of [[terms]], one per line of the front matter
+//   LANG/step-*.md           a step; sorted by `order`
+//   claims/*.md              a card: only a front matter, with `title.LANG` and `text.LANG`
+// A custom file replaces a built-in one of the same path. Invalid files are skipped and reported with the line. Unknown
+// keys in a step's front matter are reported and ignored.
 #pragma once
 
 #include <map>
@@ -20,31 +20,31 @@
 
 namespace attnscope::analysis::lesson {
 
-/// A file of texts; `path` as above.
+/// A text file; `path` as above.
 struct TextFile {
   std::string path;
   std::string text;
-  Message trouble{};  ///< why it was not read; its text is empty then
+  Message trouble{};  ///< why it was not read; `text` is empty then
 };
 
-/// What was built in, texts, script and style.
+/// A built-in file: text, script or style.
 struct EmbeddedText {
   std::string_view path;
   std::string_view text;
 };
 [[nodiscard]] std::span<const EmbeddedText> embedded_lesson();
-/// Empty for one that there is not.
+/// Returns an empty string if there is no such file.
 [[nodiscard]] std::string_view embedded_lesson(std::string_view path);
 
-/// "en", "zh": folders that are built in.
+/// Returns the built-in languages: "en", "zh".
 [[nodiscard]] std::vector<std::string> lesson_languages();
 
 struct Step {
   std::string slug{};  ///< "ledger"
   std::string title{};
-  double order = 0;       ///< below 1 it stands before the first and has no number
-  std::string next{};     ///< what a button to the page after it says; empty: there is none
-  std::string explore{};  ///< an algorithm to go on with in the explorer
+  double order = 0;       ///< steps below 1 come first and have no number
+  std::string next{};     ///< label of the button to the next page; empty: no button
+  std::string explore{};  ///< algorithm to open in the explorer
   Setting setting{};
   Playing playing{};
   std::vector<Block> blocks{};
@@ -52,28 +52,29 @@ struct Step {
 
 struct LessonTexts {
   std::string language;
-  /// By key. `term.WORD` and `title.NAME` say words of points, and algorithms, in the language.
+  /// By key. `term.WORD` and `title.NAME` translate parts of point descriptions and algorithm titles.
   std::map<std::string, std::string, std::less<>> words{};
-  std::map<std::string, std::string, std::less<>> terms{};  ///< of the glossary, a sentence each
+  std::map<std::string, std::string, std::less<>> terms{};  ///< glossary: one sentence per term
   std::vector<Step> steps{};
   std::vector<Claim> claims{};
   std::vector<TextProblem> problems{};
 
-  /// The key itself, in brackets, where nobody wrote a word for it.
+  /// Returns the key in brackets if there is no text.
   [[nodiscard]] std::string word(std::string_view key) const;
-  /// A line such as describe() or a mask's name makes it, word by word: words of which the language has a `term.WORD`
-  /// are that ("heads 16 causal"); of "window:128:0" what stands before the first colon is looked up. All else stays.
+  /// Translates a line made by describe() or a mask's name ("heads 16 causal") token by token with `term.WORD`. For
+  /// "window:128:0" the part before the first colon is looked up. Unknown tokens stay unchanged.
   [[nodiscard]] std::string translated(std::string_view line) const;
-  /// The algorithm's own where the language has no `title.NAME`.
+  /// Returns the algorithm's own title if the language has no `title.NAME`.
   [[nodiscard]] std::string title_of(const Algorithm&) const;
 };
 
-/// Names of what ::picture takes.
+/// Returns the valid names for ::picture.
 [[nodiscard]] const std::vector<std::string>& picture_names();
 
-/// `more` are laid over the built-in texts. Never throws: what cannot be read is among the problems.
+/// Loads the texts of a language; `more` replaces or extends the built-in ones. Never throws: unreadable files are
+/// reported as problems.
 [[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {});
-/// With algorithms of one's own for steps and claims to name.
+/// Same, with user-defined kernels that steps and claims may name.
 [[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more, const Registry&);
 
 }  // namespace attnscope::analysis::lesson

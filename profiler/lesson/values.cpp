@@ -45,7 +45,7 @@ std::int64_t one(const Setting& setting, Tensor tensor) {
   return ledger_of(setting.one_head()).find(tensor)->one();
 }
 
-/// Rows of full forward attention with as many queries as keys; of one d, where `d` is not 0.
+/// Returns rows of full attention with as many queries as keys; `d` 0: any d.
 std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
   std::vector<Row> rows;
   for (const Row row : evidence.rows) {
@@ -55,13 +55,12 @@ std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d
   return rows;
 }
 
-/// "d 64, B·H 264": what problems of a sweep over N have in common, B·H heads in all.
+/// Returns the common parameters of a sweep over N: "d 64, B·H 264".
 std::string sweep_text(const AttentionProblem& like) {
   return fmt::format("d {}, B·H {}", like.d, like.instances());
 }
 
-/// From the least to the most over every d and number of heads in the data of which at least three N were measured:
-/// fewer are no sweep.
+/// Returns the range of crossovers over all d and head counts with at least three measured N.
 Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
   constexpr std::size_t least_pairs = 3;
   std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
@@ -86,7 +85,7 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
                      origin_of(weakest)};
 }
 
-/// Rows of which time and bytes between L2 and SMs are known: what a sentence says of both is said of one pair.
+/// Removes rows without time or SM<->L2 bytes, so that both values of a sentence are of the same pair.
 std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
@@ -94,13 +93,13 @@ std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
   return rows;
 }
 
-/// Two algorithms: `from` over `to`.
+/// Two algorithms: `from` / `to`.
 struct Versus {
   std::string_view from;
   std::string_view to;
 };
 
-/// The pair with times that questions speak of: of the longest N, or one before it.
+/// Returns the pair that questions use: the one with the longest N, or an earlier one by `setting.pair`.
 std::optional<Pair> timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
                                Versus versus) {
   const auto pairs = pairs_of_algorithms(evidence.points, rows, versus.from, versus.to, metric_key::time_median_ns);
@@ -108,7 +107,7 @@ std::optional<Pair> timed_pair(const Setting& setting, const Evidence& evidence,
   return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
 }
 
-/// Of which problem versus_at_last() speaks.
+/// Returns the problem of versus_at_last().
 Value last_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus) {
   const auto pair = timed_pair(setting, evidence, rows, versus);
   if (!pair) return std::nullopt;
@@ -116,7 +115,7 @@ Value last_problem(const Setting& setting, const Evidence& evidence, std::span<c
   return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
 }
 
-/// The metric of that pair; nothing where it lacks it.
+/// Returns the metric's ratio for that pair; nullopt if the pair lacks the metric.
 Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus,
                      std::string_view metric) {
   const auto timed = timed_pair(setting, evidence, rows, versus);
@@ -128,7 +127,7 @@ Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span
   return std::nullopt;
 }
 
-/// Of the pair that tells most: telling_pairs().
+/// Returns the ratio of the first pair of telling_pairs().
 Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric) {
   std::vector<Row> rows;
   for (const Row row : square_rows(evidence, Pass::fwd)) {
@@ -152,15 +151,15 @@ Value exponent_value(const Evidence& evidence, LawVariable variable, LawLevel le
   return std::nullopt;
 }
 
-/// A share as small as it is: no deviation that there is reads as none.
+/// Formats a share so that small deviations do not show as 0%.
 std::string small_share(double share) {
   constexpr double least_shown = 1e-4;
   if (share > 0 && share < least_shown) return "< 0.01%";
   return fmt::format("{:.2g}%", 100 * share);
 }
 
-/// The worst residual of the counters over all measured points, whatever their pass and mask; of one algorithm, or of
-/// all where `algorithm` is empty.
+/// Returns the largest relative deviation of measured SM<->L2 bytes from the closed form, over all passes and masks;
+/// `algorithm` empty: over all algorithms.
 Value residual_value(const Evidence& evidence, std::string_view algorithm) {
   double worst = -1;
   for (const Residual& each : residuals(evidence.points, evidence.rows)) {
@@ -172,7 +171,7 @@ Value residual_value(const Evidence& evidence, std::string_view algorithm) {
   return LessonValue{small_share(worst), "derived"};
 }
 
-/// Of an algorithm where the slow and the fast one were both measured, at the longest such N.
+/// Returns the occupancy of one algorithm of the timed pair.
 Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool of_fast) {
   const auto pair =
       timed_pair(setting, evidence, square_rows(evidence, Pass::fwd, setting.d), {setting.slow, setting.fast});
@@ -183,7 +182,7 @@ Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool o
   return LessonValue{format_figure(occupancy.value(row), Unit::percent), to_string(occupancy.provenance(row))};
 }
 
-/// Between which N what runs at once outgrows the L2, of all heads of the setting.
+/// Returns the range of N in which the working set of all heads exceeds L2.
 Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_view name) {
   const Algorithm* algorithm = evidence.registry.find(name);
   const AttentionProblem p = setting.all_heads();
@@ -196,7 +195,7 @@ Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_v
   return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modeled"};
 }
 
-/// Rows of one query against a cache.
+/// Returns rows with one query (decoding).
 std::vector<Row> decoding_rows(const Evidence& evidence) {
   std::vector<Row> rows;
   for (const Row row : evidence.rows) {
@@ -224,7 +223,7 @@ double blocks_of_largest(const Evidence& evidence, Row row) {
   return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
 }
 
-/// At the longest cache, of an algorithm that splits the keys and one that does not.
+/// Returns the pair of `fast` and `split` with the longest cache.
 std::optional<Pair> decode_pair(const Setting& setting, const Evidence& evidence) {
   const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.fast, setting.split,
                                          metric_key::time_median_ns);
@@ -254,7 +253,7 @@ Hierarchy hierarchy(const Evidence& evidence) {
   return hierarchy_of(evidence.gpu, evidence.ceilings);
 }
 
-/// Tiles of a side of one head's S.
+/// Returns the number of tiles per side of one head's S.
 std::int64_t tiles_of(const Setting& setting) {
   return (setting.n + setting.tile - 1) / setting.tile;
 }
@@ -262,7 +261,7 @@ std::int64_t tiles_of(const Setting& setting) {
 using S = const Setting&;
 using E = const Evidence&;
 
-// A line a value.
+// One value per line.
 // clang-format off
 const std::array value_table{
     ValueName{"n", [](S s, E) { return Value({fmt::to_string(s.n), ""}); }},
@@ -332,7 +331,7 @@ const std::array value_table{
 };
 // clang-format on
 
-/// splitmix64: the seeds 1, 2, 3 give settings that have nothing to do with one another.
+/// splitmix64 mixing: decorrelates the seeds 1, 2, 3.
 std::uint64_t mixed(std::uint64_t seed) {
   seed += 0x9E3779B97F4A7C15U;
   seed = (seed ^ (seed >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -383,7 +382,7 @@ Setting varied(Setting setting, std::uint64_t seed) {
   setting.d = dims.at((random >> 32U) % dims.size());
   setting.heads = 8 * (1 + static_cast<std::int64_t>((random >> 8U) % 8));
   setting.batch = 1 + static_cast<std::int64_t>((random >> 16U) % 8);
-  // Three passes of N d over B rows stay fewer than the four of S and P.
+  // tile >= d, so that Q, K and V per tile row (3 N^2 d / tile) stay below S and P (4 N^2 elements).
   setting.tile = setting.d * (2 + static_cast<std::int64_t>((random >> 40U) % 3)) / 2;
   setting.load_bytes = std::int64_t{128} << ((random >> 48U) % 3);
   setting.pair = (random >> 56U) % 3;

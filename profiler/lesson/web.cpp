@@ -19,14 +19,14 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// JSON within a script element: no "</script>" and no comment begins in it.
+/// Embeds JSON in a script element; escapes "<" so that the element cannot end early.
 std::string script_json(std::string_view id, const std::string& text) {
   std::string safe;
   for (const char c : text) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
 }
 
-/// Rows of scores that the online softmax is shown on.
+/// Returns the examples of the online softmax.
 std::string softmax_json() {
   nlohmann::json all = nlohmann::json::array();
   for (const SoftmaxExample& example : softmax_examples()) {
@@ -41,12 +41,13 @@ std::string softmax_json() {
   return all.dump();
 }
 
-/// Drawn as a square whose area is `bytes`; `label` is ready to be read.
+/// Drawn as a square with an area of `bytes`; `label` is displayed.
 struct Sized {
   std::string label{};
   double bytes = 0;
 };
-/// One head's matrices beside the memories of an SM and the L2, and all heads' beside DRAM: two pictures, a scale each.
+/// Returns two pictures with separate scales: one head's matrices with the on-chip memories and L2, and all heads'
+/// scores with DRAM.
 std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,
                                                const DeviceLimits& gpu) {
   const Ledger one = ledger_of(setting.one_head());
@@ -70,7 +71,7 @@ struct LedgerFrame {
   std::int64_t n = 0;
   std::vector<std::vector<Sized>> pictures{};
 };
-/// At some N, each twice the one before, the setting's own among them.
+/// Returns pictures for several N in steps of two, including the setting's.
 std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
   std::vector<LedgerFrame> frames;
   for (const std::int64_t n : {setting.n / 8, setting.n / 4, setting.n / 2, setting.n, 2 * setting.n, 4 * setting.n}) {
@@ -82,7 +83,7 @@ std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& 
   return frames;
 }
 
-/// P and the values that the backward pass keeps instead.
+/// Returns P and the tensors that the backward pass stores instead.
 std::vector<Sized> backward_squares(const Setting& setting) {
   const Ledger one = ledger_of(setting.one_head());
   const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };
@@ -116,7 +117,7 @@ class Page {
                data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
   }
 
-  /// The questions with what is right, for who teaches.
+  /// Returns the answer sheet.
   std::string answers() {
     std::string html;
     for (const Step& step : texts_.steps) {
@@ -143,7 +144,7 @@ class Page {
   }
 
  private:
-  /// All that both pages begin with; nothing is fetched.
+  /// Returns the start of both pages; blocks network requests.
   std::string head(std::string_view generator, std::string_view title) const {
     return fmt::format(
         "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
@@ -154,7 +155,7 @@ class Page {
         markup(texts_.language), generator, title, embedded_lesson("web/lesson.css"));
   }
 
-  /// One function, of which every file is a part: what the others build upon first, what starts them last.
+  /// Concatenates the scripts into one function: page.js first, start.js last.
   static std::string script() {
     constexpr std::string_view first = "web/page.js";
     constexpr std::string_view last = "web/start.js";
@@ -172,7 +173,7 @@ class Page {
             .term = [this](std::string_view term, std::string_view said) { return term_html(term, said); }};
   }
 
-  /// A term of the glossary; where it is used first, its line follows.
+  /// Renders a glossary term; its definition follows the first use.
   std::string term_html(std::string_view term, std::string_view said) {
     const auto found = texts_.terms.find(term);
     if (found == texts_.terms.end()) return markup(said);
@@ -206,7 +207,7 @@ class Page {
     return text;
   }
 
-  /// A page; digits on the keyboard turn to those that have a number.
+  /// Starts a page. Numbered pages can be opened with digit keys.
   void begin(std::string_view id, std::string_view title, std::string_view number = {}) {
     nav_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", markup(id), number == "0" ? "" : number,
                         number.empty() || number == "0" ? "" : " ", markup(title));
@@ -292,7 +293,7 @@ class Page {
     }
   }
 
-  /// One that the script draws from the frames.
+  /// Adds a figure that the script draws.
   void moving_picture(std::string_view kind, std::string_view slug, const std::string& frames) {
     const std::string id = fmt::format("data-{}-{}", slug, kind);
     sections_ +=
@@ -300,7 +301,7 @@ class Page {
     data_ += script_json(id, frames);
   }
 
-  /// Squares whose areas are to one scale, on one ground line.
+  /// Draws squares at one scale on a common baseline.
   static std::string squares(std::span<const Sized> sizes, double largest_side) {
     double most = 0;
     for (const auto& [label, bytes] : sizes) most = std::max(most, bytes);
@@ -324,7 +325,7 @@ class Page {
         x, ground + 52, drawn, x / 18);
   }
 
-  /// All of them, of which the script shows one.
+  /// Renders all frames; the script shows one.
   std::string ledger_picture(const Setting& setting) const {
     std::string frames;
     std::size_t now = 0;
@@ -396,7 +397,7 @@ class Page {
         word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
   }
 
-  /// "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2"
+  /// Returns "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2".
   std::string data_text(const DataOf& of) const {
     std::vector<std::string> parts;
     if (!of.own.empty()) parts.push_back(fmt::format("{} {}", texts_.word("own_kernels"), fmt::join(of.own, ", ")));
@@ -414,7 +415,7 @@ class Page {
         fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
                     word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
     if (!verdict.because.empty()) {
-      const std::string& detail = verdict.detail;  // of `elsewhere` an author's words
+      const std::string& detail = verdict.detail;  // for `elsewhere`: the author's text
       html += fmt::format("<p>{} {}</p>", word(verdict.because),
                           markup(verdict.because == "elsewhere" ? detail : texts_.translated(detail)));
     }
@@ -460,13 +461,13 @@ class Page {
   const LessonTexts& texts_;
   const Evidence& evidence_;
   const WebOptions& options_;
-  std::string start_;  ///< a slug, once the page of its number is known
+  std::string start_;  ///< slug; resolved from a number by begin()
   std::string nav_;
   std::string sections_;
   std::string data_;
   int number_ = 0;
-  std::set<std::string_view> explained_;  ///< terms whose line has been shown
-  std::string new_terms_;                 ///< lines of those that the block used first
+  std::set<std::string_view> explained_;  ///< terms already explained
+  std::string new_terms_;                 ///< definitions of terms first used in the current block
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lesson as one page for any browser, without a request: texts, questions, claims, and the frames and tallies of
-// TilePlayer, which a small script shows. No traffic is computed in the browser; the online softmax is, since its
-// scores may be a reader's own.
+// The lesson as one self-contained HTML page: texts, questions, claims, and frames of TilePlayer for a script to draw.
+// The script computes no traffic, only the online softmax, because readers may enter their own scores.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +13,25 @@
 namespace attnscope::analysis::lesson {
 
 struct WebOptions {
-  std::uint64_t seed = 0;  ///< varies the questions' numbers and the order of their choices; 0: the texts' own
-  std::string data{};      ///< what the points are called: a file's name
-  std::string start{};     ///< slug or number of the page that is shown first; empty: where the reader was
-  std::string theme{};     ///< "dark", "light"; empty: the system's, or what the reader chose
-  /// The same lesson in other languages: "zh", and the file beside this one.
+  std::uint64_t seed = 0;  ///< varies the questions' numbers and the order of their choices; 0: as in the texts
+  std::string data{};      ///< title of the data: a file name
+  std::string start{};     ///< slug or number of the first page; empty: the last one visited
+  std::string theme{};     ///< "dark" or "light"; empty: the system's, or the reader's choice
+  /// Other languages and their files: {"zh", "zh.html"}.
   std::vector<std::pair<std::string, std::string>> others{};
 };
 
-/// The whole page. A picture whose points or algorithm are missing says so in its place.
+/// Returns the page. Pictures without data are replaced by a note.
 [[nodiscard]] std::string lesson_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
-/// What is right of each question, with its letter, as a page for who teaches: of the same seed.
+/// Returns the answer sheet: correct choices with letters, for the same seed.
 [[nodiscard]] std::string answers_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
-/// What a browser plays: the frames of every algorithm, mask and choice of a step, as JSON.
+/// Returns the frames of every algorithm, mask and choice of a step as JSON.
 [[nodiscard]] std::string played_json(const LessonTexts&, const Playing&, const Evidence&);
-/// Every algorithm of `play` at each N that was measured: its time, its bytes of DRAM, and how its program comes by the
-/// tiles of S, as JSON.
+/// Returns, for every algorithm of `play` and each measured N, time, DRAM bytes and the order of S tiles as JSON.
 [[nodiscard]] std::string race_json(const LessonTexts&, const Playing&, const Setting&, const Evidence&);
-/// Bytes of an algorithm over N, d and M, with the exponents that are fitted and those of its law, as JSON.
+/// Returns bytes over N, d and M with fitted and theoretical exponents as JSON.
 [[nodiscard]] std::string law_json(const LessonTexts&, const std::string& algorithm, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The race and the curves over N, d and M, as JSON.
+// JSON of the race and of the curves over N, d and M.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,18 +22,18 @@ namespace {
 
 using nlohmann::json;
 
-/// A race's picture has so many tiles at the most: more would be no picture.
+/// Maximum number of frames in a race.
 constexpr std::int64_t most_raced = 4096;
 
-/// Algorithms of one run at problems that differ in N alone: forward, without a mask, as many queries as keys.
+/// Points of one run whose problems differ only in N: forward, unmasked, as many queries as keys.
 struct LengthCurves {
   RunIndex run = 0;
-  AttentionProblem like{};              ///< of the first N
+  AttentionProblem like{};              ///< problem at the first N
   std::vector<std::int64_t> lengths{};  ///< ascending
-  /// Of each algorithm that was asked for, in that order, and of each N the fastest tile that has the metrics.
+  /// Per requested algorithm and N: the fastest tile that has the metrics.
   std::vector<std::vector<std::optional<Row>>> rows{};
 };
-/// What points of one set of curves have in common: the run, and all of a point but algorithm, N and tile.
+/// Key of one set of curves: the run, and the spec without algorithm, N and tile.
 using CurveKey = std::pair<RunIndex, std::string>;
 
 CurveKey key_of(RunIndex run, PointSpec spec) {
@@ -73,8 +73,8 @@ std::size_t algorithms_in(const Fastest& fastest) {
   return count;
 }
 
-/// Of the runs and problems of that d the one with the most of these algorithms, then with the most points that have a
-/// time and the metric; nothing where there are fewer than two algorithms.
+/// Returns the curves of the run and problem with the most of these algorithms, then with the most points; nullopt with
+/// fewer than two algorithms.
 std::optional<LengthCurves> length_curves(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
                                           std::int64_t d, std::string_view metric) {
   const auto all = fastest_of(evidence, algorithms, d, metric);
@@ -94,17 +94,17 @@ std::optional<LengthCurves> length_curves(const Evidence& evidence, std::span<co
   return curves;
 }
 
-/// Points of a family that differ in one of N, d and M alone.
+/// Points of a family that differ only in one of N, d and M.
 struct LawSlice {
   LawVariable variable = LawVariable::n;
-  std::vector<LawPoint> points{};  ///< ascending by the variable
+  std::vector<LawPoint> points{};  ///< sorted by the variable
 };
-/// A family that has exponents, with the most points, and of it a slice for each of N, d and M.
+/// The family with the most points and fitted exponents, and a slice for each of N, d and M.
 struct LawSlices {
   LawFamily family{};
   std::array<LawSlice, law_variables> slices{};
 };
-/// Of the algorithm, between SM and L2; nothing where no sweep of the three was recorded.
+/// Returns SM<->L2 slices of an algorithm; nullopt if N, d and M were not swept.
 std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view algorithm) {
   LawSlices best;
   for (LawFamily& family : fit_law_exponents(evidence.points, evidence.rows).families) {
@@ -129,14 +129,14 @@ std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view a
   return best;
 }
 
-/// "d 64, batch 2, heads 132, fp16 · NVIDIA H200"
+/// Returns "d 64, batch 2, heads 132, fp16 · NVIDIA H200".
 std::string of_text(const LessonTexts& texts, const Evidence& evidence, const LengthCurves& curves) {
   const AttentionProblem& p = curves.like;
   const std::string shape = fmt::format("d {}, batch {}, heads {}, {}", p.d, p.batch, p.heads_q, to_string(p.dtype));
   return texts.translated(shape) + " · " + evidence.points.runs()[curves.run].device_name;
 }
 
-/// How the program of a small problem comes by its tiles of S, round by round, with the kernel that is at work.
+/// Adds the order in which a small problem computes the tiles of S, per round with its kernel.
 void add_rounds(json& lane, const Playing& playing, const Evidence& evidence, const Algorithm& algorithm) {
   lane["pairs"] = {8, 8};
   lane["rounds"] = json::array();
@@ -185,7 +185,7 @@ std::string race_json(const LessonTexts& texts, const Playing& playing, const Se
   all["lengths"] = curves->lengths;
   all["times"] = to_string(weakest.first);
   all["bytes"] = origin_of(weakest.second);
-  // Of another GPU than the rates it would be said of the wrong one.
+  // Bandwidth is shown only if it is of the same GPU.
   const std::string& gpu = evidence.points.runs()[curves->run].device_name;
   const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(Rung::dram).bandwidth;
   if (rate && gpu == evidence.gpu.name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tile programs do, round by round, as JSON.
+// JSON of tile programs by round.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-/// More steps than this make a page slow to load: a shorter N is played then.
+/// Maximum number of frames; larger pages load slowly.
 constexpr std::int64_t most_played = 4096;
 
-/// Matrices by the order in which they first come, with the extents of one head's.
+/// Matrices in order of first access, with the extents of one head.
 class Matrices {
  public:
-  /// Heads lie one below the other: extents have to be known before rows are.
+  /// Row with heads stacked vertically. Call only after all accesses were passed to place_of().
   [[nodiscard]] std::int64_t row_of(const TileAccess& access) {
     return access.instance * extents_[place_of(access)].first + access.row;
   }
@@ -52,7 +52,7 @@ class Matrices {
   std::vector<std::pair<std::int64_t, std::int64_t>> extents_;
 };
 
-/// 0 found in L2, 1 from DRAM, 2 stored, 3 added.
+/// Returns 0 for an L2 hit, 1 for DRAM, 2 for a store, 3 for a reduction.
 int kind_of(const FrameAccess& access) {
   if (access.access.access == Access::store) return 2;
   if (access.access.access == Access::reduce) return 3;
@@ -68,7 +68,7 @@ json tally_json(const Tally& tally, const std::vector<Tensor>& tensors) {
   return all;
 }
 
-/// What the blocks at work do in a round. Tiles that several of them load are one: from DRAM for the first of them.
+/// Returns the accesses of one round. Blocks that load the same tile share one entry, which counts as DRAM if any did.
 json round_json(const TilePlayer& player, const Round& round, Matrices& matrices) {
   using Place = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
   std::map<Place, int> accesses;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of claims judge, and by which points.
+// Cards and data for tests of claims.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,7 @@ inline Evidence evidence_of(const PointTable& table) {
   return {.points = table, .rows = table.rows(), .gpu = fixtures::h200(), .registry = built_in_algorithms()};
 }
 
-/// A card of these lines. Throws what is wrong with it.
+/// Returns a card with these lines. Throws if it has problems.
 inline Claim card(std::initializer_list<std::pair<std::string, std::string>> lines) {
   Document document{.file = "claims/mine.md"};
   document.front.entries = {{"source", {"me", 1}}, {"title.en", {"x", 1}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims on trial: what decides an outcome, and of what data it is.
+// Outcomes of claims, and the description of their data.
 #include "profiler/lesson/claims.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ TEST(Claims, AreHeldToPoints) {
 TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
   const Evidence evidence = evidence_of(table);
-  // Bytes of FA2 with N twice as large: one ratio a pair; bounds that hold the least of them and not the largest.
+  // FA2 bytes at 2N over N: one ratio per pair; the bounds include the smallest but not the largest.
   const auto of = [&](const std::string& low, const std::string& high) {
     return judge(card({{"test", "doubled"},
                        {"metric", "l2_sm_bytes"},
@@ -73,7 +73,7 @@ TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
 }
 
 TEST(Claims, CasesOnEitherSideOfANumberRefuteNothingWhereTheSourceLeavesSomethingOpen) {
-  // Times of naive over those of FA2 at two problems: 1.2 and 3.
+  // Time ratios naive / FA2 at two problems: 1.2 and 3.
   std::vector<PointRecord> records;
   for (const auto& [n, ns] : {std::pair{1024, 1.2e6}, std::pair{2048, 3e6}}) {
     for (const char* algorithm : {"naive", "fa2"}) {
@@ -100,20 +100,20 @@ TEST(Claims, CasesOnEitherSideOfANumberRefuteNothingWhereTheSourceLeavesSomethin
     EXPECT_EQ(verdict.because, because) << states;
     EXPECT_EQ(verdict.detail, *because != 0 ? "batch, heads" : "") << states;
   }
-  // A law is no number that holds somewhere: naive's time grows by 2.5 with twice the N, FA2's not at all.
+  // For a growth law, cases on both sides do refute: naive's time grows by 2.5 from N to 2N, FA2's not at all.
   EXPECT_EQ(judge(card({{"test", "doubled"}, {"metric", "time_median_ns"}, {"points", "N>=1"}, {"states", "2"}}),
                   evidence_of(table))
                 .outcome,
             Outcome::refuted);
 }
 
-/// A GPU's points beside another's and beside times of another program.
+/// Points of one GPU, optionally with an A100's and another program's times.
 PointTable of_two_gpus_and_another_program(bool with_a100, bool with_peers) {
   fixtures::Points points(fixtures::memory_wall());
   if (with_a100) {
     analysis::Run a100 = fixtures::run(Provenance::measured, "a100");
     a100.device_id = "GPU-A100";
-    a100.device_name = "NVIDIA A100-SXM4-80GB";  // as the driver has it
+    a100.device_name = "NVIDIA A100-SXM4-80GB";  // the driver's name
     points.add(fixtures::memory_wall(), a100);
   }
   if (with_peers) points.add(fixtures::peers());
@@ -134,7 +134,7 @@ TEST(Claims, SayOfWhatTheirDataAre) {
   EXPECT_THAT(of("tflops", "device:A100-SXM4-80GB").gpus, ElementsAre("NVIDIA A100-SXM4-80GB"));
   EXPECT_EQ(of("l2_sm_bytes", "algo:fa2").level, "sm-l2");
   EXPECT_EQ(of("dram_settled_bytes", "algo:fa2").level, "dram");
-  // What is exported here and imported again is this program's as before.
+  // Points exported and imported again count as this program's.
   fixtures::Points again;
   again.add(fixtures::memory_wall(), fixtures::run(Provenance::imported, "again"));
   const PointTable imported = again.table();
@@ -175,9 +175,9 @@ TEST(Claims, BoundByMemoryIsWhatLiesBelowTheRidge) {
     EXPECT_EQ(verdict.of.level, "dram");
     return verdict.outcome;
   };
-  EXPECT_EQ(outcome(1e12), Outcome::refuted);  // one operation a byte: everything lies above
+  EXPECT_EQ(outcome(1e12), Outcome::refuted);  // 1 FLOP per byte: everything is above the ridge
   EXPECT_EQ(outcome(1e18), Outcome::held);
-  evidence.ceilings.clear();  // a Hopper's datasheet has no rate of mma.sync
+  evidence.ceilings.clear();  // the Hopper datasheet has no mma.sync rate
   EXPECT_EQ(judge(card({{"test", "over-ridge"}, {"ceiling", "mma_fp16"}, {"points", "algo:fa2 N:4096"}, {"high", "1"}}),
                   evidence)
                 .because,
@@ -218,9 +218,9 @@ TEST(Claims, ADatasheetsCeilingWasNotMeasured) {
 }
 
 TEST(Claims, ACrossoverIsHeldToTheNFromWhichTheFasterOneIsAhead) {
-  // Times of naive over those of FA2, by N.
+  // Time ratios naive / FA2 by N.
   using Ratios = std::vector<std::pair<std::int64_t, double>>;
-  const Ratios crosses{{512, 0.5}, {1024, 0.5}, {2048, 2}};  // at 1024 sqrt(2) = 1448
+  const Ratios crosses{{512, 0.5}, {1024, 0.5}, {2048, 2}};  // crosses at 1024 sqrt(2) = 1448
   const Ratios ahead{{512, 2}, {1024, 2}, {2048, 2}};
   const Ratios behind{{512, 0.5}, {1024, 0.5}, {2048, 0.5}};
   struct Case {
@@ -233,9 +233,10 @@ TEST(Claims, ACrossoverIsHeldToTheNFromWhichTheFasterOneIsAhead) {
   for (const Case& each : {Case{crosses, "1400", "1500", Outcome::held, 1024 * std::numbers::sqrt2},
                            Case{crosses, "1024", "1400", Outcome::refuted, 1024 * std::numbers::sqrt2},
                            Case{crosses, "1500", "4096", Outcome::refuted, 1024 * std::numbers::sqrt2},
-                           Case{ahead, "1024", "4096", Outcome::refuted, 512},  // ahead before what is claimed
-                           Case{ahead, "256", "4096", Outcome::not_testable},   // it may be ahead from 256 on
-                           Case{ahead, "", "4096", Outcome::held, 512},         // wherever it crosses, not beyond
+                           // faster below the claimed range already
+                           Case{ahead, "1024", "4096", Outcome::refuted, 512},
+                           Case{ahead, "256", "4096", Outcome::not_testable},  // the crossover may be at 256 or above
+                           Case{ahead, "", "4096", Outcome::held, 512},        // the crossover is at or below 512
                            Case{behind, "256", "4096", Outcome::refuted, std::numeric_limits<double>::infinity()},
                            Case{{{1024, 0.5}, {2048, 2}}, "1024", "2048", Outcome::not_testable}}) {
     std::vector<PointRecord> records;
@@ -276,10 +277,10 @@ TEST(Claims, OfOursThatNeedNoPoints) {
     EXPECT_EQ(claimed.stated || std::isfinite(claimed.low) || std::isfinite(claimed.high), each.test->of_bounds);
   }
   EXPECT_EQ(outcomes["approximate"], Outcome::refuted);
-  EXPECT_EQ(outcomes["saves-flops"], Outcome::refuted);  // 4 d a pair either way
-  EXPECT_EQ(outcomes["saved-n-times"], Outcome::held);   // 4 N bytes a row over 4
+  EXPECT_EQ(outcomes["saves-flops"], Outcome::refuted);  // 4 d FLOPs per pair in both
+  EXPECT_EQ(outcomes["saved-n-times"], Outcome::held);   // 4 N bytes per row over 4
   EXPECT_EQ(outcomes["fa2-twice"], Outcome::not_testable);
-  // Scores 0 to 7 whose maximum rises at every block.
+  // Scores 0 to 7; the maximum rises in every block.
   const auto fault = [&](const char* name, const char* stated_by) {
     return judge(card({{"test", "softmax-error"}, {"fault", name}, {"low", "0.001"}, {"stated_by", stated_by}}),
                  evidence_of(none));

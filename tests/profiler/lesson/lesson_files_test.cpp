@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a teacher's texts: what is read of it, and what is told of the rest.
+// Reading a folder of custom texts.
 #include "profiler/lesson/lesson_files.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// "en/a.md: 4 bytes", or what is the matter with it.
+/// Returns "en/a.md: 4 bytes" or the file's problem.
 std::vector<std::string> read_of(const std::filesystem::path& folder) {
   std::vector<std::string> lines;
   for (const auto& file : lesson_texts_of(folder)) {

@@ -38,7 +38,7 @@ TEST(Pairs, NTwiceAsLargeWithTheSameTile) {
 }
 
 TEST(Pairs, TheTellingPairIsTheLongestOfWhichTheTheoremSpeaks) {
-  // M = 4 d Bc: Bc 512 is within N d from N 2048 on.
+  // M = 4 d Bc: Bc 512 satisfies M <= N d from N 2048.
   const PointTable table =
       fixtures::Points(
           {fixtures::ok_point(fixtures::spec("fa1", 256, 32, 512)),
@@ -57,9 +57,9 @@ TEST(Pairs, TheTellingPairIsTheLongestOfWhichTheTheoremSpeaks) {
   ASSERT_EQ(telling.size(), 3U);
   EXPECT_EQ(telling[0].from, 3U);  // 4096 to 8192
   EXPECT_NEAR(telling[0].ratio(), 4, 0.15);
-  EXPECT_EQ(telling[1].from, 5U);  // none is within: the longest there is
+  EXPECT_EQ(telling[1].from, 5U);  // none within the theorem: the longest N
   EXPECT_FALSE(within_theorem(table, telling[1].from));
-  EXPECT_EQ(telling[2].from, 7U);  // S in memory: of N^2 whatever the tile
+  EXPECT_EQ(telling[2].from, 7U);  // S in memory: O(N^2) for every tile
   EXPECT_TRUE(within_theorem(table, telling[2].from));
 }
 
@@ -87,14 +87,14 @@ TEST(Pairs, CrossoverLiesBetweenTwoMeasuredPoints) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].pairs.size(), 4U);
   ASSERT_TRUE(found[0].n);
-  // Ratio 2 at 1024, 1/2 at 2048: half way in the logarithms.
+  // Ratios 2 at 1024 and 1/2 at 2048: the midpoint in logarithms.
   EXPECT_NEAR(*found[0].n, 1024 * std::sqrt(2.0), 1e-6);
   EXPECT_FALSE(found[0].never);
   const auto other = crossovers(table, table.rows(), "fa2", "fa2");
   ASSERT_EQ(other.size(), 1U);
   EXPECT_TRUE(other[0].never);
 
-  // Without counters times are as good; who is slower again at the longest N is ahead from none on.
+  // Points without counters have valid times. At the longest N the other algorithm is faster again: no crossover.
   records.push_back(timed(fixtures::spec("naive", 8192), 100.0));
   records.push_back(timed(fixtures::spec("fa2", 8192), 130.0));
   for (PointRecord& record : records) record.disposition = Disposition::no_counters;
@@ -109,7 +109,7 @@ TEST(Pairs, ACounterBesideItsClosedForm) {
   const PointTable table = fixtures::Points({timed(fixtures::spec("fa2", 1024), 1000)}).table();
   const auto found = residuals(table, table.rows());
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_NEAR(found[0].relative(), 0.001, 1e-9);  // as the fixture makes it
+  EXPECT_NEAR(found[0].relative(), 0.001, 1e-9);  // set by the fixture
 }
 
 constexpr std::int64_t mib = 1 << 20;
@@ -130,13 +130,13 @@ TEST(Ledger, OneHeadAtEightThousand) {
 }
 
 TEST(Ledger, TheLongestNWhoseScoresFit) {
-  // 5608^2 x 2 bytes are 62,899,328 of 62,914,560; 5609^2 are 62,921,762.
+  // 5608^2 x 2 = 62,899,328 of 62,914,560 bytes; 5609^2 x 2 = 62,921,762.
   EXPECT_EQ(longest_within(60 * mib, DType::fp16), 5608);
   EXPECT_EQ(longest_within(1, DType::fp16), 0);
 }
 
 TEST(Ledger, HeadsAndGroups) {
-  // Article 003: 32 heads x batch 8 at N 4096 are 8 GB of scores.
+  // Article 003: 32 heads x batch 8 at N 4096 give 8 GiB of scores.
   EXPECT_EQ(ledger_of(square(4096, 32, 8)).find(Tensor::s)->all(), std::int64_t{8} << 30);
   AttentionProblem grouped = square(2048, 8);
   grouped.heads_kv = 2;
@@ -144,7 +144,7 @@ TEST(Ledger, HeadsAndGroups) {
 }
 
 TEST(Ledger, TheStandardCountIsTheScoresMovedAndWhatIsKeptTwice) {
-  // 4 N^2 + 4 N d: the ledger's own sum against the papers' count.
+  // 4 N^2 + 4 N d: the ledger's sum equals the papers' count.
   const Ledger ledger = ledger_of(square(1000, 3));
   EXPECT_EQ(ledger.scores_moved() + ledger.kept(), standard_attention_bytes(ledger.problem));
 }

@@ -24,12 +24,12 @@ TilePlayer player_of(const Algorithm& algorithm, const AttentionProblem& problem
   return std::move(TilePlayer::make(algorithm, problem, config, test::h200(), options)).value();
 }
 
-/// Of a kernel.
+/// Returns the first frame of a launch.
 std::size_t first_frame(const TilePlayer& player, std::size_t launch) {
   return static_cast<std::size_t>(std::ranges::find(player.frames(), launch, &Frame::launch) - player.frames().begin());
 }
 
-/// Every algorithm, mask and pass that runs there.
+/// A feasible combination of algorithm, mask and pass.
 struct Played {
   const Algorithm* algorithm;
   AttentionProblem problem;
@@ -77,7 +77,7 @@ TEST(TilePlayer, EndsAtTheClosedFormAndTheSimulatorsBytesOfDram) {
     }
     EXPECT_EQ(static_cast<double>(player.total().dram_read_bytes), read) << what;
     EXPECT_EQ(static_cast<double>(player.total().dram_write_bytes), written) << what;
-    // A mask may leave out rows of K and V.
+    // A mask may skip rows of K and V.
     const bool whole = each.problem.mask == Mask::none;
     EXPECT_GE(read + written, whole ? static_cast<double>(compulsory_traffic(each.problem).total()) : 0) << what;
     algorithms.insert(each.algorithm->name());
@@ -125,18 +125,18 @@ TEST(TilePlayer, ASmallerL2MissesMore) {
     const Config config = algorithm->default_config(p, test::h200());
     const TilePlayer large = player_of(*algorithm, p, config);
     const TilePlayer small = player_of(*algorithm, p, config, {.l2_bytes = 64 << 10});
-    // Blocks that go in step share what is in even a small one.
+    // Blocks in lockstep share tiles even in a small L2.
     EXPECT_GE(small.total().dram_read_bytes, large.total().dram_read_bytes) << algorithm->name();
     missing += small.total().dram_read_bytes > large.total().dram_read_bytes ? 1 : 0;
     EXPECT_EQ(small.total().by_tensor, large.total().by_tensor) << algorithm->name();
-    // Every load is either found or fetched.
+    // Every loaded byte is either a hit or read from DRAM.
     EXPECT_GE(small.total().l2_hit_bytes + small.total().dram_read_bytes, small.total().sm_l2().l2_to_sm_bytes);
   }
   EXPECT_GT(missing, 0);
 }
 
 TEST(TilePlayer, WhatEachLaunchLeavesDirtyIsWritten) {
-  // N 384, d 64, one head: S and P are 288 KiB each and are written before they are read, O is 48 KiB.
+  // N 384, d 64, one head: S and P have 288 KiB each and are written before they are read, O has 48 KiB.
   const AttentionProblem p{.n_q = 384, .n_k = 384, .d = 64};
   const TilePlayer naive = player_of(*built_in_algorithms().find("naive"), p, {{.br = 128, .bc = 128}, {}});
   EXPECT_EQ(naive.total().dram_write_bytes, (288 + 288 + 48) << 10);
@@ -147,7 +147,7 @@ TEST(TilePlayer, WhatEachLaunchLeavesDirtyIsWritten) {
 }
 
 TEST(TilePlayer, InARoundEveryBlockAtWorkMakesOneStep) {
-  // Four heads of FA2 have four blocks each, all resident: Q and a part of O first, then K and V, tile by tile.
+  // Four heads of FA2 with four blocks each, all resident: first Q, then K and V tile by tile.
   const AttentionProblem p{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
   const TilePlayer fa2 = player_of(*built_in_algorithms().find("fa2"), p, {{.br = 64, .bc = 64}, {}});
   ASSERT_FALSE(fa2.rounds().empty());
@@ -158,7 +158,7 @@ TEST(TilePlayer, InARoundEveryBlockAtWorkMakesOneStep) {
   }
 }
 
-/// Tiles of `side` x `side` that an unmasked or causal program comes by, by what the mask means.
+/// Returns the `br` x `bc` tiles with unmasked pairs.
 std::set<std::pair<std::int64_t, std::int64_t>> tiles_left(std::int64_t n, int br, int bc, bool causal) {
   std::set<std::pair<std::int64_t, std::int64_t>> left;
   for (std::int64_t q = 0; q < n; q += br) {
@@ -178,7 +178,7 @@ TEST(TilePlayer, ComesByThePairsThatTheMaskLeaves) {
       const TilePlayer player = player_of(algorithm, p, {{.br = 64, .bc = 64}, {}});
       const auto touched = player.touched_pairs();
       ASSERT_EQ(touched.size(), player.frames().size());
-      // Of naive attention the kernel that makes S, all of it: its softmax works on rows and hides what it must.
+      // Naive attention computes all of S in its first kernel; the softmax kernel applies the mask.
       const bool whole = name == std::string_view("naive");
       const std::size_t scores = whole ? first_frame(player, 1) : touched.size();
       std::set<std::pair<std::int64_t, std::int64_t>> seen;

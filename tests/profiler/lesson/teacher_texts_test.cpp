@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a teacher writes and the lesson does not take: each is told, by file and line and with what is allowed.
+// Problems in custom texts are reported with file, line and the allowed values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::vector<std::string> told(const LessonTexts& texts) {
   return lines;
 }
 
-/// A step of a teacher's own with more lines of front matter, from line 5 on.
+/// Loads a custom step with additional front matter from line 5.
 LessonTexts with_step(const std::string& more, const std::string& body = "Text.\n") {
   const std::vector<TextFile> files{
       {"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n" + more + "---\n" + body}};
@@ -113,7 +113,7 @@ TEST(TeachersStep, WithoutWhatItNeedsIsLeftOut) {
     ASSERT_GE(lines.size(), each.lines.size()) << each.text;
     for (std::size_t i = 0; i < each.lines.size(); ++i) EXPECT_THAT(lines[i], StartsWith("en/step-9-" + each.lines[i]));
   }
-  // Under the name of ours it is a step of theirs in our place.
+  // A custom file with a built-in name replaces the built-in step.
   const std::vector<TextFile> instead{{"en/step-1-ledger.md", "---\ntitle: Mine\nslug: ledger\norder: -1\n---\nx\n"}};
   EXPECT_THAT(told(load_lesson("en", instead)), IsEmpty());
   EXPECT_EQ(load_lesson("en", instead).steps.front().title, "Mine");
@@ -121,7 +121,7 @@ TEST(TeachersStep, WithoutWhatItNeedsIsLeftOut) {
 
 TEST(TeachersText, NamesTheLineThatCannotBeRead) {
   const struct {
-    const char* body;  ///< from line 6 on
+    const char* body;  ///< from line 6
     const char* line;
   } wrong[] = {
       {"one\n\n{{nothing}}\n", ":8: there is no value 'nothing'"},
@@ -193,7 +193,7 @@ std::string claim_text(const std::string& more) {
 
 TEST(TeachersClaim, WhatWouldBeMisjudgedIsLeftOut) {
   const struct {
-    const char* from;  ///< of the card with `low: 1` in line 9
+    const char* from;  ///< in a card with `low: 1` in line 9
     const char* to;
     const char* line;
   } changed[] = {

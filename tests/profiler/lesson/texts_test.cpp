@@ -31,7 +31,7 @@ std::vector<std::string> problem_lines(const LessonTexts& texts) {
   return lines;
 }
 
-/// What a step consists of, whatever the language.
+/// Returns the language-independent parts of a step.
 std::vector<std::string> shape_of(const Step& step) {
   const Setting& s = step.setting;
   std::vector<std::string> shape{step.slug, step.explore, s.slow, s.first, s.fast, s.split};
@@ -118,7 +118,7 @@ TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
           for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);
           EXPECT_EQ(order.size(), block.question.choices.size());
         }
-        // Those of points change with the pair that they compare, of which these data have none.
+        // Questions about points depend on the pair that they compare; these data have none.
         if (block.question.prompt.find("{{last_") != std::string::npos) continue;
         EXPECT_GE(prompts.size(), 3U) << block.question.id << language;
         EXPECT_GE(orders.size(), 2U) << block.question.id;
@@ -144,7 +144,7 @@ TEST(Values, DeviationsAreNotRoundedToNone) {
     const PointTable table = fixtures::Points(records).table();
     return find_value("residual_all")->of(Setting{}, evidence_of(table))->text;
   };
-  EXPECT_EQ(residual({near}), "0.1%");  // as the fixture makes it
+  EXPECT_EQ(residual({near}), "0.1%");  // set by the fixture
   for (KernelRecord& kernel : near.kernels) {
     for (MetricValue& value : kernel.metrics) {
       if (value.name == metric_key::l2_to_sm_bytes || value.name == metric_key::sm_to_l2_bytes)
@@ -201,7 +201,7 @@ TEST(LessonPage, StandsAlone) {
   for (const std::string& language : lesson_languages()) {
     const LessonTexts texts = load_lesson(language);
     std::string page = lesson_page(texts, evidence);
-    // The name of SVG's vocabulary is no address to go to.
+    // The SVG namespace is not a request.
     const std::string svg = "'http://www.w3.org/2000/svg'";
     ASSERT_THAT(page, HasSubstr(svg));
     page.erase(page.find(svg), svg.size());
