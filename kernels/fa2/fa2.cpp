@@ -179,7 +179,8 @@ class FlashAttention2 final : public TwoPassAlgorithm {
     const int warps = knob_of(config, knob::warps);
     if (!fa2::supported_warps(tile.br, warps)) {
       return shape_refusal(make_reason(
-          "refusal.warps", "fa2 fwd takes 16 or 32 query rows a warp: Br {} has no tile of {} warps.", tile.br, warps));
+          "refusal.warps", "fa2 fwd: Br {} cannot be split over {} warps (use 16 or 32 query rows per warp).", tile.br,
+          warps));
     }
     if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
     return refuse_needs({needs(p, config)}, device);

@@ -233,30 +233,31 @@ std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& 
   if (!of_8_bits(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
       if (!config.knobs.word(each).empty())
-        return shape_refusal(make_reason("refusal.only_8_bit", "The knob {} is for fp8 alone.", each));
+        return shape_refusal(make_reason("refusal.only_8_bit", "The knob {} requires dtype fp8.", each));
     }
     return std::nullopt;
   }
   if (fa3::supported_8_bit_head_dim(static_cast<int>(p.d))) {
     return refuse_features("fa3 fp8", p, config.tile, features_of_8_bits, true);
   }
-  return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 fp8 has no d {}; it has 64, 128.", p.d));
+  return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 fp8 does not support d {} (use 64 or 128).", p.d));
 }
 
 /// Reason why the forward kernel does not support the tile on any device.
 std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   if (of_8_bits(p) && tile != tile_of_8_bits) {
-    return shape_refusal(make_reason("refusal.only_tile", "fa3 fp8 takes tiles of {} alone, not {}.",
+    return shape_refusal(make_reason("refusal.only_tile", "fa3 fp8 supports only tile {}, not {}.",
                                      describe(tile_of_8_bits), describe(tile)));
   }
   if (!fa3::supported_rows(tile.br)) {
-    return shape_refusal(make_reason("refusal.warpgroup_rows",
-                                     "fa3 fwd has 64 query rows a warpgroup: Br is 64, 128 or 192, not {}.", tile.br));
+    return shape_refusal(
+        make_reason("refusal.warpgroup_rows", "fa3 fwd does not support Br {} (use 64, 128 or 192).", tile.br));
   }
-  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd has no wider product")) return refused;
-  if (auto refused =
-          refuse_over("stages", knob_of(config, knob::stages), fa3::most_stages, "fa3 fwd has no longer ring"))
+  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd processes at most 256 keys at a time"))
+    return refused;
+  if (auto refused = refuse_over("stages", knob_of(config, knob::stages), fa3::most_stages,
+                                 "fa3 fwd has at most 3 buffers of K and V"))
     return refused;
   return std::nullopt;
 }
@@ -270,9 +271,8 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
     return Refusal{
         Refusal::Cause::registers,
         make_reason("refusal.multiplying_registers",
-                    "fa3 fwd needs about {} registers a thread that multiplies at {} and d {}; Br {} leaves {}.",
-                    registers, describe(tile), d, tile.br,
-                    fa3::consumer_registers(tile.br, bytes_per_element(p.dtype)))};
+                    "fa3 fwd needs about {} registers per consumer thread at {} and d {}; Br {} leaves {}.", registers,
+                    describe(tile), d, tile.br, fa3::consumer_registers(tile.br, bytes_per_element(p.dtype)))};
   }
   return std::nullopt;
 }
@@ -410,11 +410,11 @@ std::optional<Refusal> refuse_backward_tile(const AttentionProblem& p, const Til
   const TileShape own = backward_tile(p);
   const int d = static_cast<int>(p.d);
   if (!fa3_backward::supported_tile(own.br, own.bc, d)) {
-    return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 bwd has no d {}; it has 64 and 128.", p.d));
+    return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 bwd does not support d {} (use 64 or 128).", p.d));
   }
   if (!fa3_backward::supported_tile(tile.br, tile.bc, d)) {
-    return shape_refusal(make_reason("refusal.kernel_tile", "fa3 bwd has the tile {} at d {}, not {}.", describe(own),
-                                     p.d, describe(tile)));
+    return shape_refusal(make_reason("refusal.kernel_tile", "fa3 bwd supports only tile {} at d {}, not {}.",
+                                     describe(own), p.d, describe(tile)));
   }
   return key_stationary::refuse_grids("fa3", p, tile);
 }

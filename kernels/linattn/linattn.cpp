@@ -13,9 +13,9 @@
 namespace attnscope {
 namespace {
 
-// How the kernels use an SM: fitted by tests/gpu/fit_times.py to launches of the preset `linear` on an H100.
+// Timing constants, fitted by tests/gpu/fit_times.py to launches of the preset `linear` on an H100.
 
-/// mma.sync of transposed operands, few warps, the next keys in registers.
+/// mma.sync with transposed operands, few warps, next keys prefetched in registers.
 constexpr KernelTiming states_timing{
     .block_latency = 1510,
     .step_latency = 337,
@@ -28,7 +28,7 @@ constexpr KernelTiming states_timing{
     .use = {.exponentials = 1.1, .wavefronts = {.exponential = 0.3, .fp32 = 0.695, .shared = 1.03}},
 };
 
-/// mma.sync, tiles loaded before each product; other blocks of the SM work meanwhile.
+/// mma.sync; tiles are loaded before each product, other blocks of the SM overlap.
 constexpr KernelTiming outputs_timing{
     .block_latency = 1370,
     .step_latency = 258,
@@ -44,11 +44,11 @@ constexpr KernelTiming outputs_timing{
 using linattn::ChunkGrid;
 using linattn::HeadSums;
 
-/// KV of all keys and phi(Q) KV, 2 d^2 for each row of K and of Q: what the algorithm needs, in whatever chunks.
+/// Nominal FLOPs for any chunk size: KV of all keys and phi(Q) KV, 2 d^2 per row of K and of Q.
 double linear_flops(const AttentionProblem& p) {
   return 2.0 * static_cast<double>(p.d * p.d) * static_cast<double>(p.instances() * p.n_q + p.kv_instances() * p.n_k);
 }
-/// d of each row.
+/// d exponentials per row.
 double linear_flops_per_exponential(const AttentionProblem& p) {
   return 2.0 * static_cast<double>(p.d);
 }
@@ -71,7 +71,7 @@ KernelNeeds outputs_needs(const ChunkGrid& grid) {
       .shared_bytes = linattn::outputs_shared_bytes(br, bc, d, bytes_per_element(grid.problem().dtype), grid.causal())};
 }
 
-/// "states", where a tile starts from one, and "outputs".
+/// Returns "states", if any tile starts from a state, and "outputs".
 std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) {
   const AttentionProblem& p = grid.problem();
   const TileShape& tile = grid.tile();
@@ -110,11 +110,11 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
   return all;
 }
 
-/// Linear attention: O_i = phi(Q_i) KV_i / phi(Q_i) z_i with phi(x) = elu(x) + 1, KV_i the sum of phi(K_j)^T V_j and
-/// z_i that of phi(K_j) over the keys j that row i sees. Forward, full and causal.
+/// Linear attention: O_i = phi(Q_i) KV_i / phi(Q_i) z_i with phi(x) = elu(x) + 1, where KV_i is the sum of phi(K_j)^T
+/// V_j and z_i that of phi(K_j) over the keys j that row i sees. Forward, full and causal.
 ///
-/// One kernel sums the keys up, chunk by chunk under a causal mask, and keeps the state at the end of each; another one
-/// makes rows of O out of a state and, under a causal mask, out of the keys between it and the diagonal.
+/// The first kernel accumulates keys (chunk by chunk under a causal mask) and stores the state after each chunk. The
+/// second computes rows of O from a state and, under a causal mask, from the keys between the state and the diagonal.
 class LinearAttention final : public Algorithm {
  public:
   LinearAttention()
@@ -132,14 +132,14 @@ class LinearAttention final : public Algorithm {
                                 .description = say::linattn::preset{},
                                 .grids = {{.axes = {"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[full,causal]"},
                                            .beside = {"naive", "fa2"}},
-                                          // From M = 4 d^2 on the rule's tiles have d rows, and what they read of
-                                          // states is N d, whatever M is.
+                                          // For M = 4 d^2 or more, tiles have d rows, and the state reads are N d for
+                                          // every M.
                                           {.axes = {"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]",
                                                     "M=[65536,90112,114688]"}}}}},
                    .head_dims = supported_head_dims<linattn::supported_head_dim>()}) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    // Chunks as long as tiles: every state that is kept is one that a tile starts from.
+    // Chunks as long as tiles, so that a tile starts from each stored state.
     return shrink_to_fit({.br = 128, .bc = 128}, [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
 
@@ -156,14 +156,14 @@ class LinearAttention final : public Algorithm {
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& /*device*/) const override {
     const ChunkGrid grid(p, config.tile);
-    if (!grid.causal()) return 0;  // one state a head is all that comes again
-    // One kernel passes by K and V and leaves states; the next one comes by all of them again.
+    if (!grid.causal()) return 0;  // only one state per head is reread
+    // The first kernel streams K and V and writes states; the second reads all of them again.
     return p.kv_instances() * (2 * p.n_k + grid.states() * (p.d + 1)) * p.d * bytes_per_element(p.dtype);
   }
 
   [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& /*device*/) const override {
-    // Where no tile starts from a state, there is room for one that nobody writes or reads.
+    // At least one state, which stays unused if no tile starts from one.
     const std::int64_t states = std::max<std::int64_t>(1, ChunkGrid(p, config.tile).states());
     std::vector<BufferSpec> all = input_buffers(p);
     all.push_back({"kv_state", p.kv_instances() * states * (p.d + 1) * p.d * bytes_per_element(p.dtype)});

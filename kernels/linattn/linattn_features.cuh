@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feature map phi(x) = elu(x) + 1 (arXiv 2006.16236, equation 7) on tiles on their way into shared memory.
+// Feature map phi(x) = elu(x) + 1 (arXiv 2006.16236, equation 7), applied to tiles while they are copied to shared
+// memory.
 #pragma once
 
 #include "device/attention.cuh"
@@ -28,7 +29,7 @@ __device__ __forceinline__ uint4 features(const uint4& chunk) {
   return make_uint4(features(chunk.x), features(chunk.y), features(chunk.z), features(chunk.w));
 }
 
-/// 16 bytes of a tile's rows of global memory, of which `inside` exist: number `index`, row by row.
+/// Loads 16-byte chunk number `index` (row-major) of a tile's rows in global memory; zeros beyond `inside` rows.
 __device__ __forceinline__ uint4 load_chunk(const Element* rows, int inside, int index) {
   const int row = index / Tile::chunks;
   if (row >= inside) {
@@ -42,12 +43,12 @@ __device__ __forceinline__ void put_chunk(unsigned tile, const uint4& chunk, int
       "r"(chunk.x), "r"(chunk.y), "r"(chunk.z), "r"(chunk.w)
       : "memory");
 }
-/// The same as features. Rows that do not exist have none: phi(0) is 1.
+/// Like put_chunk(), but applies phi. Rows that do not exist get zeros, since phi(0) is 1.
 __device__ __forceinline__ void put_features(unsigned tile, const uint4& chunk, int inside, int index) {
   put_chunk(tile, index / Tile::chunks < inside ? features(chunk) : make_uint4(0, 0, 0, 0), index);
 }
 
-/// Copies `Rows` rows as features, `inside` of which exist, by `Threads` threads; several loads are under way at once.
+/// Copies `Rows` rows as features, of which `inside` exist, with `Threads` threads and several loads in flight.
 template <int Rows, int Threads>
 __device__ __forceinline__ void copy_features(unsigned tile, const Element* rows, int inside, int thread) {
   constexpr int total = Rows * Tile::chunks;

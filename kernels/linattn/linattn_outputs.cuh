@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention, the rows of O (arXiv 2006.16236, equation 12): O_i = phi(Q_i) KV / phi(Q_i) z. One block for each
-// row tile of each head.
+// Linear attention, rows of O (arXiv 2006.16236, equation 12): O_i = phi(Q_i) KV / phi(Q_i) z. One block per row tile
+// of each head.
 //
 // Tile program of block (i, head):
-//   load Q_i; load the state of the keys that all its rows see, where one is kept;
+//   load Q_i; load the state of the keys that all its rows see, if there is one;
 //   for each step of the other keys that a row of tile i sees: load K, load V; store O_i
-// Where no key is seen, Q_i is not loaded either. Without a mask the state has all keys.
+// If no key is visible, Q_i is not loaded either. Without a mask the state covers all keys.
 #include "linattn/linattn_features.cuh"
 
 namespace attnscope::linattn {
@@ -13,12 +13,12 @@ namespace attnscope::linattn {
 constexpr int br = ATTN_BR;
 constexpr int block_threads = outputs_threads(br);
 
-/// One warp's rows of O, not yet divided by l; a thread holds rows g and g + 8 (g = lane / 4).
+/// Rows of O of one warp before the division by l; a thread holds rows g and g + 8 (g = lane / 4).
 struct OutputRows {
   float o[1][d / 8][4];
-  float l[2];  ///< this lane's share
+  float l[2];  ///< partial sums of this lane
 
-  /// O += phi(Q) KV, l += phi(Q) z. `q` and `kv` are lane addresses, `z` its elements, two by two.
+  /// O += phi(Q) KV, l += phi(Q) z. `q` and `kv` are lane addresses; `z`: packed pairs of elements.
   __device__ __forceinline__ void add_state(unsigned q, unsigned kv, const unsigned* z) {
     const int t = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
@@ -44,8 +44,8 @@ struct OutputRows {
     }
   }
 
-  /// P = phi(Q) phi(K)^T where the row sees the key; l += rowsum(P), O += P V. `first_row` is this thread's first row,
-  /// in the matrix; the state was scaled by `scale`, and so is P.
+  /// P = phi(Q) phi(K)^T for visible keys; l += rowsum(P), O += P V. `first_row`: this thread's first matrix row. P is
+  /// scaled by `scale`, like the state.
   __device__ __forceinline__ void add_keys(unsigned q, unsigned k, unsigned v, int first_row, int column, int n_q,
                                            int n_k, float scale) {
     float s[1][step / 8][4];
@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
     for (int column = kept; column < end; column += step) {
       const long long key_row = head * n_k + column;
       const int inside = end - column;
-      __syncthreads();  // no warp reads the tiles before these any more
+      __syncthreads();  // no warp reads the previous tiles anymore
       Tile::copy_rows<step, block_threads>(tile_v, v + key_row * d, d, inside, thread);
       commit_copies();
       copy_features<step, block_threads>(tile_k, k + key_row * d, inside, thread);

@@ -8,7 +8,7 @@
 namespace attnscope::linattn {
 namespace {
 
-/// Block (K/V head): a step loads some keys of a chunk; the last of a chunk's stores the state of all keys so far.
+/// Block (K/V head): each step loads keys of a chunk; the last step of a chunk stores the state of all keys so far.
 class StatesProgram final : public TileProgram {
  public:
   explicit StatesProgram(const ChunkGrid& grid) : grid_(grid) {}
@@ -35,8 +35,8 @@ class StatesProgram final : public TileProgram {
   ChunkGrid grid_;
 };
 
-/// Block (i, head): step 0 loads Q_i and the state, where there is one; the next ones load the other keys that rows of
-/// the tile see; the last one stores O_i. A tile whose rows see no key loads nothing.
+/// Block (i, head): step 0 loads Q_i and the state, if any; the next steps load the other keys that rows of the tile
+/// see; the last step stores O_i. A tile whose rows see no key loads nothing.
 class OutputsProgram final : public TileProgram {
  public:
   explicit OutputsProgram(const ChunkGrid& grid) : grid_(grid), states_(grid.states()) {}
@@ -70,7 +70,7 @@ class OutputsProgram final : public TileProgram {
   }
 
  private:
-  /// Of a step between the first and the last.
+  /// Keys of a step between the first and the last.
   [[nodiscard]] std::int64_t keys_of(std::int64_t tile, std::int64_t step) const {
     return std::min(grid_.step(), grid_.end(tile) - grid_.kept(tile) - (step - 1) * grid_.step());
   }
@@ -79,7 +79,6 @@ class OutputsProgram final : public TileProgram {
   std::int64_t states_;
 };
 
-/// Elements of a state.
 std::int64_t state_elements(const AttentionProblem& p) {
   return (p.d + 1) * p.d;
 }
@@ -88,8 +87,8 @@ std::int64_t state_elements(const AttentionProblem& p) {
 
 HeadSums sums_of(const ChunkGrid& grid) {
   HeadSums sums;
-  std::int64_t loaded = 0;  // keys before it have been loaded by a tile
-  std::int64_t before = 0;  // what the tile before starts from
+  std::int64_t loaded = 0;  // keys before this one have been loaded by a tile
+  std::int64_t before = 0;  // keys covered by the previous tile's state
   for (std::int64_t tile = 0; tile < grid.row_tiles(); ++tile) {
     const std::int64_t kept = grid.kept(tile);
     const std::int64_t end = grid.end(tile);
@@ -108,7 +107,7 @@ HeadSums sums_of(const ChunkGrid& grid) {
     sums.keys += end - kept;
     sums.distinct_keys += std::max<std::int64_t>(0, end - std::max(kept, loaded));
     sums.key_steps += key_steps;
-    // Row r of the tile sees `end` less the rows behind it, which is no less than `kept`, or nothing.
+    // Row r of the tile sees `end` keys minus the rows after it: at least `kept`, or none.
     const std::int64_t seeing = grid.causal() ? std::min(rows, end) : 0;
     sums.pairs += seeing * (end - kept) - seeing * (seeing - 1) / 2;
     loaded = std::max(loaded, end);
@@ -124,7 +123,7 @@ std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid& grid) {
   return std::make_shared<const OutputsProgram>(grid);
 }
 
-/// K and V once as far as states reach, each state once.
+/// K and V once up to the last state; each state once.
 std::vector<OperandTraffic> states_traffic(const ChunkGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t element = bytes_per_element(p.dtype);
@@ -133,7 +132,7 @@ std::vector<OperandTraffic> states_traffic(const ChunkGrid& grid) {
   return {{Tensor::k, keys}, {Tensor::v, keys}, {kv_state, {.sm_to_l2_bytes = states * state_elements(p) * element}}};
 }
 
-/// Q once where it sees any key, a state for each tile that starts from one, the keys beside it; O once.
+/// Q once if its tile sees a key; a state per tile that starts from one; the tile's other keys; O once.
 std::vector<OperandTraffic> outputs_traffic(const ChunkGrid& grid, const HeadSums& sums) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t element = bytes_per_element(p.dtype);
@@ -151,14 +150,14 @@ KernelWork states_work(const ChunkGrid& grid) {
   const auto d = static_cast<double>(p.d);
   const double states = static_cast<double>(p.kv_instances()) * static_cast<double>(grid.states());
   const double steps = states * static_cast<double>(grid.chunk_steps());
-  const double keys = steps * static_cast<double>(grid.step());  // in whole steps
+  const double keys = steps * static_cast<double>(grid.step());  // rounded up to whole steps
   const double tile_bytes = keys * d * bytes_per_element(p.dtype);
   return {.steps = steps,
           .rounds = steps,
           .tensor_flops = 2 * keys * d * (d + 8),  // z takes a product of eight columns
           .exponentials = keys * d,
           .fp32_values = keys * d + states * static_cast<double>(state_elements(p)),
-          .shared_bytes = tile_bytes * (d / 16 + 1),  // every warp reads its columns of K, and all of V
+          .shared_bytes = tile_bytes * (d / 16 + 1),  // each warp reads its columns of K and all of V
           .distinct_bytes = static_cast<double>(sum_of(states_traffic(grid)).total())};
 }
 
@@ -168,9 +167,10 @@ KernelWork outputs_work(const ChunkGrid& grid, const HeadSums& sums) {
   const auto element = static_cast<double>(bytes_per_element(p.dtype));
   const auto heads = static_cast<double>(p.instances());
   const auto br = static_cast<double>(grid.tile().br);
-  const double rows = static_cast<double>(sums.tiles) * br;  // in whole tiles
+  const double rows = static_cast<double>(sums.tiles) * br;  // rounded up to whole tiles
   const double from_states = static_cast<double>(sums.state_tiles) * br;
-  const double keys = static_cast<double>(sums.key_steps) * static_cast<double>(grid.step());  // in whole steps
+  // rounded up to whole steps
+  const double keys = static_cast<double>(sums.key_steps) * static_cast<double>(grid.step());
   const double cells = keys * br;
   const double warps = br / 16;
   double steps = 0;

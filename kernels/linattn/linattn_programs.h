@@ -16,11 +16,11 @@
 
 namespace attnscope::linattn {
 
-/// The sum of phi(K)^T V that is kept of the keys before a chunk, with the sum z of phi(K) as its last row.
+/// State for the keys before a chunk: the sum of phi(K)^T V, with z (the sum of phi(K)) as its last row.
 inline const Tensor kv_state = own_tensor("KV");
 
-/// One head cut into row tiles and chunks of keys: what both launches' programs and closed forms have in common. All
-/// heads are alike.
+/// One head divided into row tiles and chunks of keys; shared by the programs and closed forms of both launches. All
+/// heads are equal.
 class ChunkGrid {
  public:
   ChunkGrid(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile) {}
@@ -33,22 +33,22 @@ class ChunkGrid {
   [[nodiscard]] std::int64_t rows(std::int64_t tile) const {
     return std::min<std::int64_t>(tile_.br, p_.n_q - tile * tile_.br);
   }
-  /// Keys whose state the tile starts from; 0 for none.
+  /// Keys covered by the state that the tile starts from; 0 for none.
   [[nodiscard]] std::int64_t kept(std::int64_t tile) const {
     return kept_keys(seen(tile * tile_.br), tile_.bc, causal());
   }
-  /// The keys up to the last one that a row of the tile sees: those from kept() on it loads.
+  /// End of the keys that rows of the tile see. The tile loads the keys from kept() to end().
   [[nodiscard]] std::int64_t end(std::int64_t tile) const { return seen(tile * tile_.br + rows(tile) - 1); }
-  /// Steps in which it loads them.
+  /// Steps in which the tile loads its keys.
   [[nodiscard]] std::int64_t key_steps(std::int64_t tile) const { return ceil_div(end(tile) - kept(tile), step()); }
 
-  /// Keys of a chunk.
+  /// Keys per chunk.
   [[nodiscard]] std::int64_t chunk() const { return causal() ? tile_.bc : p_.n_k; }
-  /// States of a K/V head that some tile starts from.
+  /// States per K/V head that some tile starts from.
   [[nodiscard]] std::int64_t states() const { return kept(row_tiles() - 1) / chunk(); }
-  /// Keys that are on chip at a time.
+  /// Keys on chip at a time.
   [[nodiscard]] std::int64_t step() const { return step_keys(tile_.bc); }
-  /// Steps of a chunk.
+  /// Steps per chunk.
   [[nodiscard]] std::int64_t chunk_steps() const { return ceil_div(chunk(), step()); }
 
  private:
@@ -60,28 +60,28 @@ class ChunkGrid {
   TileShape tile_;
 };
 
-/// What the row tiles of one head add up to. O(Tr).
+/// Sums over the row tiles of one head; computed in O(Tr).
 struct HeadSums {
-  std::int64_t tiles = 0;            ///< that see a key
-  std::int64_t rows = 0;             ///< theirs
-  std::int64_t state_tiles = 0;      ///< that start from a state
-  std::int64_t state_rows = 0;       ///< theirs
-  std::int64_t distinct_states = 0;  ///< that some tile starts from
-  std::int64_t keys = 0;             ///< that they load beside it
-  std::int64_t distinct_keys = 0;    ///< the same, each once
+  std::int64_t tiles = 0;            ///< tiles that see a key
+  std::int64_t rows = 0;             ///< rows of these tiles
+  std::int64_t state_tiles = 0;      ///< tiles that start from a state
+  std::int64_t state_rows = 0;       ///< rows of these tiles
+  std::int64_t distinct_states = 0;  ///< states that some tile starts from
+  std::int64_t keys = 0;             ///< keys that tiles load in addition to a state
+  std::int64_t distinct_keys = 0;    ///< the same, each key counted once
   std::int64_t key_steps = 0;
-  std::int64_t pairs = 0;        ///< visible ones of rows and keys that meet on chip
-  std::vector<BlockRun> blocks;  ///< as BlockOrder has them
+  std::int64_t pairs = 0;        ///< visible row-key pairs computed on chip
+  std::vector<BlockRun> blocks;  ///< for BlockOrder
 };
 [[nodiscard]] HeadSums sums_of(const ChunkGrid&);
 
-/// Tile program of the launch "states".
+/// Tile program of the "states" launch.
 [[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);
 [[nodiscard]] KernelWork states_work(const ChunkGrid&);
 [[nodiscard]] double states_flops(const ChunkGrid&);
 
-/// Of the launch "outputs".
+/// Tile program of the "outputs" launch.
 [[nodiscard]] std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> outputs_traffic(const ChunkGrid&, const HeadSums&);
 [[nodiscard]] KernelWork outputs_work(const ChunkGrid&, const HeadSums&);

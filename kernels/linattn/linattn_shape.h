@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the linear attention kernels: one place for the host, which launches them, and for the device code. No
-// includes, so that NVRTC can read it too.
+// Geometry of the linear attention kernels, shared by host and device code. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::linattn {
 
-/// The on-chip row is swizzled in 16-byte chunks; a warp of the states' kernel owns 16 rows of KV, with all d columns
-/// in its accumulators.
+/// Rows are swizzled in 16-byte chunks in shared memory; a warp of the states kernel owns 16 rows of KV with all d
+/// columns in its accumulators.
 constexpr bool supported_head_dim(int d) {
   return d >= 16 && d <= 128 && d % 16 == 0;
 }
 
-/// Keys that are on chip at a time.
+/// Keys on chip at a time.
 constexpr int step_keys(int bc) {
   return bc < 64 ? bc : 64;
 }
 
-/// Keys that query row `row` sees: the first so many. Causal is aligned at the bottom right.
+/// Number of leading keys that query row `row` sees. Causal masks are aligned at the bottom right.
 constexpr int seen_keys(int row, int n_q, int n_k, bool causal) {
   const int seen = causal ? row - n_q + n_k + 1 : n_k;
   return seen < 0 ? 0 : seen < n_k ? seen : n_k;
 }
-/// Of the keys that all rows of a tile see, those whose sum is kept as a state: whole chunks of bc under a causal mask,
-/// else all.
+/// Of the keys that all rows of a tile see, the number covered by a state: whole chunks of bc under a causal mask, else
+/// all.
 constexpr int kept_keys(int seen, int bc, bool causal) {
   return causal ? seen / bc * bc : seen;
 }
 
-/// What KV and z of so many keys are multiplied by before they are rounded to 16 bits: a power of two that makes means
-/// of the sums, so that they stay in range however many keys there are. O = phi(Q) KV / phi(Q) z does not change.
+/// Scale of KV and z for `keys` keys before rounding to 16 bits: a power of two that turns sums into means, so that
+/// they stay in range for any number of keys. O = phi(Q) KV / phi(Q) z does not change.
 constexpr float scale_of(int keys) {
   float scale = 1.0f;
   for (; keys > 1; keys = keys / 2 + keys % 2) {
@@ -37,7 +36,7 @@ constexpr float scale_of(int keys) {
   return scale;
 }
 
-/// A state: KV, d rows of d columns, and z as one row more.
+/// Rows of a state: d rows of KV and one row of z.
 constexpr int state_rows(int d) {
   return d + 1;
 }
@@ -45,12 +44,12 @@ constexpr int state_rows(int d) {
 constexpr int states_threads(int d) {
   return d / 16 * 32;
 }
-/// KV and z of one warp, the next keys on their way, and what fragments, which the compiler loads ahead, and addresses
-/// take: within 15 of what it took for compute capability 9.0.
+/// Estimated registers per thread: KV and z of one warp, the prefetched keys, and a constant for prefetched fragments
+/// and addresses. Within 15 of the compiler's count for compute capability 9.0.
 constexpr int states_register_estimate(int bc, int d) {
   return d * 7 / 8 + (step_keys(bc) - 16) * 2 / 3 + 54;
 }
-/// A K and a V tile, elements of `element` bytes.
+/// Bytes of a K and a V tile; `element`: element size in bytes.
 constexpr long long states_shared_bytes(int bc, int d, int element) {
   return 2LL * element * d * step_keys(bc);
 }
@@ -59,16 +58,16 @@ constexpr long long states_shared_bytes(int bc, int d, int element) {
 constexpr int outputs_threads(int br) {
   return br / 16 * 32;
 }
-/// Registers a thread may use so that one block fits on an SM: each of its four parts has 16,384 of them for its share
-/// of the warps and gives them out in eights; 255 at most.
+/// Registers per thread with which one block still fits on an SM. Each of the four SM partitions has 16,384 registers,
+/// allocated in units of 8 per thread; at most 255.
 constexpr int outputs_register_limit(int br) {
   const int warps_per_part = (outputs_threads(br) / 32 + 3) / 4;
   const int share = 16384 / (warps_per_part * 32) / 8 * 8;
   return share < 255 ? share : 255;
 }
-/// O, under a causal mask the products with a tile of keys and the same as 16-bit operands, and what fragments and
-/// addresses take at least: a tile is refused where that is over the limit. Where there is room the compiler takes
-/// more, within 20 of what is said here.
+/// Estimated registers per thread: O; with a causal mask the products with a key tile and the same as 16-bit operands;
+/// and a minimum for fragments and addresses. A tile is infeasible if that exceeds the limit. If registers are left,
+/// the compiler uses more; the estimate is within 20 of its count.
 constexpr int outputs_register_estimate(int br, int bc, int d, bool causal) {
   const int limit = outputs_register_limit(br);
   const int least = d / 2 + (causal ? step_keys(bc) * 3 / 4 : 0) + 40;
@@ -78,7 +77,7 @@ constexpr int outputs_register_estimate(int br, int bc, int d, bool causal) {
   const int taken = causal ? d * 4 / 5 + step_keys(bc) / 4 + 58 : d <= 32 ? 48 : d + 24;
   return taken < limit ? taken : limit;
 }
-/// Q, a state, and under a causal mask a K and a V tile.
+/// Bytes of Q, a state and, with a causal mask, a K and a V tile.
 constexpr long long outputs_shared_bytes(int br, int bc, int d, int element, bool causal) {
   return static_cast<long long>(element) * d * (br + state_rows(d) + (causal ? 2 * step_keys(bc) : 0));
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention, the sums over keys (arXiv 2006.16236, equations 10 and 11, a chunk of keys at a time): KV = sum of
-// phi(K_j)^T V_j and z = sum of phi(K_j). One block for each K/V head.
+// Linear attention, sums over keys (arXiv 2006.16236, equations 10 and 11, one chunk of keys at a time): KV = sum of
+// phi(K_j)^T V_j and z = sum of phi(K_j). One block per K/V head.
 //
 // Tile program of block (K/V head):
 //   for each chunk, in order: for each step of its keys: load K, load V; store the state of all keys so far
-// A chunk is Bc keys under a causal mask, whose query tiles need the sums up to where they begin; else all keys.
+// A chunk is Bc keys under a causal mask (query tiles need the sums up to their first key), else all keys.
 //
-// KV and z stay in accumulators. The next keys arrive in registers during the product with these.
+// KV and z stay in accumulators. The next keys are prefetched into registers during the product.
 #include "linattn/linattn_features.cuh"
 
 namespace attnscope::linattn {
 
 constexpr int block_threads = states_threads(d);
-constexpr int pieces = step * Tile::chunks / block_threads;  // of 16 bytes, of each of K and V, a thread
+constexpr int pieces = step * Tile::chunks / block_threads;  // 16-byte pieces of K (and of V) per thread
 
-/// Keys on their way.
+/// Keys prefetched into registers.
 struct Ahead {
   uint4 k[pieces];
   uint4 v[pieces];
@@ -35,12 +35,12 @@ struct Ahead {
   }
 };
 
-/// 16 rows of KV and of z: row g and row g + 8 (g = lane / 4).
+/// 16 rows of KV and z; a thread holds rows g and g + 8 (g = lane / 4).
 struct State {
   float kv[d / 8][4];
-  float z[4];  ///< the same in all columns
+  float z[4];  ///< equal in all columns
 
-  /// `k` and `v` are lane addresses of the tiles, `k` at the columns that are this warp's rows.
+  /// `k` and `v` are lane addresses of the tiles; `k` points to the columns that are this warp's rows.
   __device__ __forceinline__ void add(unsigned k, unsigned v) {
     const unsigned ones = pack(1.0f, 1.0f);
 #pragma unroll
@@ -58,7 +58,7 @@ struct State {
     }
   }
 
-  /// Rows `first` and on of the state, and their share of its last row, z.
+  /// Stores 16 rows of the state from row `first`, and the matching part of z, its last row.
   __device__ __forceinline__ void store(Element* state, int first, float scale) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -70,7 +70,7 @@ struct State {
       }
       store_row(state + (first + half * 8 + lane / 4) * d, pairs, d, true);
     }
-    // Four lanes write four of the 16 sums each: one sector.
+    // Four lanes write four of the 16 sums each, so that the store is one sector.
     float four[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
   const unsigned lane_v = Tile::lane_left(tile_v, thread % 32);
   const int chunk = causal ? bc : n_k;
   const int end = causal ? states * bc : n_k;
-  // Keys from `first` on that one step takes.
+  // Keys of the step that starts at key `first`.
   const auto keys_of_step = [&](int first) { return min(step, chunk - first % chunk); };
 
   State sums;
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
   for (int first = 0, next; first < end; first = next) {
     const int keys = keys_of_step(first);
     next = first + keys;
-    __syncthreads();  // no warp reads the tiles before these any more
+    __syncthreads();  // no warp reads the previous tiles anymore
     ahead.put(tile_k, tile_v, keys, thread);
     __syncthreads();
     if (next < end) {

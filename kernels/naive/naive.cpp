@@ -22,8 +22,8 @@
 namespace attnscope {
 namespace {
 
-// How the kernels use an SM. Fitted on an NVIDIA H200 by tests/gpu/fit_times.py, to the launches of those problems of
-// the recorded sample and of the maps of assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
+// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
 
 /// S = Q K^T, and dP: mma.sync, both tiles loaded before the product.
 constexpr KernelTiming qk_timing{
@@ -38,7 +38,7 @@ constexpr KernelTiming qk_timing{
     .use = {.wavefronts = {.fp32 = 0.508, .shared = 1.42}},
 };
 
-/// Rows held in registers, long ones read twice: streams.
+/// Softmax: rows held in registers, long rows read twice; streaming.
 constexpr KernelTiming softmax_timing{
     .block_latency = 1850,
     .step_latency = 421,
@@ -51,7 +51,7 @@ constexpr KernelTiming softmax_timing{
     .use = {.exponentials = 2.27, .wavefronts = {.l2 = 0.288}},
 };
 
-/// Of two matrices.
+/// dS: like softmax, with two input matrices.
 constexpr KernelTiming ds_timing{
     .block_latency = 1370,
     .step_latency = 300,
@@ -64,7 +64,7 @@ constexpr KernelTiming ds_timing{
     .use = {.wavefronts = {.l2 = 0.165}},
 };
 
-/// O = P V, and dQ: mma.sync through a ring of steps.
+/// O = P V, and dQ: mma.sync with a ring of pipeline steps.
 constexpr KernelTiming pv_timing{
     .block_latency = 1650,
     .step_latency = 413,
@@ -77,7 +77,7 @@ constexpr KernelTiming pv_timing{
     .use = {.wavefronts = {.fp32 = 0.438, .shared = 1.09}},
 };
 
-/// dV and dK: the same with the left matrix transposed.
+/// dV and dK: like pv, with the left matrix transposed.
 constexpr KernelTiming tn_timing{
     .block_latency = 1360,
     .step_latency = 259,
@@ -125,33 +125,32 @@ KernelNeeds tn_needs(const AttentionProblem& p, const TileShape& tile) {
           .shared_bytes = naive::tn_shared_bytes(tile.bc, d, bytes_per_element(p.dtype))};
 }
 
-/// What Z multiplies the entries by that it keeps.
+/// Scale of the entries that dropout keeps.
 float dropout_factor(const AttentionProblem& p) {
   return 256.0F / static_cast<float>(dropout_keep(p));
 }
 
-/// A launch of a product: its words, its matrices, their words on chip and their buffers. out = factor left right.
+/// Launch of a product out = factor left right: name, matrices, their on-chip labels and their buffers.
 struct ProductLaunch {
   const char* name;
   const Product& product;
   std::array<const char*, 3> on_chip;
   std::array<const char*, 3> buffers;
   float factor = 1;
-  bool left_drops = false;  ///< it is P, whose signs say what dropout drops
+  bool left_drops = false;  ///< the left matrix is P, whose sign bits mark dropped entries
 };
 
-/// Makes the launches of one problem and configuration.
 class Launches {
  public:
   Launches(const AttentionProblem& problem, const Config& config)
       : p_(problem),
         config_(config),
         tile_(config.tile),
-        // A mask spares the products nothing: S is whole.
+        // Masks do not reduce the products: S is computed whole.
         product_flops_(2.0 * static_cast<double>(problem.d) *
                        static_cast<double>(problem.instances() * problem.n_q * problem.n_k)) {}
 
-  /// The right matrix transposed; `out` has 16 bits.
+  /// Product with the right matrix transposed; `out` has 16 bits.
   [[nodiscard]] KernelLaunch qk(const ProductLaunch& of) const {
     const TileGrid grid = whole_grid(p_, tile_);
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
@@ -180,7 +179,7 @@ class Launches {
         naive::pv_program(p_, config_, of.product));
   }
 
-  /// The left matrix transposed.
+  /// Product with the left matrix transposed.
   [[nodiscard]] KernelLaunch tn(const ProductLaunch& of) const {
     constexpr std::int64_t stages = naive::tn_stages;
     return product(of, "tn", {"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
@@ -201,7 +200,7 @@ class Launches {
     return rows("softmax", "naive softmax", softmax, {"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, std::move(arguments));
   }
 
-  /// dS over dP.
+  /// Computes dS in place of dP.
   [[nodiscard]] KernelLaunch ds_rows() const {
     std::vector<Argument> arguments = kernel_arguments({"p", "s", "s"}, {p_.instances(), p_.n_q, stride_});
     append_row_warps(arguments, ds);
@@ -210,7 +209,7 @@ class Launches {
   }
 
  private:
-  /// Kernel `kernel` lives in naive/naive_<kernel>.cuh as attn_naive_<kernel>.
+  /// Kernel `kernel` is attn_naive_<kernel> in naive/naive_<kernel>.cuh.
   static KernelSource source(const std::string& kernel, std::vector<std::string> defines) {
     return {"naive/naive_" + kernel + ".cuh", "attn_naive_" + kernel, std::move(defines)};
   }
@@ -227,7 +226,7 @@ class Launches {
             std::move(program)};
   }
 
-  /// `needs` is the name of what the kernel asks of a device.
+  /// `needs`: kernel name for messages about its resource needs.
   [[nodiscard]] KernelLaunch rows(const std::string& name, std::string_view needs, const RowWork& work,
                                   std::initializer_list<std::string_view> macros,
                                   std::vector<Argument> arguments) const {
@@ -251,7 +250,7 @@ class Launches {
   [[nodiscard]] double elements(std::int64_t rows, std::int64_t columns) const {
     return static_cast<double>(rows) * static_cast<double>(columns) * element_;
   }
-  /// Bytes of Q (dO, O), of K (V) and of S (P, dP, dS), all heads.
+  /// Bytes of Q (dO, O), K (V) and S (P, dP, dS), all heads.
   [[nodiscard]] double q_bytes() const { return elements(p_.instances() * p_.n_q, p_.d); }
   [[nodiscard]] double kv_bytes() const { return elements(p_.kv_instances() * p_.n_k, p_.d); }
   [[nodiscard]] double s_bytes() const { return elements(p_.instances() * p_.n_q, naive::row_stride(p_.n_k)); }
@@ -268,7 +267,7 @@ class Launches {
             .distinct_bytes = q_bytes() + kv_bytes() + s_bytes()};
   }
 
-  /// One that does not fit on chip is read twice.
+  /// Rows that do not fit on chip are read twice.
   [[nodiscard]] KernelWork rows_work(const RowWork& work) const {
     const auto blocks = static_cast<double>(row_blocks(p_, work));
     const bool long_row = naive::long_rows(p_.n_k, work.pieces);
@@ -321,7 +320,7 @@ class Launches {
   double product_flops_;
 };
 
-/// In stream order.
+/// Launches in stream order.
 std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& config) {
   const Launches make(p, config);
   const float scale = score_scale(p);
@@ -332,8 +331,8 @@ std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& conf
   all.push_back(make.pv({"pv", naive::values_product, {"P", "V", "O"}, {"p", "v", "o"}, kept, true}));
   if (p.pass == Pass::fwd) return all;
   for (KernelLaunch& forward : all) forward.setup = p.pass == Pass::bwd;
-  // Two N x N matrices are what standard attention needs at any time: nothing reads S once P is there, dS replaces dP
-  // row by row, and so both live where S was.
+  // Standard attention needs two N x N matrices at any time: S is not read after P is computed, and dS replaces dP row
+  // by row, so dP and dS reuse the buffer of S.
   all.push_back(make.tn({"dv", naive::dv_product, {"P", "dO", "dV"}, {"p", "dout", "dv"}, kept, true}));
   all.push_back(make.qk({"dp", naive::dp_product, {"dO", "V", "dP"}, {"dout", "v", "s"}}));
   all.push_back(make.ds_rows());
@@ -342,8 +341,8 @@ std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& conf
   return all;
 }
 
-/// Standard attention: S = Q K^T, P = softmax(mask(S)) and O = P V as three kernels, S and P whole in global memory;
-/// backward dV, dP, dS, dQ and dK as five, P, dP and dS whole there.
+/// Standard attention: S = Q K^T, P = softmax(mask(S)) and O = P V as three kernels with S and P in global memory;
+/// backward dV, dP, dS, dQ and dK as five kernels with P, dP and dS in global memory.
 class NaiveAttention final : public Algorithm {
  public:
   NaiveAttention()
@@ -358,7 +357,7 @@ class NaiveAttention final : public Algorithm {
                    .knobs = {raster_knob()}}) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    // A decoding step has no rows to fill a larger tile with.
+    // A decoding step has too few rows for a larger tile.
     const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
     return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
@@ -382,7 +381,7 @@ class NaiveAttention final : public Algorithm {
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& /*config*/,
                                                const DeviceLimits& /*device*/) const override {
-    // The scores of all heads: one kernel writes them, the next reads them back.
+    // Scores of all heads: one kernel writes them, the next reads them back.
     return p.instances() * p.n_q * naive::row_stride(p.n_k) * bytes_per_element(p.dtype);
   }
 

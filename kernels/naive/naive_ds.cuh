@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, backward: dS = P o (Z o dP - rowsum(P o Z o dP)) by rows. A row of both is held in registers, so
-// that each matrix is read once. dS may be written over dP.
+// Standard attention, backward: dS = P o (Z o dP - rowsum(P o Z o dP)), row by row. Rows of both matrices are held in
+// registers, so each matrix is read once. dS may overwrite dP.
 //
-// Tile program of a block: for its rows: load the rows of P and dP, store the row of dS; whole strides all.
+// Tile program of a block, for each of its rows: load the row of P and dP, store the row of dS; whole strides each.
 #include "naive/naive_gradients.cuh"
 
 namespace attnscope::naive {
@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   const int rows_per_block = static_cast<int>(blockDim.x) / 32 / row_warps;
   const long long row = static_cast<long long>(blockIdx.x) * rows_per_block + threadIdx.x / 32 / row_warps;
   if (row >= static_cast<long long>(instances) * n_q) {
-    return;  // only warps that have a row by themselves come here
+    return;  // only whole warps that own a row by themselves exit here
   }
   const int row_threads = 32 * row_warps;
   const int thread = static_cast<int>(threadIdx.x) % row_threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, backward: dS for rows that no block can hold: it reads the rows of P and dP once for their sum of
-// products and once more for dS, which may be written over dP.
+// Standard attention, backward: dS for rows that do not fit in one block. Reads the rows of P and dP once for the sum
+// of products and once more for dS, which may overwrite dP.
 //
 // Tile program of block row: for t: load P and dP[row, step columns]; for t: load P and dP[row, step columns], store
 // dS[row, step columns].

@@ -6,8 +6,8 @@
 
 namespace attnscope::naive {
 
-/// Two entries of Z o dP, and the weights P that go with them; the sign bit of P means dropped, `kept` is the factor of
-/// what is not.
+/// Returns two entries of Z o dP and unpacks the matching weights P. P's sign bit marks dropped entries; `kept` is the
+/// scale of the others.
 __device__ __forceinline__ float2 kept_gradients(float2& weight, unsigned p, unsigned dp, float kept) {
 #if ATTN_DROPOUT
   weight = unpack(p & ~sign_bits);
@@ -21,7 +21,7 @@ __device__ __forceinline__ float2 kept_gradients(float2& weight, unsigned p, uns
 #endif
 }
 
-/// This thread's part of rowsum(P o Z o dP) in 8 columns.
+/// Partial rowsum(P o Z o dP) of this thread's 8 columns.
 __device__ __forceinline__ float weighted_sum(const uint4& p, const uint4& dp, float kept) {
   const unsigned ps[4] = {p.x, p.y, p.z, p.w};
   const unsigned dps[4] = {dp.x, dp.y, dp.z, dp.w};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two kernels that multiply by P or dS share.
+// Building blocks of the kernels that multiply by P or dS.
 #pragma once
 
 #include "device/attention.cuh"
@@ -10,7 +10,7 @@ namespace attnscope::naive {
 
 using namespace device;
 
-/// Sets the negative entries of a fragment of P, those that dropout drops, to zero.
+/// Sets the negative entries of a fragment of P to zero (dropped by dropout).
 __device__ __forceinline__ void drop_negative(unsigned (&fragment)[4]) {
 #pragma unroll
   for (unsigned& pair : fragment) {

@@ -11,8 +11,8 @@
 namespace attnscope::naive {
 namespace {
 
-/// Appends an access to rows [begin, end) of all instances' matrices of `n_q` rows, seen as one: one access for each
-/// instance that they straddle.
+/// Appends an access to rows [begin, end) of the concatenated matrices of all instances (n_q rows each), as one access
+/// per instance.
 void append_rows(std::vector<TileAccess>& out, TileAccess access, std::int64_t n_q, std::int64_t begin,
                  std::int64_t end) {
   for (std::int64_t row = begin; row < end;) {
@@ -24,7 +24,7 @@ void append_rows(std::vector<TileAccess>& out, TileAccess access, std::int64_t n
   }
 }
 
-/// What the programs of the three kernels of products have in common.
+/// Common base of the three product programs.
 class ProductProgram : public TileProgram {
  public:
   ProductProgram(const AttentionProblem& problem, const Config& config, const Product& product)
@@ -44,7 +44,7 @@ class ProductProgram : public TileProgram {
   std::int64_t stride_;
 };
 
-/// One block for each Br x Bc tile of S (or dP): loads the Q and the K tile (dO, V), stores the S tile with its padding
+/// One block per Br x Bc tile of S (or dP): loads the Q and the K tile (dO, V), stores the S tile with its padding
 /// columns.
 class QkProgram final : public ProductProgram {
  public:
@@ -81,8 +81,8 @@ class QkProgram final : public ProductProgram {
   }
 };
 
-/// A block takes a few rows: loads them whole, stores them whole. A row that does not fit on chip has a block of its
-/// own, which walks it twice, a step of columns at a time: loading, then loading again and storing.
+/// A block loads a few rows whole and stores them whole. A row that does not fit on chip has a separate block, which
+/// passes over it twice, a step of columns at a time: loading, then loading again and storing.
 class RowProgram final : public TileProgram {
  public:
   RowProgram(const AttentionProblem& problem, const RowWork& work)
@@ -118,7 +118,7 @@ class RowProgram final : public TileProgram {
   }
 
  private:
-  /// Of all instances' rows, those of the block; and the columns of a step.
+  /// Rows of the block, among those of all instances.
   [[nodiscard]] KeyRange rows(std::int64_t block) const {
     const std::int64_t begin = block * rows_per_block_;
     return {begin, std::min(begin + rows_per_block_, p_.instances() * p_.n_q)};
@@ -136,8 +136,8 @@ class RowProgram final : public TileProgram {
   std::int64_t stride_;
 };
 
-/// One block for each Br x d tile of O (or dQ): walks along P (dS) in steps of pv_step columns, loading as many rows of
-/// V (K) with each.
+/// One block per Br x d tile of O (or dQ): steps along P (dS) by pv_step columns and loads as many rows of V (K) with
+/// each.
 class PvProgram final : public ProductProgram {
  public:
   using ProductProgram::ProductProgram;
@@ -165,8 +165,8 @@ class PvProgram final : public ProductProgram {
   const std::int64_t loads_ = ceil_div(p_.n_k, pv_step);
 };
 
-/// One block for each Bc x d tile of dV (or dK): walks down P (dS) in steps of tn_step query rows, loading as many rows
-/// of dO (Q) with each; the rows of a K/V head's query heads follow one another.
+/// One block per Bc x d tile of dV (or dK): steps along P (dS) by tn_step query rows and loads as many rows of dO (Q)
+/// with each. The query heads of a K/V head are contiguous.
 class TnProgram final : public ProductProgram {
  public:
   using ProductProgram::ProductProgram;

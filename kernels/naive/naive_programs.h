@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile programs and closed forms of standard attention's kernels.
+// Tile programs and closed forms of the standard attention kernels.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace attnscope::naive {
 
-/// The grid of tiles over a whole score matrix: standard attention computes and stores what the mask hides, too.
+/// Tile grid over the whole score matrix: standard attention computes and stores masked scores, too.
 [[nodiscard]] TileGrid whole_grid(AttentionProblem, const TileShape&);
 
-/// The three matrices of a product: out = left right.
+/// Operands of a product: out = left right.
 struct Product {
   Tensor left;
   Tensor right;
@@ -33,8 +33,8 @@ inline constexpr Product dp_product{Tensor::dout, Tensor::v, Tensor::dp};
 inline constexpr Product dq_product{Tensor::ds, Tensor::k, Tensor::dq};
 inline constexpr Product dk_product{Tensor::ds, Tensor::q, Tensor::dk};
 
-/// Whole rows of n_q x n_k matrices, over all instances: what is read, what is written, on how many pieces of a row a
-/// thread works at most.
+/// Kernel on whole rows of n_q x n_k matrices over all instances: inputs, output, and the maximum 16-byte pieces of a
+/// row per thread.
 struct RowWork {
   std::span<const Tensor> in;
   Tensor out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, third kernel: O = P V, one br x d tile a block; also dQ = scale dS K, with dS as P and K as V.
-// Under dropout an entry of P whose sign bit is set counts as zero.
+// Standard attention, third kernel: O = P V, one br x d tile per block; also dQ = scale dS K, with dS as P and K as V.
+// With dropout, entries of P with the sign bit set count as zero.
 //
 // Tile program of block (i, head):
 //   for t = 0 .. ceil(stride / step) - 1: load P[rows of i, step columns], load V[step rows]; store O_i
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 
   const int steps = (stride + pv_step - 1) / pv_step;
   int loaded = 0;   // next step to load
-  int load_at = 0;  // its buffer
+  int load_at = 0;  // buffer of that step
   const auto load_step = [&] {
     if (loaded < steps) {
       const unsigned stage = base + load_at * stage_bytes;
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
       TileV::copy_rows<pv_step, block_threads>(stage + bytes_p, v + static_cast<long long>(column) * d, d, n_k - column,
                                                thread);
     }
-    commit_copies();  // empty at the end, so that the wait counts stay the same
+    commit_copies();  // an empty group at the end keeps the wait counts constant
     ++loaded;
     load_at = load_at + 1 == stages ? 0 : load_at + 1;
   };
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     wait_copies<stages - 2>();
-    __syncthreads();  // this step is there, and no warp reads the buffer that is loaded next
+    __syncthreads();  // this step has arrived, and no warp reads the buffer that is loaded next
     load_step();
     const unsigned stage = base + stage_index * stage_bytes;
     stage_index = stage_index + 1 == stages ? 0 : stage_index + 1;
@@ -114,10 +114,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
   }
 
   if constexpr (column_warps > 1) {
-    // Sums over the warps that share rows, through the stages' memory.
+    // Sums the partial results of warps that share rows, using the stages' shared memory.
     wait_copies<0>();
     __syncthreads();
-    constexpr int words = m_tiles * (d / 8) * 4;  // a thread's
+    constexpr int words = m_tiles * (d / 8) * 4;  // per thread
     float* const others = reinterpret_cast<float*>(shared) + thread % (32 * row_warps);
     constexpr int spacing = 32 * row_warps;
     if (warp_column > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, first kernel: S = scale Q K^T, one br x bc tile a block, stored in 16 bits; also dP = dO V^T,
+// Standard attention, first kernel: S = scale Q K^T, one br x bc tile per block, stored in 16 bits; also dP = dO V^T,
 // with dO as Q and V as K.
 //
 // Tile program of block (i, j, head): load Q_i, load K_j, store S_ij. The last column tile also stores the zeros
@@ -24,7 +24,8 @@ constexpr int chunk = qk_chunk_columns(br, bc);
 
 using Tile = SharedTile<d>;
 
-/// S of this warp's rows and `Width` keys; `s` is the tile's first element, `columns` what remains of the row.
+/// Computes and stores S of this warp's rows and `Width` keys. `s` points to the tile's first element; `columns`:
+/// remaining columns of the row.
 template <int Width>
 __device__ __forceinline__ void score_chunk(unsigned q, unsigned k, Element* s, int stride, int row, int rows,
                                             int columns, float scale) {

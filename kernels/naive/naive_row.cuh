@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that work on whole rows of S, P and dP share.
+// Building blocks of the kernels that process whole rows of S, P and dP.
 #pragma once
 
 #include "device/global.cuh"
@@ -9,7 +9,7 @@ namespace attnscope::naive {
 
 using namespace device;
 
-/// Of a pair of entries of P: set in those that dropout drops.
+/// Sign bits of a packed pair of P; they mark entries dropped by dropout.
 constexpr unsigned sign_bits = 0x80008000u;
 
 struct Maximum {
@@ -19,15 +19,15 @@ struct Sum {
   __device__ __forceinline__ float operator()(float a, float b) const { return a + b; }
 };
 
-/// Reduces over the `row_warps` warps that share a row; every thread of the block calls it. Each call needs 32 floats
-/// of `scratch` for itself.
+/// Reduces over the `row_warps` warps that share a row; called by every thread of the block. Each call needs separate
+/// `scratch` of 32 floats.
 template <class Combine>
 __device__ __forceinline__ float reduce_row(float value, int row_warps, float* scratch, Combine combine) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) {
     value = combine(value, __shfl_xor_sync(0xffffffffu, value, lanes));
   }
-  if (row_warps > 1) {  // then the whole block has one row
+  if (row_warps > 1) {  // then the whole block processes one row
     if (threadIdx.x % 32 == 0) {
       scratch[threadIdx.x / 32] = value;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, second kernel: P = softmax(mask(S)) by rows. A row is held in registers, so that S is read once
-// and P written once. Dropout sets the sign bits of the entries it drops: the backward pass needs P as well as Z o P.
+// Standard attention, second kernel: P = softmax(mask(S)), row by row. A row is held in registers, so S is read once
+// and P written once. Dropout sets the sign bits of dropped entries, since the backward pass needs both P and Z o P.
 //
-// Tile program of a block: for its rows: load the row of S, store the row of P; both whole strides, masked columns and
-// padding are zero in P.
+// Tile program of a block, for each of its rows: load the row of S, store the row of P; whole strides each. Masked
+// columns and padding are zero in P.
 #include "naive/naive_weights.cuh"
 
 namespace attnscope::naive {
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   const int rows_per_block = static_cast<int>(blockDim.x) / 32 / row_warps;
   const long long row = static_cast<long long>(blockIdx.x) * rows_per_block + threadIdx.x / 32 / row_warps;
   if (row >= static_cast<long long>(instances) * n_q) {
-    return;  // only warps that have a row by themselves come here
+    return;  // only whole warps that own a row by themselves exit here
   }
   const int row_threads = 32 * row_warps;
   const int thread = static_cast<int>(threadIdx.x) % row_threads;
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     }
   }
   maximum = reduce_row(maximum, row_warps, maxima, Maximum());
-  const float reference = maximum > minus_infinity ? maximum * log2_e : 0.0f;  // a row may see nothing
+  const float reference = maximum > minus_infinity ? maximum * log2_e : 0.0f;  // a row may see no key
 
   float sum = 0.0f;
 #pragma unroll

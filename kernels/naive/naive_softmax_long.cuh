@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, second kernel, for rows that no block can hold: it reads a row of S once for its maximum and sum
-// and once more for P.
+// Standard attention, second kernel, for rows that do not fit in one block. Reads a row of S once for its maximum and
+// sum and once more for P.
 //
 // Tile program of block row: for t: load S[row, step columns]; for t: load S[row, step columns], store P[row, step
 // columns].
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::threads, 1)
     }
   };
 
-  // Each thread's own maximum and, relative to it, sum.
+  // Per-thread maximum and the sum relative to it.
   float maximum = minus_infinity;
   float sum = 0.0f;
 #pragma unroll 1
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::threads, 1)
     }
   }
   const float row_maximum = reduce_row(maximum, threads / 32, maxima, Maximum());
-  const float reference = row_maximum > minus_infinity ? row_maximum * log2_e : 0.0f;  // a row may see nothing
+  const float reference = row_maximum > minus_infinity ? row_maximum * log2_e : 0.0f;  // a row may see no key
   sum = reduce_row(sum * exp2_fast(maximum * log2_e - reference), threads / 32, sums, Sum());
   const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
 

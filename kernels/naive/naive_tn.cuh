@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention, backward: dV = P^T dO, one bc x d tile a block; also dK = scale dS^T Q, with dS as P and Q as dO.
-// Under dropout an entry of P whose sign bit is set counts as zero.
+// Standard attention, backward: dV = P^T dO, one bc x d tile per block; also dK = scale dS^T Q, with dS as P and Q as
+// dO. With dropout, entries of P with the sign bit set count as zero.
 //
 // Tile program of block (j, K/V head):
 //   for t = 0 .. ceil(rows / step) - 1: load P[step rows, columns of j], load dO[step rows]; store dV_j
-// The rows are those of all query heads that share the K/V head: they lie one behind another, so that the sum over them
-// never leaves the chip. The columns of P end at its row stride.
+// The rows are those of all query heads that share the K/V head. They are contiguous, so the sum over them stays on
+// chip. The columns of P end at its row stride.
 #include "naive/naive_product.cuh"
 
 namespace attnscope::naive {
@@ -47,8 +47,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
   p += kv_instance * rows * stride + tile_column;
   dout += kv_instance * rows * d;
 
-  long long remaining = rows;  // to load
-  int load_at = 0;             // their buffer
+  long long remaining = rows;  // rows to load
+  int load_at = 0;             // buffer of the next load
   const auto load_step = [&] {
     if (remaining > 0) {
       const unsigned stage = base + load_at * stage_bytes;
@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
                                                 recomputed(thread));
       TileX::copy_rows<tn_step, block_threads>(stage + bytes_p, dout, d, inside, thread);
     }
-    commit_copies();  // empty at the end, so that the wait counts stay the same
+    commit_copies();  // an empty group at the end keeps the wait counts constant
     remaining -= tn_step;
     p += static_cast<long long>(tn_step) * stride;
     dout += tn_step * d;
@@ -81,11 +81,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     wait_copies<tn_stages - 2>();
-    __syncthreads();  // this step is there, and no warp reads the buffer that is loaded next
+    __syncthreads();  // this step has arrived, and no warp reads the buffer that is loaded next
     load_step();
     const unsigned stage = base + stage_index * stage_bytes;
     stage_index = stage_index + 1 == tn_stages ? 0 : stage_index + 1;
-    // Both operands are stored by query rows, the summed dimension: both are transposed on their way.
+    // Both operands are stored by query rows (the summed dimension), so both are loaded transposed.
     const unsigned lane_p = TileP::lane_right(stage, recomputed(lane));
     const unsigned lane_x = TileX::lane_left(stage + bytes_p, recomputed(lane));
 #pragma unroll

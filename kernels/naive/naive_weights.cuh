@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From scores to weights: the mask, dropout, and the entries of P themselves, 8 columns of a row at a time.
+// Scores to weights: mask, dropout and the entries of P, 8 columns of a row at a time.
 #pragma once
 
 #include "device/philox_shape.h"
@@ -14,16 +14,16 @@ constexpr unsigned minus_infinities = 0xff80ff80u;
 constexpr unsigned minus_infinities = 0xfc00fc00u;
 #endif
 
-/// The keys that one row sees: [first, last) less the blocks that the block mask leaves out.
+/// Keys that one row sees: [first, last) without the blocks that the block mask hides.
 struct RowMask {
   int first;
   int last;
   const unsigned char* blocks;
   int block_size;
 
-  /// Sets the hidden ones of the 8 scores from `column` on to minus infinity, so that they weigh nothing.
+  /// Sets hidden scores among the 8 from `column` to minus infinity.
   __device__ __forceinline__ void apply(uint4& piece, int column) const {
-    // Pieces are aligned and blocks are multiples of 16: a piece lies in one block.
+    // Pieces are aligned and blocks are multiples of 16, so a piece lies in one block.
     const bool counts = column < last && (!masked_blocks || blocks[column / block_size] != 0);
     if (counts && column + 8 <= last && (!bounded_left || column >= first)) {
       return;
@@ -51,15 +51,15 @@ __device__ __forceinline__ RowMask row_mask(int instance, int query, int n_q, in
   return mask;
 }
 
-/// The sign bits that mark the dropped ones among the 8 entries of P from `column` on. All lanes of the warp call it,
-/// each with the 8 columns behind its neighbour's: one lane of four makes the random bytes of a fourth of 32 columns,
-/// then they trade.
+/// Returns the sign bits that mark dropped entries among the 8 entries of P from `column`. Called by all lanes of the
+/// warp, each with the 8 columns after its neighbor's. One lane of four computes the random bytes of a quarter of 32
+/// columns; then the lanes exchange them.
 __device__ __forceinline__ void dropped_signs(unsigned (&signs)[4], unsigned seed, unsigned instance, unsigned query,
                                               unsigned column, unsigned keep) {
   const unsigned t = threadIdx.x % 4;
   const Philox4 bytes = dropout_bytes(seed, instance, query, column / 32 * 32 + 2 * t);
   const bool lower_half = query % 16 / 8 != 0;
-  // A byte's low four bits for columns 0 to 15, its high four for 16 to 31.
+  // The low four bits of a byte are for columns 0 to 15, the high four for 16 to 31.
   const unsigned most = (keep - 1) * 0x01010101u;
   const unsigned mine = (__vcmpgtu4(lower_half ? bytes.word[2] : bytes.word[0], most) & 0x0f0f0f0fu) |
                         (__vcmpgtu4(lower_half ? bytes.word[3] : bytes.word[1], most) & 0xf0f0f0f0u);
@@ -72,7 +72,7 @@ __device__ __forceinline__ void dropped_signs(unsigned (&signs)[4], unsigned see
   }
 }
 
-/// Stores the weights of 8 scores, exp(s - maximum) / sum; `reference` is the maximum in units of log 2.
+/// Stores the weights exp(s - maximum) / sum of 8 scores; `reference` is the maximum times log2(e).
 __device__ __forceinline__ void store_weights(Element* p, const uint4& s, float reference, float inverse,
                                               const unsigned (&signs)[4]) {
   const unsigned words[4] = {s.x, s.y, s.z, s.w};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over a sequence that the GPUs of one machine share, forward pass: each has its tokens of Q, K and V and
-// ends with those of O. Each computes with a single-GPU algorithm; a scheme says which launches and copies there are.
+// Context-parallel attention: the GPUs of one machine share a sequence, forward pass. Each GPU owns its tokens of Q, K,
+// V and O. Each runs a single-GPU algorithm; a scheme defines the launches and copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,29 +21,30 @@ std::unique_ptr<const Algorithm> make_fa3();
 namespace ringattn {
 namespace {
 
-/// How the GPUs share a sequence.
+/// Scheme by which the GPUs share a sequence.
 struct Scheme {
   std::string name;
   std::string title;
   std::string short_title;
   std::string source;
-  std::int64_t (*link_bytes)(const AttentionProblem&);  ///< of all GPUs together, closed
+  std::int64_t (*link_bytes)(const AttentionProblem&);  ///< bytes over links, all GPUs, closed form
   bool copies_while_computing;
   std::vector<StatedPreset> presets;
-  /// Why the GPUs cannot share the problem so.
+  /// Reason why the GPUs cannot share the problem with this scheme, if any.
   std::optional<Refusal> (*refusal)(const AttentionProblem&, std::string_view name);
-  /// The problems that its launches of attention solve, each once.
+  /// Distinct problems of the scheme's attention launches.
   std::vector<AttentionProblem> (*parts)(const AttentionProblem&);
   void (*add)(PlanMaker&, const AttentionProblem&);
 };
 
-/// The schedule of a scheme over the algorithm that each GPU runs: one whose kernel takes Q, K and V by tensor maps.
+/// Algorithm that runs a scheme with an inner algorithm on each GPU, whose kernel takes Q, K and V as tensor maps.
 class SharedSequence final : public Algorithm {
  public:
   SharedSequence(const Scheme& scheme, std::unique_ptr<const Algorithm> inner)
       : Algorithm(facts_of(scheme, inner->facts())), scheme_(scheme), inner_(std::move(inner)) {}
 
-  /// The whole problem's, whatever the number of GPUs: times of several are then laid beside one of the same tile.
+  /// Configuration of the whole problem for any number of GPUs, so that multi-GPU times compare with single-GPU times
+  /// of the same tile.
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     return auto_config(*inner_, on_one_gpu(p), device);
   }
@@ -54,7 +55,7 @@ class SharedSequence final : public Algorithm {
     if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
     if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
     if (p.n_q != p.n_k)
-      return shape_refusal(make_reason("refusal.as_many_queries", "{} shares one sequence: n_q {} and n_k {} differ.",
+      return shape_refusal(make_reason("refusal.as_many_queries", "{} requires n_q = n_k, but n_q is {} and n_k is {}.",
                                        name(), p.n_q, p.n_k));
     if (auto refused = refuse_pieces(p, p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus)) return refused;
     if (auto refused = scheme_.refusal(p, name())) return refused;
@@ -78,11 +79,11 @@ class SharedSequence final : public Algorithm {
     return maker.take();
   }
 
-  /// `pieces` of equal length.
+  /// Rejects N that cannot be divided into `pieces` equal parts.
   static std::optional<Refusal> refuse_pieces(const AttentionProblem& p, std::int64_t pieces) {
     if (p.n_k % pieces == 0) return std::nullopt;
-    return shape_refusal(make_reason("refusal.unequal_pieces",
-                                     "N {} is no multiple of the {} pieces that the GPUs share.", p.n_k, pieces));
+    return shape_refusal(
+        make_reason("refusal.unequal_pieces", "N {} cannot be divided into {} equal chunks.", p.n_k, pieces));
   }
 
  private:
@@ -111,14 +112,14 @@ bool causal(const AttentionProblem& p) {
   return p.mask.right == 0;
 }
 
-/// What a GPU computes in one launch of attention.
+/// One attention launch of a GPU.
 struct Part {
-  std::string name;  ///< empty: nothing
+  std::string name;  ///< empty if there is nothing to compute
   AttentionProblem problem;
-  std::int64_t first_row = 0;  ///< of its queries
+  std::int64_t first_row = 0;  ///< offset of its queries
 };
 
-/// So many of the problem's queries with so many keys; bottom-right aligned where the mask is causal.
+/// Attention of n_q of the problem's queries with n_k keys; causal masks are aligned at the bottom right.
 Part part_of(std::string name, const AttentionProblem& p, std::int64_t n_q, std::int64_t n_k, const Mask& mask,
              std::int64_t first_row = 0) {
   Part part{std::move(name), on_one_gpu(p), first_row};
@@ -131,14 +132,14 @@ Part part_of(std::string name, const AttentionProblem& p, std::int64_t n_q, std:
 std::optional<Refusal> refuse_order(const AttentionProblem& p, std::string_view algorithm, GpuOrder most) {
   if (p.gpu_order <= most) return std::nullopt;
   return shape_refusal(
-      make_reason("refusal.token_order", "{} is not made for {} tokens.", algorithm, to_string(p.gpu_order)));
+      make_reason("refusal.token_order", "{} does not support {} token order.", algorithm, to_string(p.gpu_order)));
 }
 
 std::int64_t element_bytes(const AttentionProblem& p) {
   return bytes_per_element(p.dtype);
 }
 
-/// Calls each(gpu, to) for all pairs; a GPU's own last.
+/// Calls each(gpu, to) for all pairs; to == gpu last.
 template <class Each>
 void for_each_pair(const AttentionProblem& p, const Each& each) {
   for (int distance = 1; distance <= p.gpus; ++distance) {
@@ -146,14 +147,14 @@ void for_each_pair(const AttentionProblem& p, const Each& each) {
   }
 }
 
-// --- ring: K and V go round ---
+// --- ring: K and V are passed around the ring ---
 
-/// 2 (P - 1) N d h_kv elements for each batch entry.
+/// 2 (P - 1) N d h_kv elements per batch entry.
 std::int64_t ring_link_bytes(const AttentionProblem& p) {
   return std::int64_t{2} * (p.gpus - 1) * p.kv_instances() * p.n_k * p.d * element_bytes(p);
 }
 
-/// What a GPU computes with the keys of another one.
+/// Attention part of GPU `gpu` with the keys of GPU `of`.
 Part ring_part(const AttentionProblem& p, int gpu, int of) {
   const std::int64_t n = p.n_k / p.gpus;
   if (!causal(p)) return part_of("attention", p, n, n, Mask::none);
@@ -171,7 +172,7 @@ Part ring_part(const AttentionProblem& p, int gpu, int of) {
   return {};
 }
 
-/// The parts of a GPU that have all rows come first, as its steps do; then those that have later rows alone.
+/// Partial results of a GPU: parts with all rows first (in step order), then parts with the later rows only.
 Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
   Parts parts{.dtype = p.dtype, .d = p.d, .instances = p.instances(), .rows = p.n_k / p.gpus};
   for (int of = 0; of < p.gpus; ++of) {
@@ -183,7 +184,8 @@ Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
   return parts;
 }
 
-/// Steps of the ring: at step s a GPU has the keys of the one s before it, and passes them on meanwhile.
+/// Schedule of the ring: at step s a GPU has the keys of the GPU s places before it and forwards them while it
+/// computes.
 class RingPlan {
  public:
   RingPlan(PlanMaker& maker, const AttentionProblem& p)
@@ -225,7 +227,7 @@ class RingPlan {
   }
 
  private:
-  using Copies = std::vector<std::size_t>;  ///< of K, then of V
+  using Copies = std::vector<std::size_t>;  ///< operation indices: K, then V
 
   static std::string held(const char* name, int step) {
     return step == 0 ? name : fmt::format("{}.in{}", name, (step - 1) % 2);
@@ -244,7 +246,7 @@ class RingPlan {
         const Matrix next = maker_.matrix(held(name, step + 1), to, p_.kv_instances(), n_);
         std::vector<std::size_t> after;
         if (step > 0) after.push_back(arrived_[sender][i]);
-        if (step > 1) {  // there lies what the receiver computed with, and passed on, a step before
+        if (step > 1) {  // the target buffer was used and forwarded by the receiver one step before
           after.insert(after.end(), computed_[receiver].begin(), computed_[receiver].end());
           after.push_back(forwarded[receiver][i]);
         }
@@ -261,7 +263,7 @@ class RingPlan {
     Copies& done = computed_[static_cast<std::size_t>(gpu)];
     done.clear();
     if (part.name.empty()) return;
-    // What has all rows is computed with the keys of GPUs up to this one: the first steps.
+    // Parts with all rows use keys of GPUs up to this one, which come in the first steps.
     const std::string slot = fmt::format("part{}", step);
     done.push_back(maker_.attention({.gpu = gpu, .after = arrived_[static_cast<std::size_t>(gpu)]},
                                     {.name = part.name, .problem = part.problem, .q_rows = n_, .kv_rows = n_},
@@ -275,10 +277,10 @@ class RingPlan {
   PlanMaker& maker_;
   const AttentionProblem& p_;
   std::int64_t n_;
-  std::vector<Copies> arrived_;     ///< to each GPU, in the step before
-  std::vector<Copies> sent_;        ///< to each, in this one
-  std::vector<Copies> forwarding_;  ///< from each, in the latest
-  std::vector<Copies> computed_;    ///< the launch of each in the latest step
+  std::vector<Copies> arrived_;     ///< to each GPU in the previous step
+  std::vector<Copies> sent_;        ///< to each GPU in this step
+  std::vector<Copies> forwarding_;  ///< from each GPU in the latest step
+  std::vector<Copies> computed_;    ///< launch of each GPU in the latest step
 };
 
 std::optional<Refusal> refuse_ring(const AttentionProblem& p, std::string_view /*name*/) {
@@ -302,9 +304,9 @@ void add_ring(PlanMaker& maker, const AttentionProblem& p) {
   maker.gather_outputs({"o"}, {"lse"});
 }
 
-// --- all-gather: every GPU first gets all of K and V; as many elements cross links, and nothing hides it ---
+// --- all-gather: every GPU first receives all of K and V; same link bytes as ring, without overlap ---
 
-/// What a GPU computes once it has all keys: its queries, or a half of them, with those up to their own.
+/// Attention parts of a GPU after the all-gather: each stretch of its queries with the keys up to its last token.
 std::vector<Part> gathered_parts(const AttentionProblem& p, int gpu) {
   std::vector<Part> all;
   std::int64_t row = 0;
@@ -368,18 +370,17 @@ void add_all_gather(PlanMaker& maker, const AttentionProblem& p) {
   maker.gather_outputs(o, lse);
 }
 
-// --- all-to-all by heads: every GPU gets all tokens of its P-th of the heads, and gives O back ---
+// --- all-to-all by heads: every GPU receives all tokens of 1/P of the heads, and sends O back ---
 
-/// 2 (P - 1) / P N d (h_q + h_kv) elements for each batch entry.
+/// 2 (P - 1) / P N d (h_q + h_kv) elements per batch entry.
 std::int64_t ulysses_link_bytes(const AttentionProblem& p) {
   return 2 * (p.instances() + p.kv_instances()) * p.n_k / p.gpus * (p.gpus - 1) * p.d * element_bytes(p);
 }
 
 std::optional<Refusal> refuse_ulysses(const AttentionProblem& p, std::string_view name) {
   if (p.heads_kv % p.gpus != 0) {
-    return shape_refusal(make_reason("refusal.heads_of_gpus",
-                                     "{} gives each of {} GPUs as many K/V heads: there are {}.", name, p.gpus,
-                                     p.heads_kv));
+    return shape_refusal(make_reason("refusal.heads_of_gpus", "{} on {} GPUs cannot divide {} K/V heads equally.", name,
+                                     p.gpus, p.heads_kv));
   }
   return refuse_order(p, name, GpuOrder::contiguous);
 }
@@ -403,7 +404,8 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
   }
   maker.add_buffer("lse.all", part.instances() * p.n_k * fp32_bytes);
 
-  // Of each batch entry: heads of GPU `of` among a GPU's own tokens, and tokens of GPU `from` among a GPU's own heads.
+  // Per batch entry: the heads of GPU `of` in the tokens of GPU `from`, and the tokens of GPU `from` in the heads of
+  // GPU `of`.
   struct Ends {
     Matrix tokens;
     std::int64_t tokens_from = 0;
@@ -447,7 +449,7 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
     }
   });
   maker.gather_outputs({"o"}, {});
-  // LSE stays where its heads are: a backward pass needs it there.
+  // LSE stays with its heads, where a backward pass needs it.
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
     for (std::int64_t entry = 0; entry < p.batch; ++entry) {
       Matrix whole = maker.matrix("lse", 0, part.heads_q, p.n_k, fp32_bytes);
@@ -460,7 +462,7 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
   }
 }
 
-/// Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
+/// Shows from which N communication is hidden behind attention, and that causal work is balanced only in zigzag order.
 StatedPreset all_schemes() {
   const std::vector<std::string> others{"allgather", "ulysses"};
   return {

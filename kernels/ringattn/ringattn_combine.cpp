@@ -21,9 +21,9 @@ std::int64_t tiles_of(const Parts& parts) {
   return ceil_div(parts.rows, combine_rows);
 }
 
-/// Which rows of a tile a part has: beginning at `missing`.
+/// Rows of a tile that a part has; the part starts at row `missing`.
 struct Held {
-  std::int64_t first = 0;  ///< counted as the part does
+  std::int64_t first = 0;  ///< row index within the part
   std::int64_t rows = 0;
 };
 Held held(const Parts& parts, std::int64_t tile, std::int64_t missing) {
@@ -32,7 +32,7 @@ Held held(const Parts& parts, std::int64_t tile, std::int64_t missing) {
   return {begin - missing, std::max<std::int64_t>(0, end - begin)};
 }
 
-/// One request of a warp for the LSE of rows of an instance, of `of_instance` that follow one another.
+/// One warp request for LSE rows of a part; `before`: rows of earlier instances in the part.
 TileAccess lse_access(Tensor tensor, Access access, const Held& rows, std::int64_t part_instance, std::int64_t before) {
   TileAccess numbers{tensor, access, part_instance, rows.first, rows.rows, 0, 1, fp32_bytes};
   numbers.request_rows = combine_rows;
@@ -40,12 +40,12 @@ TileAccess lse_access(Tensor tensor, Access access, const Held& rows, std::int64
   return numbers;
 }
 
-/// Sectors that the requests for LSE of all tiles and instances move.
+/// Sectors moved by the LSE requests of all tiles and instances.
 std::int64_t lse_sectors(const Parts& parts, std::int64_t missing) {
   const std::int64_t tiles = tiles_of(parts);
   const std::int64_t of_instance = parts.rows - missing;
   std::int64_t sectors = 0;
-  // Every eighth instance begins at the same place of a sector.
+  // Sector alignment repeats every eight instances.
   for (std::int64_t instance = 0; instance < std::min(parts.instances, numbers_of_sector); ++instance) {
     const std::int64_t alike = ceil_div(parts.instances - instance, numbers_of_sector);
     const auto of_tile = [&](std::int64_t tile) {
@@ -54,7 +54,7 @@ std::int64_t lse_sectors(const Parts& parts, std::int64_t missing) {
       const std::int64_t place = (instance * of_instance + rows.first) % numbers_of_sector;
       return ceil_div(place + rows.rows, numbers_of_sector);
     };
-    // Between the tiles at both ends, all that a part has are alike.
+    // All tiles between the first and the last tile of a part have equal alignment.
     const std::int64_t begin = std::min(tiles, ceil_div(missing, combine_rows));
     const std::int64_t end = std::max(begin, tiles - 1);
     for (std::int64_t tile = std::max<std::int64_t>(0, begin - 1); tile < begin; ++tile)
@@ -125,12 +125,12 @@ class Program final : public TileProgram {
 }  // namespace
 
 std::int64_t Parts::part_step() const {
-  constexpr std::int64_t aligned = 64;  // numbers of fp32 in 256 bytes
+  constexpr std::int64_t aligned = 64;  // fp32 numbers in 256 bytes
   return round_up(instances * rows, aligned);
 }
 
-/// Its timing is that of split-KV's combine, which does the same: the constants were not fitted to this one, and held
-/// to its launches on an H200 they say 0.90 of the time in the median (assets/docs/measurements.md: Attention across
+/// Uses the timing constants of split-KV's combine, which does the same work. They were not fitted to this kernel; on
+/// an H200 its predicted time is 0.90 of the measured time in the median (assets/docs/measurements.md: Attention across
 /// GPUs).
 KernelLaunch combine_launch(const Parts& parts, std::string name) {
   AttentionProblem like;

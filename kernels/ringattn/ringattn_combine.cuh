@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins what a GPU found of its queries with each GPU's keys: O = sum over the parts of exp(LSE_p - LSE) O_p,
-// LSE = log sum exp LSE_p.
+// Combines a GPU's partial results, one per GPU whose keys it saw: O = sum over the parts of exp(LSE_p - LSE) O_p, LSE
+// = log sum exp LSE_p.
 //
 // Tile program of block (instance, 16 rows):
 //   load LSE, then O of every part that has the rows; store O and LSE
-// The first `whole` parts have all n rows of an instance, the `later` ones those from `first` on.
+// The first `whole` parts have all n rows of an instance, the `later` parts the rows from `first`.
 #include "device/element.cuh"
 #include "device/global.cuh"
 #include "ringattn/ringattn_combine_shape.h"
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::ringattn::combine_thread
                    pack(sums[2] * inverse, sums[3] * inverse), pack(sums[4] * inverse, sums[5] * inverse),
                    pack(sums[6] * inverse, sums[7] * inverse));
   }
-  // One request stores the block's LSE: its threads hand theirs over.
+  // One request stores the block's LSE, gathered from its threads.
   __syncthreads();
   if (column == 0) {
     part_lse[0][own] = sum > 0.0f ? maximum + __log2f(sum) * ln_2 : minus_infinity;

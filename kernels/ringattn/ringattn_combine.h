@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launch that joins a GPU's partial results, as theory sees it (kernels/ringattn/ringattn_combine.cuh).
+// Launch and model of the kernel that combines a GPU's partial results (kernels/ringattn/ringattn_combine.cuh).
 #pragma once
 
 #include "kernels/algorithm.h"
 
 namespace attnscope::ringattn {
 
-/// What lies in "o_parts" and "lse_parts": of each instance `rows` rows in each of the first `whole` parts, and those
-/// from `first` on in the `later` ones. A part begins where the one before would end if that had all rows, filled up to
-/// part_step() rows.
+/// Layout of "o_parts" and "lse_parts". The first `whole` parts have `rows` rows per instance, the `later` parts only
+/// the rows from `first`. Parts are part_step() rows apart.
 struct Parts {
   DType dtype = DType::fp16;
   std::int64_t d = 0;
@@ -19,12 +18,12 @@ struct Parts {
   std::int64_t first = 0;
 
   [[nodiscard]] int count() const { return whole + later; }
-  /// Rows of all instances between the beginnings of two parts.
+  /// Distance between two parts in rows: all instances' rows, rounded up to 256 bytes of fp32.
   [[nodiscard]] std::int64_t part_step() const;
   [[nodiscard]] bool operator==(const Parts&) const = default;
 };
 
-/// Named `name`; "o_parts", "lse_parts", "o" and "lse" are its buffers.
+/// Returns the launch `name` with the buffers "o_parts", "lse_parts", "o" and "lse".
 [[nodiscard]] KernelLaunch combine_launch(const Parts&, std::string name);
 
 }  // namespace attnscope::ringattn

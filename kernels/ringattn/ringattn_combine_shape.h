@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the kernel that joins a GPU's partial results: one place for the host and for the device code. No
-// includes, so that NVRTC can read it too.
+// Geometry of the combine kernel, shared by host and device code. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::ringattn {
 
-/// Query rows of a block; a thread has 8 columns of one.
+/// Query rows per block; a thread processes 8 columns of one row.
 constexpr int combine_rows = 16;
 constexpr int combine_columns = 8;
 constexpr int combine_threads(int d) {
   return combine_rows * d / combine_columns;
 }
-/// Partial results of a row, at most: one of each GPU.
+/// Maximum partial results per row: one per GPU.
 constexpr int most_parts = 64;
 constexpr int combine_registers = 40;
 

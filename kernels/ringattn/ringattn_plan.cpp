@@ -10,7 +10,7 @@
 namespace attnscope::ringattn {
 namespace {
 
-/// To buffers of GPU 0.
+/// Renames buffer arguments to the buffers of GPU 0.
 void rename(std::vector<Argument>& arguments, const PlanMaker::Names& names) {
   const auto put = [&](std::string& name) {
     if (const auto found = names.find(name); found != names.end()) name = on_gpu(found->second, 0);
@@ -48,7 +48,7 @@ Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows&
                 .row_bytes = rows.tokens * row,
                 .from_pitch = from.tokens * row,
                 .to_pitch = to.tokens * row};
-  if (rows.every > 1 || rows.to_every > 1) {  // single tokens, of heads that follow one another evenly
+  if (rows.every > 1 || rows.to_every > 1) {  // single tokens, of evenly spaced heads
     copy.rows = from.heads * rows.tokens;
     copy.row_bytes = row;
     copy.from_pitch = rows.every * row;
@@ -142,7 +142,7 @@ void PlanMaker::add_part(const std::string& name, const std::string& within, std
 }
 
 std::size_t PlanMaker::add(Operation operation) {
-  // Of a stream the last one has all before it done; those of its own it does not wait for.
+  // Keeps only the last dependency of each other stream; operations of the same stream run in order anyway.
   const auto& all = plan_.schedule.operations;
   const auto stream = [](const Operation& each) { return std::pair(each.gpu, each.is_transfer()); };
   std::map<std::pair<int, bool>, std::size_t> last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans over several GPUs are put together from.
+// Builder for multi-GPU attention plans.
 #pragma once
 
 #include <functional>
@@ -13,24 +13,24 @@
 
 namespace attnscope::ringattn {
 
-/// Tokens of the sequence that lie one after the other in a GPU's memory: token, token + every, ...
+/// Tokens that are contiguous in a GPU's memory: token, token + every, ...
 struct Stretch {
   std::int64_t token = 0;
   std::int64_t tokens = 0;
   std::int64_t every = 1;
 };
-/// What GPU `gpu` has, in the order in which it lies there.
+/// Tokens of GPU `gpu` in memory order.
 [[nodiscard]] std::vector<Stretch> tokens_of(const AttentionProblem&, int gpu);
 
-/// A matrix of [heads, tokens, row_bytes] on a GPU.
+/// Matrix [heads, tokens, row_bytes] in a GPU's buffer.
 struct Matrix {
   std::string buffer;
   std::int64_t heads = 0;
   std::int64_t tokens = 0;
   std::int64_t row_bytes = 0;
 };
-/// Rows of both that a copy takes over: of each head `tokens` from token `from` on, `every` apart in the source and
-/// `to_every` apart where they come to.
+/// Rows that a copy moves: `tokens` tokens per head from token `from` (source stride `every`) to token `to`
+/// (destination stride `to_every`).
 struct Rows {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -40,29 +40,30 @@ struct Rows {
 };
 [[nodiscard]] Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows& rows);
 
-/// Puts a plan together, operation by operation.
+/// Builds a plan operation by operation.
 class PlanMaker {
  public:
   PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config, const DeviceLimits& device);
 
-  /// "q", "k" and "v" on each GPU: its tokens of the whole ones on GPU 0, which are copied before anything is measured.
+  /// Adds the buffers "q", "k" and "v" on each GPU. Its tokens are copied from the full tensors on GPU 0 before the
+  /// measurement.
   void share_inputs();
-  /// The whole O and LSE are made of what lies in these buffers of each GPU: its stretch `i` in the i-th, or all in
-  /// one.
+  /// Gathers the full O and LSE from these buffers of each GPU: stretch `i` of its tokens from buffer i, or all from
+  /// one buffer.
   void gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse);
   void gather(int gpu, Transfer what);
 
-  /// A buffer on every GPU.
+  /// Adds a buffer on every GPU.
   void add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill = BufferFill::poison);
-  /// Another name, on every GPU, for what lies in one from byte `offset` on.
+  /// Adds a view of buffer `within` at byte `offset`, on every GPU.
   void add_part(const std::string& name, const std::string& within, std::int64_t offset);
 
-  /// Buffers without the GPU, by the names that a launch's arguments have.
+  /// Argument name to buffer name, without the GPU.
   using Names = std::map<std::string, std::string>;
-  /// A launch on a GPU: the one of that name, which `make` makes once, with its buffers in place of the first one's.
+  /// Adds a run of launch `name` on a GPU. `make` creates the launch once; later runs only rebind its buffers.
   std::size_t launch(Operation where, const std::string& name, const Names& names,
                      const std::function<KernelLaunch()>& make);
-  /// One of attention: heads of Q are `q_rows` rows apart, and those of K and V `kv_rows`.
+  /// Attention launch; heads of Q are `q_rows` rows apart, those of K and V `kv_rows`.
   struct Attention {
     std::string name;
     AttentionProblem problem;
@@ -72,7 +73,7 @@ class PlanMaker {
   std::size_t attention(Operation where, const Attention& what, Names names);
   std::size_t transfer(int gpu, Transfer what, std::vector<std::size_t> after);
 
-  /// `row_bytes` 0: rows of d elements.
+  /// `row_bytes` 0 means rows of d elements.
   [[nodiscard]] Matrix matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,
                               std::int64_t row_bytes = 0) const;
   [[nodiscard]] std::int64_t tokens() const { return problem_.n_k / problem_.gpus; }

@@ -28,9 +28,9 @@ bool of_8_bits(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 
-/// The number of splits for which a simple account of time is least: blocks come in waves over the SMs; each costs its
-/// start and end beside its keys; each split costs the combine some. In bytes of K and V that an SM could have read
-/// meanwhile, measured on an H200.
+/// Number of splits with the lowest estimated cost: blocks run in waves over the SMs; each block has a start-up cost in
+/// addition to its keys, and each split a cost in the combine. Costs are in bytes of K and V that an SM could read in
+/// that time (measured on an H200).
 std::int64_t best_splits(const AttentionProblem& p, std::int64_t sm_count) {
   constexpr std::int64_t block_overhead = 65'536;
   constexpr std::int64_t split_overhead = 512;
@@ -50,15 +50,15 @@ std::int64_t best_splits(const AttentionProblem& p, std::int64_t sm_count) {
   return best;
 }
 
-/// A plan knows no device: where the configuration does not say, it is made for 132 SMs.
+/// A plan is independent of the device: unless the configuration sets it, the count is chosen for 132 SMs.
 int splits_of(const AttentionProblem& p, const Config& config) {
   constexpr std::int64_t nominal_sms = 132;
   const int given = knob_of(config, knob::splits);
   return given != 0 ? given : static_cast<int>(best_splits(p, nominal_sms));
 }
 
-/// Steps of Bc keys that a block holds: what the configuration says, else what fits in `shared_limit`; of 8 bits no
-/// more than 512 keys, as more took 6 to 8% longer (d 128, 65,536 keys, an H200).
+/// Steps of Bc keys that a block holds: the configured number, else what fits in `shared_limit`. An 8-bit cache holds
+/// at most 512 keys, as more took 6 to 8% longer (d 128, 65,536 keys, H200).
 int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shared_limit) {
   constexpr int most_keys = 512;
   if (const int given = knob_of(config, knob::stages); given > 0) return given;
@@ -94,7 +94,7 @@ BufferSpec table_buffer(const AttentionProblem& p) {
   return contents_buffer("block_table", p.batch * ceil_div(p.n_k, p.page) * table_entry_bytes, make);
 }
 
-/// In the order of its addresses; where the groups' O, which comes over K, V and Q at the end, is longer, its rest.
+/// Parts in address order. The O exchange reuses K, V and Q at the end; only its excess is listed.
 std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShape& tile, int stages) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
@@ -117,7 +117,7 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShap
   return parts;
 }
 
-// --- a cache of 8 bits, made of K and V in 16: not measured, as it is written once and read at every step ---
+// --- 8-bit cache, quantized from 16-bit K and V; not measured, as it is written once and read in every step ---
 
 struct Matrix {
   const char* launch;
@@ -135,8 +135,8 @@ std::int64_t blocks_of_head(const AttentionProblem& p) {
   return ceil_div(p.n_k, splitkv::quantised_keys);
 }
 
-/// Block (keys, K/V head): step 0 loads all keys of the head, step 1 its own once more and stores them. The block table
-/// comes through the L1, whole.
+/// Block (keys, K/V head): step 0 loads all keys of the head, step 1 loads its own keys again and stores them. The
+/// block table passes through L1.
 class QuantiseProgram final : public TileProgram {
  public:
   QuantiseProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
@@ -183,7 +183,7 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix) {
   return model;
 }
 
-/// "k8", "v8", laid out as K and V are, and "k_scales", "v_scales", [K/V heads] fp32.
+/// Appends the buffers "k8", "v8" (layout of K and V) and "k_scales", "v_scales" ([K/V heads] fp32).
 void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
   const std::int64_t keys = p.page > 0 ? round_up(p.n_k, p.page) : p.n_k;
   for (const Matrix& matrix : matrices) {
@@ -192,7 +192,7 @@ void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& 
   }
 }
 
-/// "quantise K" and "quantise V".
+/// Launches "quantise K" and "quantise V".
 std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
   std::vector<KernelLaunch> all;
   all.reserve(matrices.size());
@@ -209,11 +209,11 @@ std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
 
 // --- the two launches ---
 
-/// What theory says of them.
+/// Models of both launches.
 std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();
-  combine.shared_bytes = 0;  // static: no part of what the launch asks for
+  combine.shared_bytes = 0;  // static shared memory, not part of the launch request
   std::vector<KernelModel> all;
   all.push_back(kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
                              splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
@@ -237,16 +237,17 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   return all;
 }
 
-/// Numbers of 8 bits come with compute capability 8.9, 32 columns at a time. Each block that makes the cache reads
-/// the whole head: of many keys that takes longer than a point may.
+/// 8-bit caches need compute capability 8.9 and multiples of 32 columns. Each quantization block reads the whole head,
+/// so with many keys it would exceed a point's time limit.
 std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
   if (!of_8_bits(p)) return std::nullopt;
   if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
-    return Refusal{Refusal::Cause::shape, make_reason("refusal.kernel_head_dim",
-                                                      "splitkv fp8 has no d {}; it has 32, 64, 96, ..., 256.", p.d)};
+    return Refusal{Refusal::Cause::shape,
+                   make_reason("refusal.kernel_head_dim",
+                               "splitkv fp8 does not support d {} (use a multiple of 32 up to 256).", p.d)};
   }
   constexpr std::int64_t most_keys = std::int64_t{1} << 22;
-  if (auto refused = refuse_over("n_k", p.n_k, most_keys, "splitkv fp8 makes its cache anew for each point"))
+  if (auto refused = refuse_over("n_k", p.n_k, most_keys, "splitkv fp8 rebuilds its cache for each point"))
     return refused;
   if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
   return Refusal{
@@ -270,7 +271,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   std::vector<KernelModel> model = models(grid, tile, stages, device);
   KernelModel& of_partial = model.front();
   AttentionProblem multiplied = p;
-  if (fp8) multiplied.dtype = DType::fp16;  // e4m3 numbers are widened to it (splitkv_fp8.cuh)
+  if (fp8) multiplied.dtype = DType::fp16;  // e4m3 values are widened to fp16 (splitkv_fp8.cuh)
   std::vector<std::string> defines = kernel_defines(
       {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, multiplied, Config(tile));
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
@@ -295,8 +296,8 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   return plan;
 }
 
-/// Flash-Decoding: few queries against many keys. Each K/V head's keys are split among thread blocks, and a second
-/// kernel weighs the partial results by their LSE.
+/// Flash-Decoding: few queries against many keys. The keys of each K/V head are split among thread blocks; a second
+/// kernel combines the partial results by their LSE.
 class SplitKv final : public Algorithm {
  public:
   SplitKv()
@@ -313,13 +314,13 @@ class SplitKv final : public Algorithm {
                    .knobs = {splits_knob(), stages_knob()}}) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
+    // Three m16 tiles would leave two of eight warps unused: 48 rows are slower than a 64-row tile.
     const std::int64_t rows = packed_rows(p);
     Config config(TileShape{.br = rows <= 16   ? 16
                                   : rows <= 32 ? 32
                                                : 64},
                   {{knob::splits, best_splits(p, std::max(device.sm_count, 1))}});
-    // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
+    // The widest step of which three fit (two in flight, one in use); else two, else one.
     for (const int stages : {3, 2, 1}) {
       for (const int bc : {128, 64, 32, 16}) {
         config.tile.bc = bc;
@@ -339,19 +340,21 @@ class SplitKv final : public Algorithm {
     }
     if (auto refused = refuse_8_bits(p, device)) return refused;
     if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
-                                   "splitkv decodes, with all queries of a K/V head in one tile")) {
+                                   "splitkv packs all query rows of a K/V head into one tile")) {
       return refused;
     }
-    if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has no taller Q tile")) return refused;
+    if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has at most 64 query rows per tile"))
+      return refused;
     if (tile.br < packed_rows(p)) {
       return Refusal{
           Refusal::Cause::shape,
-          make_reason("refusal.too_few_rows", "Br {} is too small for the {} query rows that share a K/V head.",
+          make_reason("refusal.too_few_rows", "Br {} is less than the {} query rows per K/V head (increase Br).",
                       tile.br, packed_rows(p))};
     }
-    if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv has no wider step")) return refused;
+    if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv loads at most 512 keys per step"))
+      return refused;
     if (auto refused =
-            refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages, "splitkv has no longer ring")) {
+            refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages, "splitkv has at most 8 stages")) {
       return refused;
     }
     const int splits = splits_of(p, config);
@@ -363,7 +366,7 @@ class SplitKv final : public Algorithm {
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
                                                const DeviceLimits& /*device*/) const override {
-    return 0;  // K and V pass by once
+    return 0;  // K and V are streamed once
   }
 
   [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem& p, const Config& config,

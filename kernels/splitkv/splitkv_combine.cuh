@@ -2,10 +2,10 @@
 // Flash-Decoding, second kernel: O = sum over the splits of exp(LSE_s - LSE) O_s, LSE = log sum exp LSE_s.
 //
 // Tile program of block (K/V head, eight of its packed rows, 16 columns of d), S splits with keys:
-//   load partial LSE, load partial O of every one of the S splits; store O, and LSE with the first columns
-// Which splits have keys follows from the entry's length alone, so that nothing waits for the partial LSE. A row that
-// sees no key of a split has LSE -inf there and weighs zero; one that sees none at all gets O = 0, LSE = -inf. It
-// starts early, so that its launch and first instructions cost no time of their own.
+//   load partial LSE, load partial O of all S splits; store O, and LSE with the first columns
+// The splits with keys follow from the entry's length alone, without reading the partial LSE. A row that sees no key of
+// a split has LSE -inf there and weight zero; a row that sees no key at all gets O = 0, LSE = -inf. The kernel starts
+// early (programmatic dependent launch), which hides its launch latency.
 #include "device/early_start.cuh"
 #include "device/global.cuh"
 #include "splitkv/splitkv_shape.h"
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
 
   int length = n_k;
   if constexpr (lengths) {
-    __shared__ int shared_length;  // one warp reads it: every read past L1 is traffic
+    __shared__ int shared_length;  // read by one thread, since every read past L1 is traffic
     if (threadIdx.x == 0) {
       shared_length = __ldcg(key_lengths + kv / (heads_q / group));
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of e4m3 numbers with a scale for each K/V head: what a warp of the partial kernel does with it. K and V come
-// to shared memory as they are and become fp16, exactly, on the way to the tensor cores, where Q and P have 16 bits.
+// Warp-level arithmetic of the partial kernel on an e4m3 cache with one scale per K/V head. K and V are copied
+// unchanged to shared memory and converted exactly to fp16 on the way to the tensor cores; Q and P have 16 bits.
 //
-//   s = Q K^T, K's scale in the softmax's;  O += P V, V's scale at the end
+//   s = Q K^T, K's scale folded into the softmax scale;  O += P V, V's scale applied at the end
 //
-// Matrices are loaded as if two neighbouring columns were one 16-bit element. Then a thread has columns 4t .. 4t + 3 of
-// 16 of K, so Q's columns are laid in the order in which the products meet them; and of V it has two keys of columns 2g
-// and 2g + 1, so an n8 tile of O holds every other of 16 columns.
+// Matrices are loaded as if two adjacent columns were one 16-bit element. A thread then has columns 4t .. 4t + 3 of
+// every 16 columns of K, so the columns of Q are reordered to match. Of V it has two keys of columns 2g and 2g + 1, so
+// an n8 tile of O holds every other one of 16 columns.
 #pragma once
 
 #include "device/attention.cuh"
@@ -15,23 +15,23 @@ namespace attnscope::splitkv {
 
 using namespace device;
 
-/// Rows of a chunk: pairs of columns.
+/// Tile of a chunk of the cache; pairs of 8-bit columns are stored as 16-bit elements.
 template <int D>
 using CacheTile = SharedTile<D / 2>;
 
-/// Four e4m3 numbers as fp16: bytes 0 and 1, bytes 2 and 3.
+/// Converts four e4m3 values to fp16: bytes 0 and 1, bytes 2 and 3.
 __device__ __forceinline__ void widen(unsigned (&wide)[2], unsigned bytes) {
   asm("{.reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; cvt.rn.f16x2.e4m3x2 %1, high;}"
       : "=r"(wide[0]), "=r"(wide[1])
       : "r"(bytes));
 }
 
-/// Of two bf16 numbers, the nearest fp16 ones.
+/// Converts two bf16 values to the nearest fp16 values.
 __device__ __forceinline__ unsigned narrow(unsigned bf16s) {
   return pack_finite(__uint_as_float(bf16s << 16), __uint_as_float(bf16s & 0xffff0000u));
 }
 
-/// Q of `Rows` rows as fp16, the columns of each 16 reordered: 0 1 4 5 8 9 12 13, then the rest.
+/// Converts Q (`Rows` rows) to fp16 and reorders every 16 columns: 0 1 4 5 8 9 12 13, then the rest.
 template <int Rows, int D, int Threads>
 __device__ __forceinline__ void reorder_queries(unsigned char* q, int thread) {
   for (int at = thread; at < Rows * (D / 16); at += Threads) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ void reorder_queries(unsigned char* q, int thread) {
   }
 }
 
-/// s = Q K^T of 16 rows and `Width` keys; `k` is the lane address, as right operand, of the chunk's first key.
+/// s = Q K^T for 16 rows and `Width` keys. `k`: right-operand lane address of the chunk's first key.
 template <int Width, int D>
 __device__ __forceinline__ void scores_of_8_bits(float (&s)[Width / 8][4], unsigned q, unsigned k) {
 #pragma unroll
@@ -60,7 +60,7 @@ __device__ __forceinline__ void scores_of_8_bits(float (&s)[Width / 8][4], unsig
     load_matrices(a[1], SharedTile<D>::columns_on(q, 2 * step + 1));
 #pragma unroll
     for (int n = 0; n < Width / 16; ++n) {
-      unsigned bytes[4];  // keys 0 .. 7 of columns 0 .. 15 and 16 .. 31, keys 8 .. 15 of them
+      unsigned bytes[4];  // keys 0 .. 7 of columns 0 .. 15 and 16 .. 31, then keys 8 .. 15
       load_matrices(bytes, CacheTile<D>::columns_on(k, step) + n * 16 * CacheTile<D>::row_bytes);
 #pragma unroll
       for (int part = 0; part < 4; ++part) {
@@ -72,8 +72,8 @@ __device__ __forceinline__ void scores_of_8_bits(float (&s)[Width / 8][4], unsig
   }
 }
 
-/// o += P V; `v` is the lane address, as left operand, of the chunk's first key. o[2 m] and o[2 m + 1] hold the even
-/// and the odd columns of 16 m and on.
+/// o += P V. `v`: left-operand lane address of the chunk's first key. o[2 m] and o[2 m + 1] hold the even and odd
+/// columns from column 16 m.
 template <int Width, int D>
 __device__ __forceinline__ void accumulate_8_bits(float (&o)[D / 8][4], const unsigned (&p)[Width / 8][2], unsigned v) {
 #pragma unroll

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flash-Decoding (T. Dao et al., 2023), first kernel: attention of a few queries over one split of the keys. A block
-// takes one split of one K/V head. Its query heads times n_q, which lie one after another in memory, are the rows of
-// one Q tile, so that K and V are read once for all of them.
+// processes one split of one K/V head. The head's query heads times n_q, which are contiguous in memory, are the rows
+// of one Q tile, so that K and V are read once for all of them.
 //
 // Tile program of block (split, K/V head), with keys [first, last) of the entry's n_k or key length:
 //   load Q; for j = 0 .. ceil((last - first) / Bc) - 1: load K_j, load V_j; store partial O (fp32), store partial LSE
-// A split without keys only stores its partial LSE, -inf. Paged, it loads the split's entries of the block table first,
-// table_window of them at a time. Of a cache of 8 bits (ATTN_FP8) it loads its head's two scales beside Q.
+// A split without keys stores only its partial LSE, -inf. With a paged cache, a block first loads the split's entries
+// of the block table, table_window at a time. With an 8-bit cache (ATTN_FP8) it also loads its head's two scales.
 #include "device/attention.cuh"
 #include "device/e4m3.cuh"
 #include "device/early_start.cuh"
@@ -34,18 +34,19 @@ constexpr int chunk = chunk_keys(br, bc, d);
 constexpr int ring = ring_chunks(br, bc, d, ATTN_STAGES);
 constexpr int pitch = exchange_pitch(d);
 
-using Tile = SharedTile<fp8 ? d / 2 : d>;  // of K and V
+using Tile = SharedTile<fp8 ? d / 2 : d>;  // for K and V
 using QTile = SharedTile<d>;
-constexpr unsigned half_slot = chunk * Tile::row_bytes;  // K of a chunk; V follows
+constexpr unsigned half_slot = chunk * Tile::row_bytes;  // K of a chunk, followed by V
 
-/// Copies `Rows` keys from row `row` of K or V on, `inside` of which exist.
+/// Copies `Rows` keys of K or V from row `row`, of which `inside` exist.
 template <int Rows>
 __device__ __forceinline__ void copy_keys(unsigned tile, const void* from, long long row, int inside, int thread) {
   constexpr int stride = d * operand_bytes / 2;
   Tile::copy_rows<Rows, group_threads>(tile, static_cast<const Element*>(from) + row * stride, stride, inside, thread);
 }
 
-/// The warps of a group meet: one warp by itself, else all warps of the block, whose groups then keep in step.
+/// Synchronizes the warps of a group: a warp-level barrier for one warp, else a block barrier, which keeps all groups
+/// in step.
 __device__ __forceinline__ void group_sync() {
   if constexpr (m_tiles == 1) {
     __syncwarp();
@@ -72,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   float* const scales =
       reinterpret_cast<float*>(table + (paged ? table_window : 0) + (lengths ? key_length_bytes / 4 : 0));
 
-  let_next_launch_start();  // the combine takes what room there is beside this
+  let_next_launch_start();  // lets the combine kernel occupy free resources early
 
   const int kv = static_cast<int>(blockIdx.x / static_cast<unsigned>(splits));
   const int split = static_cast<int>(blockIdx.x) - kv * splits;
@@ -83,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
 
   int length = n_k;
   if constexpr (lengths) {
-    // One thread reads it: every read past L1 is traffic.
+    // Read by one thread, since every read past L1 is traffic.
     int* const shared_length = table + (paged ? table_window : 0);
     if (thread == 0) {
       *shared_length = __ldcg(key_lengths + entry);
@@ -100,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     return;
   }
 
-  float k_scale = 0.0f;  // on their way while copies start
+  float k_scale = 0.0f;  // loads in flight while copies start
   float v_scale = 0.0f;
   if (fp8 && thread == 0) {
     k_scale = load_float(k_scales + kv);
@@ -125,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
 
   float o[1][d / 8][4];
   RowStatistics<1> statistics;
-  int limit[2];  // keys that the thread's two rows see are those before it
+  int limit[2];  // the thread's two rows see the keys before it
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     statistics.maximum[0][half] = minus_infinity;
@@ -137,11 +138,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   for (int n = 0; n < d / 8; ++n) {
     o[0][n][0] = o[0][n][1] = o[0][n][2] = o[0][n][3] = 0.0f;
   }
-  // Keys before it are seen by every row.
+  // Every row sees the keys before it.
   const int unmasked = causal ? min(keys.last, length - n_q + 1) : keys.last;
   float scale_log2 = scale * log2_e;
 
-  // The online softmax over the chunk of keys from `key` on, of which those before `last` exist.
+  // Online softmax over the chunk of keys from `key`; keys before `last` exist.
   const auto attend = [&](int key, int last, unsigned slot) {
     float s[1][chunk / 8][4];
     unsigned p[1][chunk / 8][2];
@@ -176,8 +177,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   bool q_wanted = true;
   int first = keys.first;
   do {
-    // Without pages all of the split; else as far as one window of the block table reaches, cut where the table's
-    // address is a multiple of the window's size, so that no sector of it is read twice.
+    // Unpaged: the whole split. Paged: the keys that one window of the block table covers. Windows end where the
+    // table's address is a multiple of the window size, so that no sector is read twice.
     int last = keys.last;
     int table_first = 0;
     if constexpr (paged) {
@@ -188,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
         last = next_window << page_shift;
       }
       const int entries = ((last - 1) >> page_shift) - (first >> page_shift) + 1;
-      const int before = table_first % 8;  // back to the start of the sector, so that no two loads share one
-      __syncthreads();                     // the last window has been used up
+      const int before = table_first % 8;  // entries back to the start of the sector, so that no two loads share one
+      __syncthreads();                     // the previous window is no longer read
       for (int i = thread - before; i < entries; i += block_threads) {
         if (i >= 0) {
           table[i] = __ldcg(block_table + table_first + i);
@@ -239,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
         scales[1] = v_scale;
       }
       wait_copies<ring - 1>();
-      __syncthreads();  // every thread's part of Q is there
+      __syncthreads();  // Q has arrived
       if constexpr (fp8) {
         reorder_queries<br, d, block_threads>(shared + (shared_q - shared_ring), thread);
         scale_log2 *= scales[0];
@@ -266,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     first = last;
   } while (paged && first < keys.last);
 
-  // The groups' results are weighed against one another by their maxima.
+  // Rescales the groups' results to their common maximum.
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = my_group * br + m_tile * 16 + half * 8 + lane / 4;

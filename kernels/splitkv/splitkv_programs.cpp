@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t key_lengths_a_sector = 8;
 constexpr std::int64_t scales_a_sector = 8;
 
-/// Under key lengths a block loads its entry's first, past the L1: a sector.
+/// With key lengths, a block first loads its entry's length past L1: one sector.
 void append_key_length(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
   if (!grid.problem().mask.padded()) return;
   const std::int64_t row = kv / grid.problem().heads_kv / key_lengths_a_sector;
@@ -24,7 +24,7 @@ Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
   return {.l2_to_sm_bytes = grid.problem().mask.padded() ? blocks * sector_bytes : 0};
 }
 
-/// Of a cache of 8 bits a block with keys loads its head's scales of K and V: a sector each.
+/// With an 8-bit cache, a block with keys loads its head's scales of K and V: one sector each.
 void append_scales(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
   if (grid.problem().dtype != DType::fp8) return;
   for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
@@ -35,8 +35,8 @@ Traffic scale_traffic(const SplitGrid& grid) {
   return {.l2_to_sm_bytes = grid.problem().dtype == DType::fp8 ? grid.all_used() * sector_bytes : 0};
 }
 
-/// Block (split, K/V head): load Q, then K_j and V_j a step, store the partial results. Paged, the entries of the block
-/// table come first, a window at a time. A split without keys stores its partial LSE alone.
+/// Block (split, K/V head): loads Q, then K_j and V_j per step, stores the partial results. With a paged cache, it
+/// loads the block-table entries first, one window at a time. A split without keys stores only its partial LSE.
 class PartialProgram final : public TileProgram {
  public:
   PartialProgram(SplitGrid grid, const TileShape& tile) : grid_(std::move(grid)), bc_(tile.bc) {}
@@ -47,7 +47,7 @@ class PartialProgram final : public TileProgram {
     const auto [split, kv] = place(block);
     const KeyRange keys = grid_.keys(kv, split);
     if (keys.first == keys.last) return 1;
-    std::int64_t steps = 2;  // Q; the results
+    std::int64_t steps = 2;  // Q, and the results
     for (std::int64_t first = keys.first; first < keys.last;) {
       const std::int64_t last = segment_end(kv, first, keys.last);
       steps += table_steps() + ceil_div(last - first, bc_);
@@ -81,7 +81,7 @@ class PartialProgram final : public TileProgram {
     }
     const Segment at = segment(kv, keys, step);
     if (at.step < table_steps()) {
-      // The table as rows of one sector: what a load from it moves.
+      // The table as rows of one sector, the unit of a load.
       const KeyRange sectors = grid_.table_sectors(kv, at.keys);
       out.push_back({Tensor::block_table, Access::load, 0, sectors.first, sectors.last - sectors.first, 0, 1,
                      static_cast<int>(sector_bytes)});
@@ -94,12 +94,12 @@ class PartialProgram final : public TileProgram {
   }
 
  private:
-  /// The keys that one window of the block table reaches, or all of the split, and which step of theirs it is.
+  /// Keys covered by one window of the block table (or the whole split), and the step within them.
   struct Segment {
     KeyRange keys;
     std::int64_t step;
   };
-  /// Of a step between the first and the last.
+  /// Segment of a step between the first and the last.
   [[nodiscard]] Segment segment(std::int64_t kv, const KeyRange& keys, std::int64_t step) const {
     --step;
     std::int64_t first = keys.first;
@@ -111,7 +111,7 @@ class PartialProgram final : public TileProgram {
       first = last;
     }
   }
-  /// Of a step that loads keys.
+  /// Keys of a step that loads keys.
   [[nodiscard]] KeyRange keys_of(const Segment& at) const {
     const std::int64_t first = at.keys.first + (at.step - table_steps()) * bc_;
     return {first, std::min<std::int64_t>(first + bc_, at.keys.last)};
@@ -131,13 +131,13 @@ class PartialProgram final : public TileProgram {
   int bc_;
 };
 
-/// LSE, of which a block stores its rows at once: of heads of so many rows.
+/// LSE access pattern: a block stores its rows with one request; heads have `rows` rows.
 RowNumbers lse_of(std::int64_t rows) {
   return {.head_rows = rows, .tile_rows = combine_rows, .request_rows = combine_rows};
 }
 
-/// Block (K/V head, eight packed rows, 16 columns): load what the splits with keys say of them, several splits a step;
-/// store O, and LSE beside the first columns.
+/// Block (K/V head, eight packed rows, 16 columns): loads the partial results of the splits with keys, several splits
+/// per step; stores O, and LSE with the first columns.
 class CombineProgram final : public TileProgram {
  public:
   explicit CombineProgram(SplitGrid grid) : grid_(std::move(grid)), numbers_(lse_of(grid_.problem().n_q)) {}
@@ -173,7 +173,7 @@ class CombineProgram final : public TileProgram {
           {Tensor::o, Access::store, instance, row % p.n_q, count, column, combine_columns, output_bytes(p.dtype)});
       if (slice == 0) {
         out.push_back(numbers_.access(Tensor::lse, Access::store, instance, row % p.n_q, count));
-        // One request stores those of all its heads.
+        // One request stores the LSE of all its heads.
         TileAccess& lse = out.back();
         if (row > first && lse.place > 0) lse.place = static_cast<std::int8_t>(lse.place - combine_rows);
       }
@@ -210,7 +210,7 @@ std::shared_ptr<const TileProgram> combine_program(const SplitGrid& grid) {
   return std::make_shared<const CombineProgram>(grid);
 }
 
-/// K and V once, Q (and scales) once for every split that has keys; partial O of those, partial LSE of all.
+/// K and V once; Q (and scales) once per split with keys; partial O of these splits, partial LSE of all.
 std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
@@ -238,7 +238,7 @@ std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
           {Tensor::lse_part, {.sm_to_l2_bytes = grid.splits() * p.kv_instances() * grid.lse_rows() * fp32_bytes}}};
 }
 
-/// What the splits with keys wrote, once, partial LSE once for every 16 columns; O and LSE once.
+/// Partial results of the splits with keys once, partial LSE once per 16 columns; O and LSE once.
 std::vector<OperandTraffic> combine_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t slices = p.d / combine_columns;
@@ -259,7 +259,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   const std::int64_t entries = p.mask.padded() || paged ? p.batch : 1;
   KernelWork work;
   HeadTiles launch{.heads = p.kv_instances()};
-  double keys_worked_on = 0;  // in whole chunks
+  double keys_worked_on = 0;  // rounded up to whole chunks
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const std::int64_t kv = entry * p.heads_kv;
     const std::int64_t alike = p.batch / entries;
@@ -290,7 +290,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
   const std::int64_t fragments = tile.br / fragment;
   work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
-  // But for Q, some rows for each split; lengths and scales are the same few sectors again and again.
+  // Excludes Q rereads per split; lengths and scales are the same few sectors for all blocks.
   const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
   work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total() - 2 * scale_traffic(grid).total());
   return work;
@@ -301,7 +301,7 @@ KernelWork combine_work(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t blocks_of_entry = combine_blocks(grid) / p.batch;
   const std::int64_t entries = p.mask.padded() ? p.batch : 1;
-  HeadTiles launch{.heads = p.batch};  // of one entry, its heads' blocks are alike
+  HeadTiles launch{.heads = p.batch};  // the blocks of an entry's heads are equal
   KernelWork work;
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const auto steps = static_cast<double>(ceil_div(grid.used(entry), at_once) + 1);

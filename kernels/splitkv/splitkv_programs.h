@@ -18,10 +18,10 @@ namespace attnscope::splitkv {
 
 inline constexpr std::int64_t table_entry_bytes = 4;
 
-/// Query rows that one K/V head's block packs into its Q tile: all that share the head, contiguous in memory.
+/// Query rows packed into the Q tile of a K/V head's block: all rows that share the head, contiguous in memory.
 [[nodiscard]] std::int64_t packed_rows(const AttentionProblem&);
 
-/// One problem cut into splits: what both launches' programs and closed forms have in common.
+/// One problem divided into splits; shared by the programs and closed forms of both launches.
 class SplitGrid {
  public:
   SplitGrid(const AttentionProblem& problem, int splits)
@@ -34,10 +34,10 @@ class SplitGrid {
   [[nodiscard]] const AttentionProblem& problem() const { return p_; }
   [[nodiscard]] int splits() const { return splits_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  /// Rows of partial LSE, whole sectors.
+  /// Rows of partial LSE, padded to whole sectors.
   [[nodiscard]] std::int64_t lse_rows() const { return lse_rows_; }
 
-  /// The matrix of partial results of a split of a K/V head.
+  /// Index of the partial result of a split of a K/V head.
   [[nodiscard]] std::int64_t part(std::int64_t split, std::int64_t kv) const { return kv * splits_ + split; }
 
   [[nodiscard]] KeyRange keys(std::int64_t kv, std::int64_t split) const {
@@ -45,7 +45,7 @@ class SplitGrid {
         split_keys(static_cast<int>(key_length(p_, kv / p_.heads_kv)), static_cast<int>(split), splits_);
     return {first, std::max(first, last)};
   }
-  /// Splits of an entry's K/V heads that have keys: the first ones.
+  /// Number of leading splits with keys, for the K/V heads of a batch entry.
   [[nodiscard]] std::int64_t used(std::int64_t entry) const {
     return splits_with_keys(static_cast<int>(key_length(p_, entry)), splits_);
   }
@@ -57,13 +57,13 @@ class SplitGrid {
     return sum;
   }
 
-  /// The sectors of the block table, [batch, pages], that name the pages of `keys`. Pre: paged, keys not empty.
+  /// Sectors of the block table [batch, pages] with the pages of `keys`. Pre: paged, keys not empty.
   [[nodiscard]] KeyRange table_sectors(std::int64_t kv, const KeyRange& keys) const {
     const std::int64_t row = kv / p_.heads_kv * pages_;
     const std::int64_t each = sector_bytes / table_entry_bytes;
     return {(row + keys.first / p_.page) / each, (row + (keys.last - 1) / p_.page) / each + 1};
   }
-  /// The end of the keys from `first` on that one window of the block table reaches. Pre: paged.
+  /// End of the keys from `first` that one window of the block table covers. Pre: paged.
   [[nodiscard]] std::int64_t window_end(std::int64_t kv, std::int64_t first) const {
     const std::int64_t row = kv / p_.heads_kv * pages_;
     const std::int64_t next = round_up(row + first / p_.page + 1, table_window) - row;
@@ -78,10 +78,10 @@ class SplitGrid {
   std::int64_t pages_;
 };
 
-/// Blocks of the combine.
+/// Number of blocks of the combine launch.
 [[nodiscard]] std::int64_t combine_blocks(const SplitGrid&);
 
-/// Tile program of the launch "partial".
+/// Tile program of the "partial" launch.
 [[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const TileShape&);
 [[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of 8 bits out of K or V in 16: e4m3 numbers, laid out as they were given, with a scale for each K/V head.
-// A cache is written once and read at every step: this is no part of what is measured.
+// Quantizes K or V to an 8-bit cache: e4m3 values in the input's layout, with one scale per K/V head. Not part of the
+// measured time, since a cache is written once and read in every decoding step.
 //
-// Tile program of block (quantised_keys keys, K/V head): load all keys of the head; load its own once more and store
-// them, and with the first the scale.
+// Tile program of block (quantised_keys keys, K/V head): load all keys of the head; load the block's keys again and
+// store them; the first block also stores the scale.
 #include "device/e4m3.cuh"
 #include "device/global.cuh"
 #include "device/quantise_shape.h"
@@ -16,9 +16,9 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int row_chunks = d / 8;
 
-/// Where the keys of a K/V head lie.
+/// Location of a K/V head's keys.
 struct Head {
-  const int* pages;  ///< the entry's row of the block table
+  const int* pages;  ///< row of the batch entry in the block table
   int kv;
   int head;
   int heads_kv;
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::quantise_thread
   const Head head{block_table + static_cast<long long>(kv / heads_kv) * pages, kv, kv % heads_kv, heads_kv, n, page};
   const int thread = static_cast<int>(threadIdx.x);
 
-  unsigned most = 0;  // magnitude, as the bits of an fp32 number
+  unsigned most = 0;  // largest magnitude, as bits of an fp32 number
   for (int chunk = thread; chunk < n * row_chunks; chunk += quantise_threads) {
     const uint4 v = load_16_bytes(x + head.element(chunk));
     for (const unsigned word : {v.x, v.y, v.z, v.w}) {

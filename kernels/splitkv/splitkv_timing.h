@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the split-KV kernels use an SM (KernelTiming says what each number stands for). Fitted on an NVIDIA H200 by
-// tests/gpu/fit_times.py, to the launches of those problems of the recorded sample and of the maps of
-// assets/samples/maps.sh that half_of() calls fitted; the others judge them.
+// Timing constants of the split-KV kernels, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the
+// recorded sample and of the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches
+// validate them.
 #pragma once
 
 #include "kernels/model/kernel_work.h"
 
 namespace attnscope::splitkv {
 
-/// mma.sync for a few rows: K and V stream by.
+/// mma.sync for a few rows; streams K and V.
 inline constexpr KernelTiming partial_timing{
     .block_latency = 1470,
     .step_latency = 284,
@@ -21,7 +21,7 @@ inline constexpr KernelTiming partial_timing{
     .use = {.exponentials = 1.5, .wavefronts = {.l2 = 2.05}},
 };
 
-/// A few results a row; starts while the other kernel ends.
+/// A few results per row; starts while the partial kernel ends.
 inline constexpr KernelTiming combine_timing{
     .block_latency = 1500,
     .step_latency = 300,
