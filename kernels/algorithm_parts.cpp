@@ -21,8 +21,8 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // leaves the kernels room to round up in 32 bits
-constexpr int tile_step = 16;                             // rows and columns of the matrix instruction
+constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // headroom for rounding up in 32 bits
+constexpr int tile_step = 16;                             // rows and columns of a matrix instruction
 
 std::string capability(int major, int minor) {
   return fmt::format("{}.{}", major, minor);

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-/// Of heads that go together, those of one batch entry.
+/// Interleaved heads of one batch entry.
 struct HeadsOfEntry {
   std::size_t entry = 0;
   std::int64_t heads = 0;
@@ -30,7 +30,6 @@ bool alike(const HeadTiles& launch) {
   return true;
 }
 
-/// Sums over blocks.
 struct Sums {
   std::int64_t blocks = 0;
   double steps = 0;
@@ -50,13 +49,13 @@ struct Sums {
   }
 };
 
-/// A head's tiles in the order of their blocks, from some tile on.
+/// Iterates over a head's tiles in block order.
 class TilesLeft {
  public:
   TilesLeft(std::span<const BlockRun> runs, bool last_first) : runs_(runs), last_first_(last_first) {}
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  /// Of the run that is at hand, at most so many.
+  /// Takes up to `most` tiles of the current run.
   [[nodiscard]] BlockRun take(std::int64_t most) {
     BlockRun run = last_first_ ? runs_.back() : runs_.front();
     const std::int64_t tiles = std::min(most, run.blocks - taken_);
@@ -72,13 +71,13 @@ class TilesLeft {
  private:
   std::span<const BlockRun> runs_;
   bool last_first_;
-  std::int64_t taken_ = 0;  ///< of the run that is at hand
+  std::int64_t taken_ = 0;  ///< tiles of the current run
 };
 
-/// Tile by tile, of each tile those of all these heads; the first `skipped` tiles go into the sums instead.
+/// Blocks of these heads, tile by tile. The first `skipped` tiles are added to `before` instead.
 std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const HeadsOfEntry> heads, std::int64_t skipped,
                                    Sums& before) {
-  // How many tiles there are is the same in all entries, how they are told in runs is not.
+  // All entries have the same number of tiles, but their runs differ.
   std::vector<TilesLeft> left;
   left.reserve(heads.size());
   for (const HeadsOfEntry& each : heads) {
@@ -93,7 +92,7 @@ std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const Head
   runs.reserve(launch.tiles[heads.front().entry].size() * heads.size());
   while (!left.front().empty()) {
     for (std::size_t i = 0; i < heads.size(); ++i) {
-      // One entry alone takes a whole run of tiles at once.
+      // A single entry takes a whole run of tiles at once.
       BlockRun run = left[i].take(heads.size() == 1 ? std::numeric_limits<std::int64_t>::max() : 1);
       run.blocks *= heads[i].heads;
       append(runs, run);
@@ -102,7 +101,7 @@ std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const Head
   return runs;
 }
 
-/// Of the heads [first, end), by batch entry.
+/// Heads [first, end), grouped by batch entry.
 std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, std::int64_t of_entry) {
   std::vector<HeadsOfEntry> heads;
   for (std::int64_t at = first; at < end;) {
@@ -137,7 +136,7 @@ BlockOrder order_of(const HeadTiles& launch) {
   std::int64_t tiles = 0;
   for (const BlockRun& run : launch.tiles.front()) tiles += run.blocks;
 
-  // From the end on: what does not divide went first (head_block()).
+  // From the end: an incomplete group of heads comes first (head_block()).
   BlockOrder order;
   Sums before;
   std::vector<HeadsOfEntry> behind;

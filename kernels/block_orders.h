@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The orders in which the algorithms' launches hand out their blocks, closed: by tile and head, not block by block.
+// Order of the blocks of a launch in closed form: per tile and head instead of per block.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace attnscope {
 
-/// A launch, each of whose blocks owns one tile of one head.
+/// A launch in which each block owns one tile of one head.
 struct HeadTiles {
-  std::int64_t heads = 1;  ///< of all batch entries
+  std::int64_t heads = 1;  ///< over all batch entries
   Raster raster = Raster::q_fastest;
-  bool last_first = false;   ///< a head's last tile is its first block
-  std::int64_t in_turn = 1;  ///< heads that go together: head_block()
-  /// By batch entry, one where they are equal: a head's tiles, from its first on.
+  bool last_first = false;   ///< a head's last tile is processed first
+  std::int64_t in_turn = 1;  ///< interleaved heads, see head_block()
+  /// Tiles of a head in ascending order, per batch entry; a single list if all entries are equal.
   std::vector<std::vector<BlockRun>> tiles{};
 };
 
-/// Of a launch whose `tiles` are these runs by batch entry, each run's blocks by `block_of`: its blocks are as many as
-/// its tiles.
+/// Order of a launch whose `tiles` are these runs per batch entry, with one block per tile. `block_of` returns the cost
+/// of each block of a run.
 [[nodiscard]] BlockOrder order_of(HeadTiles, std::span<const std::vector<TileRun>> by_entry,
                                   const std::function<BlockRun(const TileRun&)>& block_of);
-/// Empty where all its blocks are alike. Closed: as long as what is told of it, and a pass over `tiles`.
+/// Returns an empty order if all blocks have equal cost. Runs in time linear in the result and in `tiles`.
 [[nodiscard]] BlockOrder order_of(const HeadTiles&);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs, stated once.
+// Knobs that several algorithms share.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-/// The order in which thread blocks are handed to the SMs. `q_fastest`: neighbouring blocks share a head's K and V,
-/// which then stay in L2; under a causal mask some heads go in turn (head_blocks_shape.h). `heads_fastest`:
-/// neighbouring blocks belong to different heads, whose K and V evict one another.
+/// Order in which thread blocks are assigned to SMs. `q_fastest`: consecutive blocks share a head's K and V, which stay
+/// in L2; under a causal mask a few heads are interleaved (head_blocks_shape.h). `heads_fastest`: consecutive blocks
+/// belong to different heads, whose K and V evict each other from L2.
 enum class Raster { q_fastest, heads_fastest };
 
 namespace knob {
@@ -20,26 +20,25 @@ inline constexpr std::string_view warps = "warps";
 inline constexpr std::string_view stages = "stages";
 inline constexpr std::string_view rotation = "rotation";
 inline constexpr std::string_view quantising = "quantising";
-inline constexpr std::string_view heads_fastest = "heads_fastest";  ///< a word of `raster`
-inline constexpr std::string_view hadamard = "hadamard";            ///< of `rotation`
-inline constexpr std::string_view measured = "measured";            ///< of `quantising`
+inline constexpr std::string_view heads_fastest = "heads_fastest";  ///< a value of `raster`
+inline constexpr std::string_view hadamard = "hadamard";            ///< a value of `rotation`
+inline constexpr std::string_view measured = "measured";            ///< a value of `quantising`
 }  // namespace knob
 
-/// Its words are Raster's.
 [[nodiscard]] const Knob& raster_knob();
-/// Parts that each head's keys are cut into.
+/// Number of KV splits per head.
 [[nodiscard]] const Knob& splits_knob();
-/// Warps that multiply.
+/// Number of warps that compute matrix products.
 [[nodiscard]] const Knob& warps_knob();
-/// Buffers of K and of V.
+/// Number of buffers for K and for V.
 [[nodiscard]] const Knob& stages_knob();
-/// Whether Q and K are rotated before they become operands of 8 bits.
+/// Rotation of Q and K before quantization to 8 bits.
 [[nodiscard]] const Knob& rotation_knob();
-/// Whether making operands of 8 bits is measured with what multiplies them.
+/// Whether the measurement includes the quantization of operands to 8 bits.
 [[nodiscard]] const Knob& quantising_knob();
 
 [[nodiscard]] Raster raster_of(const Config&);
-/// Of a knob that takes numbers; 0: the algorithm's choice.
+/// Value of a numeric knob; 0: the algorithm's choice.
 [[nodiscard]] int knob_of(const Config&, std::string_view name);
 
 }  // namespace attnscope

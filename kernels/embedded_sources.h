@@ -6,11 +6,10 @@
 
 namespace attnscope {
 
-/// The device code as it stood when the program was built; `path` is relative to kernels/, as #include lines write it
-/// ("device/mma.cuh").
+/// Device code, embedded at build time. `path` is relative to kernels/, as in #include lines ("device/mma.cuh").
 struct EmbeddedSource {
   std::string_view path;
-  std::string_view text;  ///< NUL-terminated beyond its end
+  std::string_view text;  ///< followed by a NUL byte
 };
 [[nodiscard]] std::span<const EmbeddedSource> embedded_sources();
 

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::string_view prefix = "ATTN_";
 
-/// What a macro says in a short description.
+/// Role of a macro in a short description.
 enum class Short {
   d,      ///< first
   tile,   ///< second, Br x Bc
-  dtype,  ///< whether it is bf16
+  dtype,  ///< bf16 or fp16
   mask,
-  flag,  ///< its word where it is set
+  flag,  ///< its name if set
 };
 
 struct Macro {
@@ -55,7 +55,7 @@ constexpr std::array macros{
           Short::flag},
 };
 
-/// Of a macro that is said behind d and the tile.
+/// Text of a macro other than d and the tile.
 std::string short_words(const Macro& macro, std::string_view value) {
   switch (macro.said) {
     case Short::dtype:
@@ -97,7 +97,7 @@ std::string_view macro_value(std::string_view define) {
 }
 
 bool is_of_the_tile(std::string_view macro) {
-  // Of a user's kernel these names say the same, by convention.
+  // Conventional names in user-defined kernels.
   if (macro == "BR" || macro == "BC" || macro == "BLOCK_M" || macro == "BLOCK_N") return true;
   const auto* found = std::ranges::find(macros, macro, &Macro::name);
   return found != macros.end() && found->said == Short::tile;

@@ -20,17 +20,17 @@ std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
   return ceil_div(p.n_q, tile.br);
 }
 
-/// LSE and D, of which a warp loads a row a thread.
+/// LSE and D: each thread of a warp loads one row.
 RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
 }
 
-/// D as dot stores it.
+/// D as stored by dot.
 RowNumbers delta_of(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = kernels.delta_request_rows};
 }
 
-/// What dot and convert have in common: a block owns Q tile i of one instance.
+/// Common part of dot and convert: a block owns Q tile i of one instance.
 class RowProgram : public TileProgram {
  public:
   RowProgram(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels)
@@ -49,7 +49,7 @@ class RowProgram : public TileProgram {
     const std::int64_t tiles = ceil_div(p_.n_q, br_);
     out.push_back(delta_.access(Tensor::delta, Access::store, block / tiles, block % tiles * br_, rows(block)));
   }
-  /// Of the block's tile, inside the matrix.
+  /// Rows of the block's tile inside the matrix.
   [[nodiscard]] std::int64_t rows(std::int64_t block) const {
     return std::min<std::int64_t>(br_, p_.n_q - block % ceil_div(p_.n_q, br_) * br_);
   }
@@ -60,7 +60,7 @@ class RowProgram : public TileProgram {
   RowNumbers delta_;
 };
 
-/// Step 0 loads O_i and dO_i, step 1 stores D_i and the cleared dq_acc_i.
+/// Step 0 loads O_i and dO_i; step 1 stores D_i and clears dq_acc_i.
 class DotProgram final : public RowProgram {
  public:
   using RowProgram::RowProgram;
@@ -77,7 +77,7 @@ class DotProgram final : public RowProgram {
   }
 };
 
-/// Step 0 loads dq_acc_i, step 1 stores dQ_i.
+/// Step 0 loads dq_acc_i; step 1 stores dQ_i.
 class ConvertProgram final : public RowProgram {
  public:
   using RowProgram::RowProgram;
@@ -92,24 +92,25 @@ class ConvertProgram final : public RowProgram {
   }
 };
 
-/// Whether the launch begins with the last keys: where their blocks wait for no other's turn.
+/// Returns true if the last keys are processed first: their blocks wait for no other block.
 bool hands_out_last_first(const AttentionProblem& p) {
   return p.deterministic && p.mask.right != Mask::unlimited;
 }
 
-/// K/V heads that go together: where earlier keys are seen by more rows, and no block waits for another's turn.
+/// Interleaved K/V heads. More than one only if earlier keys are seen by more rows and blocks do not wait for each
+/// other.
 std::int64_t in_turn(const AttentionProblem& p) {
   return !p.deterministic && later_rows_see_more(p) ? heads_in_turn(p.n_k) : 1;
 }
 
-/// Of a block whose K/V tile so many Q tiles of a head see.
+/// Steps of a block whose K/V tile is seen by `seen` Q tiles of a head.
 std::int64_t steps_of(const AttentionProblem& p, std::int64_t seen) {
   return seen == 0 ? 1 : 2 + seen * group_size(p);
 }
 
-/// A block owns K/V tile j of one K/V head. Step 0 loads K_j and V_j; then, for each query head of the group, a
-/// step for each Q tile that sees something of tile j; the last step stores dK_j and dV_j: zeros, and nothing was
-/// loaded, where no Q tile does.
+/// A block owns K/V tile j of one K/V head. Step 0 loads K_j and V_j. Then each query head of the group has one step
+/// per Q tile that sees part of tile j. The last step stores dK_j and dV_j. If no Q tile sees tile j, the only step
+/// stores zeros.
 class MainProgram final : public TileProgram {
  public:
   MainProgram(const AttentionProblem& p, const Config& config, const Kernels& kernels)
@@ -162,7 +163,7 @@ class MainProgram final : public TileProgram {
   }
 
  private:
-  /// That a step between the first and the last works on.
+  /// Q tile of a step between the first and the last.
   static std::int64_t q_tile(const TileGrid& grid, std::int64_t j, std::int64_t step) {
     return grid.nth_q_tile(j, (step - 1) % grid.q_tiles_seen(j));
   }
@@ -180,7 +181,7 @@ class MainProgram final : public TileProgram {
   BatchGrid grids_;
 };
 
-/// Of dq_acc, what dot clears and convert reads.
+/// Bytes of dq_acc that dot clears and convert reads.
 std::int64_t accumulator_bytes_of(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   return p.instances() * (kernels.whole_tiles ? round_up(p.n_q, tile.br) : p.n_q) * p.d * fp32_bytes;
 }
@@ -200,8 +201,8 @@ Operands convert_traffic(const AttentionProblem& p, const TileShape& tile, const
           {Tensor::dq, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
-/// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid, and dQ's
-/// additions, which go to L2 and do not come back; dK and dV once.
+/// K and V once if any query sees them; Q, dO and two statistics per visited tile; dQ reductions per visited tile,
+/// which are stores only; dK and dV once.
 Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::span<const std::vector<TileRun>> rows,
                       const TileCounts& counts, const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
@@ -221,7 +222,7 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
           {Tensor::dv, key_gradients}};
 }
 
-/// As MainProgram::place() has it.
+/// Block order of MainProgram::place().
 BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
                       std::int64_t rounds_of_tile) {
   return order_of(
@@ -257,7 +258,7 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
                             static_cast<double>(2 * p.kv_instances() * p.n_k) * d * output_bytes(p.dtype)};
 }
 
-/// Of dot and convert: each byte passes once.
+/// Work of dot and convert: each byte is moved once.
 KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, std::int64_t bytes) {
   return {.steps = static_cast<double>(2 * blocks),
           .rounds = static_cast<double>(blocks),
@@ -265,7 +266,7 @@ KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, std::int64_
           .distinct_bytes = static_cast<double>(bytes)};
 }
 
-/// Of dot and convert, which hold nothing but the rows that pass through.
+/// Resources of dot and convert, which use no shared memory.
 KernelNeeds row_needs(const Kernels& kernels) {
   return {.kernel = "rows", .threads = kernels.row_threads, .registers = kernels.row_registers};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward passes whose blocks keep a K/V tile with its dK and dV on chip, stream Q and dO past it and add to dQ in
-// global memory (FlashAttention-2, arXiv 2307.08691, Algorithm 2; FlashAttention-3 keeps it): tile programs and closed
-// forms of their three launches, whatever executes them.
+// Backward passes whose blocks keep a K/V tile with its dK and dV on chip, stream Q and dO, and accumulate dQ in global
+// memory (FlashAttention-2, arXiv 2307.08691, Algorithm 2; also FlashAttention-3). Tile programs and closed forms of
+// their three launches, for any kernel implementation.
 #pragma once
 
 #include <optional>
@@ -13,36 +13,36 @@
 
 namespace attnscope::key_stationary {
 
-/// What executes the pass. All choices have a dq_acc of whole Q tiles: in which order its elements lie there is theirs.
-/// Their parameters and tile programs differ by whole_tiles.
+/// Implementation of the pass. Every implementation has a dq_acc of whole Q tiles; the order of elements inside a tile
+/// is private to it. Parameters and tile programs differ only by whole_tiles.
 struct Kernels {
-  std::string_view file;            ///< the main kernel's
-  std::string_view entry;           ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
-  KernelNeeds needs;                ///< the main kernel's
-  std::vector<OnChipPart> on_chip;  ///< the main kernel's
-  std::string_view rows_file;       ///< dot and convert
+  std::string_view file;   ///< of the main kernel
+  std::string_view entry;  ///< of the main kernel; suffixes "_dot" and "_convert" give the entries of rows_file
+  KernelNeeds needs;       ///< of the main kernel
+  std::vector<OnChipPart> on_chip;  ///< of the main kernel
+  std::string_view rows_file;       ///< source of dot and convert
   int row_threads = 0;
   int row_registers = 0;
-  int chunk_columns = 16;          ///< keys of a step's pieces that wait for one another
-  std::int64_t operand_bytes = 0;  ///< that a step reads from shared memory
-  KernelTiming timing{};           ///< the main kernel's
+  int chunk_columns = 16;          ///< keys per chunk of a step; chunks depend on each other
+  std::int64_t operand_bytes = 0;  ///< read from shared memory per step
+  KernelTiming timing{};           ///< of the main kernel
   KernelTiming dot_timing{};
   KernelTiming convert_timing{};
-  int delta_request_rows = 8;  ///< of D, that one request of a warp of dot stores
-  /// The main kernel takes q and dout as tensor maps, by boxes of Br rows that cross whole; dq_acc is cleared, added to
-  /// and read in whole tiles. Both also at the ragged end.
+  int delta_request_rows = 8;  ///< rows of D per store request of a warp in dot
+  /// The main kernel loads q and dout through tensor maps, in whole boxes of Br rows. dq_acc is cleared, accumulated
+  /// and read in whole tiles. Both include the ragged end.
   bool whole_tiles = false;
 };
 
-/// The models of the launches "dot", "bwd" and "convert". Pre: the problem's pass is not fwd.
+/// Models of the launches "dot", "bwd" and "convert". Pre: the problem's pass is not fwd.
 [[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Config&, const Kernels&);
 
-/// What the pass has beside the buffers of its forward pass.
+/// Buffers that the pass needs besides those of its forward pass.
 [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, const TileShape&);
-/// Those launches.
+/// The launches of models().
 [[nodiscard]] std::vector<KernelLaunch> launches(const AttentionProblem&, const Config&, const Kernels&);
 
-/// Cause::shape when a launch needs more blocks than a grid has.
+/// Returns Cause::shape if a launch needs more blocks than a grid can have.
 [[nodiscard]] std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem&,
                                                   const TileShape&);
 

@@ -15,30 +15,29 @@
 namespace attnscope::query_stationary {
 namespace {
 
-/// Whether operands have scales beside them.
+/// Returns true if operands have scales.
 bool quantised(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 
-/// Heads that go together, the last Q tiles first, where those see more keys.
+/// Interleaved heads: more than one if later Q tiles see more keys.
 std::int64_t in_turn(const AttentionProblem& p) {
   return later_rows_see_more(p) ? heads_in_turn(p.n_k) : 1;
 }
 
-/// LSE, of which a warp stores half of its 16 rows at a time.
+/// LSE: a warp stores half of its 16 rows per request.
 RowNumbers lse_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 8};
 }
 
-/// Of a block whose Q tile sees so many K tiles.
+/// Steps of a block whose Q tile sees `seen` K tiles.
 std::int64_t steps_of(std::int64_t seen) {
   return seen == 0 ? 1 : seen + 2;
 }
 
-/// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
-/// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
-/// keys, launches hand out the last tiles first (head_block()). Blocks of a persistent grid are such tiles, taken from
-/// a counter.
+/// A block owns Q tile i of one instance: step 0 loads Q_i, the next steps load K_j and V_j of the visited tiles j, the
+/// last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. If later rows see more keys, the last
+/// tiles are scheduled first (head_block()). With a persistent grid, a block here is a tile taken from the counter.
 class Program final : public TileProgram {
  public:
   Program(const AttentionProblem& problem, const Config& config, const Execution& execution)
@@ -91,15 +90,15 @@ class Program final : public TileProgram {
   }
 
  private:
-  /// Records of them, of a sector each.
+  /// Scale records of one sector each.
   [[nodiscard]] TileAccess scales(Tensor tensor, std::int64_t instance, std::int64_t first, std::int64_t count) const {
     return {tensor, Access::load, instance, first, count, 0, 1, static_cast<int>(sector_bytes)};
   }
 
-  /// One of the two ways of an atomic operation on the counter, of a sector each.
+  /// One direction of an atomic operation on the counter: one sector.
   static TileAccess taken(Access way) { return {Tensor::taken, way, 0, 0, 1, 0, 1, static_cast<int>(sector_bytes)}; }
 
-  /// That a step between the first and the last works on.
+  /// K tile of a step between the first and the last.
   static std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) {
     return grid.nth_k_tile(at.tile, step - 1);
   }
@@ -121,7 +120,7 @@ class Program final : public TileProgram {
   std::int64_t q_tiles_ = 0;
 };
 
-/// Rows of Q that are loaded: of boxes, also what the last tile of a head lacks to a whole one, where it sees any key.
+/// Loaded rows of Q. With boxes, the last tile of a head is loaded whole if it sees any key.
 std::int64_t query_rows_loaded(const AttentionProblem& p, const Execution& execution,
                                std::span<const std::vector<TileRun>> rows, const TileCounts& counts) {
   if (execution.box_rows == 0) return counts.query_rows_touched;
@@ -130,8 +129,8 @@ std::int64_t query_rows_loaded(const AttentionProblem& p, const Execution& execu
   return counts.query_rows_touched + outside * seeing * (p.instances() / std::ssize(rows));
 }
 
-/// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them; where blocks take
-/// tiles from a counter, a sector of it each way for every tile.
+/// O and LSE once; Q once if it sees any key; K and V once per visiting Q tile; with a persistent grid, one sector of
+/// the counter per tile in each direction.
 std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileShape& tile,
                                             const Execution& execution, std::span<const std::vector<TileRun>> runs,
                                             const TileCounts& counts) {
@@ -157,7 +156,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   return all;
 }
 
-/// As Program::place() has it.
+/// Block order of Program::place().
 BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
                          std::int64_t rounds_of_tile) {
   return order_of(

@@ -11,8 +11,7 @@
 
 #include "kernels/oracle/references.h"
 
-/// The algorithms of this program, softmax attention in the order in which the papers came: kernels/NAME defines
-/// make_NAME().
+/// Built-in algorithms, softmax attention in order of publication: kernels/NAME defines make_NAME().
 #define ATTNSCOPE_ALGORITHMS(ADD) \
   ADD(naive)                      \
   ADD(fa1)                        \
@@ -59,7 +58,7 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
     Knob& known = knobs_[place->second];
     known.largest = std::max(known.largest, knob.largest);
     if (known.values.empty() || knob.values.empty()) {
-      known.values.clear();  // one takes a range
+      known.values.clear();  // one accepts a range
     } else {
       for (const std::int64_t value : knob.values) {
         if (std::ranges::find(known.values, value) == known.values.end()) known.values.push_back(value);
@@ -101,7 +100,7 @@ Registry all_built_in() {
   return all;
 }
 
-/// Every registry that the process worked with; the last one is in use.
+/// All registries that this process has used; the last one is current.
 struct Versions {
   std::mutex mutex;
   std::vector<std::unique_ptr<const Registry>> all;

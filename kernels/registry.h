@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms that a program works with. An object that is passed in: tests make registries of their own.
+// Registry of algorithms. Passed as an object, so that tests can create their own.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,19 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// Throws std::invalid_argument where the name is taken, a knob of the algorithm has the name of another's and takes
-  /// words where that one takes numbers, no law is stated, or no reference has the name of the one that judges it.
+  /// Throws std::invalid_argument if the name is taken, the reference is unknown, or a knob is numeric while another
+  /// algorithm's knob of the same name is not.
   void add(std::unique_ptr<const Algorithm> algorithm);
 
-  /// In the order in which they were added.
+  /// In the order of registration.
   [[nodiscard]] const std::vector<const Algorithm*>& algorithms() const { return algorithms_; }
-  /// nullptr for an unknown name.
+  /// Returns nullptr for an unknown name.
   [[nodiscard]] const Algorithm* find(std::string_view name) const;
-  /// Every knob that an algorithm states, once, with the widest range and all words that one of them has.
+  /// All knobs, each once, with the widest range and all values of any algorithm.
   [[nodiscard]] const std::vector<Knob>& knobs() const { return knobs_; }
-  /// nullptr for a knob that no algorithm states.
+  /// Returns nullptr for an unknown knob.
   [[nodiscard]] const Knob* find_knob(std::string_view name) const;
-  /// The same algorithms but those.
+  /// Returns a registry without the named algorithms.
   [[nodiscard]] Registry without(const std::set<std::string, std::less<>>& names) const;
 
  private:
@@ -45,17 +45,17 @@ class Registry {
   std::vector<std::shared_ptr<const Algorithm>> owned_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Knob> knobs_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< in algorithms_
+  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< index in algorithms_
   std::map<std::string, std::size_t, std::less<>> knob_by_name_;
 };
 
-/// The algorithms of this program: softmax attention in the order in which the papers came, then what else there is.
+/// Built-in algorithms: softmax attention in order of publication, then the others.
 [[nodiscard]] const Registry& built_in_algorithms();
-/// What this process works with: these, and what it loaded. Any thread may look: what is loaded later makes another
-/// registry, and this one with its algorithms stays as it is.
+/// Algorithms known to this process: built-in and loaded ones. Thread-safe: loading creates a new registry, and earlier
+/// registries with their algorithms stay valid.
 [[nodiscard]] const Registry& known_algorithms();
-/// Each in the place of one of its name that is `for_reading`; the one of the other name is no longer known. What
-/// Registry::add() says of each that it refuses; empty for those that are known from then on.
+/// Adds algorithms; each replaces a `for_reading` algorithm of the same name. Removes algorithm `instead_of`. Returns
+/// one text per algorithm: the error of Registry::add(), or empty on success.
 [[nodiscard]] std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>>,
                                                             std::string_view instead_of = {});
 

@@ -27,7 +27,7 @@ bool read(std::string_view text, Int& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
-/// The knobs that a header names; nothing where the line is none.
+/// Knobs named by a header line; empty if the line is not a header.
 std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
   if (!line.starts_with(before_knobs) || !line.ends_with(after_knobs)) return std::nullopt;
   line.remove_prefix(before_knobs.size());
@@ -41,7 +41,7 @@ std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
   return knobs;
 }
 
-/// The first thing wrong with the line, or empty.
+/// Returns the first error of the line; empty if valid.
 Message read_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
   std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
   for (std::string_view& field : fields) {
@@ -125,7 +125,7 @@ const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::strin
   const bool causal = p.mask.right != Mask::unlimited;
   const auto nearer = [&](const TileChoice& one, const TileChoice& other) {
     if (one.d != other.d) return one.d < other.d;
-    // Of the lines that reach n_k the shortest, else the longest.
+    // Prefers the smallest n of at least n_k, else the largest n.
     if ((one.n >= p.n_k) != (other.n >= p.n_k)) return one.n >= p.n_k;
     return one.n >= p.n_k ? one.n < other.n : one.n > other.n;
   };
@@ -142,7 +142,8 @@ const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::strin
 
 Config auto_config(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
   Config rule = algorithm.default_config(p, device);
-  if (bytes_per_element(p.dtype) != bytes_per_element(held_as(p.dtype))) return rule;  // measured with 16 bits alone
+  // the table was tuned with 16-bit operands only
+  if (bytes_per_element(p.dtype) != bytes_per_element(held_as(p.dtype))) return rule;
   const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
   if (choice == nullptr) return rule;
   Config config = choice->config;

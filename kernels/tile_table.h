@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile choice `auto`: the tile that was measured to be fastest for an algorithm, pass, mask, head dimension, length and
-// architecture. The table is kernels/tiles.csv, reasons beside the tiles.
+// Tile choice `auto`: the fastest measured tile for an algorithm, pass, mask, head dimension, length and architecture.
+// The table is kernels/tiles.csv; each line gives its reason.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,41 @@
 
 namespace attnscope {
 
-/// One line of the table. It speaks for the head dimensions above the next smaller one that the table has for the same
-/// algorithm, pass, architecture and mask, up to and including its own; of these lines of one d, for the n_k above the
-/// next smaller n, up to and including its own, the one with the largest n also for all beyond.
+/// One line of the table. `d` is the upper end of a range of head dimensions that begins above the next smaller d with
+/// the same algorithm, pass, architecture and mask. Likewise `n` for n_k among lines of one d; the line with the
+/// largest n also covers all longer lengths.
 struct TileChoice {
   std::string algorithm;
   Pass pass = Pass::fwd;
   std::string arch;     ///< compute capability: "9.0"
-  bool causal = false;  ///< bounded to the right; every other mask goes with the full one
+  bool causal = false;  ///< right side bounded; all other masks use the lines of the full mask
   std::int64_t d = 0;
-  std::int64_t n = 0;    ///< keys
-  Config config{};       ///< raster as the algorithm has it by default
-  std::string reason{};  ///< one sentence with the figures it was chosen by
+  std::int64_t n = 0;    ///< number of keys
+  Config config{};       ///< with the default raster
+  std::string reason{};  ///< one sentence with the measured numbers
 };
 
-/// The table that the program was built with.
+/// The built-in table.
 [[nodiscard]] std::span<const TileChoice> tile_table();
 
-/// The hidden dimension of the problems that lines are measured with: heads = tuned_hidden / d.
+/// Hidden dimension of the tuning problems: heads = tuned_hidden / d.
 inline constexpr std::int64_t tuned_hidden = 2'048;
-/// Query heads that share a K/V head where the algorithm is made for decoding.
+/// Query heads per K/V head in the tuning problems of decoding algorithms.
 inline constexpr std::int64_t tuned_decode_group = 8;
-/// K/V heads of those problems, of batch 1.
+/// K/V heads in the tuning problems of decoding algorithms; their batch is 1.
 [[nodiscard]] std::int64_t tuned_decode_kv_heads(std::int64_t d);
 
-/// A table's text: a header, and lines of algorithm,pass,arch,mask,d,n,br,bc, a number for each of the knobs that the
-/// header names (0: the algorithm's choice), and the reason, which may hold commas; '#' begins a comment. The error
-/// names the line.
+/// Parses a header and lines of algorithm,pass,arch,mask,d,n,br,bc, one number per knob of the header (0: the
+/// algorithm's choice) and the reason, which may contain commas. '#' starts a comment. Errors contain the line number.
 [[nodiscard]] Result<std::vector<TileChoice>, Message> parse_tile_table(
     std::string_view text, const Registry& registry = built_in_algorithms());
-/// The table's line for a problem on a device; nullptr where it has none. The tile may still be refused there.
+/// Returns the line for a problem on a device; nullptr if there is none. The tile may still be infeasible there.
 [[nodiscard]] const TileChoice* find_tile_choice(std::span<const TileChoice>, std::string_view algorithm,
                                                  const AttentionProblem&, const DeviceLimits&);
 
-/// The table's line where it has one that runs; else Algorithm::default_config(). Splits are that rule's unless the
-/// line has its own, the problem has as many K/V heads, over the batch, as the line was measured with, and more than
-/// half of its keys: how many splits fill the SMs, and have keys, turns on those.
+/// Configuration of the table if it is feasible, else Algorithm::default_config(). The line's splits are used only if
+/// set, and if the problem has the K/V heads (over the batch) of the tuning problem and over half of its keys.
+/// Otherwise default_config() chooses them, since the best number of splits depends on both.
 [[nodiscard]] Config auto_config(const Algorithm&, const AttentionProblem&, const DeviceLimits&);
 
 }  // namespace attnscope

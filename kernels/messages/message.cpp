@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t longest_shown = 4000;  // bytes of an argument
+constexpr std::size_t longest_shown = 4000;  // bytes per argument
 
 struct Place {
-  std::size_t begin = 0;  ///< of its brace
-  std::size_t end = 0;    ///< behind the other one
+  std::size_t begin = 0;  ///< opening brace
+  std::size_t end = 0;    ///< behind the closing brace
   std::string_view name;
   bool grouped = false;
 };
@@ -55,7 +55,7 @@ const MessageValue* find_argument(const Message& message, std::string_view name)
   return found == message.arguments.end() ? nullptr : &found->value;
 }
 
-/// At most `longest_shown` bytes, cut between characters, without what a terminal would obey.
+/// Cuts to `longest_shown` bytes between characters and removes terminal control characters.
 std::string for_people(std::string text) {
   if (text.size() > longest_shown) {
     std::size_t end = longest_shown;
@@ -70,7 +70,7 @@ std::string for_people(std::string text) {
   return text;
 }
 
-/// What is known of a message that has neither a text nor words.
+/// Id and arguments of a message without text.
 std::string bare(const Message& message, const std::function<std::string(const MessageValue&)>& shown) {
   std::string text = message.id;
   for (const auto& [name, value] : message.arguments) text += fmt::format("; {}: {}", name, shown(value));

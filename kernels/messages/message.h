@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages to the user. Labels, tooltips and sentences about results are in the catalogue: the English texts are
-// assets/messages/en.json, and the build makes a type of each, say::law::misses of "law.misses" (messages/law.h),
-// whose members are the arguments. Errors and lines of the terminal are English literals: make_message(),
-// make_reason().
+// User-visible messages. Labels, tooltips and sentences about results are in the catalog, assets/messages/en.json; the
+// build generates a type per text, such as say::law::misses for "law.misses" (messages/law.h), with the arguments as
+// members. Errors and terminal output are English literals: make_message(), make_reason().
 #pragma once
 
 #include <fmt/core.h>
@@ -28,13 +27,13 @@ namespace attnscope {
 
 struct Message;
 
-/// What people are shown, in the language in use: at most 4,000 bytes of an argument or of words without a catalogue's
-/// text, without characters that control a terminal.
+/// Text in the current language for display. Arguments and uncataloged texts are cut to 4,000 bytes; terminal control
+/// characters are removed.
 [[nodiscard]] std::string text(const Message&);
-/// In English, whole: for files, events and exceptions.
+/// Complete English text: for files, events and exceptions.
 [[nodiscard]] std::string english_text(const Message&);
 
-/// A number, a text (a name, a size with its unit, what a library said) or another message.
+/// Argument of a message: a number, a text or another message.
 class MessageValue {
  public:
   // Implicit on purpose: say::law::misses{.n = p.n_k}.
@@ -51,7 +50,7 @@ class MessageValue {
       MessageValue(const Said& said);
   // NOLINTEND(google-explicit-constructor)
 
-  /// A message is behind a pointer, never null, for it holds values itself.
+  /// Messages are held by a pointer, never null, since they contain values themselves.
   using Held = std::variant<std::string, std::int64_t, std::shared_ptr<const Message>>;
   [[nodiscard]] const Held& held() const { return held_; }
 
@@ -64,21 +63,20 @@ struct MessageArgument {
   MessageValue value;
 };
 
-/// A text of the catalogue with its arguments, or an English text.
+/// A catalog text with its arguments, or an English text.
 struct Message {
-  std::string id{};                          ///< of the catalogue, or the code of a reason; may be empty
-  std::vector<MessageArgument> arguments{};  ///< of a text of the catalogue
-  std::string words{};                       ///< shown where the catalogue has no such id
+  std::string id{};                          ///< catalog id or reason code; may be empty
+  std::vector<MessageArgument> arguments{};  ///< of a catalog text
+  std::string words{};                       ///< shown if the catalog does not have the id
 
   Message() = default;
   // Implicit on purpose: fail(place, "the value is not a number").
   Message(const char* english) : words(english) {}  // NOLINT(google-explicit-constructor)
   Message(std::string code, std::string english) : id(std::move(code)), words(std::move(english)) {}
 
-  /// The words of another program or of a library.
+  /// Output of another program or library.
   [[nodiscard]] static Message verbatim(std::string words);
 
-  /// Nothing is said.
   [[nodiscard]] bool empty() const { return id.empty() && words.empty(); }
 };
 
@@ -91,57 +89,57 @@ requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> &&
 
 Failure(const char*)->Failure<Message>;
 
-/// Arguments in any order.
+/// The order of arguments does not matter.
 [[nodiscard]] bool operator==(const Message&, const Message&);
 [[nodiscard]] bool operator==(const MessageValue&, const MessageValue&);
 [[nodiscard]] bool operator==(const MessageArgument&, const MessageArgument&);
 
-/// For the types of say:: alone.
+/// Only for the generated types of say::.
 [[nodiscard]] Message catalogue_message(std::string_view id, std::vector<MessageArgument> arguments);
 
 [[nodiscard]] Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args);
 
-/// An English message; arguments may be messages.
+/// English message; arguments may be messages.
 template <class... Args>
 [[nodiscard]] Message make_message(fmt::format_string<Args...> format, Args&&... args) {
   return vmake_reason({}, format, fmt::make_format_args(args...));
 }
-/// A reason that a point may be stored with: its code, "refusal.head_dim", and its English text.
+/// Reason that is stored with a point: a code such as "refusal.head_dim" and an English text.
 template <class... Args>
 [[nodiscard]] Message make_reason(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
   return vmake_reason(code, format, fmt::make_format_args(args...));
 }
-/// text(make_message())
+/// Same as text(make_message(...)).
 template <class... Args>
 [[nodiscard]] std::string format_text(fmt::format_string<Args...> format, Args&&... args) {
   return text(vmake_reason({}, format, fmt::make_format_args(args...)));
 }
-/// "232448" as "232,448".
+/// Returns "232,448" for "232448".
 [[nodiscard]] std::string group_digits(std::string number);
 template <std::integral T>
 [[nodiscard]] std::string grouped(T number) {
   return group_digits(fmt::format("{}", number));
 }
 
-/// A sentence without arguments as tables hold it, which may then be constants: said<say::metric::dram_read>.
+/// Message without arguments, as a constant for tables: said<say::metric::dram_read>.
 using Saying = Message (*)();
 template <class Said>
 inline constexpr Saying said = [] { return Message(Said{}); };
 
-/// Texts by id. A text's places are {name}, or {name:,} where a whole number has its thousands grouped; any other brace
-/// is itself. Arguments are put in as they are, whatever they hold: nothing in them is a place.
+/// Texts by id. Placeholders are {name}, or {name:,} for integers with thousands separators; other braces are literal.
+/// Arguments are inserted verbatim.
 class Catalogue {
  public:
   /// The texts that are built in.
   [[nodiscard]] static const Catalogue& english();
-  /// Texts as JSON: {"law": {"misses": "..."}}. Those that it lacks are the English ones; unknown ids are ignored.
-  /// Nothing where it is no such JSON, or a text has a place that the English one has not.
+  /// Parses {"law": {"misses": "..."}}. Missing texts are English; unknown ids are ignored. Empty if the JSON is
+  /// malformed or a text has a placeholder that the English one lacks.
   [[nodiscard]] static std::optional<Catalogue> parse(std::string_view json);
 
-  /// The sentence: of the catalogue where it has the id and the message every argument of it; else the message's own
-  /// words; without any, what is known of it.
+  /// The catalog's text if it has the id and the message has all arguments; else the message's own text; else its id
+  /// and arguments.
   [[nodiscard]] std::string text(const Message&) const;
-  /// "refusal.head_dim" and so on, in order.
+  /// Sorted ids, such as "refusal.head_dim".
   [[nodiscard]] std::vector<std::string_view> ids() const;
 
  private:
@@ -156,15 +154,14 @@ class Catalogue {
   Texts texts_;
 };
 
-/// The language in use from now on: once, before the first text() and any thread. English without it.
+/// Sets the language; call it once, before the first text() and before threads start. Default: English.
 void use_catalogue(Catalogue);
 
-/// text(), for streams.
 std::ostream& operator<<(std::ostream&, const Message&);
 
 }  // namespace attnscope
 
-/// Messages and the types of say:: as arguments of fmt: their English text.
+/// Formats messages and the types of say:: as their English text.
 template <class Said>
 requires(std::is_class_v<Said>&& std::is_convertible_v<const Said&, attnscope::Message>) struct fmt::formatter<Said> {
   static constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }

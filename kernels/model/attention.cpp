@@ -46,45 +46,45 @@ Result<E, Message> parse_word(std::span<const Word<E>> words, std::string_view w
   return Failure{make_message("unknown {} '{}'; accepted: {}.", what, text, accepted)};
 }
 
-__extension__ using wide_int = __int128;  ///< holds the square of any extent
+__extension__ using wide_int = __int128;  ///< holds the product of any two extents
 
-/// a * b, and whether it still fits; for non-negative factors.
+/// Multiplies non-negative factors in place; returns false on overflow.
 bool multiply(std::int64_t& a, std::int64_t b) {
   return !__builtin_mul_overflow(a, b, &a);
 }
 
 /// Sum over i in [0, n) of clamp(i + offset, low, high). Pre: low <= high.
 std::int64_t clamped_sum(std::int64_t n, std::int64_t offset, std::int64_t low, std::int64_t high) {
-  const std::int64_t rising = std::clamp<std::int64_t>(low - offset, 0, n);  // rows before it are at `low`
+  const std::int64_t rising = std::clamp<std::int64_t>(low - offset, 0, n);  // earlier rows are at `low`
   const std::int64_t flat = std::clamp<std::int64_t>(high - offset, rising, n);
   const std::int64_t between = flat - rising;
-  // The triangle alone may be n^2 of a problem that has one key.
+  // The triangle alone may reach n^2 in a problem with one key.
   const auto triangle = static_cast<wide_int>(rising + flat - 1) * between / 2;
   return static_cast<std::int64_t>(triangle + static_cast<wide_int>(between) * offset) + rising * low +
          (n - flat) * high;
 }
 
-/// The key before which row 0's window ends, and where it begins, before clamping: both move right by one a row.
+/// First and end key of row 0's window before clamping; both grow by one per row.
 struct WindowEdges {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
 WindowEdges edges_of_row_0(const AttentionProblem& p, std::int64_t length) {
-  const std::int64_t far = p.n_q + p.n_k + 1;  // beyond the matrix on every row
+  const std::int64_t far = p.n_q + p.n_k + 1;  // outside the matrix for every row
   return {.first = p.mask.left == Mask::unlimited ? -far : length - p.n_q - p.mask.left,
           .last = p.mask.right == Mask::unlimited ? far : length - p.n_q + p.mask.right + 1};
 }
 
-/// Pairs in rows [row, row + rows) and columns [low, high) that the window leaves.
+/// Visible pairs of the window in rows [row, row + rows) and columns [low, high).
 std::int64_t pairs_in(const WindowEdges& edges, std::int64_t row, std::int64_t rows, std::int64_t low,
                       std::int64_t high) {
   if (high <= low) return 0;
   return clamped_sum(rows, edges.last + row, low, high) - clamped_sum(rows, edges.first + row, low, high);
 }
 
-/// What asking theory costs, in steps of a few nanoseconds: a row of tiles of each batch entry that has a length of its
-/// own, and under a block mask 64 squares of it. Bounded, so that no question holds a slider or a cancel.
+/// Limits the cost of the closed forms: one tile row per distinct batch entry and, with a block mask, 64 of its squares
+/// take a few nanoseconds. Keeps the window responsive.
 Message too_much_work(const AttentionProblem& p) {
   constexpr std::int64_t most_entries = std::int64_t{1} << 16;
   constexpr std::int64_t most_rows = std::int64_t{1} << 28;
@@ -115,7 +115,7 @@ Message too_much_work(const AttentionProblem& p) {
                      squares_k, p.n_q, p.n_k, entries);
 }
 
-/// The first thing wrong with a mask for this problem, whose extents are positive; or empty.
+/// First error of a mask for this problem; empty if valid. Pre: the extents are positive.
 Message wrong_mask(const AttentionProblem& p) {
   constexpr std::int64_t widest_side = std::int64_t{1} << 29;
   for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
@@ -152,12 +152,11 @@ Message wrong_mask(const AttentionProblem& p) {
   return {};
 }
 
-/// The same for dropout.
 Message wrong_dropout(double dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
     return make_reason("problem.dropout_range", "dropout must be a probability from 0 to below 1, not {}.", dropout);
   }
-  // It would be labelled as dropout and be none, or leave nothing.
+  // Otherwise a point labeled as dropout would drop nothing or everything.
   const long dropped = std::lround(256 * dropout);
   if (dropout > 0 && (dropped == 0 || dropped == 256)) {
     return make_reason("problem.dropout_rounds", "dropout {:g} rounds to {} of 256.", dropout, dropped);
@@ -165,13 +164,13 @@ Message wrong_dropout(double dropout) {
   return {};
 }
 
-/// Pairs that window and block mask leave in the rows [row, row + rows) of one row of squares. Of the squares that the
-/// window leaves something of, those between its edges count whole, and how many they are the pattern knows.
+/// Visible pairs of window and block mask in rows [row, row + rows) of one row of squares. Squares between the window's
+/// edges count whole: the pattern has their number.
 std::int64_t pairs_of_squares(const BlockPattern& pattern, std::int64_t size, const WindowEdges& edges,
                               std::int64_t row, std::int64_t rows, std::int64_t length) {
   const auto square = [&](std::int64_t key) { return std::clamp<std::int64_t>(key, 0, length) / size; };
   const std::int64_t end = ceil_div(length, size);
-  // Whole: from the last row's first key on, up to the first row's last key; the ragged last square is not.
+  // Whole squares: from the first key of the last row to the last key of the first row, without the ragged last square.
   const std::int64_t first = std::min(square(edges.first + row), end);
   const std::int64_t last = std::min(square(edges.last + row + rows - 1) + 1, end);
   const std::int64_t whole_first =
@@ -250,7 +249,7 @@ std::vector<LengthCount> length_counts(const AttentionProblem& p) {
   if (!p.mask.padded()) return {{.length = p.n_k, .entries = p.batch}};
   std::vector<LengthCount> counts;
   if (p.mask.lengths == Mask::Lengths::ramp && p.batch > p.n_k) {
-    // More entries than lengths: entry b has the length l where l - 1 < n_k (b + 1) / batch <= l.
+    // More entries than lengths: entry b has length l if l - 1 < n_k (b + 1) / batch <= l.
     std::int64_t before = 0;
     for (std::int64_t length = 1; length <= p.n_k; ++length) {
       const auto until = static_cast<std::int64_t>(static_cast<wide_int>(length) * p.batch / p.n_k);
@@ -336,8 +335,8 @@ Message invalid_reason(const AttentionProblem& p) {
   }
   if (p.gpus < 1 || p.gpus > most_gpus)
     return make_reason("problem.gpus", "a problem is shared by 1 to {} GPUs, not {}.", most_gpus, p.gpus);
-  // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile in both
-  // passes together) stays below 64 n_q n_k d bytes an instance, pages filled up, so bounding that bounds them all.
+  // Every count of the program (bytes of fp32 scores, FLOPs, traffic of the smallest tile in both passes) is below 64
+  // n_q n_k d bytes per instance with full pages, so limiting this product limits them all.
   std::int64_t size = 64;
   const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
                     multiply(size, p.page > 0 ? round_up(p.n_k, p.page) : p.n_k) && multiply(size, p.d);

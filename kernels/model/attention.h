@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is computed: the attention problem and the tile shape, in the field's own names.
+// The attention problem and its data types.
 #pragma once
 
 #include <array>
@@ -14,30 +14,30 @@
 
 namespace attnscope {
 
-/// fp8: Q, K and V (decoding: K and V) are e4m3 with scales beside them; they are given, and O comes out, as bf16.
+/// fp8: Q, K and V (decoding: K and V) are e4m3 with separate scales. Inputs are given, and O is written, as bf16.
 enum class DType { fp16, bf16, fp8 };
 
-/// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.
+/// Measured pass. `bwd` first runs the forward pass, unmeasured, for the O and LSE (or P) that it needs.
 enum class Pass { fwd, bwd, fwd_bwd };
 
-/// Which tokens a GPU holds of a sequence that several share, P of them: GPU g has the g-th P-th; of 2 P pieces the
-/// g-th and the g-th last (Z. Zhu, ring-flash-attention); or tokens g, g + P, g + 2 P, ... (W. Brandon et al., Striped
-/// Attention, arXiv 2311.09431).
+/// Distribution of a sequence's tokens over P GPUs. contiguous: GPU g has the g-th of P parts. zigzag: the g-th and the
+/// g-th last of 2 P parts (Z. Zhu, ring-flash-attention). striped: tokens g, g + P, g + 2 P, ... (W. Brandon et al.,
+/// Striped Attention, arXiv 2311.09431).
 enum class GpuOrder { contiguous, zigzag, striped };
 inline constexpr std::array gpu_orders{GpuOrder::contiguous, GpuOrder::zigzag, GpuOrder::striped};
-/// GPUs of one machine.
+/// Maximum number of GPUs in one machine.
 inline constexpr int most_gpus = 64;
 
-/// How the numbers of a dtype are kept and computed with.
+/// Storage and arithmetic formats of a dtype.
 struct DTypeTrait {
   DType dtype;
   std::string_view word;
-  DType held;            ///< 16-bit type of inputs before they are quantised, and of outputs
-  int storage_bits;      ///< of an element of Q, K, V and dO, and of S and P where they are stored
-  int output_bits;       ///< of an element of O, dQ, dK and dV
-  int accumulator_bits;  ///< of a sum
-  int fraction_bits;     ///< after the leading one
-  int least_exponent;    ///< of a normal number
+  DType held;        ///< 16-bit type of outputs, and of inputs before quantization
+  int storage_bits;  ///< of an element of Q, K, V and dO, and of S and P if stored
+  int output_bits;   ///< of an element of O, dQ, dK and dV
+  int accumulator_bits;
+  int fraction_bits;   ///< explicit mantissa bits
+  int least_exponent;  ///< of the smallest normal number
 };
 inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .word = "fp16",
@@ -73,7 +73,6 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] constexpr DType held_as(DType dtype) {
   return trait_of(dtype).held;
 }
-/// Of an input; of an output; of an accumulator.
 [[nodiscard]] constexpr int bytes_per_element(DType dtype) {
   return trait_of(dtype).storage_bits / 8;
 }
@@ -83,7 +82,7 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] constexpr int accumulator_bytes(DType dtype) {
   return trait_of(dtype).accumulator_bits / 8;
 }
-/// Products that tensor cores do in the time of one of 16-bit operands.
+/// Tensor core throughput relative to 16-bit operands.
 [[nodiscard]] constexpr int products_at_once(DType dtype) {
   return 16 / trait_of(dtype).storage_bits;
 }
@@ -91,17 +90,18 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] std::string_view to_string(DType);
 [[nodiscard]] std::string_view to_string(Pass);
 [[nodiscard]] std::string_view to_string(GpuOrder);
-/// The inverse of to_string; the error is a full sentence that names the accepted words.
+/// Inverse of to_string(); the error lists the accepted values.
 [[nodiscard]] Result<DType, Message> parse_dtype(std::string_view);
 [[nodiscard]] Result<Pass, Message> parse_pass(std::string_view);
 [[nodiscard]] Result<GpuOrder, Message> parse_gpu_order(std::string_view);
 
-/// O = Z(softmax(mask(Q K^T / sqrt(d)))) V, per batch and head, Z being dropout.
-/// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements
-/// (outputs: what those are held as);
+/// O = Z(softmax(mask(Q K^T / sqrt(d)))) V per batch entry and head; Z is dropout.
+/// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; row-major and contiguous, of type `dtype` (outputs:
+/// held_as(dtype)).
 /// LSE: [batch, heads_q, n_q] fp32, natural logarithm, before dropout. A row that sees no key has O = 0, LSE = -inf and
-/// no gradient. The backward pass takes dO (like O) and gives dQ (like Q), dK and dV (like K, summed over the query
-/// heads that share a K/V head), all `dtype`.
+/// no gradient.
+/// The backward pass takes dO (like O) and computes dQ (like Q), dK and dV (like K, summed over the query heads that
+/// share a K/V head), all `dtype`.
 struct AttentionProblem {
   DType dtype = DType::fp16;
   Pass pass = Pass::fwd;
@@ -112,15 +112,15 @@ struct AttentionProblem {
   std::int64_t n_q = 1;
   std::int64_t n_k = 1;
   std::int64_t d = 64;
-  /// Probability with which an entry of P is dropped, in [0, 1); the kernels round it to 1/256 (dropout_keep()), and
-  /// what would round to none or all of the entries is invalid.
+  /// Probability of dropping an entry of P, in [0, 1). Kernels round it to 1/256 (dropout_keep()); a value that rounds
+  /// to dropping none or all entries is invalid.
   double dropout = 0;
-  /// Keys of a page of a paged K/V cache; 0: K and V are contiguous. K, V: [batch ceil(n_k / page) pages, heads_kv,
-  /// page, d]; a block table [batch, ceil(n_k / page)] of int32 says which page holds which keys.
+  /// Keys per page of a paged K/V cache; 0: K and V are contiguous. K, V: [batch ceil(n_k / page) pages, heads_kv,
+  /// page, d]; an int32 block table [batch, ceil(n_k / page)] maps keys to pages.
   std::int64_t page = 0;
-  /// Gradients repeat bitwise: additions from several blocks come in a fixed order.
+  /// Bitwise reproducible gradients: blocks accumulate in a fixed order.
   bool deterministic = false;
-  /// That share the sequence, and which tokens each has.
+  /// Number of GPUs that share the sequence, and distribution of its tokens.
   int gpus = 1;
   GpuOrder gpu_order = GpuOrder::contiguous;
 
@@ -132,79 +132,78 @@ struct AttentionProblem {
   bool operator==(const AttentionProblem&) const = default;
 };
 
-/// Keys of batch entry `entry` that are no padding: n_k, or what the mask's lengths say.
+/// Keys of batch entry `entry` without padding.
 [[nodiscard]] std::int64_t key_length(const AttentionProblem&, std::int64_t entry);
 
-/// The lengths that batch entries have, and how many have each: at most n_k of them, ascending.
+/// Number of batch entries per key length, by ascending length.
 struct LengthCount {
   std::int64_t length = 0;
   std::int64_t entries = 0;
 };
 [[nodiscard]] std::vector<LengthCount> length_counts(const AttentionProblem&);
 
-/// Keys [first, last) that the window lets query `row` of batch entry `entry` see; first == last for none. The block
-/// mask is not in it.
+/// Keys [first, last) that query `row` of batch entry `entry` sees through window and lengths; first == last if none.
+/// Ignores the block mask.
 struct KeyRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
   bool operator==(const KeyRange&) const = default;
 };
 [[nodiscard]] KeyRange visible_keys(const AttentionProblem&, std::int64_t entry, std::int64_t row);
-/// The same of an entry that has `length` keys.
+/// Same for an entry with `length` keys.
 [[nodiscard]] KeyRange visible_keys_of_length(const AttentionProblem&, std::int64_t length, std::int64_t row);
 
-/// Query-key pairs that the mask leaves, summed over all instances.
+/// Visible query-key pairs, summed over all instances.
 [[nodiscard]] std::int64_t unmasked_pairs(const AttentionProblem&);
 
-/// Of 256 entries of P, how many dropout keeps: 256 without dropout, at least 1.
+/// Entries of P that dropout keeps, out of 256: at least 1, 256 without dropout.
 [[nodiscard]] int dropout_keep(const AttentionProblem&);
 
-/// The seed of dropout's Philox stream.
+/// Seed of the Philox stream of dropout.
 inline constexpr std::int32_t dropout_seed = 20220527;
 
-/// The same problem, computed by one GPU: its result is the same.
+/// The same problem on one GPU; its result is the same.
 [[nodiscard]] inline AttentionProblem on_one_gpu(AttentionProblem p) {
   p.gpus = 1;
   p.gpu_order = GpuOrder::contiguous;
   return p;
 }
 
-/// Query heads that share one K/V head.
+/// Query heads per K/V head (GQA group size).
 [[nodiscard]] inline std::int64_t group_size(const AttentionProblem& p) {
   return p.heads_q / p.heads_kv;
 }
 
-/// Matrix-product operations of the forward pass, 4 d a pair (2 for QK^T, 2 for PV), masked pairs left out: the count
-/// by which the field reports TFLOP/s.
+/// FLOPs of the forward matrix products: 4 d per visible pair (2 for QK^T, 2 for PV), the usual basis of TFLOP/s.
 [[nodiscard]] double forward_flops(const AttentionProblem&);
-/// The same of the backward pass: 10 d a pair (QK^T again, dO V^T, P^T dO, dS^T Q, dS K).
+/// FLOPs of the backward matrix products: 10 d per visible pair (QK^T again, dO V^T, P^T dO, dS^T Q, dS K).
 [[nodiscard]] double backward_flops(const AttentionProblem&);
-/// Of the passes that the problem has.
+/// FLOPs of the problem's pass or passes.
 [[nodiscard]] double pass_flops(const AttentionProblem&);
-/// Of these, those for each exponential that a pass takes: 4 d of the forward pass, 10 d of the backward pass, which
-/// takes each once more, 7 d of both.
+/// FLOPs per exponential: 4 d in the forward pass, 10 d in the backward pass, which recomputes each exponential, 7 d in
+/// both together.
 [[nodiscard]] double softmax_flops_per_exponential(const AttentionProblem&);
 
-/// "fp16 causal batch 1 heads 16 N 4096 d 128": without what is rarely set.
+/// "fp16 causal batch 1 heads 16 N 4096 d 128": without rarely used fields.
 [[nodiscard]] std::string describe_shape(const AttentionProblem&);
-/// With dropout, pages and determinism where they are set: one line for messages that have no point.
+/// One-line description including dropout, pages and determinism if set.
 [[nodiscard]] std::string describe(const AttentionProblem&);
 
-/// The first thing wrong with the problem itself, as one sentence; empty when it could be posed at all. Refused are
-/// extents below 1, heads_q no multiple of heads_kv, window sides over 2^29 keys, key lengths that are not one in
-/// 0 .. n_k for each batch entry, block sizes that are no multiple of 16 up to 2^20, block masks of over 2^26 squares,
-/// dropout outside [0, 1) or that rounds to none or all of 256, pages that are no power of two from 16 to 2^24, more
-/// than 2^28 queries and keys together, or 2^16 key lengths, and sizes whose byte counts overflow 63 bits.
+/// Returns the first error of the problem itself; empty if it is valid. Invalid are extents below 1, heads_q that is
+/// not a multiple of heads_kv, window sides over 2^29 keys, key lengths that are not one value in 0 .. n_k per batch
+/// entry, mask block sizes that are not a multiple of 16 up to 2^20, block masks of over 2^26 squares, dropout outside
+/// [0, 1) or rounding to none or all of 256, page sizes that are not a power of two from 16 to 2^24, over 2^28 queries
+/// plus keys, over 2^16 key lengths, and byte counts over 63 bits.
 [[nodiscard]] Message invalid_reason(const AttentionProblem&);
 
-/// Blocks of rows have a scale each (kernels/device/quantise_shape.h says which). Rotated, the rows of Q and K are
-/// first multiplied by one orthogonal matrix, a Hadamard matrix behind random signs, which spreads outliers over a row
-/// and leaves Q K^T as it is (FlashAttention-3, arXiv 2407.08608, section 3.3).
+/// Quantization with one scale per block of rows (kernels/device/quantise_shape.h). If rotated, the rows of Q and K are
+/// first multiplied by an orthogonal matrix (random signs, then Hadamard), which spreads outliers over a row and
+/// preserves Q K^T (FlashAttention-3, arXiv 2407.08608, section 3.3).
 struct Quantisation {
-  std::int64_t query_rows = 0;  ///< of a block of Q; 0: Q stays as it is given
-  std::int64_t keys = 0;        ///< of a block of K, and of V
+  std::int64_t query_rows = 0;  ///< rows per block of Q; 0: Q is not quantized
+  std::int64_t keys = 0;        ///< rows per block of K and of V
   bool rotated = false;
-  bool weights = true;  ///< P has 8 bits, too
+  bool weights = true;  ///< P is quantized to 8 bits, too
 
   bool operator==(const Quantisation&) const = default;
 };

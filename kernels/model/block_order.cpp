@@ -23,15 +23,15 @@ void append(std::vector<BlockRun>& runs, BlockRun run) {
 
 namespace {
 
-/// A place with the block that it has.
+/// A slot with the block that it runs.
 struct Taken {
   double end = 0;
   int place = 0;
-  double cycles = 0;  ///< of the block, all places of the SM taken
+  double cycles = 0;  ///< duration of the block with all slots of the SM occupied
   const BlockRun* block = nullptr;
 };
 
-/// A heap's first place is the one that is free first.
+/// Heap order: the slot that becomes free first is on top.
 bool is_free_later(const Taken& a, const Taken& b) {
   return std::pair(a.end, a.place) > std::pair(b.end, b.place);
 }
@@ -42,7 +42,7 @@ std::int64_t blocks_of(const BlockTurn& turn) {
   return blocks;
 }
 
-/// The blocks from `skipped` on, run by run.
+/// Visits the blocks from `skipped` on, run by run.
 template <class Visit>
 void for_each_run(const BlockOrder& order, std::int64_t skipped, const Visit& visit) {
   for (const BlockTurn& turn : order) {
@@ -59,7 +59,6 @@ void for_each_run(const BlockOrder& order, std::int64_t skipped, const Visit& vi
   }
 }
 
-/// Sums over blocks.
 struct Sums {
   double blocks = 0;
   double steps = 0;
@@ -74,7 +73,7 @@ struct Sums {
   }
 };
 
-/// What the first `skipped` of `blocks` take one after the other: of each as many times the mean.
+/// Total cycles of the first `skipped` blocks, computed from their mean.
 double cycles_of_first(const BlockOrder& order, std::int64_t skipped, const BlockCycles& cycles, double places) {
   if (skipped == 0) return 0;
   Sums all;
@@ -92,11 +91,11 @@ double cycles_of_first(const BlockOrder& order, std::int64_t skipped, const Bloc
                         places);
 }
 
-/// The blocks of one SM from when nothing is left to give out.
+/// Cycles to finish the blocks of one SM after the last block of the launch has started.
 double rest_of_sm(std::span<const Taken* const> taken, double given_out, const BlockCycles& cycles) {
   struct Left {
     const BlockRun* block;
-    double share;  ///< of it
+    double share;  ///< remaining share of the block
   };
   std::vector<Left> left;
   for (const Taken* each : taken) {
@@ -123,7 +122,7 @@ double rest_of_sm(std::span<const Taken* const> taken, double given_out, const B
   return rest;
 }
 
-/// Where the blocks are at work: a heap by the time of their end, once every place is taken.
+/// Greedy assignment of blocks to slots: a heap ordered by end time once all slots are occupied.
 class Places {
  public:
   Places(int sms, int of_sm, double begin)
@@ -155,7 +154,7 @@ class Places {
  private:
   int sms_;
   std::size_t all_;
-  double given_out_;  ///< when the last block so far began
+  double given_out_;  ///< start time of the latest block
   std::vector<Taken> taken_;
 };
 
@@ -170,7 +169,7 @@ DealtCycles dealt_cycles(const BlockOrder& order, int sms, int places, const Blo
 
   Places at_work(sms, places, std::round(sum / all_places));
   for_each_run(order, skipped, [&](const BlockRun& run, std::int64_t times) {
-    // Whole ones: which place is free first must not hang on the last bit of a sum.
+    // Rounded: which slot is free first must not depend on the last bit of a sum.
     const double each = std::round(cycles(run, places));
     sum += static_cast<double>(times) * each;
     for (std::int64_t i = 0; i < times; ++i) at_work.give(run, each);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a launch hands out its blocks, and how long each one is: what a time needs where blocks differ.
+// Order and cost of the blocks of a launch: input of the time model if blocks differ.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace attnscope {
 
-/// Blocks that follow one another and are alike.
+/// Consecutive blocks of equal cost.
 struct BlockRun {
   std::int64_t blocks = 0;
-  double steps = 0;         ///< of each: TileProgram::steps
-  double rounds = 0;        ///< of each: its part of KernelWork::rounds, and so of the units' work
-  double squares_read = 0;  ///< of each: its part of KernelWork::squares_read
+  double steps = 0;         ///< per block: TileProgram::steps
+  double rounds = 0;        ///< per block: its part of KernelWork::rounds; its work is proportional to it
+  double squares_read = 0;  ///< per block: its part of KernelWork::squares_read
 
-  /// Whether its blocks are like the other's, however many they are.
+  /// Returns true if the blocks have equal cost; their number does not matter.
   [[nodiscard]] bool alike(const BlockRun& other) const {
     return steps == other.steps && rounds == other.rounds && squares_read == other.squares_read;
   }
   bool operator==(const BlockRun&) const = default;
 };
 
-/// Runs that come `times` times one after the other.
+/// Runs that are repeated `times` times.
 struct BlockTurn {
   std::int64_t times = 1;
   std::vector<BlockRun> runs{};
@@ -30,30 +30,30 @@ struct BlockTurn {
   bool operator==(const BlockTurn&) const = default;
 };
 
-/// Blocks at the end of a launch that its order tells one by one at least: as many as take a tenth of a millisecond.
-/// How the SMs began those before them hardly shows at the end, and of many heads and batch entries each by itself they
-/// would take longer to tell than all else of a model.
+/// Minimum number of blocks at the end of a launch that are listed individually: about 0.1 ms of work. Earlier blocks
+/// hardly affect the end of the launch, and listing all blocks of many heads and batch entries would take longer than
+/// the rest of the model.
 inline constexpr std::int64_t blocks_told = 2048;
 
-/// By blockIdx.x, from 0 on; of those before the last `blocks_told` one run may stand for all, with their mean. Empty
-/// where all blocks of the launch are alike.
+/// In order of blockIdx.x. Blocks before the last `blocks_told` may be merged into one run of their mean. Empty if all
+/// blocks have equal cost.
 using BlockOrder = std::vector<BlockTurn>;
 
-/// Blocks at the end of a turn; they lengthen its last run where they are like it.
+/// Appends blocks; extends the last run if they have equal cost.
 void append(std::vector<BlockRun>& runs, BlockRun run);
 
-/// SM cycles that such a block takes while so many, itself among them, share its SM.
+/// SM cycles of a block while `at_once` blocks, including itself, share its SM.
 using BlockCycles = std::function<double(const BlockRun& block, double at_once)>;
 
 struct DealtCycles {
   double all = 0;     ///< until the last block ends
-  double evenly = 0;  ///< if every place had work to the end
+  double evenly = 0;  ///< with perfect load balance
 };
 
-/// The first blocks go to all SMs in turn, until every place is taken; each of the others to the place that is free
-/// first. Once none is left to give out, those whose neighbours ended go on by themselves. Of a launch of very many,
-/// the last 2048 are given out one by one, and the places share what comes before. Pre: the order is not empty, sms and
-/// places (of each SM) are at least 1.
+/// Time of a launch whose blocks are scheduled greedily: the first blocks go round-robin to the SMs until all slots are
+/// occupied, each later block to the first free slot. Once no block is left to start, blocks whose neighbors have ended
+/// run faster. In very large launches only the last 2048 blocks are scheduled individually; the slots share the earlier
+/// work equally. Pre: the order is not empty; sms and places (slots per SM) are at least 1.
 [[nodiscard]] DealtCycles dealt_cycles(const BlockOrder&, int sms, int places, const BlockCycles&);
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t word_bits = 64;
 
-/// Bit c of word r becomes bit r of word c: halves of halves change places (Hacker's Delight, 7-3).
+/// Transposes a 64 x 64 bit matrix by swapping halves recursively (Hacker's Delight, 7-3).
 void transpose(std::array<std::uint64_t, word_bits>& square) {
   std::uint64_t low = 0x00000000FFFFFFFFU;
   for (std::size_t side = word_bits / 2; side > 0; side /= 2, low ^= low << side) {
@@ -69,7 +69,7 @@ std::int64_t BlockPattern::Lines::nth(std::int64_t line, std::int64_t first, std
 
 BlockPattern::BlockPattern(const Mask& mask, std::int64_t rows, std::int64_t columns)
     : rows_(rows), columns_(columns), by_row_(rows, columns), by_column_(columns, rows) {
-  // Word by word: square by square, 2^26 of them would take a second.
+  // By words: setting 2^26 squares one by one would take a second.
   for (std::int64_t i = 0; i < rows_; ++i) {
     for (std::int64_t j = 0; j < columns_; j += word_bits) {
       std::uint64_t bits = 0;
@@ -79,7 +79,7 @@ BlockPattern::BlockPattern(const Mask& mask, std::int64_t rows, std::int64_t col
       by_row_.set_word(i, j / word_bits, bits);
     }
   }
-  // The columns, a square of 64 x 64 bits at a time: bit by bit each would touch another line of memory.
+  // Columns by blocks of 64 x 64 bits: single bits would touch a different cache line each.
   for (std::int64_t i = 0; i < rows_; i += word_bits) {
     for (std::int64_t j = 0; j < columns_; j += word_bits) {
       std::array<std::uint64_t, word_bits> square{};
@@ -100,9 +100,9 @@ std::shared_ptr<const BlockPattern> BlockPattern::of(const Mask& mask, std::int6
     std::int64_t parameter;
     std::shared_ptr<const BlockPattern> pattern;
   };
-  constexpr std::size_t most = 4;  // of 16 MiB each at the largest
+  constexpr std::size_t most = 4;  // up to 16 MiB each
   static std::mutex mutex;
-  static std::deque<Kept> kept;  // the last used first
+  static std::deque<Kept> kept;  // most recently used first
 
   const std::lock_guard lock(mutex);
   const auto found = std::ranges::find_if(kept, [&](const Kept& k) {

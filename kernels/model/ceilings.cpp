@@ -23,7 +23,7 @@ double l2_size(const DeviceLimits& limits) {
 bool is_hopper(const DeviceLimits& limits) {
   return limits.compute_major == 9;
 }
-/// The peak is of the instruction that each generation has for it: there, mma.sync stays below it.
+/// The peak belongs to the generation's own matrix instruction; on GPUs with a newer one mma.sync does not reach it.
 double mma(const DeviceLimits& limits) {
   return is_hopper(limits) || limits.compute_major == 10 ? 0 : limits.tensor_flops;
 }

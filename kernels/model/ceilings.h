@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device is capable of: rates, latencies and capacities that bound every kernel. Measured by micro-benchmarks
-// (profiler/measure/gpu/ceilings/ceiling_bench.h); the datasheet's stand in where a device was never measured.
+// Rates, latencies and capacities of a device that bound every kernel. Measured by microbenchmarks
+// (profiler/measure/gpu/ceilings/ceiling_bench.h); datasheet values if the device was never measured.
 #pragma once
 
 #include <optional>
@@ -14,56 +14,56 @@
 
 namespace attnscope {
 
-/// Where a ceiling comes from. `derived`: computed from measured ones.
+/// Source of a ceiling. `derived`: computed from measured ones.
 enum class CeilingSource { measured, derived, datasheet };
-/// "measured", "derived", "datasheet": the word in files and exports.
+/// Returns "measured", "derived" or "datasheet", as used in files and exports.
 [[nodiscard]] std::string_view to_string(CeilingSource);
 [[nodiscard]] Message title(CeilingSource);
 
 struct Ceiling {
   std::string name;               ///< a key of ceiling_kinds()
-  double argument = 0;            ///< of a curve: the bytes that are gone through again and again
-  double value = 0;               ///< the median over rounds
-  std::optional<double> q1 = {};  ///< quartiles over rounds; absent for what was not measured in rounds
+  double argument = 0;            ///< for a curve: working set in bytes
+  double value = 0;               ///< median over rounds
+  std::optional<double> q1 = {};  ///< quartiles over rounds; empty if not measured in rounds
   std::optional<double> q3 = {};
-  std::string unit;  ///< the kind's
+  std::string unit;
   CeilingSource source = CeilingSource::measured;
 
   bool operator==(const Ceiling&) const = default;
 };
 
-/// One line of the table: adding a ceiling is adding a line, and a load that finds it out.
+/// Row of the table of ceilings. A new ceiling needs a row and a microbenchmark.
 struct CeilingKind {
   std::string_view key;
   std::string_view unit;  ///< "byte/s", "flop/s", "op/s", "ns", "byte", "hertz", "percent", "1"
   Saying label = nullptr;
-  /// What the datasheet says of it, 0 where it says nothing; nullptr: nothing of any device.
+  /// Datasheet value, 0 if unknown; nullptr if no datasheet has it.
   double (*datasheet)(const DeviceLimits&) = nullptr;
-  bool curve = false;  ///< has an argument
+  bool curve = false;  ///< measured over a range of arguments
 };
 
 [[nodiscard]] std::span<const CeilingKind> ceiling_kinds();
 [[nodiscard]] const CeilingKind* find_ceiling(std::string_view key);
 
-/// The clock that the SMs held under a load: the load's key with this behind it.
+/// Suffix of the SM clock under a load: the load's key with this suffix.
 inline constexpr std::string_view ceiling_clock_suffix = "_clock";
 
-/// What is known of a device that was not measured.
+/// Datasheet ceilings of a device.
 [[nodiscard]] std::vector<Ceiling> datasheet_ceilings(const DeviceLimits&);
 
-/// A row of a table of ceilings.
+/// Row of a displayed table of ceilings.
 struct CeilingLine {
   const CeilingKind* kind = nullptr;
   Ceiling ceiling;
-  std::optional<double> clock_hz;  ///< that the SMs held under its load
+  std::optional<double> clock_hz;  ///< SM clock under its load
 };
 /// In the order of ceiling_kinds(), but curves last, each by size. Without clocks, and what is not in that table.
 [[nodiscard]] std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling>);
-/// Half the distance of the quartiles, over the value; nothing of what has none.
+/// Half the interquartile range divided by the value; empty without quartiles.
 [[nodiscard]] std::optional<double> relative_spread(const Ceiling&);
 
-/// Where the share of misses passes one half, between the two sizes beside it, in bytes; empty where it does not.
-/// `curve`: shares (0 to 1) by argument, in any order.
+/// Working set in bytes at which the miss ratio passes 0.5, interpolated; empty if it never does. `curve`: miss ratios
+/// (0 to 1) by argument, in any order.
 [[nodiscard]] std::optional<double> half_missed(std::span<const Ceiling> curve);
 
 namespace ceiling_key {

@@ -16,8 +16,8 @@ constexpr std::int64_t kib = 1024;
 constexpr std::int64_t mib = 1024 * kib;
 constexpr std::int64_t gib = 1024 * mib;
 
-/// What depends on the compute capability alone (CUDA C++ Programming Guide, table "Technical Specifications per
-/// Compute Capability"; shared memory a block = an SM's less the 1 KiB reserved for it).
+/// Limits by compute capability (CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability";
+/// shared memory per block = shared memory per SM minus 1 KiB reserved per block).
 struct Capability {
   int major;
   int minor;
@@ -32,12 +32,12 @@ constexpr Capability hopper{9, 0, 2048, 32, 228};
 constexpr Capability blackwell_server{10, 0, 2048, 32, 228};
 constexpr Capability blackwell_desktop{12, 0, 1536, 24, 100};
 
-/// What depends on the product: datasheets and architecture white papers. Memory capacities are powers of two there,
-/// whatever the unit's name; `tflops` is dense fp16 with fp32 accumulation (half the advertised figure where that has
-/// sparsity, or fp16 accumulation, in it).
+/// Limits by product, from datasheets and architecture white papers. Memory capacities are powers of two there,
+/// whatever the unit's name. `tflops`: dense fp16 with fp32 accumulation (half the advertised value if that includes
+/// sparsity or fp16 accumulation).
 struct Product {
   std::string_view name;
-  std::string_view driver_name;  ///< what its driver calls it, where that is another name
+  std::string_view driver_name;  ///< name reported by the driver, if different
   Capability capability;
   int sms;
   std::int64_t l2_mib;
@@ -58,7 +58,7 @@ constexpr std::array products{
     Product{"NVIDIA B200", "", blackwell_server, 148, 126, 180, 8000, 2250, 1.965},
 };
 
-/// Bytes that each SM gets from L2 in a cycle, as public microbenchmarks of recent GPUs find it, roughly.
+/// Bytes per cycle that each SM reads from L2; approximate, from public microbenchmarks of recent GPUs.
 constexpr double l2_bytes_per_sm_cycle = 24;
 
 DeviceLimits limits_of(const Product& p) {
@@ -80,7 +80,7 @@ DeviceLimits limits_of(const Product& p) {
   return limits;
 }
 
-/// Lower-case words of letters and digits; the vendor's and the brand's name left out.
+/// Lower-case words of letters and digits, without vendor and brand.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -134,7 +134,7 @@ const DeviceLimits* find_gpu(std::string_view name) {
 namespace {
 
 constexpr std::int64_t threads_per_warp = 32;
-constexpr std::int64_t warp_unit = 4;  // an SM has four partitions, each with a quarter of the registers
+constexpr std::int64_t warp_unit = 4;  // four partitions per SM, each with a quarter of the registers
 constexpr std::int64_t register_unit = 256;
 constexpr std::int64_t shared_unit = 128;
 
@@ -169,7 +169,7 @@ Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprin
   std::int64_t by_registers = unlimited;
   if (launch.registers_per_thread > 0) {
     const std::int64_t warps_that_fit = limits.registers_per_sm / warp_unit / registers_per_warp(launch) * warp_unit;
-    // One block is let in only if a full set of warps on every partition would fit; beside others it takes what it has.
+    // The first block needs room for a full set of warps on every partition; later blocks need only their own warps.
     by_registers = round_up(warps, warp_unit) <= warps_that_fit ? warps_that_fit / warps : 0;
   }
   const std::int64_t shared = shared_bytes_taken(limits, launch);

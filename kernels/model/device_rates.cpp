@@ -7,17 +7,18 @@
 namespace attnscope {
 namespace {
 
-/// What was measured of a GPU, relative to its own peaks.
+/// Measured rates of a GPU relative to its peaks.
 struct MeasuredShares {
   std::string_view gpu;
-  double dram = 1;                ///< of the datasheet's rate, for streams that read and write
-  double l2_bytes_per_cycle = 0;  ///< that all SMs get from L2 at once, by SM and cycle
+  double dram = 1;                ///< of the datasheet rate, for read and write streams
+  double l2_bytes_per_cycle = 0;  ///< per SM and cycle, while all SMs read from L2
 };
-/// The NVIDIA H200's: `attnscope ceilings` finds 4.5 TB/s of reads and 4.0 of copies, and 7.7 to 8.7 TB/s of L2 reads.
+/// NVIDIA H200: `attnscope ceilings` measures 4.5 TB/s for DRAM reads, 4.0 TB/s for copies, 7.7 to 8.7 TB/s for L2
+/// reads.
 constexpr MeasuredShares h200{.gpu = "NVIDIA H200", .dram = 0.9, .l2_bytes_per_cycle = 32};
 
-/// Of two NVIDIA H100 with a cap of 700 W, fitted to clocks inside rounds (cycles of an SM over time) of 1559 points
-/// with their measured times. Off by 1.4% in the median on 449 others, 95th percentile 8.0%.
+/// Two NVIDIA H100 with a 700 W limit, fitted to SM clocks (cycles over time) and times of 1559 points. Error on 449
+/// other points: median 1.4%, 95th percentile 8.0%.
 constexpr ClockLimits h100_clock{.load = 0.069,
                                  .load_ns = 8e4,
                                  .surge = 0.36,
@@ -28,24 +29,24 @@ constexpr ClockLimits h100_clock{.load = 0.069,
                                  .exponent = 1.75,
                                  .lag_ns = 17e6};
 
-/// Two H100 SXM of one machine, copies both ways at once: 378 GB/s each of the links' 478, and what small ones take
-/// beyond that.
+/// Two H100 SXM in one machine, copies in both directions at once: 378 GB/s of 478 GB/s per direction, and the fixed
+/// latency of small copies.
 constexpr double h100_link_share = 0.79;
 constexpr double h100_link_latency_ns = 20e3;
 
-/// CUDA C++ Programming Guide, table "Throughput of Native Arithmetic Instructions": results of one SM in one cycle.
+/// CUDA C++ Programming Guide, table "Throughput of Native Arithmetic Instructions": results per SM and cycle.
 constexpr double exponentials_per_cycle = 16;
 double fp32_per_cycle(const DeviceLimits& limits) {
   return limits.compute_major == 8 && limits.compute_minor == 0 ? 64 : 128;
 }
 /// 32 banks of 4 bytes.
 constexpr double shared_bytes_per_cycle = 128;
-/// The tensor cores of Hopper are busy for 1.50 cycles of mma.sync where wgmma keeps them busy for one: counted on an
-/// H100, for every kernel here. Nobody counted it elsewhere.
+/// On Hopper, mma.sync keeps the tensor cores busy 1.50 times as long as wgmma: counted on an H100 for all kernels
+/// here. Not counted on other GPUs.
 double mma_sync_share(const DeviceLimits& limits) {
   return limits.compute_major == 9 ? 2.0 / 3 : 1;
 }
-/// The port of one SM.
+/// Port of one SM.
 constexpr double l2_port_bytes_per_cycle = 64;
 
 double stated_or(double stated, double usual) {
@@ -58,8 +59,8 @@ double known_boost_hz(const DeviceLimits& limits) {
   return known != nullptr ? known->boost_hz : 0;
 }
 
-/// An SM does a power of two of them in a cycle; datasheets state the peak at a clock of their own, near the boost.
-/// Where no clock is known, the peak was made with the architecture's (device_limits() of the GPU at hand).
+/// A power of two per SM and cycle; the clock behind the datasheet's peak is near the boost clock. Without a known
+/// clock, the peak was computed with the architecture's value (device_limits() of the local GPU).
 double tensor_flops_per_cycle(const DeviceLimits& limits) {
   if (limits.stated.tensor_flops > 0) return limits.stated.tensor_flops;
   const double hz = known_boost_hz(limits);
@@ -68,8 +69,8 @@ double tensor_flops_per_cycle(const DeviceLimits& limits) {
   return about > 0 ? std::exp2(std::round(std::log2(about))) : 1;
 }
 
-/// A file keeps no clock, but the peak, which the driver's clock made where the table does not know the GPU. Where even
-/// that is not known: clocks of SMs that compute lie near 1.7 GHz, whatever the GPU.
+/// Files store the peak but no clock; for GPUs outside the table, the peak was computed from the driver's clock. If
+/// both are unknown: SM clocks under load are near 1.7 GHz on any GPU.
 double boost_hz(const DeviceLimits& limits) {
   constexpr double usual_hz = 1.7e9;
   const double of_peak = limits.tensor_flops / (tensor_flops_per_cycle(limits) * std::max(1, limits.sm_count));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a device's units are: what times are predicted with. Datasheets and architecture tables give them; how far
-// below its peak a memory stays was measured on one GPU, what holds the clock on two of another kind, and the others
-// inherit it.
+// Rates of a device's units, for predicting times. Peaks come from datasheets and architecture tables. The share of
+// memory peaks that kernels reach was measured on one GPU, clock limits on two of another kind; other GPUs inherit
+// both.
 #pragma once
 
 #include <span>
@@ -14,48 +14,48 @@
 
 namespace attnscope {
 
-/// What holds the clock below its highest: a GPU under load runs below it at once, further where its tensor cores are
-/// busy, and its power stays within the board's cap. Power is given as shares of the cap. At a clock f, that of the SMs
-/// is (f / boost)^exponent of that at boost for the same work in the same time: with the clock the voltage falls.
+/// Limits of the SM clock: any load lowers it, busy tensor cores lower it further, and power stays within the board's
+/// limit. Powers are shares of that limit. SM power at clock f is (f / boost)^exponent times that at boost for the same
+/// work in the same time, since voltage falls with the clock.
 struct ClockLimits {
-  double load = 0;     ///< share of the clock that any load costs
-  double load_ns = 0;  ///< of a launch after which it does
-  double surge = 0;    ///< further share for each of the time beyond `surge_from` that the tensor cores are busy
+  double load = 0;     ///< share of the clock lost under any load
+  double load_ns = 0;  ///< duration of a launch from which `load` applies
+  double surge = 0;    ///< further share lost per unit of tensor core utilization beyond `surge_from`
   double surge_from = 1;
-  double idle = 0;      ///< power drawn without work
-  double tensor = 0;    ///< added by attention kernels whose tensor cores are busy all the time, at boost clock
-  double dram = 0;      ///< added by DRAM at its peak rate
-  double exponent = 1;  ///< of the clock
-  double lag_ns = 0;    ///< that the regulator averages over: shorter loads do not feel the cap
+  double idle = 0;      ///< idle power
+  double tensor = 0;    ///< power of attention kernels with tensor cores always busy, at boost clock
+  double dram = 0;      ///< power of DRAM at its peak rate
+  double exponent = 1;  ///< of SM power over clock
+  double lag_ns = 0;    ///< averaging time of the power regulator; shorter loads are not limited
 };
 
 struct DeviceRates {
-  UnitCosts per_cycle;        ///< of an SM: flop, ex2, fp32 values, bytes of shared memory, bytes from L2
+  UnitCosts per_cycle;        ///< per SM: FLOPs, ex2, fp32 values, bytes of shared memory, bytes from L2
   double mma_sync_share = 1;  ///< of per_cycle.tensor that mma.sync reaches
   int sm_count = 1;
   double boost_hz = 0;
-  double dram_peak_bytes_per_second = 0;  ///< by datasheet
-  double dram_bytes_per_second = 0;       ///< that kernels reach
-  double l2_bytes_per_second = 0;         ///< that kernels reach, of all SMs together
+  double dram_peak_bytes_per_second = 0;  ///< from the datasheet
+  double dram_bytes_per_second = 0;       ///< achieved by kernels
+  double l2_bytes_per_second = 0;         ///< achieved by kernels, all SMs together
   ClockLimits clock;
-  std::string_view measured_on;  ///< the GPU that shares of peaks were measured on
-  bool inherited = false;        ///< from another GPU than this one
-  bool dram_measured = false;    ///< that rate was measured on this device
-  bool l2_measured = false;      ///< the L2's rate was measured on this device
-  LinkRate link{};               ///< to another such GPU of the machine
-  bool link_measured = false;    ///< on this machine
+  std::string_view measured_on;  ///< GPU on which shares of peaks were measured
+  bool inherited = false;        ///< shares were measured on another GPU
+  bool dram_measured = false;    ///< DRAM rate was measured on this device
+  bool l2_measured = false;      ///< L2 rate was measured on this device
+  LinkRate link{};               ///< to another GPU of the same machine
+  bool link_measured = false;    ///< link was measured on this machine
 };
 
-/// What a GPU sends to others of its machine by datasheet, bytes a second one way: over NVLink where its kind has it in
-/// servers of several, else over PCI Express.
+/// Datasheet rate of copies to another GPU of the machine, in bytes per second and direction: NVLink if servers with
+/// this GPU have it, else PCI Express.
 [[nodiscard]] double link_peak_bytes_per_second(const DeviceLimits&);
 
-/// What is relative was measured on one GPU (MeasuredShares in the source), what holds the clock on two of another
-/// kind. Every other GPU inherits it; peaks, clocks and counts of units are its own, by datasheet.
+/// Rates from datasheet peaks, clocks and unit counts of this GPU. Achievable shares were measured on one GPU
+/// (MeasuredShares in device_rates.cpp), clock limits on two of another kind; other GPUs inherit them.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&);
-/// The same, with the rates that were measured on this very device: DRAM's is half way between reading and copying,
-/// L2's that of reads. Peaks by cycle stay the architecture's, as the kernels' constants are multiples of them; so does
-/// whatever `measured` lacks.
+/// Same, with rates measured on this device: DRAM is the mean of read and copy, L2 is the read rate. Peaks per cycle
+/// stay those of the architecture, since kernel constants are multiples of them. Rates missing from `measured` keep
+/// their default.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&, std::span<const Ceiling> measured);
 
 }  // namespace attnscope

@@ -22,7 +22,7 @@ std::int64_t whole_bytes(double value, double unit) {
   return std::llround(value * unit);
 }
 
-/// The peak goes with the SMs, their clock and what each does in a cycle.
+/// The peaks scale with SM count, clock and rates per cycle.
 void set_peaks(DeviceLimits& gpu) {
   gpu.tensor_flops = gpu.stated.tensor_flops * gpu.sm_count * gpu.boost_hz;
   gpu.l2_bytes_per_second = gpu.stated.l2_bytes * gpu.sm_count * gpu.boost_hz;
@@ -100,7 +100,6 @@ std::string wrong_name(const std::string& name) {
   return {};
 }
 
-/// "2", "0.5", "1.41"
 std::string factor_text(double factor) {
   return fmt::format("{:.3g}", factor);
 }
@@ -124,7 +123,7 @@ std::string wrong_gpu(const DeviceLimits& gpu) {
   if (std::string wrong = wrong_name(gpu.name); !wrong.empty()) return wrong;
   for (const GpuValue& value : gpu_value_table) {
     const double is = value.get(gpu);
-    if (is >= value.least && is <= value.most) continue;  // not a number is in no range
+    if (is >= value.least && is <= value.most) continue;  // false for NaN
     return outside(value, is);
   }
   if (gpu.shared_bytes_per_block + gpu.shared_bytes_reserved > gpu.shared_bytes_per_sm) {
@@ -147,7 +146,7 @@ DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name) {
 }
 
 std::string digest_of_values(const DeviceLimits& gpu) {
-  // FNV-1a of the values as they are written: the same on every machine.
+  // FNV-1a of the values' text, which is equal on every machine.
   std::uint32_t digest = 2166136261U;
   std::string all = fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor);
   for (const GpuValue& value : gpu_value_table) all += fmt::format(" {}={:.9g}", value.key, value.get(gpu));
@@ -169,7 +168,7 @@ DeviceLimits what_if(const DeviceLimits& gpu, const WhatIf& factors) {
   if (factors.shared_memory == 1) changed.shared_bytes_per_block = gpu.shared_bytes_per_block;
   changed.l2_bytes = times(gpu.l2_bytes, factors.l2);
   changed.dram_bytes_per_second = gpu.dram_bytes_per_second * factors.dram_rate;
-  // The clock is looked up by name, and this name is nobody's.
+  // The clock is otherwise looked up by name, and this name is in no table.
   changed.boost_hz = device_rates(gpu).boost_hz;
   name("shared memory", factors.shared_memory);
   name("L2", factors.l2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a GPU that a JSON file may state (profiler/files/gpu_file.h) and that a what-if multiplies.
+// Values of a GPU that a JSON file can set (profiler/files/gpu_file.h) and a what-if can scale.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace attnscope {
 
-/// One line of the table: adding a value is adding a line.
+/// Row of the table of GPU values.
 struct GpuValue {
-  std::string_view key;   ///< in files, with its unit: "l2_mib"
-  std::string_view unit;  ///< for people: "MiB"; empty: a count
+  std::string_view key;   ///< JSON key, with its unit: "l2_mib"
+  std::string_view unit;  ///< displayed unit: "MiB"; empty: a count
   std::string_view help;
   double least = 0;
   double most = 0;
@@ -22,26 +22,25 @@ struct GpuValue {
   void (*set)(DeviceLimits&, double) = nullptr;
 };
 [[nodiscard]] std::span<const GpuValue> gpu_values();
-/// nullptr for an unknown key.
+/// Returns nullptr for an unknown key.
 [[nodiscard]] const GpuValue* find_gpu_value(std::string_view key);
 
-/// Error for a value outside its range.
+/// Error text for a value outside its range.
 [[nodiscard]] std::string outside(const GpuValue&, double is);
-/// Error for a name or value that a hypothetical GPU cannot have; empty if there is none.
+/// Error text for an invalid name or value of a hypothetical GPU; empty if valid.
 [[nodiscard]] std::string wrong_gpu(const DeviceLimits&);
-/// The longest name.
 inline constexpr std::size_t longest_gpu_name = 60;
 
 /// The public GPU's limits under that name; it states what it was derived from, so that all rates can be set apart.
 [[nodiscard]] DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name);
 
-/// Tells GPUs of equal names and different values apart: 8 hexadecimal digits.
+/// 8 hexadecimal digits that distinguish GPUs of equal names and different values.
 [[nodiscard]] std::string digest_of_values(const DeviceLimits&);
 
-/// Multiples of a GPU's memories: 1 leaves one as it is.
+/// Scale factors for a GPU's memories; 1: unchanged.
 struct WhatIf {
-  double shared_memory = 1;  ///< of an SM and of a block
-  double l2 = 1;             ///< its size
+  double shared_memory = 1;  ///< per SM and per block
+  double l2 = 1;             ///< capacity
   double dram_rate = 1;
 
   [[nodiscard]] bool changes_nothing() const { return *this == WhatIf(); }
@@ -49,8 +48,7 @@ struct WhatIf {
 };
 inline constexpr double least_what_if = 0.25;
 inline constexpr double most_what_if = 8;
-/// The GPU with them, under a name that says so ("NVIDIA H200, L2 x2"): what was measured on the GPU itself it inherits
-/// as any other does.
+/// The scaled GPU, named after the change ("NVIDIA H200, L2 x2"). It inherits measured rates as any other GPU does.
 [[nodiscard]] DeviceLimits what_if(const DeviceLimits&, const WhatIf&);
 
 }  // namespace attnscope

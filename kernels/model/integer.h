@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic of tile counts.
+// Integer division for tile counts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace attnscope {
   return (a + b - 1) / b;
 }
 
-/// The smallest multiple of b that is at least a. Pre: a >= 0, b > 0.
+/// Smallest multiple of b that is at least a. Pre: a >= 0, b > 0.
 [[nodiscard]] constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) {
   return ceil_div(a, b) * b;
 }

@@ -8,9 +8,9 @@
 namespace attnscope {
 namespace {
 
-/// Rows and columns that tiles come in: one step of the matrix instruction.
+/// Granularity of tile sides: the matrix instruction.
 constexpr std::int64_t matrix_step = 16;
-/// No tile is longer, whatever M: what a tile axis takes.
+/// Maximum tile side, as on the tile axes.
 constexpr std::int64_t most_rows = 4096;
 
 template <class Count>
@@ -20,7 +20,7 @@ Count over_pass(Pass pass, Count forward, const Count& backward) {
   return forward;
 }
 
-/// Query rows that see a key and keys that a row sees, by window and lengths: of one head, over the batch.
+/// Query rows that see a key, and keys that a row sees, through window and lengths: per head, over the batch.
 struct Seen {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
@@ -30,8 +30,8 @@ Seen seen_rows(const AttentionProblem& p) {
   Seen seen;
   for (const auto& [length, entries] : length_counts(p)) {
     if (length == 0) continue;
-    // The window moves on by one key a row and never leaves the keys at their end: only first rows see none, and the
-    // union of what the rows see has no gap.
+    // The window moves by one key per row and ends with the last key: only the first rows can see no key, and the keys
+    // seen by all rows are contiguous.
     const bool bounded = p.mask.right != Mask::unlimited;
     const std::int64_t unseeing = bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0;
     seen.queries += entries * (p.n_q - unseeing);
@@ -53,7 +53,7 @@ Traffic compulsory_traffic(const AttentionProblem& p) {
   const Traffic forward{.l2_to_sm_bytes = q_seen + 2 * kv_seen, .sm_to_l2_bytes = q};
   // O, dO, Q and K, V once; dQ, dK, dV once.
   const Traffic backward{.l2_to_sm_bytes = 3 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = q + 2 * kv};
-  // What the passes share crosses in a cache: Q, K, V and O need not be read again.
+  // Q, K, V and O are shared by the passes and need not be read again.
   const Traffic both{.l2_to_sm_bytes = 2 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = 2 * q + 2 * kv};
   return p.pass == Pass::fwd_bwd ? both : over_pass(p.pass, forward, backward);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What theory says of an algorithm's kernels on a device, closed: nothing is compiled, allocated or walked for it.
+// Closed-form model of an algorithm's kernels on a device; compiles and allocates nothing.
 #pragma once
 
 #include <algorithm>
@@ -19,52 +19,52 @@
 
 namespace attnscope {
 
-/// Why a tile cannot run on a device, before anything is compiled or allocated.
+/// Reason why a configuration is infeasible on a device, known before compilation and allocation.
 struct Refusal {
   enum class Cause { shape, shared_memory, registers, threads, architecture };
   Cause cause = Cause::shape;
-  Message reason;  ///< with the figures: needed, available
+  Message reason;  ///< with the needed and the available amount
 };
 [[nodiscard]] std::string_view to_string(Refusal::Cause);
 
 enum class OnChipPlace : std::uint8_t { shared, registers };
 
-/// What a block keeps on chip of one thing: "K", "S", "O", "m, l".
+/// On-chip data of a block: "K", "S", "O", "m, l".
 struct OnChipPart {
   std::string name;
   OnChipPlace place = OnChipPlace::shared;
-  std::int64_t bytes = 0;  ///< a block, all stages together
-  int stages = 1;          ///< buffers of a ring, of bytes / stages each
+  std::int64_t bytes = 0;  ///< per block, all stages together
+  int stages = 1;          ///< ring buffers of bytes / stages each
 
   bool operator==(const OnChipPart&) const = default;
 };
 
-/// One kernel launch as theory sees it.
+/// Model of one kernel launch.
 struct KernelModel {
-  std::string name;  ///< short and unique in the plan: "qk", "softmax", "pv", "fwd"
-  /// Runs once, before the measured launches, which start from its results; neither timed nor counted: the forward pass
-  /// when the backward pass is what is measured. Set-up launches come first in the plan.
+  std::string name;  ///< short, unique in the plan: "qk", "softmax", "pv", "fwd"
+  /// Runs once before the measured launches, which use its results; neither timed nor counted. Example: the forward
+  /// pass if only the backward pass is measured. Setup launches come first in the plan.
   bool setup = false;
-  /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
-  /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
+  /// Its blocks may start while the previous launch still runs (programmatic dependent launch, compute capability 9.0).
+  /// The kernel waits before it accesses that launch's results; see device/early_start.cuh.
   bool starts_early = false;
-  /// Times that it is launched, by all GPUs together: `traffic`, `operands`, `work` and `matrix_flops` are of one.
+  /// Number of launches over all GPUs. `traffic`, `operands`, `work` and `matrix_flops` are per launch.
   std::int64_t runs = 1;
-  bool cooperative = false;  ///< all its blocks run at once and may wait for one another
+  bool cooperative = false;  ///< all blocks are resident and may wait for each other
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
-  /// Blocks that are launched to take those of the grid, one after the other (a persistent grid); 0: all of the grid.
+  /// Launched blocks of a persistent grid, which process all blocks of `grid`; 0: not persistent.
   std::uint32_t persistent_blocks = 0;
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
-  int registers_per_thread = 0;          ///< the estimate that refusal() uses; the compiler's count may differ a little
-  double matrix_flops = 0;               ///< matrix-product operations this kernel issues, tile padding left out
+  int registers_per_thread = 0;          ///< estimate that refusal() uses; the compiler may need slightly more or fewer
+  double matrix_flops = 0;               ///< FLOPs of matrix products, without tile padding
   Traffic traffic;                       ///< closed form, exact
-  std::vector<OperandTraffic> operands;  ///< which sum to it, each matrix once; also those of which nothing crosses
-  KernelWork work{};                     ///< closed form, of what a time is predicted from
-  KernelTiming timing{};                 ///< the kernel's own constants, for the same
-  /// Of one block, in the order of its addresses; the parts in shared memory sum to dynamic_shared_bytes. What the
-  /// registers hold beside the named parts (addresses, fragments, temporaries) is in none.
+  std::vector<OperandTraffic> operands;  ///< one entry per matrix, also without traffic; sum to `traffic`
+  KernelWork work{};                     ///< closed form; input of the time model
+  KernelTiming timing{};                 ///< constants of the kernel; input of the time model
+  /// On-chip data of one block in address order; parts in shared memory sum to dynamic_shared_bytes. Registers for
+  /// addresses, fragments and temporaries are not listed.
   std::vector<OnChipPart> on_chip;
 
   [[nodiscard]] std::int64_t blocks() const { return std::int64_t{grid[0]} * grid[1] * grid[2]; }
@@ -85,8 +85,8 @@ struct KernelModel {
   }
 };
 
-/// Whether what is measured is more than one launch: then each kind has a record of its own beside the sum, "all".
-/// `kernels`: KernelModels, or what derives from them.
+/// Returns true if more than one launch is measured; each kind then has its own record besides the sum, "all".
+/// `kernels`: KernelModel or derived.
 template <class Kernels>
 [[nodiscard]] bool several_launches(const Kernels& kernels) {
   std::int64_t runs = 0;
@@ -94,18 +94,17 @@ template <class Kernels>
   return runs > 1;
 }
 
-/// An algorithm's answer for a problem, a configuration and a device.
+/// Model of an algorithm for a problem, configuration and device.
 struct AttentionModel {
-  std::optional<Refusal> refusal;    ///< with it, the rest is empty
-  std::vector<KernelModel> kernels;  ///< in stream order, set-up first
-  /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
-  /// little of it. 0 when nothing that grows with N is cycled through.
+  std::optional<Refusal> refusal;    ///< if set, the rest is empty
+  std::vector<KernelModel> kernels;  ///< in stream order, setup first
+  /// Algorithm::working_set_bytes().
   std::int64_t working_set_bytes = 0;
-  Schedule schedule{};        ///< of several GPUs
-  bool states_bytes = true;   ///< else traffic and operands mean nothing
-  bool predicts_time = true;  ///< else work and timing mean nothing
+  Schedule schedule{};        ///< for several GPUs
+  bool states_bytes = true;   ///< false: traffic and operands are meaningless
+  bool predicts_time = true;  ///< false: work and timing are meaningless
 
-  /// Of the measured kernels.
+  /// Sums over the measured kernels.
   [[nodiscard]] Traffic traffic() const;
   [[nodiscard]] double matrix_flops() const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch asks of the units of its SMs, closed, and how its kernel goes about it: what a time is predicted from.
+// Work of a launch for the units of its SMs, in closed form, and constants of its kernel: input of the time model.
 #pragma once
 
 #include "kernels/model/block_order.h"
@@ -11,37 +11,37 @@
 namespace attnscope {
 
 enum class MatrixInstruction : std::uint8_t {
-  mma_sync,  ///< of a warp; below the peak on GPUs that have a wider one
-  wgmma,     ///< of four warps, from shared memory: compute capability 9.0
+  mma_sync,  ///< per warp; below peak on GPUs with wgmma
+  wgmma,     ///< per warpgroup, from shared memory: compute capability 9.0
 };
 inline constexpr std::array matrix_instructions{MatrixInstruction::mma_sync, MatrixInstruction::wgmma};
-/// PTX's name: "mma.sync", "wgmma".
+/// Returns the PTX name: "mma.sync", "wgmma".
 [[nodiscard]] constexpr std::string_view to_string(MatrixInstruction instruction) {
   return instruction == MatrixInstruction::wgmma ? "wgmma" : "mma.sync";
 }
 
-/// Work of all blocks of a launch together, as the kernel issues it: tiles at ragged or masked edges count whole. The
-/// bytes between SM and L2 are KernelModel::traffic.
+/// Work of all blocks of a launch as issued: tiles at ragged or masked edges count whole. Bytes between SM and L2 are
+/// in KernelModel::traffic.
 struct KernelWork {
-  double steps = 0;             ///< between two waits for memory: TileProgram::steps, summed over the blocks
-  BlockOrder order{};           ///< in which the blocks come, where they differ in them
-  double steps_at_once = 1;     ///< of one block, that different warps work on at the same time
-  double rounds = 0;            ///< pieces of steps that each wait for the one before: product, softmax, product
-  double squares_read = 0;      ///< of the block mask, one after the other, until it is known which tile comes next
-  double tensor_flops = 0;      ///< of the matrix instructions
-  double products_at_once = 1;  ///< products of these operands in the time of one of 16 bits
+  double steps = 0;             ///< TileProgram::steps summed over all blocks; each step waits for memory
+  BlockOrder order{};           ///< order of the blocks, if they differ
+  double steps_at_once = 1;     ///< steps of one block that different warps process concurrently
+  double rounds = 0;            ///< dependent chunks of the steps: product, softmax, product
+  double squares_read = 0;      ///< squares of the block mask read sequentially to find the next tile
+  double tensor_flops = 0;      ///< of matrix instructions
+  double products_at_once = 1;  ///< throughput relative to 16-bit operands
   double exponentials = 0;      ///< ex2
-  double fp32_values = 0;       ///< of accumulators that are rescaled, converted or added up
-  double shared_bytes = 0;      ///< that warps read from shared memory as operands
-  double register_bytes = 0;    ///< that are loaded into registers and have a place in the L1 on their way
-  double loaded_at_once = 0;    ///< bytes of these that a block loads at a time, where the L1 has room for them
-  double distinct_bytes = 0;    ///< of global memory, each read or written byte once: what DRAM sees with an endless L2
-  double cycled_bytes = 0;      ///< that the blocks at work pass through again and again; 0: what is reread is near by
+  double fp32_values = 0;       ///< accumulator values that are rescaled, converted or added
+  double shared_bytes = 0;      ///< operands that warps read from shared memory
+  double register_bytes = 0;    ///< loads into registers that pass through L1
+  double loaded_at_once = 0;    ///< bytes of these that a block loads concurrently if L1 has room
+  double distinct_bytes = 0;    ///< global memory, each byte once: DRAM traffic with an infinite L2
+  double cycled_bytes = 0;      ///< data that concurrent blocks reread cyclically; 0: reuse is local
 
   bool operator==(const KernelWork&) const = default;
 };
 
-/// One number for each kind of unit of an SM.
+/// One value per kind of SM unit.
 struct UnitCosts {
   double tensor = 0;
   double exponential = 0;
@@ -52,31 +52,31 @@ struct UnitCosts {
   bool operator==(const UnitCosts&) const = default;
 };
 
-/// What a kernel issues of its SM's units for its work: counted on a GPU (tests/gpu/fit_use.py), no part of a time.
+/// Instructions that a kernel issues for its work, counted on a GPU (tests/gpu/fit_use.py). Does not affect predicted
+/// times.
 struct KernelUse {
-  MatrixInstruction instruction = MatrixInstruction::mma_sync;  ///< of tensor_flops
-  double exponentials = 1;  ///< XU instructions for each ex2; reciprocals and conversions are XU instructions, too
-  /// Wavefronts of shared memory: for each 128 bytes that warps read as operands (shared) and that pass between SM and
-  /// L2 (l2), and for each 32 exponentials and 32 fp32 values, whose rows warps exchange. Bank conflicts are in them.
+  MatrixInstruction instruction = MatrixInstruction::mma_sync;  ///< for tensor_flops
+  double exponentials = 1;  ///< XU instructions per ex2, including reciprocals and conversions
+  /// Shared memory wavefronts: per 128 bytes of operands that warps read (shared), per 128 bytes between SM and L2
+  /// (l2), and per 32 exponentials and 32 fp32 values, whose rows warps exchange. Includes bank conflicts.
   UnitCosts wavefronts{};
 
   bool operator==(const KernelUse&) const = default;
 };
 
-/// How a kernel uses an SM: constants of its design, fitted to measured times (tests/gpu/fit_times.py) and stated
-/// beside it. Costs are in cycles for each cycle that the unit's peak rate would take (DeviceRates): 1 is the peak.
-/// Latencies are SM cycles.
+/// Timing constants of a kernel, fitted to measured times (tests/gpu/fit_times.py) and defined next to it. Costs are
+/// cycles per cycle at the unit's peak rate (DeviceRates): 1 is the peak. Latencies are in SM cycles.
 struct KernelTiming {
-  double block_latency = 0;   ///< of a block: until its first work can begin, and after its last
-  double step_latency = 0;    ///< of a step: what waiting for its loads takes, while other blocks of the SM work
-  double round_latency = 0;   ///< of a round: dependent instructions that no other warp of the block covers
-  double square_latency = 0;  ///< of a square of the block mask that is read
-  double refill_latency = 0;  ///< of a fill of the L1 from DRAM, beyond those that loads need if it has room for all
-  UnitCosts alone{};          ///< of work by one warp a scheduler that no other warp hides
-  UnitCosts busy{};           ///< of work while warps compete for the unit
-  double skew = 0;            ///< of a block by itself: warps wait for one another at barriers, over its work
-  double overlap = 1;         ///< exponent of the norm that joins latency and work: 1 they add up, large they hide
-  double launch_ns = 0;       ///< from the launch to the first block's first load, and from the last store to the end
+  double block_latency = 0;   ///< per block: before its first and after its last work
+  double step_latency = 0;    ///< per step: wait for its loads while other blocks of the SM work
+  double round_latency = 0;   ///< per round: dependent instructions that no other warp of the block hides
+  double square_latency = 0;  ///< per square of the block mask that is read
+  double refill_latency = 0;  ///< per refill of L1 from DRAM, beyond those with sufficient L1 capacity
+  UnitCosts alone{};          ///< cost of work of one warp per scheduler that no other warp hides
+  UnitCosts busy{};           ///< cost of work while warps compete for the unit
+  double skew = 0;            ///< of a block alone: barrier waits relative to its work
+  double overlap = 1;         ///< exponent of the norm of latency and work: 1 adds them, large values overlap them
+  double launch_ns = 0;       ///< launch to first load, plus last store to end
   KernelUse use{};
 
   bool operator==(const KernelTiming&) const = default;

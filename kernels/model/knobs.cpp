@@ -83,7 +83,7 @@ std::string describe(const TileShape& tile) {
 std::string describe(const Knobs& knobs) {
   std::string text;
   for (const auto& [name, value] : knobs) {
-    // A word says of itself what it is about.
+    // Named values need no knob name.
     const bool number = std::holds_alternative<std::int64_t>(value);
     text += number ? fmt::format(" {} {}", name, to_string(value)) : fmt::format(" {}", to_string(value));
   }

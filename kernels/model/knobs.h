@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs: what only some algorithms can be told beside the tile (raster, splits, warps, stages, ...). Each algorithm
-// states its own; a point carries the ones that it was given.
+// Knobs: parameters besides the tile that only some algorithms have (raster, splits, warps, stages, ...). Each
+// algorithm declares its knobs; a point stores the values that were set.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace attnscope {
 
-/// A number, or one of a knob's words.
+/// A number or a named value.
 using KnobValue = std::variant<std::int64_t, std::string>;
 [[nodiscard]] std::string to_string(const KnobValue&);
 
-/// The knobs that a point was given, by name. A knob that is not here is the algorithm's choice: 0 of a number, the
-/// first of the words; such a value is never stored, so that equal configurations compare equal.
+/// Knob values of a point, by name. A missing knob is the algorithm's choice: 0, or the first named value. That value
+/// is never stored, so that equal configurations compare equal.
 class Knobs {
  public:
   using Entry = std::pair<std::string, KnobValue>;
@@ -31,16 +31,16 @@ class Knobs {
   Knobs() = default;
   Knobs(std::initializer_list<std::pair<std::string_view, KnobValue>> given);
 
-  /// 0, also where the knob holds a word.
+  /// Returns 0 if the knob is missing or has a named value.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
-  /// Empty, also where the knob holds a number.
+  /// Returns an empty text if the knob is missing or numeric.
   [[nodiscard]] std::string_view word(std::string_view name) const;
   [[nodiscard]] const KnobValue* find(std::string_view name) const;
-  /// A number 0 and an empty word take the knob away.
+  /// Sets a value; 0 or an empty name removes the knob.
   void set(std::string_view name, KnobValue value);
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  [[nodiscard]] std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }  ///< by name
+  [[nodiscard]] std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
   [[nodiscard]] std::vector<Entry>::const_iterator end() const { return entries_.end(); }
 
   bool operator==(const Knobs&) const = default;
@@ -49,8 +49,7 @@ class Knobs {
   std::vector<Entry> entries_;  ///< sorted by name
 };
 
-/// The on-chip block shape. For FlashAttention Br x Bc is the paper's; for the naive kernels it is the GEMM tile of S =
-/// QK^T.
+/// On-chip tile of a block. For FlashAttention, Br x Bc of the paper; for the naive kernels, the GEMM tile of S = QK^T.
 struct TileShape {
   int br = 64;  ///< query rows of a tile
   int bc = 64;  ///< key rows of a tile
@@ -58,36 +57,35 @@ struct TileShape {
   bool operator==(const TileShape&) const = default;
 };
 
-/// The side of the tile that the paper's rule makes of M; where tiles decide the traffic of long sequences, it is
-/// divided by it: N^2 d / Br or N^2 d / Bc.
+/// Tile side that the paper's rule derives from M. If tiles determine the traffic of long sequences, this side divides
+/// it: N^2 d / Br or N^2 d / Bc.
 enum class TileSide { none, br, bc };
 
-/// One knob, as an algorithm states it.
+/// Declaration of a knob.
 struct Knob {
-  std::string name;  ///< axis, column and facet: "splits"
-  Message label;     ///< for people: "Splits"
+  std::string name;  ///< name of axis, column and facet: "splits"
+  Message label;     ///< displayed name: "Splits"
   Message meaning;   ///< one sentence for help and tooltips
-  /// Of a number: 0 (the algorithm's choice) to this. 0 where the knob takes words.
+  /// Numeric knobs: maximum of the range, which begins at 0 (the algorithm's choice). 0 for knobs with named values.
   std::int64_t largest = 0;
-  /// Of a number: those that there are besides 0, in any order, where they are no range; refusal() names them.
+  /// Numeric knobs: allowed values besides 0, in any order, if they are not a range; refusal() lists them.
   std::vector<std::int64_t> values = {};
-  /// The first is what the algorithm does of itself.
+  /// Named values; the first is the default.
   std::vector<std::string> words = {};
-  /// A choice made for one tile: another tile leaves it to the algorithm again.
+  /// Chosen per tile: reset to the algorithm's choice when the tile changes.
   bool with_tile = false;
-  /// Of a number: where a sweep has several of its values at one N, each of them makes a curve over N of its own.
+  /// Numeric knobs: values that a sweep combines with one N are separate curves over N.
   bool beside_n = false;
 
   bool operator==(const Knob&) const = default;
 };
 
-/// What `text` stands for; no value for the algorithm's own choice. The error is a sentence that says what is accepted.
+/// Parses a value; returns no value for the algorithm's choice. The error lists the accepted values.
 [[nodiscard]] Result<std::optional<KnobValue>, Message> parse_knob(const Knob&, std::string_view text);
-/// The value as parse_knob() reads it, of what a point was given; the algorithm's choice ("0", the first word) where it
-/// was not.
+/// Text of the knob's value as parse_knob() accepts it; "0" or the first named value if not set.
 [[nodiscard]] std::string knob_text(const Knob&, const Knobs&);
 
-/// How a problem is run: the tile, and what else the algorithm was told.
+/// Tile and knobs.
 struct Config {
   TileShape tile;
   Knobs knobs;
@@ -101,7 +99,7 @@ struct Config {
 
 /// "128x64"
 [[nodiscard]] std::string describe(const TileShape&);
-/// " splits 4 warps 8", " heads_fastest": what follows a tile; empty without knobs.
+/// " splits 4 warps 8", " heads_fastest": suffix of a tile; empty without knobs.
 [[nodiscard]] std::string describe(const Knobs&);
 /// "128x64 splits 4"
 [[nodiscard]] std::string describe(const Config&);

@@ -22,7 +22,7 @@ std::string_view to_string(LawVariable variable) {
 
 double PowerLaw::bytes(const AttentionProblem& p, std::int64_t m_elements) const {
   const double heads_bytes = static_cast<double>(p.instances()) * bytes_per_element(p.dtype);
-  // Divided once, at the end: what is multiplied up to there is whole.
+  // Divides once at the end: the products before it are integers.
   double above = heads_bytes;
   double below = 1;
   const auto take = [&](double value, int exponent) {

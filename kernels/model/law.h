@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law by which an algorithm's bytes grow, as powers of N, d and M.
+// Growth of an algorithm's bytes as powers of N, d and M.
 #pragma once
 
 #include <array>
@@ -15,24 +15,24 @@ namespace attnscope {
 
 /// What the horizontal axis of a problem means: empty where there are as many queries as keys, n_q where n_q is fixed.
 [[nodiscard]] std::optional<std::int64_t> fixed_queries(const AttentionProblem&);
-/// The problem at another N: of queries and keys, or of keys alone where n_q is fixed.
+/// The problem with n_k = n; also n_q = n unless n_q is fixed.
 [[nodiscard]] AttentionProblem at_length(AttentionProblem, std::int64_t n);
 
-/// What a power law is of.
+/// Variable of a power law.
 enum class LawVariable { n, d, m };
 inline constexpr std::size_t law_variables = 3;
-/// "N", "d", "M".
+/// Returns "N", "d" or "M".
 [[nodiscard]] std::string_view to_string(LawVariable);
 
-/// A head's elements as powers of N, d and M, the memory on chip that the paper's rule makes a tile of: a law that
-/// sweeps over the three can try.
+/// Elements per head as powers of N, d and M, the on-chip memory from which the paper's rule derives the tile. Sweeps
+/// over the three can verify it.
 struct PowerLaw {
-  std::string title;  ///< who states it: "Theorem 2"
+  std::string title;  ///< source: "Theorem 2"
   std::string text;   ///< "N²d²/M"
   std::array<int, law_variables> exponents{};
 
   [[nodiscard]] int exponent(LawVariable variable) const { return exponents.at(static_cast<std::size_t>(variable)); }
-  /// Over all heads, without the law's constant.
+  /// Bytes over all heads, without the law's constant.
   [[nodiscard]] double bytes(const AttentionProblem&, std::int64_t m_elements) const;
 
   bool operator==(const PowerLaw&) const = default;

@@ -30,7 +30,7 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
-/// The first thing wrong, or empty.
+/// Returns the first error, or an empty message.
 Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
   if (mask.windowed()) return "it sets a window twice";
   if (parts.size() != 3) return "a window is window:LEFT:RIGHT";
@@ -111,7 +111,7 @@ std::string bound(std::int64_t side) {
   return side == Mask::unlimited ? "inf" : fmt::format("{}", side);
 }
 
-/// A hash that spreads neighbouring squares (the finalizer of splitmix64).
+/// Finalizer of splitmix64; separates neighboring squares.
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which query-key pairs count, in words that one axis value can hold.
+// Attention masks and their text form.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-/// The pairs that attention sees, as the intersection of three rules.
+/// Visible query-key pairs: the intersection of three rules.
 ///
 /// Window, bottom-right aligned: with `length` keys of n_k, query i sees the keys j of
 ///   i + length - n_q - left <= j <= i + length - n_q + right.
@@ -20,24 +20,23 @@ namespace attnscope {
 ///
 /// Lengths (key padding): batch entry b has key_length() of the n_k keys; the others are padding.
 ///
-/// Blocks: the score matrix is cut into squares of block_size, and a square counts whole or not at all (block-sparse
+/// Blocks: the score matrix is divided into squares of block_size, each entirely visible or masked (block-sparse
 /// FlashAttention, arXiv 2205.14135v2, Section 3.3); one pattern for all heads.
 ///
-/// In words, joined by '+': "full", "causal", "window:LEFT:RIGHT" (keys, or inf), "lengths:ramp",
-/// "lengths:300/512/7" (one for each batch entry), "blocks:SIZE:butterfly", "blocks:SIZE:stride4",
-/// "blocks:SIZE:random25" (percent).
+/// Text form, joined by '+': "full", "causal", "window:LEFT:RIGHT" (keys, or inf), "lengths:ramp", "lengths:300/512/7"
+/// (one per batch entry), "blocks:SIZE:butterfly", "blocks:SIZE:stride4", "blocks:SIZE:random25" (percent).
 struct Mask {
   static constexpr std::int64_t unlimited = -1;
   enum class Lengths : std::uint8_t {
     full,
-    ramp,  ///< n_k (b + 1) / batch, rounded up: what a batch of mixed lengths looks like
+    ramp,  ///< n_k (b + 1) / batch, rounded up: a batch of mixed lengths
     list
   };
   enum class Blocks : std::uint8_t {
     none,
     butterfly,  ///< squares whose distance to the diagonal is 0 or a power of two
-    stride,     ///< the diagonal and its left neighbour, and each k-th column of squares
-    random      ///< the diagonal, and of the other squares the given percentage, by a fixed hash
+    stride,     ///< the diagonal, its left neighbor and every k-th column of squares
+    random      ///< the diagonal and a percentage of the other squares, by a fixed hash
   };
 
   std::int64_t left = unlimited;
@@ -54,11 +53,11 @@ struct Mask {
   [[nodiscard]] bool windowed() const { return left != unlimited || right != unlimited; }
   [[nodiscard]] bool padded() const { return lengths != Lengths::full; }
   [[nodiscard]] bool sparse() const { return blocks != Blocks::none; }
-  /// Whether the square in row `i` and column `j` of squares counts.
+  /// Returns true if the square in row `i` and column `j` of squares is visible.
   [[nodiscard]] bool block_counts(std::int64_t i, std::int64_t j) const;
 
   bool operator==(const Mask&) const = default;
-  /// Some order, for use as a key.
+  /// Arbitrary total order, for use as a key.
   bool operator<(const Mask& other) const;
 };
 
@@ -71,9 +70,9 @@ inline const Mask Mask::causal{.left = unlimited,
                                .block_size = 0,
                                .block_parameter = 0};
 
-/// Canonical: parse_mask(to_string(m)) == m.
+/// Canonical form: parse_mask(to_string(m)) == m.
 [[nodiscard]] std::string to_string(const Mask&);
-/// The error is a full sentence: what is wrong, and the accepted form.
+/// The error states the accepted form.
 [[nodiscard]] Result<Mask, Message> parse_mask(std::string_view);
 
 }  // namespace attnscope

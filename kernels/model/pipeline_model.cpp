@@ -12,8 +12,8 @@ namespace {
 
 constexpr double schedulers = 4;
 constexpr double memory_norm = 4;
-/// Of the launching: split-KV's combine takes 3.8 to 4.2 us less behind the launch before it than by itself, on an
-/// H200.
+/// Share of the launch overhead that early start hides: split-KV's combine takes 3.8 to 4.2 us less on an H200 if it
+/// overlaps the previous launch.
 constexpr double early_share = 0.7;
 
 double over(double amount, double rate) {
@@ -31,12 +31,12 @@ double norm(double a, double b, double c, double exponent) {
   return norm(norm(a, b, exponent), c, exponent);
 }
 
-/// Of the matrix instructions, as if all were of 16 bits.
+/// FLOPs of matrix instructions, converted to 16-bit operands.
 double tensor_work(const KernelWork& work) {
   return work.tensor_flops / work.products_at_once;
 }
 
-/// Cycles of an SM that a block's work takes at the units' peaks.
+/// SM cycles of a block's work at the units' peak rates.
 UnitCosts cycles_of_block(const LaunchLoad& load, const DeviceRates& rates) {
   const double blocks = std::max(1.0, load.blocks);
   return {.tensor = over(tensor_work(load.work) / blocks, rates.per_cycle.tensor),
@@ -61,14 +61,14 @@ double of_sm(const UnitCosts& costs) {
   return costs.shared + costs.l2;
 }
 
-/// The most loaded scheduler over the mean. A block's warps are dealt out from the first scheduler on; those of blocks
-/// with fewer than four fill up what others left.
+/// Load of the busiest scheduler over the mean. The warps of a block are assigned starting with the first scheduler;
+/// blocks with fewer than four warps fill the gaps of others.
 double imbalance(double warps_of_block, double blocks) {
   const double dealt = warps_of_block > schedulers ? warps_of_block : warps_of_block * blocks;
   return std::ceil(dealt / schedulers) / (dealt / schedulers);
 }
 
-/// One SM, in cycles.
+/// Time model of one SM, in cycles.
 class Sm {
  public:
   Sm(const LaunchLoad& load, const DeviceRates& rates) : load_(load), warps_(std::max(1.0, load.warps)) {
@@ -78,7 +78,6 @@ class Sm {
     alone_ = schedulers / warps_ * (of_schedulers(alone) + of_sm(alone));
   }
 
-  /// A block of mean length.
   [[nodiscard]] BlockRun mean() const {
     const double blocks = std::max(1.0, load_.blocks);
     return {.blocks = 1,
@@ -86,7 +85,7 @@ class Sm {
             .rounds = load_.work.rounds / blocks,
             .squares_read = load_.work.squares_read / blocks};
   }
-  /// Of such a block, `at_once` of which begin together.
+  /// Cycles of a block if `at_once` of them start together.
   [[nodiscard]] double cycles(const BlockRun& block, double at_once) const {
     const double share = work_share(block);
     const double work = share * std::max(of_schedulers(busy_) * imbalance(warps_, at_once), of_sm(busy_));
@@ -96,7 +95,7 @@ class Sm {
   }
 
  private:
-  /// Of the units' work, over the mean.
+  /// Work of a block relative to the mean.
   [[nodiscard]] double work_share(const BlockRun& block) const {
     const BlockRun of_mean = mean();
     return of_mean.rounds > 0 ? block.rounds / of_mean.rounds : over(block.steps, of_mean.steps);
@@ -109,7 +108,7 @@ class Sm {
     return load_.timing.step_latency * block.steps / load_.work.steps_at_once;
   }
 
-  /// Fills of the L1 from DRAM, beyond those that a block's loads take with room for all of them.
+  /// Latency of refills of L1 from DRAM, beyond those with sufficient L1 capacity.
   [[nodiscard]] double waits_for_l1(double share, double at_once) const {
     const KernelWork& work = load_.work;
     if (work.loaded_at_once <= 0 || load_.l1_bytes <= 0) return 0;
@@ -125,7 +124,7 @@ class Sm {
   double alone_ = 0;
 };
 
-/// Blocks that are alike: waves on all places, the last one as full as it is.
+/// Equal blocks: waves over all slots, the last one possibly partial.
 DealtCycles cycles_in_waves(const LaunchLoad& load, const Sm& sm, double sms) {
   const BlockRun block = sm.mean();
   const double blocks = std::max(1.0, load.blocks);
@@ -142,9 +141,8 @@ DealtCycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
                       [&](const BlockRun& block, double at_once) { return sm.cycles(block, at_once); });
 }
 
-/// Of the L2's size: half of what is reread is missed where what the blocks pass through takes this share of it, and
-/// the exponent by which that turns from little to all. Of FlashAttention-1 at d 64 on an H200, warm: 10% of its bytes
-/// reach DRAM at 19 MiB, 54% at 32 MiB, 91% at 44 MiB.
+/// Cyclically reread bytes as a share of L2 at which half of the rereads miss, and the exponent of the transition.
+/// FlashAttention-1, d 64, warm L2, on an H200: 10% of its bytes reach DRAM at 19 MiB, 54% at 32 MiB, 91% at 44 MiB.
 constexpr double half_missed_share = 0.52;
 constexpr double miss_exponent = 6;
 
@@ -153,12 +151,12 @@ double missed_share(double cycled_bytes, double l2_bytes) {
   return 1 / (1 + std::pow(half_missed_share * l2_bytes / cycled_bytes, miss_exponent));
 }
 
-/// Stored lines stay in the L2 until others displace them. Of an H100's 50 MiB, 22 MiB are left so by launches that
-/// store as much as they read, fewer by those that read more.
+/// Write-back bytes: stored lines stay in L2 until evicted. On an H100 (50 MiB L2), launches that store as much as they
+/// read leave 22 MiB; launches that read more leave less.
 double written_later(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
   constexpr double dirty_share = 0.45;
   if (dram_bytes <= 0) return 0;
-  // Where rows are stored again and again, or added up in the L2, about half of all bytes are results.
+  // If rows are stored repeatedly or reduced in L2, about half of the distinct bytes are results.
   const auto stored = static_cast<double>(kernel.traffic.sm_to_l2_bytes);
   const double distinct = kernel.work.distinct_bytes;
   const double written = std::min(stored < distinct ? stored : distinct / 2, dram_bytes);
@@ -166,7 +164,7 @@ double written_later(const KernelModel& kernel, const DeviceLimits& limits, doub
   return std::min(written, of_l2 * static_cast<double>(limits.l2_bytes));
 }
 
-/// Cycles for which one SM's units work, all blocks of the launch together on all SMs.
+/// Busy cycles per unit for the whole launch, summed over all SMs.
 UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
   constexpr double lanes = 32;
   constexpr double wavefront_bytes = 128;
@@ -180,8 +178,8 @@ UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
           over(wavefronts * wavefront_bytes, rates.per_cycle.shared), over(load.l2_to_sm_bytes, rates.per_cycle.l2), 0};
 }
 
-/// Of the memory that both share, what the L1 has beside blocks that take so much: shared memory gets the next larger
-/// of these sizes, and never 28 KiB of it (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
+/// L1 capacity left by resident blocks with this much shared memory. The carve-out is the next larger of these sizes,
+/// and at least 28 KiB stay L1 (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
 double l1_beside(std::int64_t shared_bytes, const DeviceLimits& limits) {
   constexpr std::array sizes{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
   constexpr std::int64_t kib = 1024;
@@ -220,7 +218,7 @@ LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, do
 
 namespace {
 
-/// A launch, all of whose times but the SMs' are the same at any clock: what its SMs do in cycles is asked once.
+/// A launch at varying clock: only SM times depend on it, so their cycles are computed once.
 class TimedLaunch {
  public:
   TimedLaunch(const LaunchLoad& load, const DeviceRates& rates)
@@ -273,7 +271,7 @@ std::vector<TimedLaunch> timed(std::span<const LaunchLoad> loads, const DeviceRa
   return launches;
 }
 
-/// Launches one after the other, again and again, at one share of the boost clock.
+/// Repeated execution of launches at a share of the boost clock.
 class HeldClock {
  public:
   HeldClock(std::span<const TimedLaunch> launches, const DeviceRates& rates) : launches_(launches), rates_(rates) {
@@ -283,7 +281,7 @@ class HeldClock {
     }
   }
   [[nodiscard]] bool can_hold(double share) const {
-    // Of a median of ten samples: what ran before it.
+    // Executions before the median of ten samples.
     constexpr double executions_before = 5;
     const ClockLimits& limits = rates_.clock;
     double ns = 0;
@@ -340,7 +338,7 @@ ScheduleTimes schedule_times(const Schedule& schedule, std::span<const LaunchTim
   return sum_up(schedule, play(schedule, [&](const Operation& each) {
                   if (!each.is_transfer()) return times[each.launch].ns;
                   const auto bytes = static_cast<double>(each.transfer.bytes());
-                  // Within a GPU what is copied is read and written.
+                  // A copy within a GPU reads and writes DRAM.
                   return each.link_bytes() > 0 ? rates.link.copy_ns(bytes) : 2e9 * bytes / rates.dram_bytes_per_second;
                 }));
 }

@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-/// The failure side of a Result, written `return Failure{error};`.
+/// Error of a Result: `return Failure{error};`.
 template <class E>
 struct Failure {
   E error;
@@ -15,8 +15,8 @@ struct Failure {
 template <class E>
 Failure(E) -> Failure<E>;
 
-/// A value or the reason why there is none: for calls whose failure is ordinary (an infeasible tile, a missing driver).
-/// The shape of std::expected, which C++20 does not have yet.
+/// A value or an error, for calls that commonly fail (infeasible tile, missing driver). Replaces std::expected, which
+/// C++20 lacks.
 template <class T, class E>
 class [[nodiscard]] Result {
  public:
@@ -29,7 +29,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  /// Throws std::bad_variant_access when this holds an error: ask ok() first.
+  /// Throws std::bad_variant_access if this holds an error; check ok() first.
   [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
   [[nodiscard]] T& value() & { return std::get<0>(state_); }
   [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several GPUs do for one attention, beside the tile programs of their launches: which copies cross the links
-// between them, and what waits for what. The closed form of the links' bytes is proved against it, a time is predicted
-// by playing it, and a machine of several GPUs runs it.
+// Schedule of several GPUs for one attention problem: launches, copies over links, and their dependencies. Tests check
+// the closed form of link bytes against it, the time model simulates it, and multi-GPU machines execute it.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +13,12 @@
 
 namespace attnscope {
 
-/// The buffer of that name on a GPU: "k" on GPU 2 is "k@2".
+/// Name of a buffer on a GPU: "k" on GPU 2 is "k@2".
 [[nodiscard]] std::string on_gpu(std::string_view buffer, int gpu);
 
-/// A copy from one GPU's memory to another's, or within it: `rows` stretches of `row_bytes`, which begin `from_pitch`
-/// and `to_pitch` bytes behind one another.
+/// A 2D copy between GPUs or within one: `rows` rows of `row_bytes` bytes, `from_pitch` and `to_pitch` bytes apart.
 struct Transfer {
-  std::string from;  ///< buffers of the plan
+  std::string from;  ///< buffer names of the plan
   std::string to;
   int to_gpu = 0;
   std::int64_t from_offset = 0;  ///< bytes
@@ -33,61 +31,59 @@ struct Transfer {
   [[nodiscard]] std::int64_t bytes() const { return rows * row_bytes; }
 };
 
-/// One launch, or one copy. Each GPU has a stream of launches and one of the copies that it sends; both in the order of
-/// the schedule.
+/// A launch or a copy. Each GPU has one stream of launches and one of the copies that it sends, both in schedule order.
 struct Operation {
   enum class Kind { attention, combine, transfer };
   Kind kind = Kind::attention;
-  int gpu = 0;             ///< that runs the launch, or sends
-  std::size_t launch = 0;  ///< of the plan's
-  /// The launch's arguments name buffers of GPU 0; here are those that stand for them.
+  int gpu = 0;             ///< runs the launch or sends the copy
+  std::size_t launch = 0;  ///< index in the plan's launches
+  /// Replacements for buffer names in the launch's arguments, which are those of GPU 0.
   std::vector<std::pair<std::string, std::string>> buffers{};
   Transfer transfer{};
-  std::vector<std::size_t> after{};  ///< earlier operations of other streams that it waits for
+  std::vector<std::size_t> after{};  ///< earlier operations of other streams to wait for
 
   [[nodiscard]] bool is_transfer() const { return kind == Kind::transfer; }
-  /// That cross a link.
+  /// Bytes that cross a link.
   [[nodiscard]] std::int64_t link_bytes() const {
     return is_transfer() && transfer.to_gpu != gpu ? transfer.bytes() : 0;
   }
 };
 
-/// Empty for what one GPU does by itself.
+/// Empty for a single GPU.
 struct Schedule {
   int gpus = 1;
-  std::vector<Operation> distribute;  ///< inputs of the whole problem lie on GPU 0: copies that share them out, before
-  std::vector<Operation> operations;  ///< what is measured
-  std::vector<Operation> gather;      ///< outputs of the whole problem to GPU 0, afterwards
+  std::vector<Operation> distribute;  ///< copies of the inputs from GPU 0, before the measured operations
+  std::vector<Operation> operations;  ///< measured
+  std::vector<Operation> gather;      ///< copies of the outputs to GPU 0, afterwards
 
   [[nodiscard]] bool empty() const { return operations.empty(); }
-  /// Of all GPUs together.
+  /// Sum over all GPUs.
   [[nodiscard]] std::int64_t link_bytes() const;
 };
 
-/// When an operation runs.
 struct OperationTime {
   double begin_ns = 0;
   double end_ns = 0;
 };
-/// The whole, and what the GPU with most attention to compute does in it: the three sum to `ns`.
+/// Total time and its parts on the GPU with the most attention work; attention, combine and exposed time sum to `ns`.
 struct ScheduleTimes {
   double ns = 0;
   double attention_ns = 0;  ///< of the busiest GPU
   double combine_ns = 0;
-  double exposed_ns = 0;  ///< in which it waits: for copies, and at the end for the others
-  double copies_ns = 0;   ///< that it sends, hidden or not
-  double imbalance = 1;   ///< the busiest GPU's attention over the mean of all
+  double exposed_ns = 0;  ///< waiting for copies, and at the end for other GPUs
+  double copies_ns = 0;   ///< of the copies it sends, overlapped or not
+  double imbalance = 1;   ///< attention time of the busiest GPU over the mean of all GPUs
 };
-/// `times` is of each operation, in the schedule's order, and `ns` of the whole: of GPUs whose clocks are not one, it
-/// is measured by itself; 0: from the first operation's begin to the last one's end.
+/// `times`: one per operation, in schedule order. `ns`: total time, measured separately if the GPUs' clocks differ; 0:
+/// from the first begin to the last end.
 [[nodiscard]] ScheduleTimes sum_up(const Schedule&, const std::vector<OperationTime>& times, double ns = 0);
-/// Plays it: an operation begins when its stream is free and all that it waits for has ended. `ns_of` says how long it
-/// takes.
+/// Simulates a schedule: an operation begins when its stream is free and its dependencies have ended. `ns_of` returns
+/// its duration.
 [[nodiscard]] std::vector<OperationTime> play(const Schedule&, const std::function<double(const Operation&)>& ns_of);
 
-/// What links between the GPUs of one machine do: a copy takes `latency_ns` and its bytes over the rate. 0: unknown.
+/// Link between GPUs of one machine: a copy takes `latency_ns` plus its bytes over the rate. 0: unknown.
 struct LinkRate {
-  double bytes_per_second = 0;  ///< one way, while the other way is busy too
+  double bytes_per_second = 0;  ///< per direction, while both directions are busy
   double latency_ns = 0;
 
   [[nodiscard]] double copy_ns(double bytes) const {

@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-/// A grid has the one length that is its own: with the list in each, a batch's grids would take its square.
+/// A grid keeps only its own length: copies of the list would make a batch's grids quadratic in size.
 Mask without_lengths(const Mask& mask) {
   return {.left = mask.left,
           .right = mask.right,
@@ -20,14 +20,14 @@ Mask without_lengths(const Mask& mask) {
           .block_parameter = mask.block_parameter};
 }
 
-/// Of the tiles [first, last), `each` of which lie side by side in a square, those in squares that count;
-/// `counted(a, b)` says how many of the squares [a, b) do.
+/// Number of tiles among [first, last) in visible squares, `each` adjacent tiles per square. `counted(a, b)` returns
+/// the number of visible squares among [a, b).
 template <class Counted>
 std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_t last, const Counted& counted) {
   if (first >= last) return 0;
   const std::int64_t from = first / each;
   const std::int64_t to = (last - 1) / each + 1;
-  // Nearly always the stretch begins and ends with a square.
+  // Usually the range is aligned to squares.
   const std::int64_t before = first - from * each;
   const std::int64_t behind = to * each - last;
   std::int64_t tiles = counted(from, to) * each;
@@ -36,12 +36,12 @@ std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_
   return tiles;
 }
 
-/// The n-th tile, from 0, from `first` on that lies in a square that counts; `nth_square` knows the squares.
+/// The n-th tile, from 0, at or after `first` in a visible square. `nth_square` returns the n-th visible square.
 template <class NthSquare>
 std::int64_t nth_tile_of_squares(std::int64_t each, std::int64_t first, std::int64_t n, bool first_counts,
                                  const NthSquare& nth_square) {
   const std::int64_t from = first / each;
-  // As if all of the first square's tiles were among them.
+  // Counts from the start of the first square.
   if (first_counts) n += first - from * each;
   return nth_square(from, n / each) * each + n % each;
 }
@@ -102,7 +102,7 @@ std::int64_t TileGrid::k_rows(std::int64_t j) const {
 TileGrid::Stretch TileGrid::k_stretch(std::int64_t i) const {
   const std::int64_t last = k_end(i);
   if (mask_.left == Mask::unlimited) return {0, last};
-  const std::int64_t first_key = i * br_ + length_ - n_q_ - mask_.left;  // of the tile's first row
+  const std::int64_t first_key = i * br_ + length_ - n_q_ - mask_.left;  // first visible key of the tile's first row
   return {std::min(std::max<std::int64_t>(first_key, 0) / bc_, last), last};
 }
 
@@ -118,7 +118,7 @@ std::int64_t TileGrid::k_end(std::int64_t i) const {
 
 std::int64_t TileGrid::q_begin(std::int64_t j) const {
   const std::int64_t right = mask_.right == Mask::unlimited ? far_ : mask_.right;
-  const std::int64_t first_row = j * bc_ - (length_ - n_q_ + right);  // the first that sees key j Bc
+  const std::int64_t first_row = j * bc_ - (length_ - n_q_ + right);  // first row that sees key j Bc
   return std::min(std::max<std::int64_t>(first_row, 0) / br_, q_end(j));
 }
 
@@ -128,7 +128,7 @@ std::int64_t TileGrid::q_end(std::int64_t j) const {
   if (mask_.left == Mask::unlimited) return q_tiles_;
   const std::int64_t last_key = j * bc_ + keys - 1;
   const std::int64_t rows =
-      last_key - (length_ - n_q_) + mask_.left + 1;  // those before it see the last key or one before
+      last_key - (length_ - n_q_) + mask_.left + 1;  // rows before it see the last key or an earlier one
   return ceil_div(std::clamp<std::int64_t>(rows, 0, n_q_), br_);
 }
 
@@ -253,7 +253,7 @@ ColumnCounts TileGrid::columns(std::span<const TileRun> runs) const {
 TileCounts TileGrid::counts(std::span<const TileRun> runs) const {
   TileCounts counts;
   if (length_ == 0) return counts;
-  // Only the last tile that holds keys is ragged.
+  // Only the last tile with keys is ragged.
   const std::int64_t last = (length_ - 1) / bc_;
   const std::int64_t missing = bc_ - k_rows(last);
   std::int64_t i = 0;
@@ -334,7 +334,7 @@ constexpr std::int64_t in_a_sector = sector_bytes / number_bytes;
 }  // namespace
 
 std::int64_t RowNumbers::sectors(std::int64_t place, std::int64_t rows) const {
-  // A request that begins inside a sector moves one more than its rows fill.
+  // A request that begins inside a sector moves one extra sector.
   const std::int64_t whole = rows / request_rows;
   const std::int64_t rest = rows % request_rows;
   return whole * (request_rows / in_a_sector + (place > 0 ? 1 : 0)) +
@@ -344,7 +344,7 @@ std::int64_t RowNumbers::sectors(std::int64_t place, std::int64_t rows) const {
 std::int64_t RowNumbers::bytes(const Visits& visits, std::int64_t first, std::int64_t heads) const {
   const std::int64_t last_rows = head_rows - (ceil_div(head_rows, tile_rows) - 1) * tile_rows;
   std::int64_t all = 0;
-  // Every eighth head begins at the same place.
+  // Every eighth head begins at the same index in its sector.
   for (std::int64_t head = first; head < first + std::min(heads, in_a_sector); ++head) {
     const std::int64_t alike = ceil_div(first + heads - head, in_a_sector);
     const std::int64_t place = head % in_a_sector * (head_rows % in_a_sector) % in_a_sector;

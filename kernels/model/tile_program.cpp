@@ -37,7 +37,7 @@ std::string_view to_string(Tensor tensor) {
 
 namespace {
 
-// A box's rows are counted in 16ths; no place in a sector is so far left.
+// Box rows are stored in units of 16; `box_place` is no valid index in a sector.
 constexpr int box_unit = 16;
 constexpr std::int8_t box_place = -128;
 
@@ -76,7 +76,7 @@ Traffic sum_of(std::span<const OperandTraffic> operands) {
 bool PairFinder::step(bool queries, bool keys) {
   ++step_;
   if (!queries && !keys) return false;
-  // Tiles loaded after the other operand have passed: the next ones meet another tile.
+  // The operand loaded after the other one was streamed; the next tiles combine with a new tile.
   if (!queries && keys_ >= 0 && queries_ > keys_) queries_ = -1;
   if (!keys && queries_ >= 0 && keys_ > queries_) keys_ = -1;
   if (queries) queries_ = step_;
