@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a user waits for, off screen: opening and first paint, then of every interaction how long the event loop is
-// blocked, from the event to the frame that shows what follows (median, 99th percentile). Beside the clock's time
-// stands that which the thread computed: on a machine with other work the former says little, and on an idle one they
-// are the same.
+// Offscreen benchmark of the window: opening and first paint, then the time for which each interaction blocks the event
+// loop, from the event to the resulting frame (median, p99). CPU time is reported next to wall time, since wall time
+// depends on other load.
 //   bench_ui [FILE.attnscope | POINTS] [PART...]
-// Without a file: the recorded sample, or that many generated points, which are kept where ATTNSCOPE_BENCH_FILE says.
-// Parts: explorer, table, curves, heatmap, turn, runs, or a page's name (what a filter takes with it); without one,
-// all.
+// Default file: the recorded sample. POINTS: a generated file, kept at ATTNSCOPE_BENCH_FILE if set.
+// PART: explorer, table, curves, heatmap, turn, runs, or a page's name (filtering it); default: all.
 #include <sys/resource.h>
 #include <QApplication>
 #include <QElapsedTimer>
@@ -39,21 +37,21 @@ namespace {
 
 using namespace attnscope::ui;
 
-/// Milliseconds that this thread has computed.
+/// CPU time of this thread in milliseconds.
 double computed_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// Milliseconds that all threads have computed.
+/// CPU time of the process in milliseconds.
 double all_computed_ms() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// Knows what the event that took longest was.
+/// Records the longest event.
 class TimedApplication : public QApplication {
  public:
   using QApplication::QApplication;
@@ -61,7 +59,7 @@ class TimedApplication : public QApplication {
   bool notify(QObject* receiver, QEvent* event) override {
     if (within_) return QApplication::notify(receiver, event);
     within_ = true;
-    // Who receives it may be gone afterwards, and the event with him.
+    // The event may delete its receiver.
     const QString who = receiver->objectName();
     const char* kind = receiver->metaObject()->className();
     const QEvent::Type type = event->type();
@@ -77,7 +75,7 @@ class TimedApplication : public QApplication {
     }
     return taken;
   }
-  /// Of what came since it was asked last: "MetaCall of attnscope::ui::LiveWork "": 12.3 ms".
+  /// Returns and resets the longest event: "MetaCall of attnscope::ui::LiveWork "": 12.3 ms".
   QString take_longest() {
     const QString words = QStringLiteral("%1: %2 ms").arg(longest_).arg(longest_ms_, 0, 'f', 1);
     longest_ms_ = 0;
@@ -94,18 +92,17 @@ class TimedApplication : public QApplication {
 
 struct Targets {
   double block = 100;
-  double whole = 0;  ///< 0: nothing is worked out aside, or nobody waits for it
+  double whole = 0;  ///< 0: no target.
 };
 
-/// Of some repetitions: the longest block of the event loop in each, and the whole time to the frame that shows the
-/// answer.
+/// For each repetition: the longest block of the event loop, and the time until the resulting frame.
 struct Times {
   std::vector<double> clock;
-  std::vector<double> block;  ///< computed by this thread
-  std::vector<double> whole;  ///< computed by all threads
-  QString longest_event;      ///< in the longest of the blocks
+  std::vector<double> block;  ///< CPU time of this thread.
+  std::vector<double> whole;  ///< CPU time of all threads.
+  QString longest_event;      ///< In the longest block.
 
-  /// `act`, then all that follows from it until `done`.
+  /// Runs `act`, then the event loop until `done`.
   void take(const std::function<void()>& act, const std::function<bool()>& done) {
     QElapsedTimer timer;
     timer.start();
@@ -134,18 +131,17 @@ struct Times {
       std::sort(times.begin(), times.end());
       return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
     };
-    std::printf(
-        "%-32s block %6.2f p50 %6.2f p99 (target %g), whole %6.2f p50 %6.2f p99 computed, %6.2f %6.2f by the clock",
-        what, at(block, 0.5), at(block, 0.99), targets.block, at(whole, 0.5), at(whole, 0.99), at(clock, 0.5),
-        at(clock, 0.99));
+    std::printf("%-32s block %6.2f p50 %6.2f p99 (target %g), whole %6.2f p50 %6.2f p99 CPU, %6.2f %6.2f wall", what,
+                at(block, 0.5), at(block, 0.99), targets.block, at(whole, 0.5), at(whole, 0.99), at(clock, 0.5),
+                at(clock, 0.99));
     if (targets.whole > 0) std::printf(" (target %g)", targets.whole);
     std::printf("\n");
-    // One that is missed has to be found.
+    // Helps to find the cause of a missed target.
     if (block.back() > targets.block) std::printf("%-32s   longest event %s\n", "", qPrintable(longest_event));
   }
 };
 
-/// Until nothing is worked out or read aside for the page that is shown.
+/// Returns whether all visible pages are up to date.
 std::function<bool()> page_settled(MainWindow& window) {
   return [&window] {
     return std::ranges::all_of(window.findChildren<Page*>(),
@@ -153,7 +149,7 @@ std::function<bool()> page_settled(MainWindow& window) {
   };
 }
 
-/// p50 and p99 of the event loop's longest block by one interaction, all that it queues included, and of the whole.
+/// Prints p50 and p99 of the longest block of the event loop, and of the total time.
 void bench_interaction(MainWindow& window, const char* what, int repetitions, const std::function<void(int)>& act,
                        const Targets& targets = {}) {
   Times times;
@@ -161,12 +157,12 @@ void bench_interaction(MainWindow& window, const char* what, int repetitions, co
   times.print(what, targets);
 }
 
-/// Whether a part of the whole is asked for.
+/// Returns whether this part was requested.
 bool wanted(const QStringList& parts, const char* part) {
   return parts.isEmpty() || parts.contains(QLatin1String(part));
 }
 
-/// Until the page that is shown has nothing under way, and all is painted.
+/// Waits until the visible page is up to date and painted.
 void wait_for(MainWindow& window) {
   const auto settled = page_settled(window);
   QApplication::processEvents();
@@ -178,15 +174,15 @@ double ms_since(const QElapsedTimer& timer) {
   return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
 }
 
-/// As the program opens a file: the window stands, then a thread reads. The event loop's longest block, and how long
-/// the points take to be seen.
+/// Opens a file like the program: first an empty window, then reading in a thread. Prints the longest block of the
+/// event loop and the time until the points are visible.
 void bench_opening(MainWindow& window, const QString& file) {
   QElapsedTimer whole;
   whole.start();
   window.show();
   QApplication::processEvents();
   window.grab();
-  std::printf("%-32s %8.0f ms\n", "first frame, nothing open", ms_since(whole));
+  std::printf("%-32s %8.0f ms\n", "first frame, no file", ms_since(whole));
   whole.restart();
   const double before_all = computed_ms();
   double longest = 0;
@@ -204,11 +200,11 @@ void bench_opening(MainWindow& window, const QString& file) {
   window.grab();
   longest = std::max(longest, computed_ms() - before);
   const std::size_t points = window.workspace().visible()->size();
-  std::printf("%-32s %8.0f ms to the first paint of %zu of %zu points, %.0f of them reading aside (%s)\n", "open",
+  std::printf("%-32s %8.0f ms to first paint of %zu of %zu points, %.0f ms in the reader thread (%s)\n", "open",
               ms_since(whole), points, window.workspace().ticked_points(), read,
-              said ? "with a percentage meanwhile" : "no percentage");
-  std::printf("%-32s %8.1f ms computed in the longest block, %.1f in all   (target 100)\n", "open, the event loop",
-              longest, computed_ms() - before_all);
+              said ? "with progress" : "without progress");
+  std::printf("%-32s %8.1f ms CPU in the longest block, %.1f in total   (target 100)\n", "open, event loop", longest,
+              computed_ms() - before_all);
   std::printf("%-32s   longest event %s\n", "", qPrintable(TimedApplication::instance().take_longest()));
 }
 
@@ -218,7 +214,6 @@ void report_memory() {
   std::printf("%-32s %8.0f MiB\n", "peak memory", static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
-/// Hover, zoom, legend, choices and filter of the page of curves.
 void bench_curves(MainWindow& window, IoPlot& plot) {
   const auto at = [&](int i) { return QPointF(plot.width() * (0.2 + 0.003 * (i % 200)), plot.height() * 0.4); };
   bench_interaction(window, "curves: hover", 300, [&](int i) { plot.hover_at(at(i)); });
@@ -245,7 +240,6 @@ void bench_curves(MainWindow& window, IoPlot& plot) {
   page->set_ordinate(Ordinate::bytes);
 }
 
-/// Counts how often a widget is painted.
 class PaintCount : public QObject {
  public:
   explicit PaintCount(QWidget* widget) { widget->installEventFilter(this); }
@@ -261,8 +255,7 @@ class PaintCount : public QObject {
   int count_ = 0;
 };
 
-/// From a slider's movement to the frame that shows what follows from it, p50 and p99: until the bars of the terms are
-/// painted, with all that changes beside them.
+/// Prints p50 and p99 from a slider's movement until the time bars are painted.
 void bench_slider(MainWindow& window, const char* what, const QString& name, double target) {
   auto* slider = window.findChild<QSlider*>(name);
   const PaintCount frames(window.findChild<UnitBars*>());
@@ -270,7 +263,7 @@ void bench_slider(MainWindow& window, const char* what, const QString& name, dou
   constexpr int moves = 400;
   int without_frame = 0;
   const auto move = [&](int i) {
-    // Back and forth, never to where it stands.
+    // Back and forth, so that each step is a change.
     const int at = i % (2 * places);
     const int before = frames.count();
     slider->setValue(slider->minimum() + (at < places ? at + 1 : 2 * places - at - 1));
@@ -280,11 +273,10 @@ void bench_slider(MainWindow& window, const char* what, const QString& name, dou
   Times times;
   for (int i = 0; i < moves; ++i) times.take([&] { move(i); }, page_settled(window));
   times.print(what, {.block = target});
-  if (without_frame > 0) std::printf("%-32s %8d of %d movements\n", "  without a frame", without_frame, moves);
+  if (without_frame > 0) std::printf("%-32s %8d of %d moves\n", "  without a frame", without_frame, moves);
 }
 
-/// Turning to every page, twice: to one that is up to date, and to one that a filter has left behind. And the filter
-/// itself, with each page shown.
+/// Prints the time to switch to each page, up to date or outdated by a filter, and to filter with the page shown.
 void bench_pages(MainWindow& window, const QStringList& pages, const QStringList& parts) {
   for (const QString& page : pages) {
     window.show_page(page);
@@ -299,7 +291,7 @@ void bench_pages(MainWindow& window, const QStringList& pages, const QStringList
         wait_for(window);
         turned.take([&] { window.show_page(page); }, page_settled(window));
       }
-      turned.print(qPrintable(QStringLiteral("turn to ") + page), {});
+      turned.print(qPrintable(QStringLiteral("switch to ") + page), {});
     }
   }
   const auto filter = [&](int i) { window.query().set_text(i % 2 == 0 ? QStringLiteral("fa2 N>=1024") : QString()); };
@@ -312,7 +304,7 @@ void bench_pages(MainWindow& window, const QStringList& pages, const QStringList
       wait_for(window);
       turned.take([&] { window.show_page(page); }, page_settled(window));
     }
-    turned.print(qPrintable(QStringLiteral("turn to %1 after a filter").arg(page)), {.whole = 200});
+    turned.print(qPrintable(QStringLiteral("switch to %1 after a filter").arg(page)), {.whole = 200});
     bench_interaction(window, qPrintable(QStringLiteral("filter, page ") + page), 20, filter, {.whole = 200});
   }
 }
@@ -351,7 +343,6 @@ void bench_table(MainWindow& window) {
   table->sortByColumn(-1, Qt::AscendingOrder);
 }
 
-/// Hides and shows a run, closes its file and opens it again.
 void bench_runs(MainWindow& window, const QString& file) {
   Workspace& workspace = window.workspace();
   bench_interaction(window, "runs: hide, show one", 10, [&](int i) { workspace.set_run_visible(0, i % 2 != 0); });
@@ -375,10 +366,10 @@ void bench_explorer(MainWindow& window) {
   bench_slider(window, "explorer, M to frame", QStringLiteral("m-slider"), 33);
 }
 
-/// Both passes, four masks, two types, many numbers of heads, N 256 ... 16384 and tiles of three algorithms: what
-/// sweeps of months hold. In runs of at most 100,000, so that a million is never in memory at once.
+/// Writes both passes, four masks, two dtypes, many head counts, N 256 to 16384 and tiles of three algorithms, in runs
+/// of at most 100,000 points to limit memory.
 void write_points(const QString& file, std::size_t wanted) {
-  // Points are made of one another: the closed forms of each would take longer than all that is measured here.
+  // Copies of a few points: evaluating the closed forms of each would dominate the benchmark.
   std::vector<attnscope::PointRecord> kinds = fixtures::memory_wall();
   for (attnscope::PointRecord& record : fixtures::tile_sweep()) kinds.push_back(std::move(record));
   constexpr std::size_t most_of_run = 100'000;
@@ -409,7 +400,7 @@ void write_points(const QString& file, std::size_t wanted) {
 
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  // Whoever waits for a large file sees how far it is, also through a pipe.
+  // Line buffering shows progress through a pipe, too.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   const TimedApplication application(argc, argv);
   initialize_style();

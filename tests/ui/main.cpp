@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Each test begins as if the program had just started, whatever theme the one before it left.
+/// Resets the theme before each test.
 class FreshTheme : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& /*test*/) override {
     attnscope::ui::apply_theme(attnscope::ui::ThemeChoice::light);
@@ -21,7 +21,7 @@ class FreshTheme : public testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QStandardPaths::setTestModeEnabled(true);
-  // What the programs that tests start keep as well.
+  // Data folder for programs that tests start.
   const QTemporaryDir data;
   qputenv("XDG_DATA_HOME", data.path().toUtf8());
   testing::InitGoogleTest(&argc, argv);
@@ -29,6 +29,6 @@ int main(int argc, char** argv) {
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope-tests"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope-tests"));
   attnscope::ui::initialize_style();
-  testing::UnitTest::GetInstance()->listeners().Append(new FreshTheme);  // which it then owns
+  testing::UnitTest::GetInstance()->listeners().Append(new FreshTheme);  // Takes ownership.
   return RUN_ALL_TESTS();
 }

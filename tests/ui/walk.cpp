@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A walk through the window as a user takes it, on a real display: ui_walk SIZE THEME FOLDER [DEVICE]. Each step waits
-// for what it has to see, and leaves a picture of the window; the first that does not see it ends the walk with exit
-// code
-// 1. DEVICE is what points are measured on, as `collect --device` calls it: gpu:0 where there is one.
+// End-to-end test of the window on a real display: ui_walk SIZE THEME FOLDER [DEVICE]. Each step waits for its expected
+// result and saves a screenshot; the first failure ends the program with exit code 1. DEVICE: measuring device as for
+// `collect --device`, for example gpu:0.
 #include <QApplication>
 #include <QComboBox>
 #include <QElapsedTimer>
@@ -52,12 +51,12 @@ class Walk {
     window_.set_theme(theme);
     window_.setGeometry(QRect(QPoint(0, 0), size));
     window_.show();
-    if (!QTest::qWaitForWindowExposed(&window_)) throw std::runtime_error("no window comes on the display");
+    if (!QTest::qWaitForWindowExposed(&window_)) throw std::runtime_error("the window is not exposed");
   }
 
   void open_the_sample() {
     window_.open_files(recorded_samples());
-    wait("the sample's points", [&] { return window_.workspace().visible()->size() > 600; });
+    wait("points of the sample", [&] { return window_.workspace().visible()->size() > 600; });
     wait("curves", [&] { return !io().curves().curves.empty(); });
     picture("sample");
   }
@@ -68,7 +67,7 @@ class Walk {
     QTest::keyClicks(window_.query().field(), QStringLiteral("algo:fa1,fa2 d:128 status:ok"));
     QTest::keyClick(window_.query().field(), Qt::Key_Return);
     wait("fewer points", [&] { return window_.workspace().visible()->size() < all / 2; });
-    check("the filter is taken", window_.query().error().isEmpty());
+    check("the filter is accepted", window_.query().error().isEmpty());
     picture("filtered");
   }
 
@@ -87,7 +86,7 @@ class Walk {
         at = box->item(i)->rect().center();
       }
     }
-    check("the legend has keys", wanted != nullptr);
+    check("the legend has entries", wanted != nullptr);
     QTest::mouseClick(&plot, Qt::LeftButton, Qt::ControlModifier, at);
     wait("others are hidden", [&] { return !plot.hidden().empty(); });
     picture("isolated");
@@ -122,24 +121,24 @@ class Walk {
       emit on->activated(on->currentIndex());
     }
     press(QStringLiteral("measure"));
-    wait("the point's number",
+    wait("the measured point",
          [&] { return measurer.points().size() == 1 && measurer.points()[0].state == MeasuredPoint::State::finished; });
-    check("its time stands with the predicted one", !explorer().unit_bars()->measured_words().isEmpty());
+    check("the measured time is shown with the predicted one", !explorer().unit_bars()->measured_words().isEmpty());
     picture("measured");
   }
 
   void sweep_around() {
     auto& measurer = explorer().measuring().measurer();
     press(QStringLiteral("around"));
-    wait("points around", [&] {
+    wait("points of the sweep", [&] {
       return std::ranges::count(measurer.points(), MeasuredPoint::State::finished, &MeasuredPoint::state) >= 8;
     });
     press(QStringLiteral("cancel-measuring"));
-    wait("nothing open", [&] { return measurer.open() == 0; });
+    wait("no pending points", [&] { return measurer.open() == 0; });
     press(QStringLiteral("show-map"));
     const auto& map = page_of<TileHeatmapPage>(window_);
     const QString file = measurer.mapped()->file;
-    wait("their map", [&] {
+    wait("the map of the sweep", [&] {
       if (!map.isVisible() || !map.settled() || !map.has_map()) return false;
       return map.heatmap()->points().run_of(map.heatmap()->map().rows().front())->file == file;
     });
@@ -151,17 +150,17 @@ class Walk {
     window_.show_page(QStringLiteral("explorer"));
     settle();
     auto* spin = explorer().findChild<QSpinBox*>(QStringLiteral("what_if_dram"));
-    check("DRAM's rate has a multiple", spin != nullptr);
+    check("the DRAM rate has a what-if factor", spin != nullptr);
     const auto dram_ns = [this] {
       const analysis::Exploration& e = explorer().shown()->exploration;
       return e.light.of(GpuUnit::dram) * e.ns;
     };
     const double before = dram_ns();
     spin->setValue(200);
-    wait("half of DRAM's time", [&] { return !explorer().behind() && std::abs(dram_ns() / before - 0.5) < 1e-6; });
+    wait("half the DRAM time", [&] { return !explorer().behind() && std::abs(dram_ns() / before - 0.5) < 1e-6; });
     picture("what-if");
     spin->setValue(100);
-    wait("what it was", [&] { return !explorer().behind(); });
+    wait("the original prediction", [&] { return !explorer().behind(); });
   }
 
   void look_at_roofs() {
@@ -174,7 +173,7 @@ class Walk {
     window_.open_files({QStringLiteral(ATTNSCOPE_LAW_SAMPLE)});
     window_.show_page(QStringLiteral("law"));
     const std::size_t before = window_.workspace().visible()->size();
-    wait("the law's points", [&] { return window_.workspace().visible()->size() > before; });
+    wait("points of the law sample", [&] { return window_.workspace().visible()->size() > before; });
     settle();
     picture("law");
   }
@@ -190,7 +189,7 @@ class Walk {
     const QString word = QStringLiteral("ssh:gpubox/simulated:H200");
     DeviceList::set_remote({word});
     CollectForm& form = window_.collect()->form();
-    wait("it is among the devices", [&] {
+    wait("the remote device in the list", [&] {
       form.set_device(word);
       return form.request().device == word;
     });
@@ -199,40 +198,41 @@ class Walk {
     const QString file = work_.filePath(QStringLiteral("there.attnscope"));
     form.set_database(file);
     window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
-    wait("a sweep there", [&] { return window_.collect()->progress_words().startsWith(QStringLiteral("done")); });
+    wait("the remote sweep", [&] { return window_.collect()->progress_words().startsWith(QStringLiteral("done")); });
     picture("ssh-collected");
     DeviceList::set_remote({});
   }
 
  private:
   static void check(const char* what, bool holds) {
-    if (!holds) throw std::runtime_error(std::string("not so: ") + what);
+    if (!holds) throw std::runtime_error(std::string("check failed: ") + what);
   }
   static void wait(const char* what, const std::function<bool()>& holds) {
-    if (!QTest::qWaitFor(holds, patience_ms)) throw std::runtime_error(std::string("waited in vain for ") + what);
+    if (!QTest::qWaitFor(holds, patience_ms)) throw std::runtime_error(std::string("timed out waiting for ") + what);
   }
   void press(const QString& name) {
     auto* button = explorer().findChild<QAbstractButton*>(name);
     wait(qPrintable(name), [&] { return button->isEnabled(); });
     button->click();
   }
-  /// What the display shows, other windows included.
+  /// Saves a screenshot of the window's area, including popups.
   void picture(const char* name) {
     settle();
-    QTest::qWait(200);  // animations of docks and menus
+    QTest::qWait(200);  // Animations of docks and menus.
     const QPixmap shown = window_.screen()->grabWindow(0, window_.x(), window_.y(), window_.width(), window_.height());
     const QString file = QStringLiteral("%1/%2-%3.png")
                              .arg(folder_)
                              .arg(++step_, 2, 10, QLatin1Char('0'))
                              .arg(QString::fromLatin1(name));
-    if (shown.isNull() || !shown.save(file)) throw std::runtime_error("no picture: " + file.toStdString());
+    if (shown.isNull() || !shown.save(file))
+      throw std::runtime_error("cannot save the screenshot: " + file.toStdString());
     std::printf("%s\n", qPrintable(file));
   }
   IoCurvePage& io() { return page_of<IoCurvePage>(window_); }
   ExplorerPage& explorer() { return page_of<ExplorerPage>(window_); }
 
   QString folder_;
-  QString device_;  ///< empty: the first that is offered
+  QString device_;  ///< Empty: the first device of the list.
   QTemporaryDir work_;
   MainWindow window_;
   int step_ = 0;
@@ -242,7 +242,7 @@ class Walk {
 
 int main(int argc, char** argv) {
   if (argc != 4 && argc != 5) {
-    std::fprintf(stderr, "ui_walk SIZE THEME FOLDER [DEVICE]\n");
+    std::fprintf(stderr, "usage: ui_walk SIZE THEME FOLDER [DEVICE]\n");
     return 2;
   }
   QStandardPaths::setTestModeEnabled(true);

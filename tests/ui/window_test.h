@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What tests of the window and its pages share.
+// Helpers for tests of the window and its pages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class WindowTest : public ::testing::Test {
   QString file;
 };
 
-/// The window knows its pages by their interface alone; tests know which they want. As it is once it is turned to.
+/// Returns the page of that type, refreshed as if it were shown.
 template <class Kind>
 Kind& page_of(MainWindow& window) {
   auto* page = window.findChild<Kind*>();
@@ -33,7 +33,7 @@ Kind& page_of(MainWindow& window) {
   return *page;
 }
 
-/// A window that shows the test's file.
+/// A window with the test's file.
 class OpenedWindowTest : public WindowTest {
  protected:
   void SetUp() override {
@@ -43,14 +43,14 @@ class OpenedWindowTest : public WindowTest {
   MainWindow window{false};
 };
 
-/// Triggers what the menus have under that shortcut.
+/// Triggers the menu entry with that shortcut.
 inline void trigger(MainWindow& window, const QKeySequence& shortcut) {
   for (QAction* action : window.findChildren<QAction*>()) {
     if (action->shortcut() == shortcut) action->trigger();
   }
 }
 
-/// Lets queued layouts and replots happen.
+/// Processes queued layouts and replots.
 inline void settle() {
   for (int i = 0; i < 10; ++i) QApplication::processEvents();
 }

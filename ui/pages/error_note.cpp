@@ -53,7 +53,7 @@ QString figures_of(const PublishedErrors& errors, const SimulatedPart& part) {
 }
 
 QString line_of(const std::set<SimulatedPart>& parts) {
-  std::map<std::string, QStringList> figures;  // By the GPU of the validation.
+  std::map<std::string, QStringList> figures;  // Keyed by the GPU of the validation.
   QStringList others;
   for (const SimulatedPart& part : parts) {
     const std::string gpu = short_gpu(part.gpu);

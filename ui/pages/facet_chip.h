@@ -35,7 +35,7 @@ class FacetChip : public QToolButton {
   void show_words(const QString& words);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] QString label() const { return label_; }
-  /// Folded: its choices are in another menu, and the chip stays hidden whatever setVisible() requests.
+  /// A folded chip is hidden, even after setVisible(true): its options are in another menu.
   void set_folded(bool folded);
   [[nodiscard]] bool folded() const { return folded_; }
   /// Last argument of setVisible().

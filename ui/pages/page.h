@@ -111,7 +111,8 @@ class Page : public QWidget {
   /// Rebuilds the page from the visible points. Called by fall_behind() and catch_up() only.
   virtual void show_anew() {}
   /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
-  /// Selection changes meanwhile emit no signal.
+  /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
+  /// No signal is emitted for the selection.
   virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
   /// Returns whether the old content may stay visible until the update is done: yes for a picture, no for an
   /// explanation of an empty page.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that the window says comes from the catalogue: with one whose every text is marked, whatever has no mark
-// is either data or was forgotten. A program of its own, for the language is chosen before anything is said.
+// All texts of the window come from the catalogue: with a catalogue whose texts are marked, a text without a mark is
+// data or was forgotten. A separate program, since the language is set at startup.
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
@@ -58,7 +58,7 @@ bool marked(const QString& text) {
   return text.contains(QStringLiteral("«"));
 }
 
-/// The English texts, each between «».
+/// The English texts, each between « and ».
 Catalogue marked_catalogue() {
   const std::string_view english = embedded_messages();
   QJsonObject groups =
@@ -71,7 +71,7 @@ Catalogue marked_catalogue() {
   return Catalogue::parse(QJsonDocument(groups).toJson().toStdString()).value();
 }
 
-/// Names, and words that are stored and chosen by.
+/// Names, ids and other data.
 const std::set<QString>& data_words() {
   static const std::set<QString> words = [] {
     std::set<QString> all{QStringLiteral("Attnscope"), QStringLiteral("English"), QStringLiteral("中文")};
@@ -109,14 +109,14 @@ const std::set<QString>& data_words() {
   return words;
 }
 
-/// Gathers texts, and keeps those that are neither said nor data.
+/// Collects texts that are neither from the catalogue nor data.
 class Texts {
  public:
   void add(const QString& text, const char* what) {
     ++seen_;
     if (text.isEmpty() || marked(text) || data_words().contains(text)) return;
     if (parse_mask(text.toStdString())) return;
-    // Numbers, with their units, and signs.
+    // Numbers with units, and symbols.
     static const QRegularExpression number(QStringLiteral("^[\\d.,×÷±%…✕\\s–-]*([kMGT]?i?B|[mµn]?s|[kMGT]?)$"));
     if (number.match(text).hasMatch()) return;
     forgotten_ << QStringLiteral("%1: %2").arg(QString::fromUtf8(what), text);
@@ -124,7 +124,7 @@ class Texts {
   void add_all(const QStringList& texts, const char* what) {
     for (const QString& text : texts) add(text, what);
   }
-  /// `reasons`: why points have no value, in their files' own words, which stand after the outcome.
+  /// `reasons`: reasons of failed points, in the words of their files; they end a note.
   void add(const HoverContent& content, const QStringList& reasons, const char* what) {
     add(content.title, what);
     for (const QString& note : content.notes) {
@@ -133,7 +133,7 @@ class Texts {
     }
   }
   [[nodiscard]] int seen() const { return seen_; }
-  /// One a line.
+  /// One per line.
   [[nodiscard]] std::string forgotten() const {
     QStringList lines = forgotten_;
     lines.removeDuplicates();
@@ -146,7 +146,7 @@ class Texts {
   QStringList forgotten_;
 };
 
-/// Buttons and actions that Qt puts into its own widgets, in its own words.
+/// Buttons and actions that Qt adds to its own widgets.
 bool is_qts(const QObject& object) {
   for (const QObject* at = &object; at != nullptr; at = at->parent()) {
     if (at->objectName().startsWith(QLatin1String("qt_")) || at->objectName().startsWith(QLatin1String("_q_"))) {
@@ -189,7 +189,7 @@ void add_widget(const QWidget& widget, Texts& texts) {
   }
 }
 
-/// Whatever stands in the window, shown at the moment or not. Of combo boxes those of facets hold data.
+/// Adds the texts of all widgets, also hidden ones. Combo boxes of facets contain data.
 void add_widgets(const QWidget& window, Texts& texts) {
   for (const QWidget* widget : window.findChildren<QWidget*>()) {
     if (!is_qts(*widget)) add_widget(*widget, texts);
@@ -221,7 +221,7 @@ TEST_F(LanguageTest, EveryWidgetSpeaksIt) {
     settle();
     Texts texts;
     add_widgets(window, texts);
-    // Names of files, and their paths in tooltips.
+    // File names, and their paths in tooltips.
     EXPECT_EQ(texts.forgotten(), "label: h200.attnscope\ntooltip: " + recorded_sample().toStdString()) << page;
     EXPECT_GT(texts.seen(), 150);
   }
@@ -238,7 +238,7 @@ TEST_F(LanguageTest, ChoicesSpeakIt) {
                             [&](const auto& facet) { return combo->accessibleName() == qtext(facet->label); }) ||
         std::ranges::any_of(analysis::map_facets(),
                             [&](const auto& facet) { return combo->accessibleName() == qtext(facet->label); });
-    const bool of_device = combo->accessibleName() == qtext(say::roofline_page::device{});  // named by the file
+    const bool of_device = combo->accessibleName() == qtext(say::roofline_page::device{});  // Named by the file.
     if (of_facet || of_device) continue;
     for (int i = 0; i < combo->count(); ++i) {
       texts.add(combo->itemText(i), "choice");
@@ -272,7 +272,7 @@ TEST_F(LanguageTest, PlotsSpeakIt) {
     texts.add(plot.accessibleName(), "plot");
     for (const QCPAxis* axis : {plot.xAxis, plot.yAxis}) texts.add(axis->label(), "axis");
     for (int i = 0; i < plot.plottableCount(); ++i) {
-      // Of failed points: the algorithm, and what stands in the analysis' own table.
+      // Failed points: the algorithm's name, and a reason that is data.
       QString name = plot.plottable(i)->name();
       if (!marked(name)) name = name.section(QStringLiteral(" · "), 1).replace(QLatin1Char('\n'), QLatin1Char(' '));
       texts.add(name, "legend");
@@ -365,7 +365,7 @@ TEST_F(LanguageTest, RunsSpeakIt) {
   }
 }
 
-// Programs read them.
+// Exported values are for programs.
 TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
   CurveRequest request;
   request.algorithms = {"fa2"};
@@ -413,14 +413,14 @@ TEST_F(LanguageTest, DialogsSpeakIt) {
     EXPECT_TRUE(marked(dialog->windowTitle())) << dialog->windowTitle().toStdString();
     const auto* box = qobject_cast<const QMessageBox*>(dialog);
     if (box == nullptr) continue;
-    // Rows of a table, or paragraphs; a key is what is printed on it.
+    // Rows of a table, or paragraphs; keys are not translated.
     static const QRegularExpression cell(QStringLiteral("<(?:td|p)>([^<]+)</(?:td|p)>"));
     for (auto match = cell.globalMatch(box->text()); match.hasNext();) texts.add(match.next().captured(1), "dialog");
   }
   const auto* sheet = window.findChild<QDialog*>(QStringLiteral("shortcuts"))->findChild<QTextBrowser*>();
   const auto* table = qobject_cast<QTextTable*>(sheet->document()->rootFrame()->childFrames().front());
   for (int row = 0; row < table->rows(); ++row) {
-    for (const int column : {1, 3}) {  // beside keys
+    for (const int column : {1, 3}) {  // Next to keys.
       const QString meaning = table->cellAt(row, column).firstCursorPosition().block().text();
       if (!meaning.isEmpty()) texts.add(meaning, "shortcut");
     }
@@ -460,7 +460,7 @@ TEST_F(LanguageTest, ACollectionSpeaksIt) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-// Settings are kept from one language to the next.
+// Settings do not depend on the language.
 TEST_F(LanguageTest, WhatIsKeptIsInNoLanguage) {
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(file), QString());

@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// A point of a run that looked at its rounds as often as so many ask for.
+/// A point of a run with that preset and number of rounds.
 fixtures::GivenPoint point_of(std::int64_t id, std::string_view preset, int rounds) {
   fixtures::GivenPoint point = fixtures::shown({fixtures::memory_wall().front()}, false, id).front();
   auto run = std::make_shared<RunInfo>(*point.run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How curves are called. What they are is tested where they are made, in tests/profiler/analysis.
+// Names of curves. The values are tested in tests/profiler/analysis.
 #include "ui/models/curve_series.h"
 
 #include <gmock/gmock.h>

@@ -42,7 +42,7 @@ TEST(PointsTableModel, AThrottledPointSaysSo) {
   PointsTableModel model;
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records[0].clocks = ClockReading{};
-  records[1].clocks = ClockReading{.throttle_reasons = 4, .throttled = true};  // NVML's power cap
+  records[1].clocks = ClockReading{.throttle_reasons = 4, .throttled = true};  // NVML: power cap.
   model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_EQ(at(model, 0, "Result").toString(), "ok");
   EXPECT_EQ(at(model, 1, "Result").toString(), "ok, throttled");
@@ -74,7 +74,7 @@ TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
   EXPECT_TRUE(at(model, 1, "Time", Qt::ToolTipRole).toString().contains("imported"));
 }
 
-// A value of a field of the table, other than what goes without saying.
+// Sets a field to a value other than its default.
 void change(PointSpec& spec, const Field& field) {
   const FieldValue before = field.get(spec);
   for (const char* text : {"3", "0.25", "yes", "warm", "causal", "bf16", "bwd", "fa1", "64", "128", "zigzag"}) {
@@ -96,7 +96,7 @@ TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
     bool differs = false;
     for (int column = 0; column < model.columnCount(); ++column) {
       const auto text = [&](int row) { return model.index(row, column).data().toString(); };
-      // What is computed of the setting differs as well.
+      // Columns after this one are computed.
       const QString heading = model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
       if (heading == QStringLiteral("Result")) break;
       differs = differs || (model.facts(column).in_use && text(0) != text(1));
@@ -117,7 +117,7 @@ void show_by_time(PointsTableModel& model, const std::vector<PointRecord>& recor
   model.set_contents(contents, contents->table.ordered(column, order == Qt::DescendingOrder));
 }
 
-// A file with a knob that no registry has brings a column, which moves those behind it.
+// A file with an unknown knob adds a column, which moves the later ones.
 TEST(PointsTableModel, KnowsTheColumnOfItsOrderByItsKey) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);

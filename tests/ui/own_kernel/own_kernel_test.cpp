@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A kernel of the user's own in the window. What compiles it is a script that says what a compiler would.
+// User-defined kernels in the window, with a script instead of the compiler.
 #include <gtest/gtest.h>
 #include <cstdio>
 
@@ -45,7 +45,7 @@ void write(const QString& path, const QString& text) {
   file.write(text.toUtf8());
 }
 
-/// One kernel for all tests: the process knows it from the first one on.
+/// One kernel for all tests, since a process cannot forget it.
 class OwnKernel : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -78,7 +78,7 @@ class OwnKernel : public ::testing::Test {
   static QString source() { return kept()->filePath("own/own.cu"); }
   QString collector() { return folder_.filePath("collector"); }
 
-  /// Makes a kernel known as a file of results does: for reading, with a knob of that name.
+  /// Registers a kernel as a result file does: read-only, with that knob.
   static void read_only(const std::string& kernel, const char* knob) {
     const std::string text = QString(read(statement()))
                                  .replace("\"own\"", QStringLiteral("\"%1\"").arg(QString::fromStdString(kernel)))
@@ -90,7 +90,7 @@ class OwnKernel : public ::testing::Test {
                 }).empty());
     ASSERT_NE(known_algorithms().find(kernel), nullptr);
   }
-  /// Measured of it; nothing of it is predicted.
+  /// Measured, without predicted values.
   static PointRecord point_of(const std::string& kernel, const std::string& knob = {}, std::int64_t value = 0) {
     PointRecord point = fixtures::ok_point(fixtures::spec("fa2", 4096));
     point.spec.algorithm = kernel;
@@ -110,7 +110,7 @@ class OwnKernel : public ::testing::Test {
   QString stated_;
 };
 
-/// A window that was given the kernel.
+/// A window with the kernel.
 class OwnKernelWindow : public OwnKernel {
  protected:
   void SetUp() override {
@@ -353,7 +353,7 @@ TEST_F(OwnKernelWindow, OneThatIsWrongIsSaidWithItsLineAndTheOldOneStays) {
       << window->banner().text().toStdString();
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
-  // Editors put another file in its place.
+  // Editors replace the file instead of writing into it.
   write(statement() + ".new", text + "\n");
   ASSERT_EQ(std::rename(qPrintable(statement() + ".new"), qPrintable(statement())), 0);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));

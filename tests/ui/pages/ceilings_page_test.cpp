@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What devices are capable of: what files keep.
+// Ceilings page: sets of open files.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -16,7 +16,7 @@ QString cell(const CeilingsPage& page, int row, const char* key) {
   return fixtures::cell_named(*page.table()->model(), row, key);
 }
 
-/// The row of a ceiling's label; -1: none.
+/// Row of a ceiling, by its label; -1: none.
 int row_of(const CeilingsPage& page, const QString& label) {
   for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
     if (cell(page, row, "ceiling") == label) return row;
@@ -26,7 +26,7 @@ int row_of(const CeilingsPage& page, const QString& label) {
 
 class CeilingsPageTest : public WindowTest {
  protected:
-  /// A file that keeps a set of an H200.
+  /// A file with a set of ceilings of an H200.
   QString kept() {
     const QString path = folder.filePath("ceilings.attnscope");
     RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
@@ -81,7 +81,7 @@ TEST_F(CeilingsPageTest, DatasheetsStandInAndSaySo) {
   for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
     EXPECT_EQ(cell(page, row, "provenance"), "datasheet");
   }
-  // What was measured comes first, and a copy of it is no second set.
+  // Measured sets come first; copies are not listed twice.
   const QString set = kept();
   const QString copy = folder.filePath("copy.attnscope");
   ASSERT_TRUE(QFile::copy(set, copy));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// So many points are compared that everything which is shown of them is found aside: what is chosen meanwhile holds,
-// and nothing of an earlier filter is left.
+// Comparisons large enough for background threads: later choices count, and results of an earlier filter are dropped.
 #include <gtest/gtest.h>
 
 #include <QTemporaryDir>
@@ -16,9 +15,9 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int many_heads = 2600;  ///< of four points each in either run
+constexpr int many_heads = 2600;  ///< Each with four points in either run.
 
-/// N and Br of FA2 at so many numbers of heads; of each second number of heads the later run is slower by half.
+/// FA2 over N, Br and heads; the later run is 1.5x slower for every second number of heads.
 std::vector<PointRecord> points_of_many(bool later) {
   std::vector<PointRecord> points;
   for (int heads = 1; heads <= many_heads; ++heads) {
@@ -92,7 +91,7 @@ TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
   EXPECT_GT(ratios().front(), 1.4);
   EXPECT_DOUBLE_EQ(ratios().back(), 1);
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
-  page.set_margin(3);  // compared anew, and shown in that order
+  page.set_margin(3);  // Compared again, and shown in that order.
   page.settle();
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.03);

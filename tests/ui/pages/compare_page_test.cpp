@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The Compare page: its table and its plot.
+// Compare page: table and plot.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -23,7 +23,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// A point whose every sample took so long, as analysis of it has it.
+/// A point whose samples all have the same time.
 PointRecord lasting(const PointSpec& spec, double ns, double dram_bytes = 4e6, bool simulated = false) {
   PointRecord record;
   record.spec = spec;
@@ -36,7 +36,7 @@ PointRecord lasting(const PointSpec& spec, double ns, double dram_bytes = 4e6, b
   return record;
 }
 
-/// N and Br of FA2, at d 128: each takes its factor of what it takes in the baseline.
+/// FA2 at d 128 over N and Br: baseline times multiplied by `factors`.
 std::vector<PointRecord> grid_of(const std::map<std::pair<std::int64_t, int>, double>& factors) {
   std::vector<PointRecord> points;
   for (const auto& [at, factor] : factors) {
@@ -59,7 +59,7 @@ class ComparePageTest : public ::testing::Test {
     page.settle();
     settle();
   }
-  /// Two runs, of which the second has these factors and one point more.
+  /// Opens two runs; the second has these factors and one more point.
   void open_two(const std::map<std::pair<std::int64_t, int>, double>& factors) {
     std::vector<PointRecord> after = grid_of(factors);
     after.push_back(lasting(fixtures::spec("fa2", 8192, 64), 1e6));
@@ -223,7 +223,7 @@ TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
       << page.said().copies().toStdString();
 }
 
-/// Ratios drawn as marks, and as interval bars, in a row of the plot.
+/// Ratios drawn as markers or as interval bars in a row of the plot.
 std::set<double> marks_in(const RatioPlot& plot, double row) {
   std::set<double> ratios;
   for (int i = 0; i < plot.graphCount(); ++i) {
@@ -266,7 +266,7 @@ TEST_F(ComparePageTest, ThePlotHasEveryRatioInTheRowOfItsAlgorithmAndD) {
   EXPECT_NEAR(*changed.begin(), 0.7, 1e-9);
   EXPECT_NEAR(*changed.rbegin(), 1.6, 1e-9);
   EXPECT_EQ(bars_in(plot), 4) << "two FASTER, two SLOWER";
-  // Twice as slow lies as far from 1 as twice as fast.
+  // Half and twice the time are equally far from 1.
   EXPECT_NEAR(plot.xAxis->range().lower * plot.xAxis->range().upper, 1, 1e-9);
   EXPECT_GT(plot.xAxis->range().upper, 1.6 * 1.05) << "the interval has room";
 
@@ -326,7 +326,7 @@ TEST_F(ComparePageTest, TheFilterOfTheWindowIsThePagesToo) {
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "FASTER"}));
 }
 
-/// Where a plot has rings around marks.
+/// Positions of selection rings.
 std::vector<std::pair<double, double>> rings_in(QCustomPlot& plot) {
   std::vector<std::pair<double, double>> rings;
   for (int i = 0; i < plot.graphCount(); ++i) {
@@ -384,7 +384,7 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   EXPECT_TRUE(curves.shows_marked());
   EXPECT_EQ(rings_in(*curves.plot()), (std::vector<std::pair<double, double>>{{4096, 4e6}}));
 
-  // And back.
+  // In the other direction.
   const PointSet& all = *curves.curves().points;
   for (const Row row : all.table().rows()) {
     const ShownPoint point = all[row];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What doctor finds as the window shows it, and what is measured of a GPU from there.
+// Doctor page: checks, and measurement of ceilings.
 #include "ui/pages/doctor/doctor_page.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class DoctorPageTest : public WindowTest {
   static constexpr int patience_ms = 120'000;
 
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
-  /// Turns to the page, and waits until it has looked.
+  /// Shows the page, and waits for its checks.
   static DoctorPage& turned_to(MainWindow& window) {
     auto& page = page_of<DoctorPage>(window);
     QSignalSpy looked(&page, &DoctorPage::looked);
@@ -55,7 +55,7 @@ TEST_F(DoctorPageTest, AProgramThatDoesNotAnswerIsSaid) {
   MainWindow window(false);
   DoctorPage& page = turned_to(window);
   EXPECT_EQ(page.summary(), "`attnscope doctor` did not answer: attnscope ended with code 1 and did not say why");
-  // Once it is there, looking again is enough.
+  // Once the program exists, checking again succeeds.
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
   QSignalSpy looked(&page, &DoctorPage::looked);
   button(page, "look-again").click();
@@ -65,7 +65,7 @@ TEST_F(DoctorPageTest, AProgramThatDoesNotAnswerIsSaid) {
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-/// The real program, on a library that stands for a GPU.
+/// The real program with a fake GPU library.
 class DoctorOnGpuTest : public DoctorPageTest {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ class DoctorOnGpuTest : public DoctorPageTest {
     for (const char* name : {"ATTNSCOPE_CACHE_DIR", "ATTNSCOPE_FAKE_GPU"}) qunsetenv(name);
     DoctorPageTest::TearDown();
   }
-  /// Once the GPU is found, as a click would.
+  /// Clicks once the GPU is found.
   void measure(MainWindow& window, const char* what) {
     DoctorPage& page = turned_to(window);
     page.restore({{"file", database}});

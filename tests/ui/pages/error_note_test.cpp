@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The line below simulated points: the errors that are published of their GPU.
+// Line below simulated points with the published errors for their GPU.
 #include <gtest/gtest.h>
 
 #include "profiler/predict/published_errors.h"
@@ -15,7 +15,7 @@ namespace {
 
 class ErrorNoteTest : public WindowTest {
  protected:
-  /// A file of simulated points of that GPU.
+  /// A file with simulated points of that GPU.
   [[nodiscard]] QString simulated_on(const char* gpu) const {
     QString simulated = folder.filePath(QStringLiteral("%1.attnscope").arg(QLatin1String(gpu)));
     fixtures::write_file(simulated, {{"memory-wall", fixtures::simulated_naive({1024, 2048, 4096}), true, false, gpu}});

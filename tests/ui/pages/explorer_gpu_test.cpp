@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// GPUs other than the public ones in the explorer: of a file, and with multiples.
+// Explorer with unlisted GPUs: from a file, and with what-if factors.
 #include <gtest/gtest.h>
 
 #include <QComboBox>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The explorer reads out what theory says, and draws it to scale.
+// Explorer page: values of the model, and drawings to scale.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class ExplorerPageTest : public ::testing::Test {
     page.edit(QString::fromLatin1(name), text, -1);
     settle();
   }
-  /// As a user types it into the box.
+  /// Enters a value like a user.
   void type(const char* name, int value) {
     auto* spin = page.findChild<QSpinBox*>(QString::fromLatin1(name));
     ASSERT_NE(spin, nullptr) << name;
@@ -64,7 +64,7 @@ class ExplorerPageTest : public ::testing::Test {
     }
     ASSERT_FALSE(page.behind());
   }
-  /// A cell by its column's key and what begins its row.
+  /// Cell by column key and row label.
   [[nodiscard]] static QString cell(const QAbstractItemModel& model, const char* label, const QString& key) {
     for (int row = 0; row < model.rowCount(); ++row) {
       if (model.index(row, 0).data().toString() == QString::fromUtf8(label)) return cell(model, row, key);
@@ -122,7 +122,7 @@ TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
   EXPECT_TRUE(legend(OnChipPlace::shared).contains("Q 32 KiB"));
   EXPECT_TRUE(legend(OnChipPlace::registers).contains("O 64 KiB"));
   EXPECT_TRUE(page.on_chip()->drawn(OnChipPlace::shared).heading.endsWith("of 228 KiB"));
-  // What is drawn is what is said: a pixel in the middle of K.
+  // A pixel in the middle of K has K's color.
   page.on_chip()->resize(400, page.on_chip()->heightForWidth(400));
   const QImage image = page.on_chip()->grab().toImage();
   const auto spans = page.on_chip()->drawn(OnChipPlace::shared).spans;
@@ -140,7 +140,7 @@ TEST_F(ExplorerPageTest, BarsAreSharesOfTheLaunchsTime) {
   EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(time.ns)));
 }
 
-/// Ceilings of an open file are rates of the predicted time, which says so, until the file is closed.
+/// Ceilings of an open file are used as rates, with a note, until the file is closed.
 TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   choose("algorithm", "naive");
   const auto* note = page.findChild<QLabel*>(QStringLiteral("terms-note"));
@@ -159,7 +159,7 @@ TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   settle();
   EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of its DRAM";
   EXPECT_TRUE(note->text().contains("DRAM's rate: measured of NVIDIA H200 (")) << note->text().toStdString();
-  // Another memory has that rate times what is chosen, not the datasheet's.
+  // The what-if factor applies to the measured rate, not to that of the datasheet.
   const auto dram_ns = [&] { return page.shown()->exploration.light.of(GpuUnit::dram) * page.shown()->exploration.ns; };
   const double once = dram_ns();
   type("what_if_dram", 200);
@@ -177,13 +177,13 @@ TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
   const QString before = figure("SM↔L2");
   auto* slider = page.findChild<QSlider*>("br-slider");
   ASSERT_NE(slider, nullptr);
-  slider->setValue(slider->value() - 4);  // steps of 16
+  slider->setValue(slider->value() - 4);  // Steps of 16.
   settle();
   EXPECT_EQ(page.chosen().choices.point.spec.tile.br, 64);
   EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
   EXPECT_NE(figure("SM↔L2"), before);
   EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
-  // K passes by once for each of 64 query tiles: 16 heads of 4096 x 128 in two bytes.
+  // K is loaded once for each of 64 query tiles: 16 heads of 4096 x 128, 2 bytes each.
   EXPECT_EQ(operand("K", "loaded"), qtext(Bytes(64.0 * 16 * 4096 * 128 * 2)));
   EXPECT_EQ(operand("O", "stored"), qtext(Bytes(16.0 * 4096 * 128 * 2)));
   EXPECT_EQ(operand("O", "loaded"), "–");
@@ -344,7 +344,7 @@ TEST_F(ExplorerPageTest, AProblemThatIsNotSquareComesBackAsItWas) {
   (void)other.explore(page.chosen().choices.point.spec, QString::fromStdString(page.chosen().choices.device));
   settle();
   EXPECT_EQ(other.chosen().choices.point.spec.problem, page.chosen().choices.point.spec.problem);
-  // Sums of it would be no numbers.
+  // Larger values would overflow.
   QJsonObject state = page.state();
   QJsonObject choices = state["choices"].toObject();
   choices["padding"] = "9223372036854775807";
@@ -369,7 +369,7 @@ TEST_F(ExplorerPageTest, StateComesBackWhole) {
   settle();
   EXPECT_EQ(other.chosen(), page.chosen());
   EXPECT_EQ(other.state(), state);
-  // What is wrong or unknown is left.
+  // Invalid or unknown entries are ignored.
   QJsonObject odd = state;
   QJsonObject choices = odd["choices"].toObject();
   choices["mask"] = "nonsense";
@@ -463,12 +463,12 @@ TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
   EXPECT_EQ(bars.use_words(GpuUnit::dram), QString());
   EXPECT_EQ(bars.measured_words(), qtext(Nanoseconds(2e6)));
   EXPECT_GT(bars.bar(GpuUnit::tensor).y(), before) << "the measured time has a line of its own";
-  // One scale for all: half of the measured time is half as long.
+  // All bars have one scale: half the time is half as long.
   EXPECT_NEAR(bars.total_bar().width() / bars.bar(GpuUnit::tensor).width(), 1e6 / 8e5, 1e-9);
   EXPECT_TRUE(bars.accessibleDescription().contains("63% counted"));
 }
 
-/// A file that has the very point shows it.
+/// The recorded values of the same point in an open file are shown.
 TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
   const QTemporaryDir folder;
   const QString path = folder.filePath("recorded.attnscope");
@@ -479,7 +479,7 @@ TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
   record.kernels.front().metrics = {{"tensor_pipe_pct", 51, "percent", Provenance::measured},
                                     {"dram_read_bytes", 9.6e10 * 4e-4, "byte", Provenance::measured},
                                     {"dram_write_bytes", 0, "byte", Provenance::measured}};
-  PointRecord dropped = record;  // the newer one
+  PointRecord dropped = record;  // Newer, with dropout.
   dropped.spec.problem.dropout = 0.25;
   dropped.kernels.front().samples_ns = {9e5};
   fixtures::write_file(path, {{"quick", {record, dropped}}});
@@ -526,8 +526,7 @@ TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {
   settle();
 }
 
-/// A known GPU that is there; empty while none is found. They are asked for one by one, after the simulated ones are
-/// listed.
+/// Name of a known local GPU; empty until one is found, which happens after the simulated devices are listed.
 QString gpu_of(const PointMeasurer& measurer) {
   for (const DeviceLimits& known : known_gpus()) {
     for (const ListedDevice& device : measurer.devices_of(known.name)) {
@@ -543,7 +542,7 @@ bool has_gpu_driver() {
   return driver != nullptr;
 }
 
-/// The real program, on the simulated device.
+/// The real program on the simulated device.
 class ExplorerMeasuringTest : public ExplorerPageTest {
  protected:
   void SetUp() override {
@@ -560,7 +559,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   bool wait_for_answers() {
     return QTest::qWaitFor([this] { return page.measuring().measurer().open() == 0; }, patience_ms);
   }
-  /// Measures what is chosen, on a GPU or what stands for one.
+  /// Measures the chosen point on a real or fake GPU.
   void expect_counted_uses() {
     EXPECT_FALSE(page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated"));
     button("measure")->click();
@@ -602,7 +601,7 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(measured("time"), qtext(Nanoseconds(point.event.time_median_ns)) + " (simulated)");
   EXPECT_EQ(measured("time_ratio"), QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
   EXPECT_EQ(measured("l2_ratio"), "1.000") << "the closed form is the simulation's, to the byte";
-  // The record that the file keeps stands with the terms; its use of units was not counted.
+  // The stored record is shown with the time shares; unit utilization was not counted.
   const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
   ASSERT_NE(record, nullptr);
   EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(point.event.time_median_ns)));
@@ -611,7 +610,7 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
             QString("%1: %2 (simulated), predicted %3. Kept in %4 %5")
                 .arg(short_title(page.chosen().choices), qtext(Nanoseconds(point.event.time_median_ns)),
                      qtext(Nanoseconds(exploration().ns)), file, qtext(say::explorer_page::by_construction{})));
-  // It stands in the file, which is open, and is at its end though the collector waits for more.
+  // The open file has the point, and its run is complete although the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {
         return workspace.visible()->size() == 1 && workspace.runs()[0].info->summary.state == StoredRunState::complete;
@@ -644,7 +643,7 @@ TEST_F(ExplorerMeasuringTest, OnAGpuWhatWasCountedStandsBesideEachUnit) {
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-/// The real program, on a library that stands for a GPU.
+/// The real program with a fake GPU library.
 class ExplorerStandInTest : public ExplorerMeasuringTest {
  protected:
   void SetUp() override {
@@ -713,7 +712,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
 }
 
 TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
-  type("n_k", 16384);  // long enough for cancels to find some that wait
+  type("n_k", 16384);  // Long enough that some are pending when they are cancelled.
   settle();
   button("around")->click();
   button("cancel-measuring")->click();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A simulation that was not played whole is nowhere shown as one that was.
+// Extrapolated simulations are marked as such everywhere.
 #include <gtest/gtest.h>
 
 #include <QTextDocument>
@@ -19,7 +19,7 @@ namespace {
 class Extrapolated : public ::testing::Test {
  protected:
   Extrapolated() {
-    // Once for all tests: each of the long ones takes a second.
+    // Shared by all tests: each long simulation takes a second.
     static const std::vector<PointRecord> simulated = fixtures::simulated_naive({1024, 2048, 16384});
     points = fixtures::shown(simulated, true);
   }
@@ -48,7 +48,7 @@ TEST_F(Extrapolated, InTheDetails) {
   };
   const QString extrapolated = QStringLiteral("simulated, extrapolated");
   const QString in_part = extrapolated + QStringLiteral("|simulated|") + extrapolated;
-  // The whole point, then qk, which was played whole, softmax and pv.
+  // The whole point, then qk (simulated completely), softmax and pv.
   EXPECT_TRUE(origins("DRAM read").startsWith(in_part)) << origins("DRAM read").toStdString();
   EXPECT_TRUE(origins("Time").contains(in_part)) << origins("Time").toStdString();
   EXPECT_TRUE(origins("TFLOP/s").startsWith(extrapolated));

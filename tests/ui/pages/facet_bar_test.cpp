@@ -55,12 +55,12 @@ TEST_F(FacetBarTest, AChipShowsItsFacetAndOffersItsValues) {
   d.menu()->actions()[0]->trigger();
   EXPECT_EQ(d.text(), "d 64");
   EXPECT_TRUE(page.curves().title.contains("d 64")) << page.curves().title.toStdString();
-  // At d 64 nothing is causal: what is left is said, and cannot be chosen.
+  // At d 64 all points have the full mask: the chip shows it, disabled.
   EXPECT_TRUE(mask.isVisible());
   EXPECT_FALSE(mask.isEnabled());
   EXPECT_EQ(mask.text(), "Mask full");
   EXPECT_EQ(mask.geometry(), before);
-  // Keys step through the values, and open the menu.
+  // Arrow keys step through the values.
   QTest::keyClick(&d, Qt::Key_Down);
   EXPECT_EQ(d.text(), "d 128");
   QTest::keyClick(&d, Qt::Key_Down);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of maps: axes, comparisons, colours and what a cell can be asked.
+// Page of tile maps: axes, comparisons, colors and actions of cells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// A time at a tile of FA2, without scatter.
+/// A tile of FA2 with one sample.
 PointRecord at_tile(int br, int bc, double nanoseconds) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
   record.kernels[0].samples_ns = {nanoseconds};
@@ -51,7 +51,7 @@ class HeatmapPageTest : public WindowTest {
     page.show();
     settle();
   }
-  /// The colour of a cell, beside its figure.
+  /// Color of a cell, next to its value.
   [[nodiscard]] QColor color_of(TileMap::Place place) const {
     const QImage image = page.heatmap()->grab().toImage();
     return image.pixelColor(page.heatmap()->cell_rect(place).topLeft().toPoint() + QPoint(9, 5));
@@ -169,12 +169,12 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3% of the best (3 in all)"))
       << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3% of the best shown."));
-  // The line is drawn along the right edge of the plateau's last cell, and not between two of its cells.
+  // The outline runs along the right edge of the plateau's last cell, not between its cells.
   const QColor line = plot_colors(page.palette()).text;
   const QImage image = page.heatmap()->grab().toImage();
   const auto drawn = [&](const QPointF& at) {
     for (int x = -3; x <= 3; ++x) {
-      for (int y = 0; y < 8; ++y) {  // between two dots there is none
+      for (int y = 0; y < 8; ++y) {  // Between two dots.
         if (image.pixelColor(at.toPoint() + QPoint(x, y)) == line) return true;
       }
     }

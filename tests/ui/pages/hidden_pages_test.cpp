@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pages behind another one cost nothing while points change, and are right once they are turned to.
+// Hidden pages do no work while points change, and are correct once shown.
 #include <gtest/gtest.h>
 
 #include <QTest>
@@ -19,7 +19,7 @@ namespace {
 
 class HiddenPages : public WindowTest {
  protected:
-  /// As it is: page_of() has a page catch up.
+  /// Returns the page without refreshing it, unlike page_of().
   template <class Kind>
   Kind& as_it_is() {
     return *window.findChild<Kind*>();
@@ -83,7 +83,7 @@ TEST_F(HiddenPages, EveryPageIsRightOnceItIsShown) {
   EXPECT_EQ(as_it_is<LawPage>().words().isEmpty(), as_it_is<LawPage>().has_plot());
   EXPECT_TRUE(as_it_is<RooflinePage>().has_plot());
   EXPECT_TRUE(as_it_is<TileHeatmapPage>().has_map());
-  // Closing the file is a change as well, also for a window that is not on the screen.
+  // Closing the file is a change, too, even while the window is hidden.
   window.hide();
   window.workspace().close(window.workspace().files().front());
   window.show_page(QStringLiteral("tiles"));

@@ -24,7 +24,7 @@ namespace {
 
 class IoPageTest : public WindowTest {
  protected:
-  /// The page as a window of its own, on these files.
+  /// Shows the page as a window, with these files.
   void show(const QStringList& files) {
     page.resize(1000, 700);
     page.show();
@@ -36,7 +36,7 @@ class IoPageTest : public WindowTest {
   IoPlot* plot = page.plot();
 };
 
-/// On screen, as a click on the legend's entry finds it.
+/// On screen, so that a click finds the legend entry.
 class IoLegendTest : public IoPageTest {
  protected:
   void SetUp() override {
@@ -65,7 +65,7 @@ class IoLegendTest : public IoPageTest {
     QTest::mouseClick(plot, Qt::LeftButton, modifiers, found->rect().center());
     plot->replot();
   }
-  /// Of the curves, in their order.
+  /// Names of the drawn curves, in order.
   [[nodiscard]] QStringList drawn() const {
     QStringList names;
     for (int i = 0; i < plot->graphCount(); ++i) {
@@ -98,7 +98,7 @@ TEST_F(IoLegendTest, AClickOnAnEntryHidesItsCurvesAndShowsThemAgain) {
 }
 
 TEST_F(IoLegendTest, CtrlAndAClickShowAnEntryAloneAndThenAll) {
-  resize(1000, 460);  // the legend has room for some of its entries only
+  resize(1000, 460);  // The legend has room for only some of its entries.
   const QStringList before = drawn();
   const QStringList curves = plot->plot_legend().shown(item(QStringLiteral("DRAM · measured")))->curves;
   click(QStringLiteral("DRAM · measured"), Qt::ControlModifier);
@@ -138,11 +138,11 @@ TEST_F(IoPageTest, CurvesAreNamedAtTheirEnds) {
   plot->replot();
   const QStringList names = plot->line_labels();
   ASSERT_FALSE(names.isEmpty());
-  // Every owner has a name; one that ends before the others (naive runs out of memory) as well.
+  // Every owner has a label, also one that ends earlier (naive runs out of memory).
   for (const char* owner : {"Naive", "FA1", "FA2"}) {
     EXPECT_FALSE(names.filter(QString::fromLatin1(owner)).isEmpty()) << owner << names.join('|').toStdString();
   }
-  // No two overlap, and none leaves the plot.
+  // Labels neither overlap nor leave the plot.
   std::vector<QRectF> boxes;
   for (int i = 0; i < plot->itemCount(); ++i) {
     const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
@@ -188,7 +188,7 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
     all.insert(colors.begin(), colors.end());
   }
   EXPECT_EQ(all.size(), 4U);
-  // What is drawn changes no colour.
+  // Hiding curves changes no color.
   const auto before = colors_of();
   workspace.set_run_visible(0, true);
   page.show_algorithm("fa1", false);
@@ -245,7 +245,7 @@ TEST_F(IoPageTest, ThrottledPointsAreMarked) {
   const QString hot = folder.filePath("hot.attnscope");
   fixtures::write_file(hot, {{"quick", records, false}});
   ASSERT_NO_FATAL_FAILURE(show({hot}));
-  const auto marked = [&] {  // N of the marks that are half emptied
+  const auto marked = [&] {  // N of the half-filled markers.
     QList<double> lengths;
     for (int i = 0; i < plot->graphCount(); ++i) {
       if (plot->graph(i)->name() != "Clocks throttled") continue;
@@ -297,7 +297,7 @@ TEST_F(IoPageTest, TimesAndRatesOfPeersHaveTheirAxes) {
     all += row.label + '=' + row.value + '\n';
     if (row.label == QStringLiteral("torch-flash · time · imported")) mark = row.mark;
   }
-  // 4 N² d 132 operations at 420 TFLOP/s and 9 µs more.
+  // 4 N² d 132 FLOPs at 420 TFLOP/s plus 9 µs.
   EXPECT_TRUE(all.contains(QStringLiteral("torch-flash · time · imported=2.71 ms (2.65 – 2.84)"))) << all.toStdString();
   EXPECT_EQ(mark, SampleMark::diamond) << "unlike a measured or a simulated one";
 
@@ -326,7 +326,7 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
     texts.sort();
     return texts;
   };
-  // Our own are always offered, and can be pressed where they have points.
+  // Algorithms of the registry are always listed, and enabled if they have points.
   QStringList ours;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) ours << short_title(algorithm->name());
   ours.sort();

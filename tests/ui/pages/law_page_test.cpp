@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The law of N^2 d^2 / M on its page: what is drawn, and what the table says of it.
+// Law page for N^2 d^2 / M: plot and table.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -19,7 +19,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// Of FA1 and FA2, tiles by the paper's rule; their SM<->L2 bytes are the closed form's x 1.001.
+/// FA1 and FA2 with tiles by the paper's rule; SM-L2 bytes are 1.001 x the closed form.
 std::vector<PointRecord> law_points(std::initializer_list<std::int64_t> dims, bool simulated = false) {
   std::vector<PointRecord> points;
   for (const auto& [name, side] : {std::pair{"fa1", TileSide::bc}, std::pair{"fa2", TileSide::br}}) {
@@ -49,7 +49,7 @@ QString cell(const LawPage& page, int row, const char* key) {
   return fixtures::cell_named(*page.table()->model(), row, key);
 }
 
-/// All that the plot draws with marks, as x and y.
+/// All drawn markers.
 std::vector<QPointF> marks_in(const LawPlot& plot, const QCPAxisRect* panel) {
   std::vector<QPointF> marks;
   for (int i = 0; i < plot.graphCount(); ++i) {
@@ -77,7 +77,7 @@ TEST_F(LawPageTest, ExponentsStandBesideTheTheoremsAndTheClosedForms) {
   EXPECT_EQ(cell(page, 1, "series"), "FA1 · SM↔L2");
   EXPECT_TRUE(cell(page, 1, "source").startsWith("derived · law")) << "of what was measured";
   EXPECT_EQ(cell(page, 1, "points"), "12");
-  // The same factor on every point leaves the exponents alone.
+  // A constant factor does not change the exponents.
   for (const char* column : {"N", "d", "M"}) {
     EXPECT_EQ(cell(page, 1, column).section(QLatin1Char(' '), 0, 0), cell(page, 2, column)) << column;
   }
@@ -89,7 +89,8 @@ TEST_F(LawPageTest, APointThatIsSelectedElsewhereIsRinged) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
-  const analysis::LawPoint point = page.laws().families[0].points[3];  // a page that looks anew has others
+  // A copy: a refresh of the page replaces the points.
+  const analysis::LawPoint point = page.laws().families[0].points[3];
   const LawPlot& plot = *dynamic_cast<LawPlot*>(page.view());
   const auto rings = [&] {
     std::vector<QPointF> places;
@@ -170,7 +171,7 @@ TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
   EXPECT_TRUE(cell(page, 1, "note").startsWith("Withheld"));
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
   EXPECT_EQ(page.laws().families.front().points.size(), 12U);
-  // What holds is not left for points that come later, and what was chosen never.
+  // A fit, or a choice of the user, is kept when points are added.
   const QString later = folder.filePath("later.attnscope");
   fixtures::write_file(later, {{"later", law_points({32, 64, 128, 256}), false}});
   const QStringList heads = page.options(QStringLiteral("heads"));

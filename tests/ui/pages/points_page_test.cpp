@@ -56,7 +56,7 @@ TEST_F(PointsPageTest, WhatHasNoValueSortsLastEitherWay) {
   EXPECT_EQ(shown("N"), (QStringList{"512", "1024", "2048", "65536"}));
   table->sortByColumn(column("Time"), Qt::DescendingOrder);
   EXPECT_EQ(shown("N"), (QStringList{"2048", "1024", "512", "65536"}));
-  // A reason is what the others lack.
+  // Rows without a reason are last.
   table->sortByColumn(column("Reason"), Qt::DescendingOrder);
   EXPECT_EQ(shown("N").constFirst(), "65536");
   table->sortByColumn(column("Reason"), Qt::AscendingOrder);
@@ -140,11 +140,11 @@ TEST_F(PointsPageTest, ANumberInTheFilterIsWhole) {
     spec.problem.heads_q = spec.problem.heads_kv = heads;
     records.push_back(fixtures::ok_point(spec));
   };
-  add("fa1", 512, 128, 32, 128, 64);   // heads only
-  add("fa1", 640, 128, 128, 128, 16);  // part of N
-  add("fa1", 4096, 128, 32, 64, 16);   // d
-  add("fa1", 1024, 64, 128, 128, 16);  // Br
-  add("fa2", 2048, 128, 64, 128, 16);  // Bc
+  add("fa1", 512, 128, 32, 128, 64);   // Differs in heads only.
+  add("fa1", 640, 128, 128, 128, 16);  // N contains 64.
+  add("fa1", 4096, 128, 32, 64, 16);   // Differs in d.
+  add("fa1", 1024, 64, 128, 128, 16);  // Differs in Br.
+  add("fa2", 2048, 128, 64, 128, 16);  // Differs in Bc.
   ASSERT_NO_FATAL_FAILURE(show(records));
   const auto left = [&](const char* words) {
     EXPECT_TRUE(workspace.set_query(QString::fromUtf8(words)).empty()) << words;

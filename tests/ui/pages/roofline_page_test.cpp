@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points under the roofs of their device: what is drawn, what the table says, and what choices do.
+// Roofline page: drawing, table and choices.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -27,7 +27,7 @@ class RooflinePageTest : public ::testing::Test {
   [[nodiscard]] QString cell(int row, int column) const {
     return page.table()->model()->index(row, column).data().toString();
   }
-  /// By its title; -1 where there is none.
+  /// Column by title; -1: none.
   [[nodiscard]] int place_of(const QString& title) const {
     for (int column = 0; column < page.table()->model()->columnCount(); ++column) {
       if (page.table()->model()->headerData(column, Qt::Horizontal).toString() == title) return column;
@@ -40,14 +40,14 @@ class RooflinePageTest : public ::testing::Test {
     for (int row = 0; row < page.table()->model()->rowCount(); ++row) cells << cell(row, place);
     return cells;
   }
-  /// The line of a roof, by the beginning of its words.
+  /// Line of a roof, by the start of its name.
   [[nodiscard]] const QCPGraph* line_of(const QString& words) const {
     for (int i = 0; i < page.plot()->graphCount(); ++i) {
       if (page.plot()->graph(i)->name().startsWith(words)) return page.plot()->graph(i);
     }
     return nullptr;
   }
-  /// Whether some graph of marks has one there.
+  /// Returns whether a graph of markers has one at this position.
   [[nodiscard]] bool has_mark(double x, double y) const {
     for (int i = 0; i < page.plot()->graphCount(); ++i) {
       const QCPGraph& graph = *page.plot()->graph(i);
@@ -224,7 +224,7 @@ TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
   const QString path = folder.filePath("a100.attnscope");
   fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
   ASSERT_EQ(workspace.open_now(path), QString());
-  std::size_t of_others = 0;  // that ended well
+  std::size_t of_others = 0;  // Successful points.
   for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
   EXPECT_EQ(said_below(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
                                          "them by Device.")

@@ -101,7 +101,7 @@ TEST(CollectPanel, PointsThatAreKeptAreCountedWhenCancelled) {
   CollectPanel panel;
   PointEvent point;
   point.disposition = "ok";
-  for (const std::int64_t id : {4, 5, 6, 6}) {  // two rounds of the last one
+  for (const std::int64_t id : {4, 5, 6, 6}) {  // Two rounds of the last point.
     point.point_id = id;
     emit panel.collector().point_done(point);
   }
@@ -157,7 +157,7 @@ TEST(CollectPanel, ReadsTheDeviceFromAPlan) {
 }
 
 TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
-  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");  // no GPU is found
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");  // No GPU is found.
   DeviceList list;
   list.probe();
   ASSERT_EQ(list.devices().size(), known_gpus().size());
@@ -242,7 +242,7 @@ TEST(CollectForm, AsksForTheDeviceByItsArgument) {
   EXPECT_EQ(form.request().device, "simulated:" + word);
   EXPECT_TRUE(form.check().plan.endsWith(word + ".")) << form.check().plan.toStdString();
   form.restore({{"device", "ssh:gpubox/0"}});
-  form.restore({});  // a view says nothing of it
+  form.restore({});  // The state has no device.
   EXPECT_EQ(form.state()["device"].toString(), QStringLiteral("ssh:gpubox/0")) << "once it answers";
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The dialogs that import measurements and write a report.
+// Dialogs for import and reports.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -93,7 +93,7 @@ class ImportDialogTest : public WindowTest {
     part<QLineEdit>(field)->setText(QString::fromLatin1(text));
     wait();
   }
-  /// Becomes, its unit and why it is left out.
+  /// Target, unit and the reason why a column is skipped.
   QStringList fate_of(const QString& column) {
     const QAbstractItemModel& model = *part<QTableView>("import-columns")->model();
     for (int row = 0; row < model.rowCount(); ++row) {
@@ -194,7 +194,7 @@ TEST_F(ImportDialogTest, TablesAreImportedOneAfterTheOtherAndAddedToAFile) {
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().contains("1 row without a number left out")) << words().toStdString();
   EXPECT_EQ(fate_of("note").last(), "not a field, knob, metric or counter");
-  // While another program writes the target, nothing is lost.
+  // If another program writes to the target, no data is lost.
   const std::vector<double> before = medians(file);
   {
     const RunStore held = RunStore::open(file.toStdString(), RunStore::Mode::collect);
@@ -216,7 +216,7 @@ TEST_F(ImportDialogTest, TablesAreImportedOneAfterTheOtherAndAddedToAFile) {
 }
 
 TEST_F(ImportDialogTest, CancelStopsAnImport) {
-  // The real program, which an import never ends.
+  // The real program, except that an import never ends.
   QFile script(folder.filePath("slow"));
   ASSERT_TRUE(script.open(QIODevice::WriteOnly));
   script.write(QByteArrayLiteral("#!/bin/sh\ncase \"$*\" in *--preview*) exec " ATTNSCOPE_COMMAND_PROGRAM

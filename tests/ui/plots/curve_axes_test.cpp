@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of curves beyond N: any metric over any axis, grouped, with residuals, peaks, scales and the ratio of two.
+// Curves over axes other than N: any metric over any axis, groups, residuals, peaks, scales and ratios.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ class CurveAxesTest : public WindowTest {
   IoCurvePage page{workspace};
 };
 
-/// Br 64 and 128 of FA2 at two N.
+/// FA2 with Br 64 and 128 at two N.
 std::vector<PointRecord> two_tiles() {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 4096}) {
@@ -70,7 +70,7 @@ TEST_F(CurveAxesTest, TilesOverlaidAreNamed) {
   EXPECT_NE(small->pen().color(), large->pen().color());
   settle();
   EXPECT_THAT(page.plot()->line_labels(), ::testing::UnorderedElementsAre("FA2 64 × 64", "FA2 128 × 64"));
-  // Quartiles are drawn.
+  // Error bars show the quartiles.
   bool bars = false;
   for (int i = 0; i < page.plot()->plottableCount(); ++i) {
     const auto* spread = qobject_cast<QCPErrorBars*>(page.plot()->plottable(i));

@@ -56,7 +56,7 @@ TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
   EXPECT_GT(cells, 100);
 }
 
-/// A tile whose samples lie around `nanoseconds`, half of them within `half_spread` of it.
+/// A tile with samples around `nanoseconds`; the quartiles differ from it by `half_spread`.
 PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
   record.kernels[0].samples_ns = {nanoseconds - half_spread, nanoseconds - half_spread, nanoseconds,
@@ -84,7 +84,7 @@ TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
   EXPECT_TRUE(page.heatmap()->caption().contains("run: tiles (2); hidden, with the same tiles: tiles"))
       << page.heatmap()->caption().toStdString();
   for (const TileMap::Place place : {TileMap::Place{0, 0}, TileMap::Place{1, 1}}) {
-    // The time is the newer run's, and the TFLOP/s beside it are of that very time.
+    // The time is that of the newer run, and TFLOP/s is computed from it.
     const PointRecord source = fixtures::record_of(page.heatmap()->point_at(place));
     const double time = evaluate(metric_key::time_median_ns, source)->value;
     EXPECT_DOUBLE_EQ(*map.at(place).value, time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a map of tiles is called. What stands in its cells is tested where it is made, in tests/profiler/analysis.
+// Titles of tile maps. The cell values are tested in tests/profiler/analysis.
 #include "ui/plots/heatmap_words.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colours of maps, ticks of axes and marks of values: both ends, both directions and both sides of each bound.
+// Color scales of maps, ticks of axes and markers of values, at and around each limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(HeatmapScale, BrightIsTheBetterEnd) {
     Better better;
     bool log;
     double value;
-    double brightness;  ///< of 1
+    double brightness;  ///< 0 to 1.
   };
   for (const Case& at :
        {Case{Better::less, false, 1, 1}, Case{Better::less, false, 101, 0}, Case{Better::less, false, 26, 0.75},
@@ -51,7 +51,7 @@ TEST(HeatmapScale, RatiosAreBlueWhereTheyAreBetter) {
 }
 
 TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
-  // Ratios of 1.2 to 4, and 0.25 to 0.8: what the map lacks has its room.
+  // Ratios of 1.2 to 4, and 0.25 to 0.8: the scale is symmetric although the map is not.
   for (const double far : {4.0, 0.25}) {
     const double near = far > 1 ? 1.2 : 0.8;
     const HeatmapColors colors(
@@ -89,7 +89,7 @@ TEST(RoundTicks, BothBoundsAreTicksAndNoneLiesBeyond) {
   EXPECT_THAT(round_ticks(1, 1000, 3, true), Pointwise(DoubleEq(), {1.0, 100.0}));
 }
 
-/// What a ticker writes along an axis.
+/// Labels that a ticker generates.
 std::string labels(const QSharedPointer<QCPAxisTicker>& ticker, double low, double high) {
   QVector<double> ticks;
   QVector<QString> words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The collector is any program that speaks the protocol: here, small shell scripts.
+// The collector can be any program with its protocol; here, shell scripts.
 #include "ui/process/collector_process.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 class CollectorProcessTest : public ::testing::Test {
  protected:
   void run(const QString& script) { process.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), script}); }
-  /// Echoes events as the collector would.
+  /// Echoes an event like the collector.
   static QString line(const Event& event) {
     return QStringLiteral("echo '%1'\n").arg(QString::fromStdString(to_json_line(event)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is worked out in a thread of its own, and pages of so many points that they have it done so.
+// Background computation, and pages with enough points to use it.
 #include <gtest/gtest.h>
 
 #include <QLabel>
@@ -103,7 +103,7 @@ TEST(Live, SaysWhatWentWrong) {
   EXPECT_EQ(why, QStringLiteral("no room"));
 }
 
-/// One file of so many points that pages look through them aside.
+/// A file with enough points for background threads.
 class ManyPoints : public ::testing::Test {
  protected:
   static constexpr std::size_t points = 10'500;
@@ -170,7 +170,7 @@ TEST_F(ManyPoints, ThePictureStaysUntilTheAnswerIsThere) {
   ASSERT_TRUE(page.curves().axis.has_value());
   EXPECT_EQ(page.curves().axis->key(), "br");
 
-  // Of several choices the last one holds.
+  // The last choice counts.
   page.set_axis(QStringLiteral("bc"));
   page.set_axis(QStringLiteral("n"));
   page.settle();
@@ -185,7 +185,7 @@ TEST_F(ManyPoints, AFilterIsAnsweredAside) {
   EXPECT_EQ(algorithms_of(page.curves()).size(), 3U);
   page.settle();
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
-  // Of several filters the last one holds, and of few points nothing is left to wait for once they are known.
+  // The last filter counts; few points need no background work.
   window.query().set_text({});
   window.query().set_text(QStringLiteral("fa1 heads:1"));
   window.workspace().settle();
@@ -200,7 +200,7 @@ TEST_F(ManyPoints, ShowWhatAsManyAtOnceWould) {
   const Row first = drawn_rows(page.curves()).front();
   const std::int64_t heads = page.curves().points->table().problem(first).heads_q;
   const CurveSet aside = page.curves();
-  // The same problem alone: few points.
+  // The same problem alone has few points.
   window.query().set_text(QStringLiteral("heads:%1").arg(heads));
   page.settle();
   ASSERT_LE(window.workspace().visible()->size(), 1000U);
@@ -228,12 +228,12 @@ TEST_F(ManyPoints, ReachThePagesThatAreTurnedTo) {
   auto& law = shown<LawPage>(QStringLiteral("law"));
   law.settle();
   EXPECT_TRUE(law.has_plot() || !law.words().isEmpty());
-  // Turned to once more, nothing is left to do.
+  // Shown again, it has nothing to do.
   window.show_page(QStringLiteral("tiles"));
   EXPECT_TRUE(map.settled());
 }
 
-// A page that shows what is handed to it, and fails to find what it is told to.
+// A page with a computation that may fail.
 class FailingPage : public Page {
  public:
   [[nodiscard]] QWidget* view() override { return nullptr; }
@@ -280,7 +280,7 @@ TEST_F(ManyPoints, AreDestroyedWhileTheyLook) {
   other->query().set_text(QStringLiteral("fa2"));
   ASSERT_TRUE(other->workspace().gathering());
   other.reset();
-  QApplication::processEvents();  // nobody is told of what nobody has
+  QApplication::processEvents();  // A destroyed Live notifies nobody.
 }
 
 TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
@@ -293,13 +293,13 @@ TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
   table.mark(point);
   ASSERT_TRUE(table.shows_marked());
   const QString selected = as_tsv(table.table()->selected_values());
-  // A filter that keeps it: marked again once its answer is there, not before.
+  // A filter that keeps the point: marked again when the result is there, not before.
   window.query().set_text(QStringLiteral("heads>=1"));
   EXPECT_FALSE(table.settled());
   table.settle();
   EXPECT_TRUE(table.shows_marked());
   EXPECT_EQ(as_tsv(table.table()->selected_values()), selected);
-  // On a page that is turned to it is marked when the page has its picture.
+  // A hidden page marks the point once it is shown and up to date.
   io.mark(point);
   EXPECT_FALSE(io.shows_marked());
   window.show_page(QStringLiteral("io"));
@@ -324,7 +324,7 @@ TEST_F(ManyPoints, AreCountedOnceTheyAreKnown) {
   const std::shared_ptr<const PointSet> visible = window.workspace().visible();
   for (Row row = 0; row < visible->size(); ++row) algorithms.insert(visible->table().algorithm(row));
   EXPECT_EQ(algorithms, std::set<std::string>{"fa2"});
-  // Who cannot wait gets what holds now.
+  // visible() waits for the current filter.
   window.query().set_text(QStringLiteral("naive"));
   ASSERT_TRUE(window.workspace().gathering());
   EXPECT_EQ(window.workspace().visible()->table().algorithm(0), "naive");
@@ -369,7 +369,7 @@ TEST_F(ManyPoints, AreSortedAside) {
   page.table()->sortByColumn(time, Qt::DescendingOrder);
   page.settle();
   EXPECT_TRUE(stand(std::greater()));
-  // What a filter leaves stands in the order from the first moment on.
+  // Filtered rows are sorted from the start.
   window.query().set_text(QStringLiteral("algo:fa1,fa2"));
   page.settle();
   EXPECT_LT(rows.rowCount(), static_cast<int>(points));

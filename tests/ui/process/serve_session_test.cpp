@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points asked for one by one, of the real command-line program on the simulated device.
+// Measurements of single points by the real program on the simulated device.
 #include "ui/process/serve_session.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int long_enough_ms = 60'000;
 
-/// As long as it lives, the point in flight is not kept, and so not answered: what is asked meanwhile waits.
+/// While it exists, the point being measured cannot be stored, so later requests wait.
 class Hold {
  public:
   explicit Hold(const QString& file)
@@ -41,7 +41,7 @@ class ServeSessionTest : public ::testing::Test {
   static PointSpec small(std::int64_t n) {
     return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
   }
-  /// A collector that does this in the shell first; "$@" are its arguments.
+  /// Replaces the collector by a script that runs these shell commands first; "$@" are its arguments.
   void collector_begins_with(const QString& words) {
     const QString script = folder.filePath(QStringLiteral("collector.sh"));
     QFile out(script);
@@ -137,7 +137,7 @@ TEST_F(ServeSessionTest, CancelsAllAndMeasuresOn) {
   hold.reset();
   ASSERT_TRUE(QTest::qWaitFor([this] { return session.open() == 0; }, long_enough_ms));
   EXPECT_EQ(finished.last()[0].toString(), after);
-  // What was in flight was measured when the cancel came, or not yet.
+  // The point in flight was either measured or cancelled.
   ASSERT_EQ(finished.count() + cancelled.count(), 4);
   EXPECT_EQ((finished.count() == 3 ? finished[1] : cancelled[1])[0].toString(), flight);
   const qsizetype before = cancelled.count();

@@ -41,7 +41,7 @@ TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   for (const QString& file : files) fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}});
   Workspace workspace(nullptr, 50);
   QSignalSpy failed(&workspace, &Workspace::open_failed);
-  // All are read before the first of them is there.
+  // All files are read before the first is shown.
   for (const QString& file : files) workspace.open(file);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
   EXPECT_EQ(workspace.files(), files.mid(0, 2));
@@ -53,7 +53,7 @@ TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   workspace.open(files[2]);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
   EXPECT_EQ(workspace.visible()->size(), 42U);
-  // One that is refused before its points are read.
+  // A file that is rejected before its points are read.
   const FileContents contents = read_file(files[0], {}, 20);
   EXPECT_TRUE(contents.points.empty());
   EXPECT_TRUE(contents.error.contains("room for 20")) << contents.error.toStdString();
@@ -99,7 +99,7 @@ TEST(Workspace, RunsOfOneTitleAreToldApartByWhatTheyHold) {
   };
   EXPECT_EQ(titles(), (QStringList{"quick", QStringLiteral("PyTorch · bwd"), QStringLiteral("PyTorch · fwd · n_q 1"),
                                    QStringLiteral("PyTorch · fwd")}));
-  // What nothing tells apart is numbered.
+  // Equal titles are numbered.
   const QString again = folder.filePath("b.attnscope");
   fixtures::write_file(again, {{"quick", fixtures::memory_wall(), false}});
   ASSERT_EQ(workspace.open_now(again), QString());
@@ -217,7 +217,7 @@ TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
 
 using Counts = std::vector<std::size_t>;
 
-/// The points of each run.
+/// Number of points per run.
 Counts counts_of(const Workspace& workspace) {
   Counts counts;
   for (const LoadedRun& run : workspace.runs()) counts.push_back(run.size());
@@ -230,7 +230,7 @@ std::vector<bool> ticks_of(const Workspace& workspace) {
   return ticks;
 }
 
-/// The first run of a file, as another program does it.
+/// Edits the first run of a file like another program.
 void edit(const QString& file, const std::function<void(RunEdit&)>& say) {
   RunEdit words;
   say(words);
@@ -309,16 +309,16 @@ TEST(Workspace, ShowOnlyHidesTheOthers) {
 class ReplacedFile : public WindowTest {
  protected:
   void SetUp() override {
-    WindowTest::SetUp();  // two runs, of 21 and more points
+    WindowTest::SetUp();  // Two runs, of 21 and more points.
     fixtures::write_file(other, {{"custom", {point(512), point(1024)}, false}});
   }
   static PointRecord point(std::int64_t n) { return fixtures::ok_point(fixtures::spec("fa2", n)); }
-  /// Under the name of the file that is open.
+  /// Replaces the open file by another one.
   void replace() {
     ASSERT_TRUE(QFile::remove(file));
     ASSERT_TRUE(QFile::rename(other, file));
   }
-  /// As `cp` does it: the file stays the same file.
+  /// Overwrites the open file in place, like `cp`.
   void write_over() {
     QFile from(other);
     QFile to(file);
@@ -346,7 +346,7 @@ TEST_F(ReplacedFile, IsReadAnewWhereItIsFollowed) {
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   ASSERT_NO_FATAL_FAILURE(replace());
   {
-    // A sweep into it: its run is the second, as the tile sweep was of the file that is gone.
+    // A new sweep: its run has the id of the tile sweep in the old file.
     RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
     RunHeader header;
     header.device = fixtures::device();

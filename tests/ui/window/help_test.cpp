@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's documents: F1, Help > Documentation, and that every link in them leads somewhere. The lesson: a page of
-// what is open, handed to the browser.
+// Help in the window: F1, Help > Documentation and all links in it; the lesson opens in the browser.
 #include <gtest/gtest.h>
 
 #include <QAction>
@@ -38,7 +37,7 @@ TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
   }
   const auto* text = window.findChild<QTextBrowser*>(QStringLiteral("document"));
   ASSERT_NE(text, nullptr);
-  // Its figures are those of an H200.
+  // The numbers are those of an H200.
   const double m = static_cast<double>(find_gpu("H200")->sram_elements(2));
   const QString said = text->toPlainText();
   for (const QString& figure :
@@ -73,7 +72,7 @@ TEST_F(WindowTest, DocumentationOpensTheDocumentsAndTheirLinksLeadOn) {
   EXPECT_FALSE(back->isEnabled());
 }
 
-// Every link of every document leads to a document and, where it names one, to a heading of it.
+// Each link of each document leads to a document and, if given, to one of its headings.
 TEST_F(WindowTest, TheDocumentsLinksLeadSomewhere) {
   MainWindow window(false);
   show_document(&window, QStringLiteral("install"));
@@ -104,7 +103,7 @@ TEST_F(WindowTest, TheDocumentsLinksLeadSomewhere) {
   EXPECT_GT(links, 15);
 }
 
-/// Takes what would go to a browser.
+/// Receives URLs instead of a browser.
 class Browser : public QTextBrowser {
  public:
   Browser() { QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "setSource"); }
@@ -154,7 +153,7 @@ TEST_F(LessonInTheBrowser, IsAPageOfWhatIsOpen) {
 }
 
 TEST_F(LessonInTheBrowser, WithoutABrowserItsPlaceIsSaidAndAnotherOffered) {
-  ask();  // the off-screen platform opens nothing
+  ask();  // The offscreen platform opens no browser.
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.banner().text().isEmpty(); }, 60'000));
   EXPECT_TRUE(window_.banner().text().contains("/attnscope/lesson/index.html"))
       << window_.banner().text().toStdString();

@@ -121,7 +121,7 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
       if (curve.kind != CurveKind::measured) continue;
       ++measured;
       if (curve.quantity != Quantity::sm_l2) continue;
-      // The judge: what the SMs moved meets the tile program.
+      // Check: the measured SM-L2 bytes agree with the tile program.
       for (const CurvePoint& point : curve.points) {
         if (point.value < 64.0 * 1024 * 1024) continue;
         const auto ratio = io.curves().table().values(metric_key::l2_sm_over_model).at(*point.row);
@@ -151,7 +151,7 @@ TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
   window.open_files({file});
   ASSERT_TRUE(opened.wait());
   EXPECT_EQ(window.banner().text(), QString()) << "an error does not outlive a success";
-  // What went wrong in another matter is still true.
+  // Errors of other actions stay.
   window.take_along().save_to(QStringLiteral("/proc/new.png"));
   window.open_files({file});
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
@@ -212,27 +212,27 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   MainWindow window(false);
   const QString late = folder.filePath("late.attnscope");
   Workspace& workspace = window.workspace();
-  // A file that could not be opened, and can be now.
+  // A file that could not be opened, and now can.
   EXPECT_NE(workspace.open_now(late), QString());
   emit workspace.open_failed(late, QStringLiteral("late.attnscope does not exist"));
   EXPECT_TRUE(window.banner().text().contains("late.attnscope"));
   ASSERT_TRUE(QFile::copy(file, late));
   ASSERT_EQ(workspace.open_now(late), QString());
   EXPECT_EQ(window.banner().text(), QString());
-  // Rows that are left out of it: other ones, then a file that is closed.
+  // Skipped rows: a new message, then the file is closed.
   emit workspace.rows_skipped(late, QStringLiteral("1 row of late.attnscope"));
   emit workspace.rows_skipped(late, QStringLiteral("2 rows of late.attnscope"));
   EXPECT_EQ(window.banner().text(), QStringLiteral("2 rows of late.attnscope"));
   workspace.close(late);
   EXPECT_EQ(window.banner().text(), QString());
-  // No plot on a page, and then another page.
+  // No plot on one page, then another page.
   ASSERT_EQ(workspace.open_now(file), QString());
   window.show_page(QStringLiteral("table"));
   trigger(window, QKeySequence(QStringLiteral("Ctrl+E")));
   EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
-  // A disk that is full stays full.
+  // An error of the disk stays.
   window.take_along().save_to(QStringLiteral("/proc/new.png"));
   workspace.set_run_visible(0, false);
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
@@ -260,7 +260,7 @@ TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
       << window.windowTitle().toStdString();
 }
 
-/// What the pages say in place of a plot or table.
+/// Texts that pages show instead of a plot or table.
 QStringList words_of_pages(MainWindow& window) {
   QStringList words;
   for (const char* id : {"io", "tiles", "table"}) {
@@ -312,7 +312,7 @@ TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
   window.show();
   QSignalSpy opened(&window.workspace(), &Workspace::opened);
   window.open_files({file});
-  // Nothing that is read comes in before the loop runs.
+  // The file is read once the event loop runs.
   auto* files = window.statusBar()->findChild<ElidedLabel*>();
   ASSERT_NE(files, nullptr);
   EXPECT_TRUE(files->text().contains("Opening sample.attnscope")) << files->text().toStdString();
@@ -362,7 +362,7 @@ TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
   EXPECT_TRUE(said[0].contains("not enough memory")) << said[0].toStdString();
 }
 
-/// A run of FA2 at d 64, which the window's own file has nothing of.
+/// A run of FA2 at d 64, which the sample file does not have.
 void write_sweep(const QString& path) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {512, 1024, 2048}) {
@@ -440,11 +440,11 @@ TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
     EXPECT_NE(QJsonDocument(to->state()).toJson(), text) << kind.id;
     to->restore(QJsonDocument::fromJson(text).object());
     EXPECT_EQ(QJsonDocument(to->state()).toJson(), text) << kind.id;
-    // What a page does not know leaves it as it is.
+    // Unknown keys change nothing.
     to->restore({{QStringLiteral("unheard_of"), 1}});
     EXPECT_EQ(QJsonDocument(to->state()).toJson(), text) << kind.id;
   }
-  // The choices hold for points that come later.
+  // The choices apply to points that are loaded later.
   ASSERT_EQ(other.workspace().open_now(file), QString());
   EXPECT_EQ(page_of<IoCurvePage>(other).curves().ordinate, Ordinate::time);
   EXPECT_EQ(page_of<TileHeatmapPage>(other).heatmap()->map().metric, metric_key::l2_sm_bytes);

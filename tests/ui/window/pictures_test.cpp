@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures that are written, and what one change has drawn, laid out and painted anew: no more than is another by it.
+// Exported pictures, and redraws: a change redraws only what it affects.
 #include <gtest/gtest.h>
 
 #include <QDir>
@@ -41,7 +41,7 @@ TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
       if (!path.contains("tiles-")) {
         EXPECT_EQ(image.size(), QSize(2200, 1440));
       }
-      // Something is drawn: more than a few colours.
+      // The picture is not empty: it has more than a few colors.
       QSet<QRgb> colors;
       for (int y = 0; y < image.height(); y += 7) {
         for (int x = 0; x < image.width(); x += 7) colors.insert(image.pixel(x, y));
@@ -74,7 +74,7 @@ TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
                          "io-d128-bwd-full-1x132.png", "time-d128-bwd-full-1x132.png", "tflops-d128-bwd-full-1x132.png",
                          "io-d128-bwd-causal-1x132.png", "time-d128-bwd-causal-1x132.png",
                          "tflops-d128-bwd-causal-1x132.png"}));
-  // A file of times alone has no plot of bytes.
+  // A file with only times has no plot of bytes.
   written.clear();
   ASSERT_EQ(write_plots({peers}, folder.filePath("peers"), &written), QString());
   ASSERT_EQ(written.size(), 4);
@@ -100,7 +100,7 @@ TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
     }
   }
   for (const int br : {32, 64}) {
-    for (const int bc : {32, 64}) {  // a map, and no curve
+    for (const int bc : {32, 64}) {  // A map, but no curve.
       PointSpec spec = fixtures::spec("fa2", 2048, br, bc, 64);
       records.push_back(fixtures::ok_point(spec));
     }
@@ -157,7 +157,7 @@ TEST_F(WindowTest, PicturesReplaceFilesOfTheirKindAloneUnlessForced) {
 }
 
 TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
-  // What is written beside the picture first cannot be made in /proc, not even by root; nor can a folder be replaced.
+  // Nobody, not even root, can create files in /proc or replace a folder by a file.
   const QString blocked = folder.filePath("blocked");
   ASSERT_TRUE(QDir().mkpath(blocked + "/io-d128-1x132.png"));
   QStringList written;
@@ -205,7 +205,7 @@ TEST_F(WindowTest, PicturesNameTheirSourceAndNeverSpeakOfHovering) {
     for (const char* part : {"NVIDIA H200", "sample.attnscope"}) {
       EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << path.toStdString();
     }
-    // The day on which the run began.
+    // Date of the run.
     EXPECT_TRUE(text.contains(QRegularExpression(QStringLiteral("\\d{4}-\\d\\d-\\d\\d")))) << path.toStdString();
     EXPECT_FALSE(text.contains("hover")) << path.toStdString();
   }
@@ -238,7 +238,7 @@ TEST(FramePlot, IsNeverShownAsItWasOfAnotherSize) {
   plot.xAxis->setRange(3, 4);
   plot.resize(700, 500);
   const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
-  // A frame before the event loop turns.
+  // A frame is painted before the event loop runs.
   const QImage frame = plot.grab().toImage();
   EXPECT_EQ(drawn.count(), 1);
   EXPECT_EQ(frame.pixelColor(695, 2), QColor(Qt::red));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The programs as a user starts them: attnscope-gui with no display, and the window collecting with attnscope.
+// The programs as a user starts them: attnscope-gui without a display, and the window measuring with attnscope.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ Ended run_gui(const QStringList& arguments) {
   return run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
 }
 
-/// Returns what ended, with that exit code and one line of errors.
+/// Checks the exit code and expects one line of errors. Returns `ended`.
 Ended expect_error(int exit_code, Ended ended) {
   EXPECT_EQ(ended.exit_code, exit_code) << ended.errors.toStdString();
   EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
@@ -104,7 +104,7 @@ TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {
 
 TEST(GuiProgram, TheLessonIsWrittenAlsoWhereNoBrowserCanShowIt) {
   const QTemporaryDir cache;
-  // The language that is asked for is kept among the settings.
+  // --lang is stored in the settings.
   const QByteArray before[] = {qgetenv("XDG_CACHE_HOME"), qgetenv("XDG_CONFIG_HOME")};
   qputenv("XDG_CACHE_HOME", cache.path().toUtf8());
   qputenv("XDG_CONFIG_HOME", cache.path().toUtf8());
@@ -130,7 +130,7 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
   fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
-  // Also where a display is named that does not answer.
+  // Also with a display that does not answer.
   const Ended ended = run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), {file, "--plots", folder.filePath("plots")},
                                   QStringLiteral(":9876"));
   EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
@@ -150,7 +150,7 @@ TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
   const QByteArray before("\x89PNG\r\n\x1a\n an older picture");
   older.write(before);
   older.close();
-  // A picture of the window takes far more than 8 blocks of 512 bytes.
+  // A screenshot is larger than 8 blocks of 512 bytes.
   const Ended ended = expect_error(
       1, run_program(QStringLiteral("/bin/sh"),
                      {QStringLiteral("-c"), QStringLiteral("ulimit -f 8; exec \"$@\""), QStringLiteral("sh"),
@@ -185,13 +185,13 @@ TEST(GuiProgram, AScreenshotOfADamagedFileSaysWhatItLacks) {
   const Ended ended = expect_error(5, run_gui({file, "--screenshot", picture}));
   EXPECT_TRUE(ended.errors.contains(file + " is damaged: run 1: ")) << ended.errors.toStdString();
   EXPECT_TRUE(QFile::exists(picture));
-  // Both pictures of one file say it once.
+  // The warning appears once for both kinds of pictures.
   const Ended both = run_gui({file, "--screenshot", picture, "--plots", folder.filePath("plots")});
   EXPECT_EQ(both.exit_code, 5);
   EXPECT_EQ(both.errors, ended.errors);
 }
 
-/// While it lives windows collect with this build's command.
+/// While it exists, windows measure with this build's program.
 struct CommandOfBuild {
   CommandOfBuild() { qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM); }
   ~CommandOfBuild() { qunsetenv("ATTNSCOPE_COLLECTOR"); }
@@ -199,7 +199,7 @@ struct CommandOfBuild {
   CommandOfBuild& operator=(const CommandOfBuild&) = delete;
 };
 
-/// The question whether to stop what is measured and to quit.
+/// The question whether to stop the measurement and quit.
 QMessageBox* question_of(MainWindow& window) {
   return window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
 }
@@ -210,7 +210,7 @@ void answer(QMessageBox& question, QMessageBox::ButtonRole role) {
   }
 }
 
-/// Starts a sweep that is far longer than the test.
+/// Starts a sweep that takes far longer than the test.
 void start_long_sweep(MainWindow& window, const QTemporaryDir& folder) {
   window.show();
   CollectForm& form = window.collect()->form();
@@ -336,7 +336,7 @@ TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
   const CommandOfBuild collector;
   MainWindow window(false);
   window.show();
-  window.open_files({file});  // has a map of its own
+  window.open_files({file});  // The file already has a map.
   auto& map = page_of<TileHeatmapPage>(window);
   window.show_page(QStringLiteral("explorer"));
   auto& page = page_of<ExplorerPage>(window);

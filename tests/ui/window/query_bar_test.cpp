@@ -90,7 +90,7 @@ TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
   window.show_page(QStringLiteral("table"));
   settle();
   EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(), static_cast<int>(left->size()));
-  // The status line counts the same.
+  // The status bar shows the same number.
   EXPECT_TRUE(window.statusBar()->findChildren<QLabel*>().last()->text().contains(QString::number(left->size())));
 
   bar.set_text({});
@@ -166,7 +166,7 @@ TEST_F(QueryBarTest, WhereItHidesAllThePagesSaySoAndClearIt) {
   emit window.page("law")->findChild<EmptyState*>()->linkActivated("clear");
   EXPECT_EQ(line.text(), QString());
   EXPECT_GT(window.workspace().visible()->size(), 0U);
-  // Where a page lacks what it shows because the filter took it, that is said as well.
+  // A page that the filter leaves empty mentions the filter.
   bar.set_text("N:512");
   window.show_page("tiles");
   settle();

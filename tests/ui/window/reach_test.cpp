@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Accessible descriptions of plots, and large text.
+// Accessibility: descriptions of plots, and large text.
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>

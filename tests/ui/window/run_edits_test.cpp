@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that are named, hidden and deleted from the window, by the real program as its child.
+// Runs are renamed, hidden and deleted from the window, by the real program as a child process.
 #include <gtest/gtest.h>
 
 #include <QFile>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A session restores the window, however the program ended.
+// A session restores the window after a normal exit, a crash or a kill.
 #include <gtest/gtest.h>
 
 #include <QAction>
@@ -41,7 +41,7 @@ struct SavedPage {
   const char* state;
 };
 
-// Frozen: as the first version of the format has them.
+// Frozen: saved by the first version of the format.
 constexpr auto saved_pages = std::to_array<SavedPage>({
     {"io", R"({"choices":{"mask":"causal"},"group":"","hidden":["fa2"],"metric":"","over":"","plot)"
            R"(":"time","scale":"","show":{"dram":false,"l2_limit":true,"minimum":true,"model)"
@@ -64,13 +64,13 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"doctor", R"({"file":"/tmp/results.attnscope"})"},
 });
 
-/// Sessions in a folder of the test's own.
+/// Sessions in a temporary folder.
 class SessionTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
     data_before_ = qgetenv("XDG_DATA_HOME");
-    QStandardPaths::setTestModeEnabled(false);  // else the folder would be the same in every test
+    QStandardPaths::setTestModeEnabled(false);  // Test mode would use the same folder in all tests.
     qputenv("XDG_DATA_HOME", data_.path().toUtf8());
   }
   void TearDown() override {
@@ -97,7 +97,7 @@ class SessionTest : public WindowTest {
   QByteArray data_before_;
 };
 
-/// As a turn of the wheel zooms.
+/// Zooms like the mouse wheel.
 void zoom_in(LegendPlot& plot) {
   const QPointF at = plot.axisRect()->center();
   QWheelEvent wheel(at, plot.mapToGlobal(at), {}, {0, 240}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
@@ -177,10 +177,10 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
   EXPECT_EQ(io.plot()->xAxis->range(), zoomed);
   EXPECT_TRUE(io.plot()->user_view());
   QJsonObject now = window.shown_view().view();
-  left.remove("window");  // what a screen makes of it
+  left.remove("window");  // Depends on the screen.
   now.remove("window");
   EXPECT_EQ(QJsonDocument(now).toJson().toStdString(), QJsonDocument(left).toJson().toStdString());
-  // The explorer has no points, and its details are none.
+  // The explorer has no points, so there are no details.
   EXPECT_FALSE(window.details()->point().has_value());
   window.show_page(QStringLiteral("io"));
   ASSERT_TRUE(window.details()->point().has_value());
@@ -213,7 +213,7 @@ TEST_F(SessionTest, WithOtherFilesOnlyChoicesHold) {
 TEST_F(SessionTest, RecordedSamplesAreKeptByTheirNames) {
   if (recorded_sample().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   const QString path = folder.filePath("view.json");
-  const QString own = folder.filePath("h200.attnscope");  // of the user's, gone
+  const QString own = folder.filePath("h200.attnscope");  // A user's file that no longer exists.
   const QJsonArray files{recorded_sample(), own};
   ASSERT_EQ(write_view(path, {{"files", files}, {"selection", QJsonObject{{"file", recorded_sample()}}}}), QString());
   QFile written(path);
@@ -290,7 +290,7 @@ TEST_F(SessionTest, ADamagedOneIsPutAside) {
 }
 
 TEST_F(SessionTest, WhereNothingCanBeKeptTheWindowSaysSoOnce) {
-  // A file in the place of the folder: nobody, not even root, can write below it.
+  // A file instead of the folder: even root cannot write below it.
   write(data_.filePath("attnscope-tests"), "");
   const SessionFile kept_nowhere(SessionFile::Begin::last_left);
   MainWindow window(false);
@@ -326,7 +326,7 @@ TEST_F(SessionTest, TheWindowThatIsLeftLastHasWrittenLast) {
   EXPECT_EQ(kept().size(), 1) << "though nothing was chosen since";
 }
 
-/// The program, off screen, with the test's folders for what it keeps.
+/// The program, offscreen, with the test's folders for its data.
 class Program {
  public:
   Program(const QString& home, const QStringList& arguments) {
@@ -339,7 +339,7 @@ class Program {
   }
   ~Program() { kill(); }
   void kill() {
-    process_.kill();  // kill -9
+    process_.kill();  // SIGKILL.
     process_.waitForFinished();
   }
   [[nodiscard]] bool wait_for(const std::function<bool(const QJsonObject&)>& fits, const QString& sessions) {
@@ -366,7 +366,7 @@ TEST_F(SessionTest, AProgramThatWasKilledComesBack) {
   }
   const QString path = QDir(there).filePath(QDir(there).entryList({QStringLiteral("*.json")}).value(0));
   EXPECT_TRUE(QFile::exists(path + ".lock")) << "it could not clean up";
-  // As if it had been killed while the table was shown; what is written from here on is the second program's.
+  // As if it had been killed on the table page; the second program writes from here on.
   QJsonObject view = read_view(path).view;
   view["page"] = "table";
   view["filter"] = "d:128";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window by keyboard, reader and size: Tab goes through every page and dialog control by control, and at every size
-// of the window no control is cut off.
+// Window by keyboard, screen reader and size: Tab visits every control of all pages and dialogs, and no control is cut
+// off at any window size.
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
@@ -49,7 +49,7 @@ QRect placed(const QWidget& widget, const QWidget& in) {
   return {widget.mapTo(&in, QPoint(0, 0)), widget.size()};
 }
 
-/// What of it can be seen, wherever it is scrolled to.
+/// Visible part of the widget within all scroll areas.
 QRect seen(const QWidget& widget, const QWidget& window) {
   QRect area = placed(widget, window);
   for (const QWidget* around = widget.parentWidget(); around != nullptr && around != &window;
@@ -64,13 +64,13 @@ std::string words_of(const QRect& rect) {
          std::to_string(rect.y());
 }
 
-/// What a reader has to hear of a widget.
+/// Accessible name.
 QString name_of(QWidget& widget) {
   QAccessibleInterface* reader = QAccessible::queryAccessibleInterface(&widget);
   return reader == nullptr ? QString() : reader->text(QAccessible::Name);
 }
 
-/// The part of the window that a control stands in: within one Tab reads as eyes do.
+/// Panel of a control; within a panel, Tab follows the reading order.
 const QWidget* panel_of(const QWidget& widget) {
   for (const QWidget* each = widget.parentWidget(); each != nullptr; each = each->parentWidget()) {
     const bool panel = qobject_cast<const QDockWidget*>(each) != nullptr ||
@@ -87,7 +87,7 @@ class TabOrderTest : public WindowTest {
   void SetUp() override {
     WindowTest::SetUp();
     flash_ = QApplication::cursorFlashTime();
-    QApplication::setCursorFlashTime(0);  // a caret that blinks is no mark of its own
+    QApplication::setCursorFlashTime(0);  // A blinking caret would look like a focus mark.
     qputenv("XDG_DATA_HOME", folder.path().toUtf8());
     qputenv("XDG_CONFIG_HOME", folder.path().toUtf8());
   }
@@ -98,7 +98,7 @@ class TabOrderTest : public WindowTest {
     qunsetenv("XDG_CONFIG_HOME");
   }
 
-  /// Goes on with Tab until it comes round, and looks at each stop.
+  /// Presses Tab until it reaches the first widget again, and checks each stop.
   static int walk(QWidget& window, const std::string& where) {
     window.activateWindow();
     EXPECT_TRUE(QTest::qWaitForWindowActive(&window)) << where;
@@ -117,7 +117,7 @@ class TabOrderTest : public WindowTest {
         ADD_FAILURE() << where << ": the focus is lost behind " << (from == nullptr ? "" : path_of(*from));
         break;
       }
-      if (stop == before) continue;  // within it, from link to link
+      if (stop == before) continue;  // Still in the same widget, on its next link.
       round = !stops.empty() && stop == stops.front();
       if (round) break;
       if (std::ranges::find(stops, stop) != stops.end()) {
@@ -143,7 +143,7 @@ class TabOrderTest : public WindowTest {
       const QRect last = seen(*before, window);
       const bool up = area.bottom() < last.top() && area.left() < last.right();
       const bool back = area.right() < last.left() && std::abs(area.center().y() - last.center().y()) < 8;
-      // The walk begins within a panel, where the keyboard was, and comes back to it once.
+      // The walk starts inside a panel and may return to it once.
       if (up || back) {
         EXPECT_LE(++turns[panel_of(stop)], 1)
             << "out of order: " << said() << words_of(area) << " behind " << path_of(*before) << words_of(last);
@@ -159,7 +159,7 @@ class TabOrderTest : public WindowTest {
     EXPECT_EQ(QApplication::focusWidget(), &stop) << said();
   }
 
-  /// What a control of the window says of itself without room for it.
+  /// Checks that each control has room for its text.
   static int expect_whole(QWidget& window, const std::string& where) {
     int looked_at = 0;
     for (auto* widget : window.findChildren<QWidget*>()) {
@@ -176,7 +176,7 @@ class TabOrderTest : public WindowTest {
     return looked_at;
   }
 
-  /// In every widget around it, but for what can be scrolled to.
+  /// Checks that the widget is inside every parent that does not scroll.
   static void expect_inside(const QWidget& widget, const QWidget& window, const std::string& where) {
     for (const QWidget* around = widget.parentWidget(); around != nullptr; around = around->parentWidget()) {
       const auto* area = qobject_cast<const QAbstractScrollArea*>(around->parentWidget());

@@ -28,7 +28,7 @@ class TakeAlongTest : public WindowTest {
     window.show_page(QString::fromLatin1(id));
     settle();
   }
-  /// As the menu key opens it.
+  /// Opens the context menu by keyboard.
   [[nodiscard]] QMenu* open_menu() {
     QWidget& view = *window.page(window.page_id())->view();
     QContextMenuEvent event(QContextMenuEvent::Keyboard, view.rect().center(), view.mapToGlobal(view.rect().center()));
@@ -61,7 +61,7 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
   const QStringList lines = lines_on_clipboard();
   ASSERT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
   EXPECT_TRUE(lines[0].startsWith("curve\torigin\tmetric\tunit\tn\tvalue")) << lines[0].toStdString();
-  // One that was written to the file, with its count in bytes.
+  // A point of the file, with its byte count.
   const std::vector<PointRecord> all = fixtures::memory_wall();
   const auto wanted =
       std::ranges::find(all, std::string("fa2"), [](const PointRecord& each) { return each.spec.algorithm; });
@@ -112,9 +112,7 @@ TEST_F(TakeAlongTest, AHiddenColumnIsNeitherShownNorCopied) {
 TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
   ASSERT_NO_FATAL_FAILURE(show_page("io"));
   const auto save = [&](const QString& path) { return save_picture(path, picture_size, window.page("io")->picture()); };
-  // Not compared: letters of a size that Qt draws for the first time may lie a fraction of a pixel beside where it
-  // draws them later, so the first picture that somebody saves may differ by that much from the next one. Why is not
-  // known.
+  // Warm-up: the first rendering of a font size may differ from later ones by a fraction of a pixel.
   ASSERT_EQ(save(folder.filePath("first.png")), QString());
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);

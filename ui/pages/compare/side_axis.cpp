@@ -57,7 +57,7 @@ class Runs {
  private:
   const PointSet& points_;
   std::vector<analysis::RunIndex> order_;
-  std::map<QString, std::set<QString>> paths_;  ///< By file name.
+  std::map<QString, std::set<QString>> paths_;  ///< Keyed by file name.
   std::set<QString> files_;
 };
 

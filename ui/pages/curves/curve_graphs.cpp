@@ -196,7 +196,7 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
                       const IsHidden& is_hidden) {
   const PlotColors colors = plot_colors(plot.palette());
   for (const Curve& curve : curves) {
-    // Layers come first: a simulated curve is covered by every coinciding measured curve, whatever their order.
+    // Layers come first: every coinciding measured curve covers a simulated one, in any order.
     const auto lies_above = [&](const Curve& other) {
       const bool below = is_below_measurements(curve);
       return is_below_measurements(other) == below ? &other > &curve : below;

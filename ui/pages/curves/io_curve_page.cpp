@@ -252,7 +252,7 @@ analysis::FacetPtr IoCurvePage::group() const {
 
 std::string IoCurvePage::shown_metric() const {
   if (!metric_key().isEmpty()) return plotted_.key();
-  // Of both memory levels, the one that does not depend on L2.
+  // Prefers the memory level that does not depend on L2.
   switch (ordinate_) {
     case Ordinate::bytes:
       return std::string(metric_key::l2_sm_bytes);

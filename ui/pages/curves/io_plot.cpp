@@ -126,7 +126,7 @@ class ColumnBuilder {
   const CurveSet& set_;
   const PlotColors& colors_;
   double n_;
-  std::set<std::string> compared_;  ///< Their model needs no row of its own.
+  std::set<std::string> compared_;  ///< Algorithms with a ratio to the model; the model needs no extra row.
   std::vector<std::pair<double, HoverRow>> rows_;
   bool unsettled_ = false;
   std::map<QString, QStringList> throttled_;  ///< Algorithms by throttle reason.

@@ -42,7 +42,7 @@ class IoPlot : public LegendPlot {
   enum class Scale { automatic, logarithmic, linear };
   void set_scales(Scale x, Scale y);
   [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
-  /// Returns whether the panel is enabled but does not fit; the legend says so.
+  /// Returns whether the panel is enabled but does not fit; the legend then has a note.
   [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
   /// Labels at the curve ends, top to bottom.
   [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }

@@ -169,7 +169,7 @@ void RooflinePage::show_roofline() {
 }
 
 void RooflinePage::show_table() {
-  std::vector<const RooflineSeries*> series_of;  // By row.
+  std::vector<const RooflineSeries*> series_of;  // Series of each row.
   for (const RooflineSeries& series : set_->report.series)
     series_of.insert(series_of.end(), series.points.size(), &series);
   model_->set_table(std::make_shared<const analysis::Table>(roofline_table(set_)),
