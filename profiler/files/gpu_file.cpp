@@ -29,9 +29,10 @@ Gpu parse_gpu(std::string_view text, const std::string& file) {
   const auto values = entry("values");
   const bool complete = name != json.end() && name->is_string() && from != json.end() && from->is_string() &&
                         values != json.end() && values->is_object();
-  if (!complete || json.size() != 3) return fail(R"(not a GPU: expected {"name": ..., "from": ..., "values": {...}})");
+  if (!complete || json.size() != 3)
+    return fail(R"(not a GPU file; expected {"name": ..., "from": ..., "values": {...}})");
   const DeviceLimits* base = find_gpu(from->get_ref<const std::string&>());
-  if (base == nullptr) return fail(fmt::format("'{}' is not a public GPU", from->get_ref<const std::string&>()));
+  if (base == nullptr) return fail(fmt::format("unknown GPU '{}' in \"from\"", from->get_ref<const std::string&>()));
   DeviceLimits gpu = own_gpu_like(*base, name->get<std::string>());
   for (const auto& [key, stated] : values->items()) {
     const GpuValue* value = find_gpu_value(key);
@@ -56,10 +57,10 @@ Gpu read_gpu(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string text(largest_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return Failure{fmt::format("{}: cannot be read", file.string())};
+  if (!in.is_open() || in.bad()) return Failure{fmt::format("{}: cannot read the file", file.string())};
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > largest_bytes) {
-    return Failure{fmt::format("{}: larger than {} KiB", file.string(), largest_bytes / 1024)};
+    return Failure{fmt::format("{}: file is larger than {} KiB", file.string(), largest_bytes / 1024)};
   }
   return parse_gpu(text, file.string());
 }

@@ -28,12 +28,12 @@ constexpr std::string_view temporary_suffix = ".part";
 constexpr std::size_t random_digits = 16;
 
 FileError cannot_write(const fs::path& file, std::string_view why) {
-  return {Kind::not_writable, make_message("cannot write {} ({}); choose another place", file.string(), why)};
+  return {Kind::not_writable, make_message("cannot write {}: {} (choose another path)", file.string(), why)};
 }
 
 std::string why_not(int error) {
-  if (error == ENOENT) return "there is no such folder";
-  if (error == EACCES) return "no access";
+  if (error == ENOENT) return "no such folder";
+  if (error == EACCES) return "permission denied";
   return std::strerror(error);
 }
 
@@ -175,11 +175,11 @@ bool is_open_file(const fs::path& link) {
 
 namespace file_kind {
 const FileKind measurements{"an attnscope file", is_measurements};
-const FileKind csv{"a table of attnscope's", is_table};
+const FileKind csv{"an attnscope table", is_table};
 const FileKind json{"a JSON document", is_json};
-const FileKind tiles{"a table of tiles", is_table};
-const FileKind png{"a PNG picture", is_png};
-const FileKind svg{"an SVG picture", is_svg};
+const FileKind tiles{"a tile table", is_table};
+const FileKind png{"a PNG image", is_png};
+const FileKind svg{"an SVG image", is_svg};
 const FileKind pdf{"a PDF document", is_pdf};
 
 FileKind of_name(const std::filesystem::path& name) {
@@ -206,8 +206,8 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
   if (!error) return folder / file.filename();
   if (file == name) return name;
   throw FileError(Kind::not_writable,
-                  "{} is a symlink to {}, and there is no such folder; make it, or name another file", name.string(),
-                  file.string());
+                  "cannot write {}: its symlink target {} is in a missing folder (create it or choose another path)",
+                  name.string(), file.string());
 }
 
 void remove_leftovers(const fs::path& place) {
@@ -228,13 +228,11 @@ void remove_leftovers(const fs::path& place) {
 void require_regular(const std::filesystem::path& file) {
   struct stat there {};
   if (::stat(file.c_str(), &there) != 0) {
-    if (errno == ELOOP)
-      throw FileError(Kind::not_a_database, "{} is a symlink that leads back to itself; name a file", file.string());
+    if (errno == ELOOP) throw FileError(Kind::not_a_database, "symlink loop: {} (choose another file)", file.string());
     return;
   }
   if (S_ISREG(there.st_mode) || S_ISDIR(there.st_mode)) return;
-  throw FileError(Kind::not_a_database, "{} is no regular file but a device, a pipe or a socket: name a file",
-                  file.string());
+  throw FileError(Kind::not_a_database, "{} is a device, pipe or socket (choose a regular file)", file.string());
 }
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place) {
@@ -291,7 +289,7 @@ void TemporaryFile::publish(Over over) {
   const int error = over == Over::nothing                          ? rename_to_new_name(path_, place_)
                     : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
                                                                    : errno;
-  if (error == EEXIST) throw cannot_write(place_, "another program has just made a file of that name");
+  if (error == EEXIST) throw cannot_write(place_, "another process just created it");
   if (error != 0) throw cannot_write(place_, error);
   path_.clear();
   sync_folder(place_);
@@ -316,10 +314,8 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
     const std::string text = first_bytes(target_, reason);
     if (reason != 0) throw cannot_write(target, reason);
     if (!kind.is_one(text)) {
-      throw FileError(
-          Kind::not_writable,
-          "{} is there already and is not {}; it is left as it is: choose another name, or replace it with --force",
-          target.string(), kind.noun);
+      throw FileError(Kind::not_writable, "{} already exists and is not {} (use --force to overwrite it)",
+                      target.string(), kind.noun);
     }
   }
   if (exists && ::access(target_.c_str(), W_OK) != 0) throw cannot_write(target, errno);

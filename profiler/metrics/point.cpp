@@ -54,7 +54,7 @@ Result<E, Message> value_of(const std::array<Word<E>, n>& words, std::string_vie
     if (word.text == text) return word.value;
     accepted.emplace_back(word.text);
   }
-  return Failure{make_message("unknown {} '{}': {} expected", what, text, join_or(accepted))};
+  return Failure{make_message("unknown {} '{}'; expected {}", what, text, join_or(accepted))};
 }
 
 // nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) is no slowdown.

@@ -43,7 +43,7 @@ Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
     const bool whole = columns.ec == std::errc() && columns.ptr == last;
     if (whole && tile.br > 0 && tile.bc > 0 && tile.br <= largest && tile.bc <= largest) return std::optional(tile);
   }
-  return Failure{make_message("tile '{}' is neither auto nor BrxBc, as in 128x64", word)};
+  return Failure{make_message("invalid tile '{}'; expected auto or BrxBc, such as 128x64", word)};
 }
 
 constexpr int tile_nesting = 150;
@@ -121,10 +121,10 @@ Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    return unusable(make_message("{} is far too large for any axis", shortened(text)));
+    return unusable(make_message("{} is too large", shortened(text)));
   }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return miswritten(make_message("'{}' is not a whole number", shortened(text)));
+    return miswritten(make_message("'{}' is not an integer", shortened(text)));
   }
   return value;
 }
@@ -132,7 +132,8 @@ Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
 // Returns why `value` is out of range or invalid; empty if it is valid.
 Message range_error(const AxisKind& kind, std::int64_t value, const Registry& registry) {
   if (value < kind.smallest) return make_message("{} must be at least {}, not {}", kind.name, kind.smallest, value);
-  if (value > kind.largest) return make_message("{} {} is absurd: at most {}", kind.name, value, kind.largest);
+  if (value > kind.largest)
+    return make_message("{} {} is too large; the maximum is {}", kind.name, value, kind.largest);
   return kind.wrong(std::to_string(value), registry);
 }
 
@@ -140,7 +141,7 @@ using Numbers = Result<std::vector<std::int64_t>, Wrong>;
 
 Numbers parse_range(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() > 3) return miswritten("a range is [first:last] or [first:last:step]");
+  if (parts.size() > 3) return miswritten("invalid range; expected [first:last] or [first:last:step]");
   std::array<std::int64_t, 3> numbers{0, 0, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = parse_integer(parts[i]);
@@ -150,7 +151,7 @@ Numbers parse_range(std::string_view text) {
   const auto [first, last, step] = numbers;
   if (step < 1) return unusable(make_message("the step must be at least 1, not {}", step));
   if (first > last) {
-    return unusable(make_message("the range is reversed: {} is above {}; give the smaller one first", first, last));
+    return unusable(make_message("reversed range: {} is greater than {} (put the smaller value first)", first, last));
   }
   // Unsigned, because the distance of two 63-bit numbers may overflow.
   const std::uint64_t steps =
@@ -158,7 +159,7 @@ Numbers parse_range(std::string_view text) {
   if (steps >= max_axis_values) {  // checked before adding one: there may be 2^64 values
     const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
     return unusable(
-        make_message("the range has {} values, at most {} are taken; give it a larger step", count, max_axis_values));
+        make_message("the range has {} values; the maximum is {} (use a larger step)", count, max_axis_values));
   }
   std::vector<std::int64_t> values;
   for (std::uint64_t i = 0; i <= steps; ++i) values.push_back(first + (static_cast<std::int64_t>(i) * step));
@@ -166,13 +167,13 @@ Numbers parse_range(std::string_view text) {
 }
 
 Failure<Wrong> too_many(std::size_t values) {
-  return unusable(make_message("it has {} values, at most {} are taken", values, max_axis_values));
+  return unusable(make_message("{} values given; the maximum is {}", values, max_axis_values));
 }
 
 Numbers parse_list(std::string_view text) {
   std::vector<std::int64_t> values;
   for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) return miswritten("a value is missing");
+    if (part.empty()) return miswritten("missing value");
     const auto number = parse_integer(part);
     if (!number) return Failure<Wrong>{number.error()};
     values.push_back(*number);
@@ -190,7 +191,7 @@ Numbers parse_exponents(std::string_view text) {
   if (!numbers) return numbers;
   for (std::int64_t& value : *numbers) {
     if (value < 0 || value > 62) {
-      return unusable(make_message("2^{} is absurd; under [pow2] the values are exponents", value));
+      return unusable(make_message("2^{} is out of range; [pow2] takes exponents from 0 to 62", value));
     }
     value = std::int64_t{1} << value;
   }
@@ -202,10 +203,10 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
     if (!modifier.empty()) {
-      return unusable(make_message("[{}] does not apply to {}, which takes words; leave it out", modifier, kind.name));
+      return unusable(make_message("[{}] does not apply to {}, which is not numeric (remove it)", modifier, kind.name));
     }
     for (const std::string_view word : split(text, ',')) {
-      if (word.empty()) return miswritten("a value is missing");
+      if (word.empty()) return miswritten("missing value");
       if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return unusable(std::move(wrong));
       axis.values.emplace_back(word);
     }
@@ -235,7 +236,7 @@ Message AxisKind::wrong(std::string_view value, const Registry& registry) const 
   if (registry.find(value) != nullptr) return {};
   std::vector<std::string> known;
   for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
-  return make_message("unknown algorithm '{}'; accepted: {}", value, fmt::join(known, ", "));
+  return make_message("unknown algorithm '{}'; available: {}", value, fmt::join(known, ", "));
 }
 
 void AxisKind::set(Draft& draft, const std::string& value) const {
@@ -284,14 +285,14 @@ Message axis_overlap(std::span<const Axis> axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     for (const Axis& other : axes.subspan(i + 1)) {
       if (axes[i].name == other.name) {
-        return make_message("axis {0} is given twice; write its values in one list, as in {0}=[{1},{2}]", other.name,
+        return make_message("axis {0} is given twice (use one list, such as {0}=[{1},{2}])", other.name,
                             axes[i].values.front(), other.values.back());
       }
       const bool wider = axis_replaces(axes[i].name, other.name);
       if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
       const std::string& name = wider && !sets_extent(axes[i].name) ? axes[i].name : other.name;
       const WideField* wide = find_wide(name);
-      return make_message("axes {} and {} overlap: {} stands for {} and {}; give either it or those two", axes[i].name,
+      return make_message("axes {} and {} overlap: {} sets both {} and {} (use one or the other)", axes[i].name,
                           other.name, name, wide != nullptr ? wide->first : "br",
                           wide != nullptr ? wide->second : "bc");
     }
@@ -300,9 +301,9 @@ Message axis_overlap(std::span<const Axis> axes) {
 }
 
 std::vector<std::string> axis_help(const Registry& registry) {
-  std::vector<std::string> lines{"N (or n_q and n_k): the sequence's length", "heads (or heads_q and heads_kv)",
+  std::vector<std::string> lines{"N (or n_q and n_k): sequence length", "heads (or heads_q and heads_kv)",
                                  "tile: auto or BrxBc (or br and bc)",
-                                 "M: elements that a block holds on chip; FlashAttention's rule makes the tile of it"};
+                                 "M: on-chip elements per block; sets the tile by FlashAttention's rule"};
   for (const Field& field : point_fields()) {
     const bool said = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
     if (!said) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
@@ -320,18 +321,18 @@ std::vector<std::string> axis_help(const Registry& registry) {
 Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry) {
   const auto fail = [&](Message why, bool syntax = true) -> Failure<Message> {
     if (syntax)
-      return {make_message("axis '{}': {}. Write it as N=1024, N=[1024,2048], N=[1024:4096:1024] or N[pow2]=[8:14]",
+      return {make_message("axis '{}': {} (examples: N=1024, N=[1024,2048], N=[1024:4096:1024], N[pow2]=[8:14])",
                            shortened(text), why)};
     return {make_message("axis '{}': {}", shortened(text), why)};
   };
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return fail("there is no '='");
+  if (equals == std::string_view::npos) return fail("missing '='");
   std::string_view name = trim(text.substr(0, equals));
   std::string_view values = trim(text.substr(equals + 1));
 
   std::string_view modifier;
   if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
-    if (name.back() != ']') return fail("the ']' of its modifier is missing");
+    if (name.back() != ']') return fail("missing ']' after the modifier");
     modifier = name.substr(bracket + 1, name.size() - bracket - 2);
     name = trim(name.substr(0, bracket));
     if (modifier != "pow2") return fail(make_message("unknown modifier '{}'; accepted: pow2", shortened(modifier)));
@@ -350,10 +351,10 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
     return fail(make_message("unknown name '{}'; accepted: {}", shortened(name), fmt::join(names, ", ")), false);
   }
   if (!values.empty() && values.front() == '[') {
-    if (values.size() < 2 || values.back() != ']') return fail("the closing ']' is missing");
+    if (values.size() < 2 || values.back() != ']') return fail("missing closing ']'");
     values = trim(values.substr(1, values.size() - 2));
   }
-  if (values.empty()) return fail("it has no values");
+  if (values.empty()) return fail("no values given");
   auto axis = parse_values(*kind, modifier, values, registry);
   if (!axis) return fail(axis.error().why, axis.error().syntax);
   return std::move(axis).value();

@@ -337,7 +337,7 @@ Result<FieldValue, Message> parse_field(const Field& field, std::string_view tex
     case FieldType::word:
       return FieldValue(std::string(text));
   }
-  throw std::logic_error("no such type of field");
+  throw std::logic_error("unknown field type");
 }
 
 Set set_field(const Field& field, PointSpec& spec, std::string_view text) {

@@ -14,7 +14,7 @@ std::string_view to_string(CacheState value) {
 Result<CacheState, Message> parse_cache_state(std::string_view text) {
   if (text == "cold") return CacheState::cold;
   if (text == "warm") return CacheState::warm;
-  return Failure{make_message("unknown cache state '{}': cold or warm expected", text)};
+  return Failure{make_message("unknown cache state '{}'; expected cold or warm", text)};
 }
 
 std::string describe(const PointSpec& spec) {

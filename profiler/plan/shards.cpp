@@ -50,7 +50,7 @@ Result<Shard, Message> parse_shard(std::string_view text) {
     const bool in_range = shard.number >= 1 && shard.number <= shard.count && shard.count <= most_shards;
     if (no_count == std::errc() && rest == end && in_range) return shard;
   }
-  return Failure{make_message("'{}' is no shard: K/N, part K of N, as in 3/8, with N at most {}", text, most_shards)};
+  return Failure{make_message("invalid shard '{}'; expected K/N, such as 3/8, with N at most {}", text, most_shards)};
 }
 
 std::string to_string(const Shard& shard) {

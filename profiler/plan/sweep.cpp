@@ -132,7 +132,7 @@ class Expansion {
       }
     }
     if (count > static_cast<double>(max_points)) {
-      return make_message("the axes make {:.0f} points; at most {} are accepted", count, max_points);
+      return make_message("the axes expand to {:.0f} points; the maximum is {}", count, max_points);
     }
     Draft draft;
     draft.spec.cache = cache_;
@@ -155,7 +155,7 @@ class Expansion {
   }
 
   Message finish(const Draft& draft) {
-    if (cancelled_ && cancelled_()) return "cancelled while it was planned";
+    if (cancelled_ && cancelled_()) return "planning was cancelled";
     PointSpec spec = draft.spec;
     if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
@@ -246,7 +246,7 @@ Message unknown_preset(std::string_view name) {
   for (const PresetInfo& info : presets()) known.emplace_back(info.name);
   const auto near = near_matches(name, known);
   if (!near.empty()) return make_message("unknown preset '{}'; did you mean {}?", name, join_or(near));
-  return make_message("unknown preset '{}'; accepted: {}", name, fmt::join(known, ", "));
+  return make_message("unknown preset '{}'; available: {}", name, fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -297,7 +297,7 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   Draft draft;
   for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
     if (axis.values.size() != 1) {
-      return Error{make_message("axis {} has {} values; one point has one", axis.name, axis.values.size())};
+      return Error{make_message("axis {} has {} values; a point takes one", axis.name, axis.values.size())};
     }
     std::ranges::find(kinds, axis.name, &AxisKind::name)->set(draft, axis.values.front());
   }
@@ -312,11 +312,11 @@ Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState whe
   if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
   for (const Axis& axis : axes) {
     if (axis.values.size() != 1) {
-      return Error{make_message("axis {} has {} values; one point has one", axis.name, axis.values.size())};
+      return Error{make_message("axis {} has {} values; a point takes one", axis.name, axis.values.size())};
     }
   }
   if (std::ranges::find(axes, field_name::algorithm, &Axis::name) == axes.end())
-    return Error{"the point names no algorithm"};
+    return Error{"no algorithm given (add algorithm=NAME)"};
   SweepRequest request;
   request.cache = where_no_axis_says;
   Expansion expansion(limits, registry, request);

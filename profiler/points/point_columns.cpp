@@ -105,7 +105,7 @@ FieldValue FieldColumn::value(Row row) const {
     case FieldType::word:
       return std::get<Words>(held_)[row];
   }
-  throw std::logic_error("no such type of field");
+  throw std::logic_error("unknown field type");
 }
 
 std::uint64_t FieldColumn::key(Row row) const {
@@ -119,7 +119,7 @@ std::uint64_t FieldColumn::key(Row row) const {
     case FieldType::word:
       return std::get<Words>(held_).code(row);
   }
-  throw std::logic_error("no such type of field");
+  throw std::logic_error("unknown field type");
 }
 
 void KernelColumns::MetricColumn::push(std::uint32_t place, double value, std::uint8_t origin) {
@@ -396,7 +396,7 @@ const FieldColumn* PointColumns::find_field(std::string_view name) const {
 
 const FieldColumn& PointColumns::field(std::string_view name) const {
   if (const FieldColumn* column = find_field(name)) return *column;
-  throw std::logic_error(fmt::format("no column of the field {}", name));
+  throw std::logic_error(fmt::format("no column for field {}", name));
 }
 
 std::vector<KernelOfRow> PointColumns::kernels(Row row) const {

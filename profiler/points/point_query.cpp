@@ -129,14 +129,14 @@ class Reader {
     if (word.front() == '-') {
       term.negated = true;
       word.remove_prefix(1);
-      if (word.empty()) return wrong(text, "“-” must be followed by what to exclude, as in -d:64");
+      if (word.empty()) return wrong(text, "“-” needs a term to exclude, such as -d:64");
     }
-    if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "the closing quotation mark is missing");
+    if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "missing closing quotation mark");
     const std::size_t at = find_unquoted(word, signs);
     // Masks such as "window:256:0" contain colons but are bare words.
     if (at == std::string_view::npos || parse_mask(word)) {
       const std::string bare = unquoted(word);
-      if (number_of(bare)) return wrong(text, make_message("a number needs its field, as in N:{0} or d:{0}", bare));
+      if (number_of(bare)) return wrong(text, make_message("a number needs a field, such as N:{0} or d:{0}", bare));
       term.words = {lower_case(bare)};
       return term;
     }
@@ -145,11 +145,10 @@ class Reader {
     const std::string name = unquoted(word.substr(0, at));
     const std::string_view values = word.substr(at + length);
     if (name.empty())
-      return wrong(text, make_message("a field is missing before “{0}”, as in d{0}128", word.substr(at, length)));
+      return wrong(text, make_message("missing field before “{0}”, such as d{0}128", word.substr(at, length)));
     const QueryField* field = find_query_field(fields_, name);
     if (field == nullptr) return wrong(text, no_such_field(name));
-    if (values.empty())
-      return wrong(text, make_message("a value is missing behind {}{}", name, word.substr(at, length)));
+    if (values.empty()) return wrong(text, make_message("missing value after {}{}", name, word.substr(at, length)));
     Result<Term, Message> done = of_field(std::move(term), *field, name, values);
     return done ? done : wrong(text, done.error());
   }
@@ -158,10 +157,10 @@ class Reader {
   Message no_such_field(std::string_view name) const {
     std::vector<std::string> names = query_names(fields_);
     const auto near = near_matches(name.substr(0, 100), names);  // bounds the edit-distance cost
-    if (!near.empty()) return make_message("no field is called “{}”; did you mean {}?", shortened(name), join_or(near));
+    if (!near.empty()) return make_message("unknown field “{}”; did you mean {}?", shortened(name), join_or(near));
     // Metrics are too many to list.
     std::erase_if(names, [&](const std::string& each) { return find_query_field(fields_, each)->metric; });
-    return make_message("no field is called “{}”; there are {}", shortened(name), fmt::join(names, ", "));
+    return make_message("unknown field “{}”; available: {}", shortened(name), fmt::join(names, ", "));
   }
 
   /// `name`: the field name as typed, for messages.
@@ -171,13 +170,13 @@ class Reader {
     const bool compares = term.sign != Sign::is;
     if (compares && !field.number) {
       return Failure{
-          make_message("{0} has words, which {1} does not compare: write {0}:WORD", name, spelled(term.sign))};
+          make_message("{0} is not numeric, so {1} does not apply; use {0}:VALUE", name, spelled(term.sign))};
     }
     const std::vector<std::string_view> all = split(values, ",", true);
     if (compares && all.size() > 1) return Failure{make_message("{} takes one number", spelled(term.sign))};
     for (const std::string_view each : all) {
       const std::string value = unquoted(each);
-      if (value.empty()) return Failure{"a value is missing between the commas, or behind the last"};
+      if (value.empty()) return Failure{"missing value between commas or after the last one"};
       const auto number = field.number ? number_of(value, field) : std::nullopt;
       if (number) {
         term.numbers.push_back(*number);
@@ -196,17 +195,17 @@ class Reader {
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
     if (field.number && (compares || (!known && !field.wrong))) {
       if (const std::string units = unit_words(field); !units.empty()) {
-        return make_message("{} is a number, alone or in one of {}, which “{}” is not", name, units, shortened(value));
+        return make_message("{} takes a number, optionally in {}; “{}” is not one", name, units, shortened(value));
       }
-      return make_message("{} is a number, “{}” is none", name, shortened(value));
+      return make_message("{} takes a number; “{}” is not one", name, shortened(value));
     }
     if (field.words.empty()) return field.wrong ? field.wrong(value) : Message();
     if (known) return {};
     const auto near = near_matches(std::string_view(value).substr(0, 100), field.words);
     if (!near.empty()) {
-      return make_message("{} is never “{}”; did you mean {}?", name, shortened(value), join_or(near));
+      return make_message("{} has no value “{}”; did you mean {}?", name, shortened(value), join_or(near));
     }
-    return make_message("{} is never “{}”; it is one of {}", name, shortened(value), fmt::join(field.words, ", "));
+    return make_message("{} has no value “{}”; available: {}", name, shortened(value), fmt::join(field.words, ", "));
   }
 
   std::vector<QueryField> fields_;
@@ -305,7 +304,7 @@ std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fiel
 
 Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table) {
   if (text.size() > longest_query) {
-    return Failure{make_message("The filter has {} characters; at most {} are taken.", text.size(), longest_query)};
+    return Failure{make_message("The filter has {} characters; the maximum is {}.", text.size(), longest_query)};
   }
   PointQuery query;
   const Reader reader(table);

@@ -37,7 +37,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
     rows.push_back({.kernel = several ? kernel.name : "all",
                     .grid = extent(kernel.grid),
                     .block = extent(kernel.block),
-                    .reason = kernel.setup ? "Runs before what is measured, in no sum." : "",
+                    .reason = kernel.setup ? "Setup launch; not measured, not included in sums." : "",
                     .shared_bytes = kernel.dynamic_shared_bytes,
                     .feasible = true,
                     .traffic = of_bytes(kernel.traffic)});

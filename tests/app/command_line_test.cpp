@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{simulated({"--preset", "qick"}), 2, {"qick", "quick"}},
         Mistake{{"verify", "--device", "simulated", "--quick"}, 2, {"computes no output"}},
         Mistake{simulated({"-a", "N"}), 2, {"'N'", "="}}, Mistake{simulated({"-a", "N=[1024"}), 2, {"]"}},
-        Mistake{simulated({"-a", "N=" + std::string(300, '9')}), 2, {"999... (300 characters) is far too large"}},
+        Mistake{simulated({"-a", "N=" + std::string(300, '9')}), 2, {"999... (300 characters) is too large"}},
         Mistake{simulated({"-a", "N=-5"}), 2, {"-5"}}, Mistake{simulated({"-a", "N=lots"}), 2, {"lots"}},
         Mistake{simulated({"-a", "Nk=12"}), 2, {"Nk"}},
         Mistake{{"import", "@/notes.txt", "--launches", "7:3"}, 2, {"--launches '7:3'", "3:7"}},

@@ -160,12 +160,12 @@ TEST_F(Files, pipes_and_links_in_a_circle_are_no_files_to_read) {
   for (const Words& reading : {Words{"info"}, Words{"export"}, Words{"ceilings"}, Words{"paper"}, Words{"merge"}}) {
     const Words before = reading[0] == "merge" ? Words{"-o", folder_ / "all.attnscope"} : Words{};
     EXPECT_THAT(expect_exit(1, run(folder_, reading + before + Words{pipe})).err,
-                HasSubstr("pipe.attnscope is no regular file but a device, a pipe or a socket"));
+                HasSubstr("pipe.attnscope is a device, pipe or socket"));
     EXPECT_THAT(expect_error(1, run(folder_, reading + before + Words{circle})).err,
-                HasSubstr("circle.attnscope is a symlink that leads back to itself"));
+                HasSubstr("symlink loop: " + circle.string()));
   }
   EXPECT_THAT(expect_exit(1, run(folder_, small_sweep + Words{"-q", "-o", circle})).err,
-              HasSubstr("circle.attnscope is a symlink that leads back to itself"));
+              HasSubstr("symlink loop: " + circle.string()));
   EXPECT_TRUE(fs::is_symlink(circle));
 }
 

@@ -172,10 +172,10 @@ TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
   for (const auto& name : {pipe, link}) {
     for (const Mode mode : {Mode::read_only, Mode::collect}) {
       const FileError error = storage_error_of([&] { (void)RunStore::open(name, mode); });
-      EXPECT_THAT(error.what(), HasSubstr("is no regular file")) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("a regular file")) << error.what();
     }
     const FileError error = storage_error_of([&] { RunStore::create(name, [](RunStore&) {}); });
-    EXPECT_THAT(error.what(), HasSubstr("is no regular file"));
+    EXPECT_THAT(error.what(), HasSubstr("a regular file"));
     EXPECT_TRUE(fs::is_fifo(name));
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "nothing is made beside them";
@@ -232,7 +232,7 @@ TEST_F(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
 TEST_F(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
   fs::create_symlink("gone/a.attnscope", folder / "link");
   const auto require_named = [](const FileError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("link is a symlink to"), HasSubstr("gone/a.attnscope, and there is no")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("link: "), HasSubstr("gone/a.attnscope is in a missing folder")));
   };
   require_named(storage_error_of([&] { write_table(folder / "link", "algorithm\n"); }));
   require_named(storage_error_of([&] { RunStore::open(folder / "link", Mode::collect); }));

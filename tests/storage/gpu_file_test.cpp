@@ -70,7 +70,7 @@ TEST(GpuFile, ErrorsAreOneLine) {
       {R"({"name": "mine", "from": 3, "values": {}})", "not a GPU"},
       {R"({"name": "mine", "from": "H200"})", "not a GPU"},
       {R"({"name": "mine", "from": "H200", "values": {}, "l2_mib": 3})", "not a GPU"},
-      {R"({"name": "mine", "from": "H2000", "values": {}})", "'H2000' is not a public GPU"},
+      {R"({"name": "mine", "from": "H2000", "values": {}})", "unknown GPU 'H2000'"},
       {R"({"name": "A100", "from": "H200", "values": {}})", "that of a public GPU"},
       {with_values(R"("sms": 3)"), "unknown value 'sms'"},
       {with_values(R"("sm_count": "3")"), "sm_count must be a number"},

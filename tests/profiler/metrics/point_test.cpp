@@ -40,7 +40,7 @@ TEST(Words, EveryProvenanceAndCacheStateReadsBack) {
 TEST(Words, AnUnknownWordIsAnErrorThatNamesTheAcceptedOnes) {
   const auto parsed = parse_cache_state("hot");
   ASSERT_FALSE(parsed.ok());
-  EXPECT_EQ(text(parsed.error()), "unknown cache state 'hot': cold or warm expected");
+  EXPECT_EQ(text(parsed.error()), "unknown cache state 'hot'; expected cold or warm");
 }
 
 TEST(Describe, APointInOneLine) {

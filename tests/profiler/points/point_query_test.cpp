@@ -165,7 +165,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
     EXPECT_THAT(rows("l2_sm_bytes>" + std::to_string(static_cast<int>(bound)) + "MiB"),
                 testing::ElementsAreArray(larger));
   }
-  EXPECT_EQ(error("time<soon"), "“time<soon”: time is a number, alone or in one of ns, us, ms, s, which “soon” is not");
+  EXPECT_EQ(error("time<soon"), "“time<soon”: time takes a number, optionally in ns, us, ms, s; “soon” is not one");
   EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
 }
@@ -204,38 +204,38 @@ TEST_F(PointQueryTest, AMinusLeavesOut) {
 }
 
 TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
-  EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: no field is called “algoritm”; did you mean algorithm?");
-  EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: no field is called “zzzzzz”; there are algo, N, "));
-  EXPECT_EQ(error("d:"), "“d:”: a value is missing behind d:");
-  EXPECT_EQ(error("N>="), "“N>=”: a value is missing behind N>=");
-  EXPECT_EQ(error("d:64,"), "“d:64,”: a value is missing between the commas, or behind the last");
-  EXPECT_EQ(error("d:wide"), "“d:wide”: d is a number, “wide” is none");
-  EXPECT_EQ(error("d>auto"), "“d>auto”: d is a number, “auto” is none");
-  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algo has words, which > does not compare: write algo:WORD");
+  EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: unknown field “algoritm”; did you mean algorithm?");
+  EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: unknown field “zzzzzz”; available: algo, N, "));
+  EXPECT_EQ(error("d:"), "“d:”: missing value after d:");
+  EXPECT_EQ(error("N>="), "“N>=”: missing value after N>=");
+  EXPECT_EQ(error("d:64,"), "“d:64,”: missing value between commas or after the last one");
+  EXPECT_EQ(error("d:wide"), "“d:wide”: d takes a number; “wide” is not one");
+  EXPECT_EQ(error("d>auto"), "“d>auto”: d takes a number; “auto” is not one");
+  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algo is not numeric, so > does not apply; use algo:VALUE");
   EXPECT_EQ(error("N>1,2"), "“N>1,2”: > takes one number");
   EXPECT_EQ(
       error("status:oom"),
-      "“status:oom”: status is never “oom”; it is one of ok, infeasible, out-of-memory, incorrect, compile-error, "
+      "“status:oom”: status has no value “oom”; available: ok, infeasible, out-of-memory, incorrect, compile-error, "
       "timeout, crashed, no-counters, cancelled, throttled, extrapolated");
-  EXPECT_EQ(error("from:simulatd"), "“from:simulatd”: from is never “simulatd”; did you mean simulated?");
+  EXPECT_EQ(error("from:simulatd"), "“from:simulatd”: from has no value “simulatd”; did you mean simulated?");
   EXPECT_THAT(error("pass:sideways"), testing::HasSubstr("fwd"));
-  EXPECT_EQ(error("4k"), "“4k”: a number needs its field, as in N:4k or d:4k");
-  EXPECT_EQ(error(":5"), "“:5”: a field is missing before “:”, as in d:128");
-  EXPECT_EQ(error("fa2 -"), "“-”: “-” must be followed by what to exclude, as in -d:64");
-  EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: the closing quotation mark is missing");
+  EXPECT_EQ(error("4k"), "“4k”: a number needs a field, such as N:4k or d:4k");
+  EXPECT_EQ(error(":5"), "“:5”: missing field before “:”, such as d:128");
+  EXPECT_EQ(error("fa2 -"), "“-”: “-” needs a term to exclude, such as -d:64");
+  EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: missing closing quotation mark");
 }
 
 TEST_F(PointQueryTest, WhatIsWrongIsSaidByTheNameThatWasTyped) {
-  EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time is a number, alone or in one of"));
-  EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N is a number, “>4” is none"));
+  EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time takes a number"));
+  EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N takes a number; “>4”"));
 }
 
 TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
-  EXPECT_EQ(error(std::string(longest_query + 1, 'x')), "The filter has 2001 characters; at most 2000 are taken.");
+  EXPECT_EQ(error(std::string(longest_query + 1, 'x')), "The filter has 2001 characters; the maximum is 2000.");
   EXPECT_LT(error(std::string(1000, 'y') + ":1").size(), 700U) << "a long word is cut where it is quoted";
   EXPECT_THAT(rows("d:99999999999999999999999999999999999999M"), IsEmpty());
-  EXPECT_THAT(error("d:nan"), testing::HasSubstr("“nan” is none"));
-  EXPECT_THAT(error("N>inf"), testing::HasSubstr("“inf” is none"));
+  EXPECT_THAT(error("d:nan"), testing::HasSubstr("“nan” is not"));
+  EXPECT_THAT(error("N>inf"), testing::HasSubstr("“inf” is not"));
   EXPECT_THAT(rows("{field} %n \xFF\xFE\x01"), IsEmpty());
   std::string many;
   while (many.size() + 4 < longest_query) many += "-fa ";

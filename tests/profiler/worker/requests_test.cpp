@@ -134,7 +134,7 @@ TEST(Requests, WhatIsNoRequestIsRefusedWithTheMistakeAndItsId) {
            {measure + R"("priority":-1000001,"point":{}})", "measure", "7", "a priority is"},
            {measure + R"("priority":-1000000,"point":7})", "measure", "7", "needs a point"},
            {measure + R"("point":[]})", "measure", "7", "needs a point"},
-           {measure + R"("point":{}})", "measure", "7", "names no algorithm"},
+           {measure + R"("point":{}})", "measure", "7", "no algorithm"},
            {measure + R"("point":{"algorithm":"fa9"}})", "measure", "7", "fa9"},
            {measure + R"("point":{"algorithm":"fa2","N":"[64,128]"}})", "measure", "7", "axis N has 2 values"},
            {measure + R"("point":{"algorithm":"fa2","N":0}})", "measure", "7", "N"},

@@ -376,7 +376,7 @@ TEST_F(ReportDialogTest, WhatIsMissingOrCannotBeIsOneLineAndNothingIsWritten) {
   field("report-file")->setText(file);
   refused("holds measurements");
   field("report-file")->setText(folder.filePath("nowhere/out.html"));
-  refused("nowhere/out.html (there is no such folder)");
+  refused("nowhere/out.html: no such folder");
 }
 
 TEST_F(ReportDialogTest, AsksBeforeItReplaces) {
