@@ -18,8 +18,8 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
       s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0.0f;
     }
   }
-  // Not fully unrolled: the compiler would prefetch so many fragments that it spills accumulators. The swizzle repeats
-  // every 64 columns.
+  // Rolled loop: fully unrolled, the compiler prefetches so many fragments that it spills accumulators. The swizzle
+  // repeats every 64 columns.
   constexpr int unrolled = D % 64 == 0 ? 4 : D / 16;
 #pragma unroll 1
   for (int first = 0; first < D / 16; first += unrolled) {

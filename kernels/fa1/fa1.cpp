@@ -114,7 +114,7 @@ class Fa1Program final : public TileProgram {
   };
   struct Walk {
     std::vector<KPass> passes;
-    std::vector<std::int64_t> last_k_tile;  ///< of each Q tile that visits any
+    std::vector<std::int64_t> last_k_tile;  ///< per Q tile; -1 if it visits none
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
   };

@@ -114,8 +114,8 @@ class Fa1BackwardProgram final : public TileProgram {
 
  private:
   struct Walk {
-    std::vector<std::int64_t> first_step;   ///< of each K/V tile
-    std::vector<std::int64_t> last_k_tile;  ///< of each Q tile
+    std::vector<std::int64_t> first_step;   ///< per K/V tile
+    std::vector<std::int64_t> last_k_tile;  ///< per Q tile; -1 if it visits none
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
   };

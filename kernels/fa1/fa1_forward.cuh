@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
       rows.attend<bc, chunk>(
           column,
           [&](int index) {
-            if (index == 0) {  // as late as possible: o_acc may still be loading during the first product
+            if (index == 0) {  // delayed, since o_acc may still be loading during the first product
 #pragma unroll
               for (int n = 0; n < d / 8; ++n) {
                 rows.o[0][n][0] *= old_sum[0];

@@ -520,7 +520,7 @@ struct Consumer {
       barrier_arrive(shared.ds_written(at));
     }
   }
-  /// Computes dQ and dK of the visit and S of the next one; sends dQ meanwhile.
+  /// Computes dQ and dK of the visit and S of the next one; dQ is sent while S is computed.
   __device__ __forceinline__ void gradients_of_visit() {
     // This barrier also implies that both warpgroups have finished reading the dS of two tiles before.
     barrier_wait(shared.ds_written(at), at / ds_buffers % 2);

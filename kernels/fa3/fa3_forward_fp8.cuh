@@ -16,7 +16,7 @@
 
 namespace attnscope::fa3 {
 
-/// Of every 8 tiles of 8 columns, the number whose P is computed directly as e4m3 bits.
+/// Number of tiles (8 columns each) per 8 whose P is computed directly as e4m3 bits.
 constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
 
 /// Exponent of P of the row's largest score when its reference is set: exact in e4m3, with headroom below 448, at the
@@ -43,7 +43,7 @@ struct Fp8Rows {
   /// P of two key tiles (double-buffered), four scores each: columns 2t, 2t + 1, 8 + 2t, 9 + 2t of 16.
   unsigned p[2][bc / 16][2];
   float part[part_columns / 8 + 1][4];
-  float reference[2];  ///< as an exponent of two
+  float reference[2];  ///< base-2 exponent
   float sum[2];
   float pending[2];  ///< correction of parts in flight for a reference that has risen since
 

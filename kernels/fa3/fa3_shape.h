@@ -109,9 +109,9 @@ constexpr bool supported_8_bit_head_dim(int d) {
   return d == 64 || d == 128;
 }
 
-/// Of every 8 score tiles of 8 columns, the number whose exponentials are linearly interpolated between powers of two
-/// and yield e4m3 bits directly. `mask`: mask bits. It is the largest number up to half with which ptxas does not
-/// serialize the products (warning C7511, which the program treats as an error).
+/// Number of score tiles (8 columns each) per 8 whose exponentials are linearly interpolated between powers of two and
+/// yield e4m3 bits directly. `mask`: mask bits. It is the largest number up to half with which ptxas does not serialize
+/// the products (warning C7511, which the program treats as an error).
 constexpr int line_tiles_of(int d, int mask) {
   constexpr int of_mask[16] = {1, 4, 4, 2, 1, 4, 1, 1, 4, 4, 1, 1, 4, 4, 2, 4};
   return d == 128 ? of_mask[mask] : 4;

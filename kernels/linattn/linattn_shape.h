@@ -20,8 +20,8 @@ constexpr int seen_keys(int row, int n_q, int n_k, bool causal) {
   const int seen = causal ? row - n_q + n_k + 1 : n_k;
   return seen < 0 ? 0 : seen < n_k ? seen : n_k;
 }
-/// Of the keys that all rows of a tile see, the number covered by a state: whole chunks of bc under a causal mask, else
-/// all.
+/// Number of keys covered by a state, among those that all rows of a tile see: whole chunks of bc under a causal mask,
+/// else all.
 constexpr int kept_keys(int seen, int bc, bool causal) {
   return causal ? seen / bc * bc : seen;
 }

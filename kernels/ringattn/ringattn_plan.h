@@ -87,7 +87,7 @@ class PlanMaker {
   const Config& config_;
   const DeviceLimits& device_;
   AttentionPlan plan_;
-  std::vector<Names> names_;  ///< of each launch's first run
+  std::vector<Names> names_;  ///< buffer names of each launch's first run
 };
 
 }  // namespace attnscope::ringattn

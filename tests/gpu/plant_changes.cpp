@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a plan twice in the same rounds, the second time with one point in EVERY slower by PERCENT:
+// Records a plan twice in the same rounds; in the second run, one point in EVERY is slower by PERCENT:
 //
 //   plant_changes FILE DEVICE PERCENT EVERY ROUNDS AXIS...
 //
-// DEVICE is "gpu" or "simulated". Runs 1 and 2 of FILE are the baseline and the candidate, for `attnscope compare`.
-// Each sample ends with a spin on the device (MeasureOptions::spin): 1 us, and in changed points PERCENT more of what
-// the point takes with it.
+// DEVICE is "gpu" or "simulated". Runs 1 and 2 of FILE are baseline and candidate for `attnscope compare`. Each sample
+// ends with a spin on the device (MeasureOptions::spin) of 1 us; in changed points it is longer by PERCENT of the
+// point's time including the spin.
 #include <fmt/format.h>
 
 #include <array>

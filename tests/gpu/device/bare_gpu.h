@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU with its counters, below the Device interface: for what has to launch kernels of no plan.
+// A GPU with its counters below the Device interface, for tests that launch kernels outside a plan.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@
 
 namespace attnscope::gpu {
 
-/// Device 0. Members are in the order in which they are made.
+/// Device 0. Members are declared in order of construction.
 class BareGpu {
  public:
   BareGpu(const BareGpu&) = delete;
   BareGpu& operator=(const BareGpu&) = delete;
 
-  /// The error says why there is none here, or no counters.
+  /// Returns an error if there is no GPU or no counters.
   [[nodiscard]] static Result<std::unique_ptr<BareGpu>, Message> open() {
     auto cuda = start_driver();
     if (!cuda) return Failure{cuda.error().message()};
@@ -44,24 +44,24 @@ class BareGpu {
   [[nodiscard]] KernelRunner& runner() { return runner_; }
   [[nodiscard]] const KernelBuilder& builder() const { return *builder_; }
   [[nodiscard]] std::string arch() const { return arch_for(limits_.compute_major, limits_.compute_minor); }
-  /// Compiles what is not in the cache, on all cores.
+  /// Compiles kernels that are not cached, on all cores.
   void build(std::span<const KernelLaunch> launches) const {
     (void)builder_->build_all(arch_for(limits_.compute_major, limits_.compute_minor), launches, 0, cancel_, {});
   }
   [[nodiscard]] CounterCollector& counters() { return *counters_; }
 
-  /// Another collector in the place of the one before. Throws CuptiError.
+  /// Replaces the counter collector. Throws CuptiError.
   void count_anew(RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config) {
-    counters_.reset();  // one at a time has the GPU's counters
+    counters_.reset();  // only one collector can use the GPU's counters
     counters_.emplace(cupti_, context_.get(), device_, limits_.compute_major, reuse);
   }
 
-  /// Counts launches from a cold L2, their write-back too.
+  /// Counts launches from a cold L2, including their write-back.
   [[nodiscard]] std::map<std::string, std::vector<MetricValue>> count_cold(std::span<PreparedLaunch> launches) {
     const std::vector<std::span<PreparedLaunch>> one{launches};
     return std::move(count_cold_together(one).front().values);
   }
-  /// The same of several points in one session.
+  /// Like count_cold(), for several points in one session.
   [[nodiscard]] std::vector<PointCounts> count_cold_together(std::span<const std::span<PreparedLaunch>> points) {
     if (!noise_) {
       noise_ = allocate(cuda_, runner_.noise_bytes());
@@ -106,7 +106,7 @@ class BareGpu {
   CancelToken cancel_;
 };
 
-/// A plan's buffers, and its launches ready to run. What is not given holds zeros, which no counter minds.
+/// A plan's buffers and its launches, ready to run. Buffers without contents hold zeros, which do not affect counters.
 class PreparedPlan {
  public:
   PreparedPlan(BareGpu& gpu, AttentionPlan plan) : plan_(std::move(plan)) {
@@ -137,7 +137,7 @@ class PreparedPlan {
   std::vector<PreparedLaunch> launches_;
 };
 
-/// One launch that stores `bytes` (a multiple of 128) of noise, each byte once.
+/// Returns a plan with one launch that stores `bytes` (a multiple of 128) of noise, each byte once.
 [[nodiscard]] inline AttentionPlan plain_stores(const DeviceLimits& limits, std::int64_t bytes) {
   AttentionPlan plan;
   plan.buffers = {{.name = "target", .bytes = bytes}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ceilings of a real GPU; skipped, with the reason, where there is none.
+// Ceilings of a real GPU; skipped without one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST_F(GpuCeilingsTest, NothingIsFasterThanItsDatasheet) {
     if (!ceilings_.contains(peak.name)) continue;  // needs a second GPU
     const double share = value(peak.name) / peak.value;
     fmt::print("{:20} {:10.4g} {:7}, {:.3f} of the datasheet\n", peak.name, value(peak.name), peak.unit, share);
-    // A clock above the datasheet's is possible, by a step or two.
+    // The clock may exceed the datasheet's by a step or two.
     EXPECT_LT(share, 1.05) << peak.name;
     EXPECT_GT(share, 0.4) << peak.name << ": the load does not do what it says";
     ++judged;
@@ -87,7 +87,7 @@ TEST_F(GpuCeilingsTest, TheL2GivesWayOnce) {
     EXPECT_GT(misses.back().value, 0.9) << "three times the L2 does not";
     const double capacity = value("l2_" + sharing + "_capacity");
     EXPECT_GT(capacity, 0.2 * l2);
-    // Half of what is twice as large as the L2 is the most that the L2 can hold.
+    // If half of a working set twice the L2 size hits, that is the most that L2 can hold.
     EXPECT_LT(capacity, 2 * l2);
   }
 }

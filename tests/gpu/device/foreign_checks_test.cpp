@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a GPU shows of the checks on kernels that are not built in; skipped, with the reason, where there is none.
+// Checks of user-defined kernels that need a real GPU; skipped without one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -59,7 +59,7 @@ TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
   EXPECT_EQ(judged.size(), registry.algorithms().size());
 }
 
-/// The exit code says what came of reading `bytes` from `from` on, counted from the begin of a buffer of 1000.
+/// Reads `bytes` bytes from offset `from` of a 1000-byte buffer; the exit code is the outcome.
 [[noreturn]] void read_guarded(GuardedBuffer::Flush flush, std::int64_t from, std::int64_t bytes) {
   auto gpu = gpu::BareGpu::open();
   if (!gpu) std::_Exit(3);
@@ -84,7 +84,7 @@ TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
 
 TEST(ForeignChecksOnGpu, AReadPastEitherEndOfAGuardedBufferFaults) {
   if (auto gpu = gpu::BareGpu::open(); !gpu) GTEST_SKIP() << gpu.error();
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own: a fault costs the context
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a separate process, since a fault destroys the context
   const auto exits = [](int code) { return ::testing::ExitedWithCode(code); };
   EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::end, 0, 1024), exits(0), "") << "the gap of 24 bytes is mapped";
   EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::end, 0, 1032), exits(1), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a real GPU; skipped, with the reason, where there is none.
+// Tests on a real GPU; skipped without one.
 #include "profiler/measure/gpu/gpu_device.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 class GpuDeviceTest : public ::testing::Test {
  protected:
-  /// One device for all cases: opening takes a second.
+  /// One device for all tests, since opening it takes a second.
   static void SetUpTestSuite() {
     auto opened = open_gpu_device();
     if (opened) {
@@ -48,12 +48,12 @@ class GpuDeviceTest : public ::testing::Test {
     return found ? found->value : -1;
   }
 
-  /// What an algorithm cannot do is another test's affair.
+  /// Returns whether the problem is feasible.
   [[nodiscard]] static bool can(const Algorithm& algorithm, const AttentionProblem& problem) {
     const PointSpec spec = point(algorithm, problem);
     return !algorithm.refusal(problem, spec.tile, device_->info().limits);
   }
-  /// False for what the algorithm refuses.
+  /// Checks the result; returns false if the problem is infeasible.
   bool expect_right(const Algorithm& algorithm, const AttentionProblem& problem) {
     if (!can(algorithm, problem)) return false;
     options_.counters = false;
@@ -63,7 +63,7 @@ class GpuDeviceTest : public ::testing::Test {
     EXPECT_EQ(record.disposition, Disposition::ok) << describe(record.spec) << ": " << record.reason;
     return true;
   }
-  /// Fails for each single-GPU algorithm without a judged case.
+  /// Fails for each single-GPU algorithm without a checked case.
   static void expect_judged(const std::map<std::string_view, int>& judged) {
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       if (algorithm->facts().shares_sequence()) continue;  // needs several GPUs (tests/gpu/gpus.sh)
@@ -107,7 +107,7 @@ TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
                                      .d = 64,
                                      .dropout = dropout};
             bool right = expect_right(*algorithm, problem);
-            problem.n_q = 7;  // for those that decode
+            problem.n_q = 7;  // for decoding algorithms
             if (!right) right = expect_right(*algorithm, problem);
             judged[algorithm->name()] += right ? 1 : 0;
           }
@@ -119,7 +119,7 @@ TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
 }
 
 TEST_F(GpuDeviceTest, SampledGradientsAreRight) {
-  // Too large for the host to go through whole: keys are judged with the statistics of the service kernel.
+  // Too large for the host to check as a whole: keys are checked with the statistics of the helper kernel.
   int judged = 0;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const char* mask : {"full", "causal+lengths:ramp"}) {
@@ -142,7 +142,7 @@ TEST_F(GpuDeviceTest, SampledGradientsAreRight) {
 }
 
 TEST_F(GpuDeviceTest, EitherRasterIsRight) {
-  // Several query tiles and several instances, ragged at the end: a decode the wrong way round leaves rows unwritten.
+  // Several query tiles and instances with ragged ends: a wrong block order would leave rows unwritten.
   const AttentionProblem problem{.batch = 3, .heads_q = 4, .heads_kv = 2, .n_q = 301, .n_k = 239, .d = 64};
   options_.counters = false;
   options_.min_samples = 1;
@@ -188,7 +188,7 @@ TEST_F(GpuDeviceTest, CountersMeetTheModel) {
 
 TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
   need_counters();
-  // Whole tiles of queries: FA2's backward pass adds a ragged end's rows to dq_acc in whole tiles on some devices.
+  // Whole query tiles: on some devices FA2's backward pass adds a ragged end's rows to dq_acc in whole tiles.
   const AttentionProblem square{.batch = 2, .heads_q = 32, .heads_kv = 32, .n_q = 2048, .n_k = 2048, .d = 64};
   std::vector<AttentionProblem> problems;
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
@@ -223,7 +223,7 @@ TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
         const auto model = [&](std::string_view key) { return kernel.metric(key).value_or(0); };
         const double bytes = model(metric_key::model_l2_to_sm_bytes) + model(metric_key::model_sm_to_l2_bytes);
         if (bytes < least_bytes || (several && kernel.kernel == "all")) continue;
-        // Backward kernels may add to dQ by atomics, or wait for their turn to.
+        // Backward kernels may add to dQ with atomics, or poll for their turn.
         const bool adds = problem.pass == Pass::bwd && (kernel.kernel == "all" || kernel.kernel == "bwd");
         const double tolerance = adds ? 0.02 : 0.01;
         EXPECT_NEAR(value(record, metric_key::l2_sm_over_model, kernel.kernel), 1, tolerance)
@@ -237,7 +237,7 @@ TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
 
 TEST_F(GpuDeviceTest, ColdCacheReadsInputsFromDram) {
   need_counters();
-  // 16 MiB of inputs fit in L2: warm they need not be read again, cold they must.
+  // 16 MiB of inputs fit in L2: a warm run need not read them again, a cold run must.
   const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 1024, .n_k = 1024, .d = 64};
   const double inputs = 3.0 * 32 * 1024 * 64 * 2;
   PointSpec spec = point(*built_in_algorithms().find("fa2"), problem);

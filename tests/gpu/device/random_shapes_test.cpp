@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes between SM and L2 of shapes drawn at random, as counters have them, against the closed forms. On a real GPU;
-// skipped, with the reason, where there is none.
+// Measured SM-L2 bytes of random shapes against the closed forms, on a real GPU; skipped without one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,15 +21,15 @@ namespace {
 constexpr std::size_t shapes = 200;
 constexpr double tolerance = 0.001;
 
-/// What of a launch's bytes is not the closed form's to say.
+/// Deviation of a launch's bytes that the closed form does not model.
 struct Unsaid {
-  double more = 0;  ///< at most
+  double more = 0;  ///< upper bound
   double fewer = 0;
 };
 
-/// Where no operand is made of them, key lengths and block masks are read through the L1, each SM what its blocks need.
-/// And numbers of neighbouring rows that two requests of a block store to one sector may meet on their way to L2: seen
-/// of D alone, where a block stores little else between them.
+/// Key lengths and block masks that are not operands are read through L1, once per SM. Two requests of a block that
+/// store adjacent row values to one sector may be merged on the way to L2; observed for D only, where a block stores
+/// little else in between.
 Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const DeviceLimits& limits) {
   const auto sms = static_cast<double>(std::min<std::int64_t>(launch.blocks(), limits.sm_count));
   const auto sectors = [](std::int64_t bytes) { return static_cast<double>(ceil_div(bytes, sector_bytes)); };
@@ -53,7 +52,7 @@ Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const De
   return unsaid;
 }
 
-/// Small and odd. Draws by hand: standard distributions differ from library to library.
+/// Small, odd shapes. Uses own draws, since standard distributions differ between libraries.
 class Draw {
  public:
   [[nodiscard]] std::int64_t between(std::int64_t least, std::int64_t most) {
@@ -64,7 +63,7 @@ class Draw {
     return values[static_cast<std::size_t>(between(0, std::ssize(values) - 1))];
   }
 
-  /// What the algorithm may refuse.
+  /// Draws a point that may be infeasible for the algorithm.
   [[nodiscard]] PointSpec point(const Algorithm& algorithm, const DeviceLimits& limits) {
     PointSpec spec{.algorithm = algorithm.name(), .problem = problem(algorithm.facts())};
     spec.set_config(algorithm.default_config(spec.problem, limits));
@@ -143,7 +142,7 @@ std::vector<PointRecord> counted(Device& device, const std::vector<PointSpec>& p
   return records;
 }
 
-/// How far off the closed forms of an algorithm's kernel are, over all shapes.
+/// Deviation of the closed forms of an algorithm's kernel over all shapes.
 struct Off {
   int kernels = 0;
   int beyond = 0;
@@ -166,7 +165,7 @@ TEST(RandomShapes, CountersMeetTheClosedForms) {
         device.algorithms().find(record.spec.algorithm)->plan(p, record.spec.config(), device.info().limits);
     for (const KernelRecord& kernel : record.kernels) {
       if (record.kernels.size() > 1 && kernel.kernel == "all") continue;
-      if (kernel.launch && kernel.launch->local_bytes > 0) continue;  // a stack in memory is the compiler's affair
+      if (kernel.launch && kernel.launch->local_bytes > 0) continue;  // local-memory traffic depends on the compiler
       const auto value = [&](std::string_view key) {
         const auto found = kernel.metric(key);
         EXPECT_TRUE(found) << describe(record.spec) << ' ' << kernel.kernel << ' ' << key;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAM bytes with what is written back after a kernel's end, on a real GPU; skipped, with the reason, where there is
-// none.
+// DRAM bytes including write-back, on a real GPU; skipped without one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +40,7 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
     gpu::PreparedPlan plan(gpu, gpu::plain_stores(gpu.limits(), bytes));
     std::vector<double> own;
     std::vector<double> settled;
-    (void)gpu.count_cold(plan.launches());  // what the first time brings along
+    (void)gpu.count_cold(plan.launches());  // warm-up
     for (int round = 0; round < 9; ++round) {
       const auto values = gpu.count_cold(plan.launches()).at("store");
       EXPECT_EQ(value_of(values, metric_key::sm_to_l2_bytes), static_cast<double>(bytes));
@@ -52,7 +51,7 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
     const auto [least, most] = std::ranges::minmax(settled);
     fmt::print("{:10}  {:14.3f} MiB  {:11.3f} MiB  {:+.3f}% {:+.3f}% {:+.3f}%\n", size, median(own) / mib,
                median(settled) / mib, 100 * off(least), 100 * off(median(settled)), 100 * off(most));
-    // What else writes to DRAM meanwhile comes in bursts of some 20 kB and only adds: 2% of the smallest size.
+    // Other DRAM writes come in bursts of about 20 kB and only add: 2% of the smallest size.
     EXPECT_NEAR(off(least), 0, 0.005) << size << " MiB";
     constexpr double burst = 20480;
     EXPECT_NEAR(off(median(settled)), 0, 0.01 + burst / static_cast<double>(bytes)) << size << " MiB";
@@ -99,7 +98,7 @@ class SettledPointTest : public ::testing::Test {
 };
 
 TEST_F(SettledPointTest, NothingLiesBelowTheCompulsoryMinimum) {
-  // 33 to 134 MB: less than the L2 and more. The log-sum-exp, 4 bytes a row beside 4 d x 2, is above the minimum: 0.8%.
+  // 33 to 134 MB, smaller and larger than L2. LSE (4 bytes per row, against 8 d) is not in the minimum: 0.8%.
   std::size_t judged = 0;
   for (const std::int64_t n : {1024, 2048, 4096}) {
     const AttentionProblem problem{.batch = 1, .heads_q = 64, .heads_kv = 64, .n_q = n, .n_k = n, .d = 64};
@@ -126,7 +125,7 @@ TEST_F(SettledPointTest, NothingLiesBelowTheCompulsoryMinimum) {
 }
 
 TEST_F(SettledPointTest, HeadsThatTakeTurnsKeepTheirKeysInL2) {
-  // Under a causal mask blocks do not come head by head: K and V are read from DRAM once all the same.
+  // Under a causal mask blocks are not ordered head by head, but K and V are still read from DRAM only once.
   for (const char* name : {"fa2", "fa3"}) {
     for (const std::int64_t n : {1024, 8192}) {
       const AttentionProblem problem{.mask = Mask::causal,
@@ -164,7 +163,7 @@ TEST_F(SettledPointTest, OtherMetricsThanBeforeAreCountedToo) {
 }
 
 TEST_F(SettledPointTest, CountsRepeatFromPointToPoint) {
-  // The same point again and again, others between: counters that are kept from point to point must not show it.
+  // Repeats one point with others in between; cached counter configurations must not change its counts.
   const AttentionProblem problem{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
   const PointRecord first = measure("fa2", problem);
   ASSERT_EQ(first.disposition, Disposition::ok) << first.reason;
@@ -220,7 +219,7 @@ TEST_F(SettledPointTest, APointCountedTogetherWithOthersCountsAsAlone) {
     const double settled = value(together[i], metric_key::dram_settled_bytes);
     fmt::print("{} N {}: settled {:.0f} bytes together, {:.0f} to {:.0f} alone, {:+.3f}%\n", name, problem.n_q, settled,
                least, most, 100 * (settled / median(by_itself) - 1));
-    // Where the L2 gives way, the same launch moves other bytes each time.
+    // Repeated launches move different numbers of bytes if the working set is near the L2 size.
     EXPECT_NEAR(settled / median(by_itself), 1, std::max(0.01, 2 * (most / least - 1))) << name;
   }
 }

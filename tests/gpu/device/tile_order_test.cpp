@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels built to write down which tiles they load, against the tile programs that state it: which block has which
-// tiles, and in which order. On a real GPU; skipped, with the reason, where there is none.
+// Compares the tiles that traced kernels load with their tile programs: which block loads which tiles, in which order.
+// On a real GPU; skipped without one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-/// A row of Q, K or V, counted over all instances.
+/// Row of Q, K or V, counted over all instances.
 struct TracedRow {
   Tensor tensor = Tensor::q;
   std::int64_t row = 0;
@@ -27,7 +27,7 @@ struct TracedRow {
 };
 using Rows = std::vector<TracedRow>;
 
-/// As device/trace.cuh packs it.
+/// Unpacks a record of device/trace.cuh.
 void unpack(std::uint64_t record, Rows& rows) {
   constexpr std::array tensors{Tensor::q, Tensor::k, Tensor::v};
   const auto first = static_cast<std::int64_t>(record & ((std::uint64_t{1} << 40) - 1));
@@ -35,7 +35,7 @@ void unpack(std::uint64_t record, Rows& rows) {
   for (std::int64_t i = 0; i < count; ++i) rows.push_back({tensors.at(record >> 56), first + i});
 }
 
-/// The rows of `tensors` that a block of the program loads, in its order.
+/// Rows of `tensors` that a block of the program loads, in order.
 Rows loads_of(const TileProgram& program, const AttentionProblem& problem, std::int64_t block,
               const std::set<Tensor>& tensors) {
   std::vector<TileAccess> accesses;
@@ -51,8 +51,8 @@ Rows loads_of(const TileProgram& program, const AttentionProblem& problem, std::
   return rows;
 }
 
-/// Why the warps' loads are not the program's, shared out over the warps with each warp's own in program order; empty
-/// when they are.
+/// Returns how the warps' loads differ from the program's; empty if they are the program's rows distributed over the
+/// warps, each warp's in program order.
 std::string differs(const Rows& program, const std::vector<Rows>& warps) {
   std::map<TracedRow, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < program.size(); ++i) places[program[i]].push_back(i);
@@ -78,7 +78,7 @@ std::string differs(const Rows& program, const std::vector<Rows>& warps) {
 struct Traced {
   const char* algorithm;
   const char* launch;
-  std::set<Tensor> apart = {};  ///< matrices that are loaded before or after what other matrices' steps load
+  std::set<Tensor> apart = {};  ///< matrices whose loads are not ordered with those of the others
 };
 
 const std::vector<Traced>& traced_kernels() {
@@ -90,7 +90,7 @@ const std::vector<Traced>& traced_kernels() {
   return kernels;
 }
 
-/// The traced matrices, those together whose loads come in the program's order among one another.
+/// Groups of traced matrices whose loads follow the program's order within the group.
 std::vector<std::set<Tensor>> in_order(const Traced& kernel) {
   std::vector<std::set<Tensor>> groups(1);
   for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) {
@@ -118,7 +118,7 @@ class TileOrderTest : public ::testing::Test {
     if (!gpu_) GTEST_SKIP() << reason_;
   }
 
-  /// A launch built to be traced, with the plan that it is of.
+  /// Traced launch and its plan.
   struct Case {
     const Traced* of;
     AttentionProblem problem;
@@ -127,7 +127,7 @@ class TileOrderTest : public ::testing::Test {
     KernelLaunch launch;
   };
 
-  /// Nothing for what the algorithm refuses.
+  /// Returns nullopt if the algorithm rejects the problem.
   static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const Tiling& tile) {
     const Algorithm* algorithm = built_in_algorithms().find(of.algorithm);
     if (algorithm->refusal(problem, tile, gpu_->limits())) return std::nullopt;
@@ -169,7 +169,7 @@ class TileOrderTest : public ::testing::Test {
     return cases;
   }
 
-  /// What each warp of each block loads: [block][warp].
+  /// Loads of each warp of each block: [block][warp].
   static std::vector<std::vector<Rows>> trace(const gpu::PreparedPlan& plan, const KernelLaunch& launch) {
     int slots = 1024;
     const std::size_t warps = launch.block[0] / 32;

@@ -33,7 +33,7 @@
 #include "kernels/ringattn/ringattn_combine_shape.h"
 #include "tests/kernels/host_kernels.h"
 
-#undef cuEventElapsedTime  // the table loads its first version
+#undef cuEventElapsedTime  // cuda.h maps it to a later version; the driver table loads the first one
 
 using attnscope::DType;
 using attnscope::fake::Faults;
@@ -72,9 +72,9 @@ bool Faults::matches(std::string_view name, std::string_view text) const {
 namespace {
 
 constexpr int million = 1'000'000;
-constexpr std::size_t granule = std::size_t{1} << 21;  ///< of mapped memory
+constexpr std::size_t granule = std::size_t{1} << 21;  ///< granularity of mapped memory
 
-/// What a fake cubin holds: the entry is asked for by name, the options say what the kernel computes.
+/// Contents of a fake cubin: entries by name, and the compile options, which determine what the kernel computes.
 struct FakeModule {
   std::string options;
   std::map<std::string, std::string> entries;
@@ -108,12 +108,12 @@ struct Device {
   std::string pushed_ranges;
   std::map<std::string, std::int64_t> counter_calls;
   std::map<CUdeviceptr, std::int64_t> sizes;
-  std::int64_t behind_ns = 0;  ///< of work on another stream
+  std::int64_t behind_ns = 0;  ///< end of work on another stream
   // Virtual memory.
   std::map<CUmemGenericAllocationHandle, std::int64_t> created;
   std::map<CUdeviceptr, std::int64_t> reserved;
   std::map<CUdeviceptr, std::int64_t> mapped;
-  std::map<std::string, int> computed;  ///< launches, by entry
+  std::map<std::string, int> computed;  ///< launches by entry
   std::vector<std::uint16_t> first_output;
 };
 Device device;
@@ -121,7 +121,7 @@ std::vector<std::unique_ptr<FakeFunction>> functions;  // live as long as the li
 std::atomic<std::int64_t> compilations{0};
 void (*on_launch)(const char* entry) = nullptr;
 
-/// The process that Ctrl-C reaches: a worker has a process group of its own, its supervisor has the terminal's.
+/// Process that Ctrl-C reaches. A worker has a separate process group, its supervisor that of the terminal.
 pid_t terminal_process() {
   std::string parent;
   std::ifstream("/proc/" + std::to_string(::getppid()) + "/comm") >> parent;
@@ -134,7 +134,7 @@ bool is_service(const std::string& entry) {
          entry == "attn_read_noise" || entry == "attn_stamp_clocks" || entry == "attn_digest";
 }
 
-/// "ATTN_D=64" -> 64
+/// Value of a define: "ATTN_D=64" -> 64.
 std::int64_t define(const FakeModule& module, const std::string& name, std::int64_t otherwise) {
   const std::size_t at = module.options.find("-D" + name + "=");
   return at == std::string::npos ? otherwise : std::stoll(module.options.substr(at + name.size() + 3));
@@ -162,7 +162,7 @@ void count_nonfinite(void** arguments) {
   }
 }
 
-/// FNV-1a, which like the kernel's sums to another number for other bytes.
+/// FNV-1a; differs for different bytes, like the kernel's digest.
 void digest(void** arguments) {
   const auto* data = buffer<unsigned char>(arguments, 0);
   const auto bytes = static_cast<long long>(argument<std::int64_t>(arguments, 1));
@@ -171,8 +171,8 @@ void digest(void** arguments) {
   *buffer<std::uint64_t>(arguments, 2) += sum;
 }
 
-/// attn_fa2_forward(q, k, v, o, lse, instances, group, n_q, n_k, scale, heads_q, left, right, key_lengths, block_mask,
-/// mask_block, keep, seed), plainly.
+/// Reference implementation of attn_fa2_forward(q, k, v, o, lse, instances, group, n_q, n_k, scale, heads_q, left,
+/// right, key_lengths, block_mask, mask_block, keep, seed).
 void compute_fa2(const FakeModule& module, void** arguments) {
   const DType dtype = define(module, "ATTN_BF16", 0) == 1 ? DType::bf16 : DType::fp16;
   const std::int64_t d = define(module, "ATTN_D", 64);
@@ -237,7 +237,7 @@ void compute_fa2(const FakeModule& module, void** arguments) {
   }
 }
 
-/// Reserved, and nothing is mapped there.
+/// Returns whether the address is reserved but unmapped.
 bool is_hole(CUdeviceptr address) {
   const auto holds = [&](const std::map<CUdeviceptr, std::int64_t>& ranges) {
     return std::ranges::any_of(ranges, [&](const auto& range) {
@@ -247,10 +247,10 @@ bool is_hole(CUdeviceptr address) {
   return holds(device.reserved) && !holds(device.mapped);
 }
 
-/// The NaN of which outputs are full before a kernel writes them, in fp16.
+/// fp16 NaN with which outputs are filled before a kernel runs.
 constexpr std::uint16_t poisoned = 0xFFFF;
 
-/// What a kernel with the parameters of attn_fa2_forward does besides computing.
+/// Applies the requested faults to a kernel with the parameters of attn_fa2_forward.
 void misbehave(const FakeFunction& kernel, void** arguments) {
   const Faults faults;
   const bool any = std::ranges::any_of(
@@ -276,13 +276,13 @@ void misbehave(const FakeFunction& kernel, void** arguments) {
   std::ranges::copy(device.first_output, o);
 }
 
-/// Split-KV's combine computes all of it from what its partial kernel was launched with, kept here by the slots of
+/// Split-KV's combine computes the whole result from the arguments of the partial launch, stored here in the order of
 /// attn_fa2_forward's parameters.
 struct SplitkvLaunch {
   std::array<std::uint64_t, 18> slots{};
 
-  /// attn_splitkv_partial(q, k, v, block_table, o_part, lse_part, group, n_q, n_k, splits, page, scale, heads_q, left,
-  /// right, key_lengths, block_mask, mask_block, keep, seed)
+  /// Stores the arguments of attn_splitkv_partial(q, k, v, block_table, o_part, lse_part, group, n_q, n_k, splits,
+  /// page, scale, heads_q, left, right, key_lengths, block_mask, mask_block, keep, seed).
   void partial(void** arguments, std::int64_t blocks) {
     constexpr std::array<std::pair<int, int>, 16> moves{{{0, 0},
                                                          {1, 1},
@@ -306,9 +306,9 @@ struct SplitkvLaunch {
       slots[static_cast<std::size_t>(to)] = 0;
       std::memcpy(&slots[static_cast<std::size_t>(to)], arguments[from], pointer ? 8 : 4);
     }
-    slots[5] *= static_cast<std::uint64_t>(blocks / argument<int>(arguments, 9));  // query heads in all
+    slots[5] *= static_cast<std::uint64_t>(blocks / argument<int>(arguments, 9));  // all query heads
   }
-  /// attn_splitkv_combine(o_part, lse_part, o, lse, ...)
+  /// Computes attn_splitkv_combine(o_part, lse_part, o, lse, ...).
   void combine(const FakeModule& module, void** arguments) {
     slots[3] = argument<CUdeviceptr>(arguments, 2);
     slots[4] = argument<CUdeviceptr>(arguments, 3);
@@ -319,46 +319,46 @@ struct SplitkvLaunch {
 };
 SplitkvLaunch splitkv;
 
-/// What happened in a range, over all passes.
+/// Events of a counter range, over all passes.
 struct FakeRange {
   std::string name;
   std::int64_t launches = 0;
-  std::int64_t moved = 0;  ///< between SMs and L2, each way
+  std::int64_t moved = 0;  ///< between SMs and L2, each direction
   std::int64_t dram_read = 0;
   std::int64_t dram_written = 0;
-  std::set<int> passes = {};  ///< that it was in
+  std::set<int> passes = {};  ///< passes that contained the range
 };
 
-// What CUPTI keeps: the configuration, the session, and the counter data image's ranges.
+// CUPTI state: configuration, session, and ranges of the counter data image.
 struct Profiler {
   bool in_session = false;
-  bool again = false;  ///< the configuration serves another round
+  bool again = false;  ///< the configuration may serve another round
   std::string open_range;
-  std::string config;  ///< the metrics' names
+  std::string config;  ///< metric names
   int passes = 0;
   int passes_done = 0;
   std::size_t most_ranges = 0;
   std::vector<FakeRange> ranges;
 };
 Profiler profiler;
-/// Configurations set since profiling was enabled: where each lies, and what it said.
+/// Configurations set since profiling was enabled: address and contents.
 std::vector<std::pair<const std::uint8_t*, std::string>> given_configs;
-/// The room for ranges that the first of them had.
+/// Range capacity of the first configuration.
 std::size_t given_room = 0;
 constexpr std::int64_t bytes_per_launch = 4096;
 
-/// As on GH100: the two directions between SM and L2 do not fit into one pass.
+/// Number of passes. As on GH100, the two directions between SM and L2 do not fit into one pass.
 int passes_of(std::string_view metrics) {
   const auto has = [&](std::string_view name) { return metrics.find(name) != std::string_view::npos; };
   return has("l1tex__m_xbar2l1tex_read_bytes") && has("l1tex__m_l1tex2xbar_write_bytes") ? 2 : 1;
 }
 
-/// Which of the passes counts it.
+/// Index of the pass that counts the metric.
 int pass_of(std::string_view metric, int passes) {
   return passes == 2 && metric.starts_with("l1tex__m_xbar2l1tex_read_bytes") ? 1 : 0;
 }
 
-/// What the launch of a kernel does to DRAM, counted where a range is open.
+/// Counts a launch's DRAM traffic in the open range, if any.
 void count_launch(const std::string& entry, void** arguments, bool service, std::int64_t blocks) {
   const auto open =
       std::ranges::find_if(profiler.ranges, [](const FakeRange& range) { return range.name == profiler.open_range; });
@@ -385,7 +385,7 @@ void count_launch(const std::string& entry, void** arguments, bool service, std:
   }
 }
 
-/// Where a kernel of the ceilings has the address of its report; its iterations come next. -1: it reports nothing.
+/// Argument index of a ceiling kernel's report (followed by its iterations); -1 if it has none.
 int report_argument(std::string_view entry) {
   if (entry == "attn_ceiling_copy" || entry == "attn_ceiling_slices") return 3;
   if (entry == "attn_ceiling_read" || entry == "attn_ceiling_write") return 2;
@@ -397,8 +397,8 @@ int report_argument(std::string_view entry) {
   return -1;
 }
 
-/// 1000 ns an iteration, at 1755 MHz. Slices of data take a nanosecond a kilobyte, beyond half of the L2 four times as
-/// long: then three quarters of them come from DRAM.
+/// Models 1000 ns per iteration at 1755 MHz. Slices take 1 ns per kB; beyond half of L2 four times as long, as three
+/// quarters of them come from DRAM.
 std::int64_t run_ceiling(const std::string& entry, void** arguments, unsigned rows) {
   const int at = report_argument(entry);
   if (at < 0) return 0;
@@ -678,7 +678,7 @@ CUresult cuMemcpyDtoH(void* target, CUdeviceptr source, std::size_t bytes) {
 CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream) {
   if (state() != CUDA_SUCCESS) return state();
   std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<void*>(source), bytes);
-  device.clock_ns += static_cast<std::int64_t>(bytes / 4);  // 8 GB/s, read and written
+  device.clock_ns += static_cast<std::int64_t>(bytes / 4);  // 8 GB/s, counting reads and writes
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream) {
@@ -836,7 +836,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
     return CUDA_SUCCESS;
   }
   ++device.launches;
-  // Not all alike, so that quartiles differ from the median.
+  // Varies the duration, so that quartiles differ from the median.
   const bool slow = faults.matches("leaves-out", kernel.entry) && *buffer<std::uint16_t>(arguments, 3) == poisoned;
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
   device.clock_ns += run_ceiling(kernel.entry, arguments, rows);
@@ -951,7 +951,7 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
 
 namespace {
 
-/// Of the calls that a session is made of, which are numbered.
+/// Returns the configured fault of a numbered session call.
 CUptiResult cupti_fault_at(const char* call) {
   const std::int64_t number = ++device.counter_calls[call];
   return number == Faults().number(std::string("cupti-") + call + "-at", 0) ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
@@ -1013,8 +1013,8 @@ std::size_t place_of(std::string_view base) {
   return static_cast<std::size_t>(std::ranges::find(base_metrics, base) - std::begin(base_metrics));
 }
 
-/// Where it says how busy a unit was, or what warps waited for: the metric's place in the list, in percent or in
-/// tenths. A range lasts a second, and the SMs have warps for half of its cycles.
+/// Value of a utilization or stall metric: its index in the list, in percent or in tenths. A range lasts one second,
+/// and SMs have warps in half of its cycles.
 std::optional<double> use_of(std::string_view metric) {
   if (metric == "sm__cycles_elapsed.max") return 2e6;
   if (metric == "sm__cycles_active.max") return 1e6;
@@ -1180,7 +1180,7 @@ CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterD
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
-  // As CUPTI 13.0 does: while it is enabled, the room of the first configuration stays.
+  // CUPTI 13.0 behavior: while it is enabled, the first configuration's capacity is kept.
   if (given_room != 0 && params->counterDataSize != given_room) return CUPTI_ERROR_UNKNOWN;
   profiler.ranges.clear();
   return CUPTI_SUCCESS;
@@ -1189,14 +1189,14 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   WELL_FORMED(CUpti_RangeProfiler_SetConfig_Params);
   const bool user = params->range == CUPTI_UserRange && params->replayMode == CUPTI_UserReplay;
   if (!user || profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
-  // After a session that broke off, it goes on with the pass that would have come next.
+  // After an aborted session, it continues with the next pass.
   const int begun = given_configs.empty() || profiler.passes_done >= profiler.passes ? 0 : profiler.passes_done;
   profiler = {};
   profiler.passes_done = begun;
   const std::string wanted{reinterpret_cast<const char*>(params->pConfig), params->configSize};
   given_configs.push_back({params->pConfig, wanted});
   if (given_room == 0) given_room = params->counterDataImageSize;
-  // As CUPTI 13.0 does: while it is enabled, the first configuration stays.
+  // CUPTI 13.0 behavior: while it is enabled, the first configuration is kept.
   profiler.config = given_configs.front().second;
   profiler.passes = passes_of(profiler.config);
   profiler.most_ranges = params->maxRangesPerPass;
@@ -1206,7 +1206,7 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Start_Params);
   if (profiler.in_session || profiler.passes == 0) return CUPTI_ERROR_INVALID_OPERATION;
-  // CUPTI 13.0 goes on reading the first one that was set; it crashes where that is gone.
+  // CUPTI 13.0 keeps reading the first configuration and crashes if its memory was freed.
   for (const auto& [bytes, text] : given_configs) {
     if (!std::equal(text.begin(), text.end(), bytes)) return CUPTI_ERROR_UNKNOWN;
   }

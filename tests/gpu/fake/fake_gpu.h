@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that stands for the NVIDIA driver, NVRTC, CUPTI and NVML in tests: it has their functions, keeps device
-// memory on the host, and fails in the way that a test asks for. The program loads it through the same environment
-// variables by which a user names a library of his own.
+// Fake NVIDIA driver, NVRTC, CUPTI and NVML for tests: implements their functions, keeps device memory on the host, and
+// fails as a test requests. The program loads it through the environment variables with which users override library
+// paths.
 #pragma once
 
 #include <cstdint>
@@ -11,71 +11,70 @@
 
 namespace attnscope::fake {
 
-/// The faults in ATTNSCOPE_FAKE_GPU, comma-separated "name" or "name=value", read anew at every question:
-///   init=CODE             cuInit answers CODE
-///   driver=VERSION        cuDriverGetVersion, 13000 by default
-///   compute=NN            compute capability, 90 by default
-///   free=BYTES            device memory, 1 GiB by default
-///   oom-at=N              the Nth allocation fails, counted from cuInit
-///   oom-from=N            the Nth and all later ones fail
-///   crash=ENTRY           launches of kernels whose entry contains ENTRY leave a sticky illegal address; like the next
-///                         three, service kernels too
-///   hang=ENTRY            they never end
-///   interrupt=ENTRY       Ctrl-C comes right after their launch, of a worker to its supervisor
-///   lost=ENTRY            the GPU is gone when they are launched
-///   gpus=N                how many there are (1); their UUIDs end in 0f, 10, ...
-///   other-kind=N          those from the Nth on, counted from 0, are called "Other GPU"
-///   no-peers              none reaches another's memory
-///   lose-copy=N           the GPU is gone at the Nth copy between GPUs
-///   name=NAME             what the driver calls them ("Fake GPU")
-///   mark=FILE             made by a launch that crashes, hangs or loses the GPU
-///   gone=FILE             where FILE is, the driver sees no GPU
-///   renumbered=FILE       where FILE is, GPU i is the one that was GPU i + 1
-///   leaves-out=ENTRY      they take 100 times as long where their fourth argument (fa2's o) is still to be written
-///   slow-ceiling=ENTRY    ceilings whose kernel's entry contains ENTRY are found at 1000 instead of 1755 MHz
-///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
-///   underrun=ENTRY        they write in front of it
-///   no-guard-pages        it cannot map device memory page by page
-///   stray-read=ENTRY      they read beyond the end of their second argument's buffer (fa2's k)
-///   stray-front=ENTRY     they read in front of it
-///   other-stream=ENTRY    work goes on for a millisecond behind them, which only the whole context's end waits for
-///   write-input=ENTRY     they write to the first element of their second argument (fa2's k)
-///   stale=ENTRY           they write the output of their first launch again, whatever they are given
-///   compute-output        fa2's kernel computes, fa3's forward pass, what joins the parts of a ring, and split-KV's
-///                         combine (contiguous K and V); without it kernels leave their outputs as they were
-///   once=ENTRY            of those that compute, kernels whose entry contains ENTRY do so at their first launch only
-///   gives-up=N            from its Nth launch on, none of those that compute does
-///   dirty=BYTES           what each launch leaves dirty in L2, besides the 4096 bytes that it reads and writes in DRAM
-///   range-dirty=BYTES     what each range of counters leaves dirty in L2 by itself
-///   local=BYTES           each thread's local memory
+/// Faults in ATTNSCOPE_FAKE_GPU, comma-separated "name" or "name=value"; read again at every query. ENTRY selects
+/// kernels whose entry name contains it.
+///   init=CODE             cuInit returns CODE
+///   driver=VERSION        result of cuDriverGetVersion (default: 13000)
+///   compute=NN            compute capability (default: 90)
+///   free=BYTES            device memory (default: 1 GiB)
+///   oom-at=N              the Nth allocation since cuInit fails
+///   oom-from=N            the Nth and all later allocations fail
+///   crash=ENTRY           launches cause a sticky illegal address error; includes helper kernels, as do the next three
+///   hang=ENTRY            launches never end
+///   interrupt=ENTRY       Ctrl-C right after the launch; in a worker, sent to its supervisor
+///   lost=ENTRY            the GPU is lost at the launch
+///   gpus=N                number of GPUs (default: 1); their UUIDs end in 0f, 10, ...
+///   other-kind=N          GPUs from index N are named "Other GPU"
+///   no-peers              no peer access between GPUs
+///   lose-copy=N           the GPU is lost at the Nth copy between GPUs
+///   name=NAME             GPU name (default: "Fake GPU")
+///   mark=FILE             created by a launch that crashes, hangs or loses the GPU
+///   gone=FILE             while FILE exists, the driver finds no GPU
+///   renumbered=FILE       while FILE exists, GPU i is the former GPU i + 1
+///   leaves-out=ENTRY      launches take 100 times as long if their fourth argument (fa2's o) is not written yet
+///   slow-ceiling=ENTRY    ceilings are measured at 1000 instead of 1755 MHz
+///   overrun=ENTRY         launches write past the end of their fourth argument's buffer (fa2's o)
+///   underrun=ENTRY        launches write before its beginning
+///   no-guard-pages        device memory cannot be mapped page by page
+///   stray-read=ENTRY      launches read past the end of their second argument's buffer (fa2's k)
+///   stray-front=ENTRY     launches read before its beginning
+///   other-stream=ENTRY    work continues for 1 ms on another stream; only a context-wide synchronization waits for it
+///   write-input=ENTRY     launches write to the first element of their second argument (fa2's k)
+///   stale=ENTRY           launches repeat the output of their first launch
+///   compute-output        these kernels compute: fa2 forward, fa3 forward, the combine of a ring, and split-KV's
+///   combine
+///                         (contiguous K and V); otherwise kernels leave outputs unchanged
+///   once=ENTRY            computing kernels compute at their first launch only
+///   gives-up=N            from the Nth launch of a kernel, it does not compute
+///   dirty=BYTES           bytes that each launch leaves dirty in L2, besides 4096 bytes read and written in DRAM
+///   range-dirty=BYTES     bytes that each counter range itself leaves dirty in L2
+///   local=BYTES           local memory per thread
 ///   compile-error=TEXT    sources whose name or compiler options contain TEXT do not compile
-///   refuse-module=N       the driver refuses the first N cubins
-///   cupti-version=NNNNNN  cuptiGetVersion
-///   lacks=TEXT            counters whose name contains TEXT are not known
-///   cupti-CALL=CODE       that call answers CODE; CALL: init, availability, enable, start, decode
+///   refuse-module=N       the driver rejects the first N cubins
+///   cupti-version=NNNNNN  result of cuptiGetVersion
+///   lacks=TEXT            counters whose name contains TEXT are unknown
+///   cupti-CALL=CODE       the call returns CODE; CALL: init, availability, enable, start, decode
 ///   refuse-range=TEXT     ranges whose name contains TEXT cannot be pushed
-///   lose-range=TEXT       they are missing from what is decoded
-///   no-value=NAME         counters in whose name NAME is have none
-///   cupti-CALL-at=N       its Nth call since cuInit answers an unknown error; CALL: start, push, pop, stop, decode
-///   crash-in-range=N      the Nth launch of a kernel (no service kernel's) in a range of counters leaves a sticky
-///                         illegal address
-///   hang-in-range=N       it never ends
-///   refuse-in-range=N     it is refused, and nothing else: too many resources
-///   by-grid               each launch reads and writes 4096 bytes a block of its grid, not 4096 in all
-///   single-use            a counter configuration serves one round of passes, and cannot be started again
-///   short-again           one that is started again says after its first pass that all are done
+///   lose-range=TEXT       these ranges are missing from the decoded results
+///   no-value=NAME         counters whose name contains NAME have no value
+///   cupti-CALL-at=N       the Nth call since cuInit returns an unknown error; CALL: start, push, pop, stop, decode
+///   crash-in-range=N      the Nth kernel launch (helpers excluded) in a counter range causes a sticky illegal address
+///   error hang-in-range=N       that launch never ends refuse-in-range=N     that launch alone is rejected: too many
+///   resources by-grid               each launch reads and writes 4096 bytes per block instead of 4096 in total
+///   single-use            a counter configuration serves one round of passes and cannot be restarted
+///   short-again           a restarted configuration reports all passes done after its first pass
 ///   vgpu                  a virtual GPU with profiling disabled
-///   throttle=MASK         NVML's clock event reasons
-///   use=PERCENT           NVML's utilization of the GPU
-///   nvml-CALL=CODE        that call answers CODE; CALL: clock, temperature, power, reasons, use
-///   nvrtc-CALL=CODE       that call answers CODE; CALL: version, count, archs (which then writes nothing), log
+///   throttle=MASK         NVML clock event reasons
+///   use=PERCENT           NVML GPU utilization
+///   nvml-CALL=CODE        the call returns CODE; CALL: clock, temperature, power, reasons, use
+///   nvrtc-CALL=CODE       the call returns CODE; CALL: version, count, archs (which then writes nothing), log
 class Faults {
  public:
-  Faults();  ///< as the variable stands now
+  Faults();  ///< reads the current value of the variable
   [[nodiscard]] bool has(std::string_view name) const { return value(name).has_value(); }
   [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const;
-  /// Whether the value of `name` is part of `text`.
+  /// Returns whether `text` contains the value of `name`.
   [[nodiscard]] bool matches(std::string_view name, std::string_view text) const;
 
  private:
@@ -85,21 +84,21 @@ class Faults {
 }  // namespace attnscope::fake
 
 extern "C" {
-/// Kernels launched since cuInit whose entry is no service kernel's.
+/// Kernel launches since cuInit, without helper kernels.
 std::int64_t attnscope_fake_launches();
-/// Those of them that were allowed to start before the launch before them ends.
+/// Number of these launches with programmatic dependent launch.
 std::int64_t attnscope_fake_early_launches();
 /// Bytes copied from host to device since cuInit.
 std::int64_t attnscope_fake_uploaded_bytes();
-/// How often persisting lines of L2 were let go since cuInit.
+/// Number of resets of persisting L2 lines since cuInit.
 std::int64_t attnscope_fake_persisting_resets();
 /// Counter configurations set since cuInit.
 std::int64_t attnscope_fake_counter_configs();
-/// Sessions of counter ranges started since cuInit: one a pass.
+/// Counter sessions started since cuInit; one per pass.
 std::int64_t attnscope_fake_counter_sessions();
-/// The names of the ranges of the last session, in the order in which they were pushed, a line each.
+/// Range names of the last session in push order, one per line.
 const char* attnscope_fake_pushed_ranges();
-/// Called at every launch, with the kernel's entry; nullptr for nothing.
+/// Sets a hook that is called at every launch with the kernel's entry; nullptr removes it.
 void attnscope_fake_on_launch(void (*hook)(const char* entry));
 /// Sources compiled since the library was loaded.
 std::int64_t attnscope_fake_compilations();

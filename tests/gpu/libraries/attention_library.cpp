@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's library that launches the attention kernel that tests/gpu/fake computes, through the driver that the program
-// uses. Its knob `mode` says in what way it misbehaves: in none at 1.
+// User-defined library kernel for tests: launches the attention kernel that the fake GPU computes, through the
+// program's driver. Its knob `mode` selects a misbehavior; 1 is none.
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -70,7 +70,7 @@ struct Plan {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   std::uint64_t* workspace;
-  // The parameters of attn_fa2_forward.
+  // parameters of attn_fa2_forward
   attnscope_pointers at;
   int instances, group, n_q, n_k, heads, left, right;
   float scale;

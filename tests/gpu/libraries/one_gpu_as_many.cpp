@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of a machine with one GPU, as one with several of its kind: each further one is a context of its own on
-// that GPU. Launches, copies, events and waits between GPUs then run on hardware where only one is; times of what runs
-// at once stand for nothing. tests/gpu/gpus.sh builds it and has it loaded in the driver's place
-// (ATTNSCOPE_CUDA_LIBRARY); ATTNSCOPE_GPUS says how many.
+// Driver shim that presents one GPU as several of the same kind; each additional GPU is another context on it.
+// Launches, copies, events and waits between GPUs then run on single-GPU hardware; times of concurrent work are
+// meaningless. tests/gpu/gpus.sh builds it and loads it instead of the driver (ATTNSCOPE_CUDA_LIBRARY). ATTNSCOPE_GPUS
+// sets the number of GPUs.
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int most = 8;
 std::array<CUcontext, most> contexts{};
 
-// What is not defined here the loader finds in the driver, with which this library is linked.
+// Other symbols resolve to the driver, with which this library is linked.
 template <typename Function>
 Function* driver(const char* name) {
   static void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -24,7 +24,7 @@ Function* driver(const char* name) {
 
 }  // namespace
 
-// By the name that cuda.h maps it to.
+// Uses the versioned name that cuda.h maps the function to.
 #define AS_TEXT(name) #name
 #define DRIVER(name) driver<decltype(name)>(AS_TEXT(name))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's fused attention as a library that Attnscope measures (assets/own-kernel/attnscope_kernel.h): what the knob
-// `backend` names, 1 FlashAttention-2 and 2 cuDNN. PyTorch allocates its results itself; an allocator of ours hands it
-// the memory that they are wanted in, so that nothing is copied within the time. torch_ratios.py builds it.
+// PyTorch's fused attention as a user-defined library kernel (assets/own-kernel/attnscope_kernel.h). The knob `backend`
+// selects 1 FlashAttention-2 or 2 cuDNN. PyTorch allocates its results itself; a custom allocator returns the
+// destination buffers, so that no copy is timed. Built by torch_ratios.py.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
@@ -25,14 +25,15 @@ enum Backend { flash = 1, cudnn = 2 };
 
 std::string error;
 
-/// Memory for PyTorch: the results' places for the first requests of their sizes, kept blocks for all others.
+/// PyTorch allocator: returns the result buffers for the first requests of matching size, and cached blocks for all
+/// others.
 class Memory {
  public:
   void want(std::vector<std::pair<std::size_t, void*>> places) {
     const std::lock_guard lock(mutex_);
     places_ = std::move(places);
   }
-  /// Whether every place was asked for.
+  /// Returns whether every result buffer was requested.
   bool all_taken() {
     const std::lock_guard lock(mutex_);
     return places_.empty();
@@ -190,7 +191,7 @@ int prepare(const attnscope_problem* p, const attnscope_pointers* at, void* stre
   return guarded([&] {
     memory();
     *plan = new Plan(*p, *at);
-    const int status = launch(*plan, stream);  // cuDNN chooses its kernel
+    const int status = launch(*plan, stream);  // cuDNN selects its kernel
     cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
     return status;
   });

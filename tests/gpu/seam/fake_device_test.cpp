@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of a GPU, its driver and its tools, met by the real code through the loader: see fake/fake_gpu.h.
+// Faults of a GPU, its driver and its tools, seen by the production code through the loader (fake/fake_gpu.h).
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ class FakeDeviceTest : public ::testing::Test {
 
   static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
                                               "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
-  /// Four times the fake GPU's L2, in lines.
+  /// Four times the fake GPU's L2, in whole lines.
   static constexpr std::int64_t noise_bytes = 2 * (std::int64_t{2'000'000} / 128 * 128);
   CancelToken cancel_;
   fs::path cache_;
@@ -104,7 +104,7 @@ TEST_F(FakeDeviceTest, NoDriverLibrary) {
 
 TEST_F(FakeDeviceTest, DriverSeesNoGpu) {
   faults("init=100");
-  const auto cuda = gpu::start_driver(cache_);  // no node of a GPU is there
+  const auto cuda = gpu::start_driver(cache_);  // no GPU device node exists
   EXPECT_EQ(cuda.error().kind, GpuError::Kind::no_device);
   EXPECT_TRUE(cuda.error().nothing_here());
   EXPECT_FALSE(list_gpus().ok());
@@ -205,7 +205,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   options.verify = true;
   PointSpec spec = point();
   spec.problem.mask = Mask::causal;
-  spec.problem.n_q = 70;  // ragged, and rows that see no key
+  spec.problem.n_q = 70;  // ragged, with rows that see no key
   const PointRecord record = device->measure(spec, options, cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
   EXPECT_EQ(text(record.reason), "");
@@ -221,7 +221,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(metric(record, metric_key::registers), 128);
   EXPECT_EQ(metric(record, metric_key::local_bytes), 16);
   EXPECT_GT(metric(record, metric_key::shared_bytes), 256);
-  // Q and O of two heads, 70 rows; K and V, 64; fp32 LSE.
+  // Q and O of two heads with 70 rows, K and V with 64, fp32 LSE.
   EXPECT_EQ(metric(record, metric_key::memory_bytes), 2 * 2 * 2 * (70 + 64) * 64 + 2 * 70 * 4);
   EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "arithmetic on the plan";
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
@@ -243,7 +243,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_EQ(ran.grid, launch.grid);
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
   EXPECT_GT(metric(record, metric_key::model_compulsory_bytes), 0);
-  // One launch in the range of each pass, and nothing else: the sweep that cools the cache stays outside.
+  // Each pass has one launch in its range and nothing else; the L2 fill stays outside.
   EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 4096);
   EXPECT_EQ(metric(record, metric_key::l2_to_sm_bytes), 4096);
   EXPECT_EQ(metric(record, metric_key::achieved_occupancy_pct), 50);
@@ -358,7 +358,7 @@ TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
   EXPECT_EQ(metric(with_more, "lts__t_bytes.sum"), 4096) << "counters are enabled anew for other metrics";
   EXPECT_EQ(metric(with_more, metric_key::l2_to_sm_bytes), 4096);
   EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
-  PointSpec many = point("naive");  // several kernels find room in it
+  PointSpec many = point("naive");  // several kernels fit in it
   many.problem.pass = Pass::fwd_bwd;
   const PointRecord both = device->measure(many, more, cancel_);
   ASSERT_EQ(both.disposition, Disposition::ok) << both.reason;
@@ -469,7 +469,7 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   std::vector<std::string> names;
   for (const KernelRecord& kernel : timed.kernels) names.push_back(kernel.kernel);
   EXPECT_EQ(names, measured);
-  // Once to begin with, then three samples: of the plan as a whole, and of each launch by itself.
+  // One initial run, then three samples of the whole plan and of each launch by itself.
   EXPECT_EQ(attnscope_fake_launches() - before, setup + each + 3 * (each + each));
 
   options.bare = true;
@@ -501,10 +501,10 @@ TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
   const auto before = attnscope_fake_early_launches();
   const PointRecord record = right->measure(decode, options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
-  // The combine: once to begin with and once together, then three samples of the plan and three of itself.
+  // The combine runs once at the beginning and once overlapped, then in three samples of the plan and three by itself.
   EXPECT_EQ(attnscope_fake_early_launches() - before, 2 + 3 + 3);
 
-  // What the first run left is gone when the second one begins: one that writes nothing is seen.
+  // Outputs are cleared before the second run, so a kernel that writes nothing is detected.
   const auto wrong = open("compute-output,once=combine");
   const PointRecord stale = wrong->measure(decode, options, cancel_);
   EXPECT_EQ(stale.disposition, Disposition::incorrect);
@@ -523,7 +523,7 @@ TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
   decode.set_config(built_in_algorithms().find("splitkv")->default_config(decode.problem, device->info().limits));
   const PointRecord record = device->measure(decode, options, cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
-  // The combine: once to begin with, then three samples of the plan and three of itself.
+  // The combine runs once at the beginning, then in three samples of the plan and three by itself.
   EXPECT_EQ(attnscope_fake_early_launches() - before, 1 + 3 + 3);
 }
 
@@ -553,7 +553,7 @@ TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
     PointSpec spec = point(std::string(algorithm->name()).c_str());
     spec.problem.heads_kv = 1;
     if (algorithm->refusal(spec.problem, spec.config(), device->info().limits))
-      spec.problem.n_q = 1;  // one for decoding
+      spec.problem.n_q = 1;  // for decoding algorithms
     spec.cache = CacheState::warm;
     const PointRecord record = device->measure(spec, quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::ok) << spec.algorithm << ": " << record.reason;
@@ -615,9 +615,9 @@ TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
               HasSubstr("does not say which architectures it compiles for: nvrtcGetNumSupportedArchs: "));
   EXPECT_THAT(text(open_error("nvrtc-archs=2").what),
               HasSubstr("does not say which architectures it compiles for: nvrtcGetSupportedArchs: "));
-  // What a kernel spills stands in the log alone: without it, none would be a claim.
+  // Spills are reported only in the log; without it, zero spills would be unfounded.
   EXPECT_THAT(text(open_error("nvrtc-log=2").what), HasSubstr("nvrtcGetProgramLogSize: "));
-  { ASSERT_NE(open(), nullptr); }  // the kernels that every device needs are in the cache from here on
+  { ASSERT_NE(open(), nullptr); }  // the kernels that every device needs are cached from here on
   const auto device = open("nvrtc-log=2,compile-error=fa2");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::compile_error);
@@ -630,7 +630,7 @@ TEST_F(FakeDeviceTest, ACubinThatChangedOnDiskIsCompiledAnew) {
   for (const auto& entry : fs::recursive_directory_iterator(cache_)) {
     if (entry.path().extension() != ".cubin") continue;
     std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.put('X');  // of the same length
+    file.put('X');  // same length
     ++changed;
   }
   ASSERT_GT(changed, 0U);
@@ -667,7 +667,7 @@ TEST_F(FakeDeviceTest, WithoutNvmlThereAreNoClocks) {
 
 class CountedTogether : public FakeDeviceTest {
  protected:
-  /// Four points whose launches have 2, 4, 6 and 8 blocks; the third is of three kernels.
+  /// Four points whose launches have 2, 4, 6 and 8 blocks; the third has three kernels.
   static std::vector<PointSpec> four() {
     std::vector<PointSpec> specs{point(), point(), point("naive"), point("fa1")};
     std::int64_t n = 0;
@@ -701,7 +701,7 @@ class CountedTogether : public FakeDeviceTest {
     counted.whole = device.count(pointers, options, cancel_).whole;
     return counted;
   }
-  /// What the fake counts of each when it is counted alone, under the fault list "by-grid,dirty=10000".
+  /// Counts of a point measured alone, with the faults "by-grid,dirty=10000".
   static std::map<std::string, double> alone(Device& device, const PointSpec& spec, const CancelToken& cancel) {
     const PointRecord record = device.measure(spec, quick(), cancel);
     EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
@@ -755,7 +755,7 @@ TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
   tiles[3].problem.n_k = 128;
   Counted counted = count(*device, {tiles[0], tiles[1], tiles[2]});
   EXPECT_EQ(attnscope_fake_uploaded_bytes(), uploaded);
-  // Another problem among them takes a place of its own, and leaves theirs alone.
+  // Another problem gets its own input slot and leaves the others unchanged.
   MeasureOptions options = quick();
   std::vector<PointRecord> records;
   for (const PointSpec& spec : tiles) {
@@ -770,7 +770,7 @@ TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
   EXPECT_EQ(device->count(pointers, options, cancel_).whole, std::vector<bool>(5, true));
   (void)device->measure_uncounted(tiles[4], options, cancel_);
   EXPECT_EQ(attnscope_fake_uploaded_bytes(), both);
-  // Of all of them what is computed is right: verified with inputs that another point brought.
+  // All of them compute correct results with inputs that another point uploaded.
   faults("by-grid,compute-output");
   options.verify = true;
   for (const PointSpec& spec : tiles) {
@@ -807,7 +807,8 @@ TEST_F(CountedTogether, AWarmPointFindsItsOwnLaunchesInL2) {
   attnscope_fake_on_launch([](const char* entry) { entries.emplace_back(entry); });
   (void)count(*device, specs);
   attnscope_fake_on_launch(nullptr);
-  // The end of a pass: the cold point's write-back, its launch to warm up and its launch that is counted.
+  // At the end of a pass: the cold point's write-back, then the warm-up launch and the counted launch of the warm
+  // point.
   ASSERT_GE(entries.size(), 3U);
   EXPECT_EQ(std::vector<std::string>(entries.end() - 2, entries.end()),
             (std::vector<std::string>{"attn_fa2_forward", "attn_fa2_forward"}));
@@ -827,20 +828,19 @@ TEST_F(CountedTogether, ARefusalOfTheCountersConcernsOnlyThePointThatMeetsItAlon
     }
   };
   constexpr std::size_t nobody = 9;
-  // Once only: the session that they share fails, and is refused when it is tried again with a configuration of its
-  // own.
+  // Fails once: the shared session fails, and succeeds when it is retried with a new configuration.
   for (const char* call : {"start", "push", "pop", "stop", "decode"}) {
     const auto device = open("by-grid");
     all_but(*device, ("by-grid,cupti-" + std::string(call) + "-at=1").c_str(), nobody);
   }
-  // Ranges of that name are refused in any company; alone, each point is number 0.
+  // Ranges with that name are always refused. Alone, each point is number 0.
   const auto third = open("by-grid");
   all_but(*third, "by-grid,refuse-range=of point 2", nobody);
   const auto lost = open("by-grid");
   all_but(*lost, "by-grid,lose-range=of point 2", nobody);
 }
 
-// CUPTI goes on with the pass after the one that broke off: what is counted next would lack that pass's counters.
+// CUPTI continues with the pass after the one that was aborted; the next counts would lack that pass's counters.
 TEST_F(CountedTogether, AfterASessionThatBrokeOffNoCounterIsMissing) {
   std::vector<std::map<std::string, double>> whole;
   {
@@ -862,7 +862,7 @@ TEST_F(CountedTogether, AfterASessionThatBrokeOffNoCounterIsMissing) {
     faults("by-grid");
     expect_whole(count(*device, four()), broken);
   }
-  // In the middle of a session of several: each is counted alone then.
+  // In the middle of a session with several points: each is then counted alone.
   for (int at = 1; at <= 16; ++at) {
     const auto device = open("by-grid");
     const std::string broken = fmt::format("by-grid,cupti-pop-at={}", at);
@@ -882,7 +882,7 @@ TEST_F(CountedTogether, CountersThatAnotherProcessHoldsAreNobodysValues) {
 }
 
 TEST_F(CountedTogether, ACrashIsThePointsWhoseRangeItWasAndTheOthersAreLeft) {
-  // A pass has 2 launches a point: the 5th and 6th are the third point's.
+  // A pass has 2 launches per point: the 5th and 6th belong to the third point.
   for (const std::int64_t launch : {5, 6, 8 + 5}) {
     const auto device = open("by-grid");
     const Counted counted = count(*device, fa2_points(4), ("crash-in-range=" + std::to_string(launch)).c_str());
@@ -932,13 +932,13 @@ TEST_F(CountedTogether, CancelledInASessionNothingIsCounted) {
 }
 
 TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
-  // 32 MiB of S and P each: two do not fit beside one another.
+  // 32 MiB of S and P each; two points do not fit together.
   const auto device = open("by-grid,free=48000000");
   std::vector<PointSpec> specs(3, point("naive"));
   for (std::size_t i = 0; i < 3; ++i) {
     specs[i].problem.n_q = 2048;
     specs[i].problem.n_k = 2048 - 64 * static_cast<std::int64_t>(i);
-    specs[i].cache = CacheState::warm;  // without the noise
+    specs[i].cache = CacheState::warm;  // without the noise buffer
   }
   const auto sessions = attnscope_fake_counter_sessions();
   const Counted counted = count(*device, specs);
@@ -954,7 +954,7 @@ TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
 TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
   const auto device = open("by-grid");
   std::vector<PointSpec> specs(16, point("naive"));
-  for (PointSpec& spec : specs) spec.problem.pass = Pass::fwd_bwd;  // two ranges for each of several kernels
+  for (PointSpec& spec : specs) spec.problem.pass = Pass::fwd_bwd;  // two ranges per kernel
   (void)device->measure(specs[0], quick(), cancel_);
   const auto sessions = attnscope_fake_counter_sessions();
   const auto configs = attnscope_fake_counter_configs();
@@ -972,7 +972,7 @@ TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
   EXPECT_EQ(attnscope_fake_counter_configs(), configs);
 }
 
-// Where both run out: a point makes room for itself where the session's ranges are all taken.
+// Memory and ranges run out together: a point frees memory while the session's ranges are all taken.
 TEST_F(CountedTogether, NoSessionCountsAPointThatGaveUpItsMemory) {
   const auto device = open("by-grid,free=20000000");
   std::vector<PointSpec> specs(16, point("naive"));
@@ -980,7 +980,7 @@ TEST_F(CountedTogether, NoSessionCountsAPointThatGaveUpItsMemory) {
     specs[i].problem.pass = Pass::fwd_bwd;
     specs[i].problem.n_q = specs[i].problem.n_k = 512;
     specs[i].problem.d = 64;
-    specs[i].cache = CacheState::warm;  // without the noise
+    specs[i].cache = CacheState::warm;  // without the noise buffer
   }
   specs.back().problem.n_q = 1024;
   const Counted counted = count(*device, specs);
@@ -1080,7 +1080,7 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
 }
 
 TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
-  // The first allocation is what clears the cache, the second the clocks' stamps; the third is q.
+  // The first allocation is the L2 fill buffer, the second the clock stamps, the third q.
   const auto device = open("oom-from=3");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
@@ -1208,7 +1208,7 @@ TEST_F(FakeDeviceTest, APointLacksNoCounterWithoutAWord) {
     faults("");
     EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
   }
-  // Of what did not happen a ratio has none.
+  // A ratio has no value if nothing happened.
   const auto device = open("no-value=sm__warps_active");
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
@@ -1218,7 +1218,7 @@ TEST_F(FakeDeviceTest, APointLacksNoCounterWithoutAWord) {
 TEST_F(FakeDeviceTest, PreparedKernelsAreCompiledOnce) {
   const auto device = open();
   PointSpec longer = point();
-  longer.problem.n_q = 128;  // the same kernel
+  longer.problem.n_q = 128;  // same kernel
   const std::vector<PointSpec> points{point(), longer, point("naive")};
   std::vector<std::string> built;
   std::size_t total = 0;
@@ -1240,7 +1240,7 @@ TEST_F(FakeDeviceTest, FailingKernelIsCompiledOnceForAllItsPoints) {
   const auto device = open("compile-error=fa2/");
   const auto compilations = attnscope_fake_compilations();
   PointSpec longer = point();
-  longer.problem.n_q = 128;  // the same kernel
+  longer.problem.n_q = 128;  // same kernel
   const std::vector<PointSpec> points{point(), longer};
   device->prepare(points, cancel_, {});
   for (const PointSpec& each : points) {

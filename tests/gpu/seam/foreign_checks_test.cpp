@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are not built in and do not do what they say, on a fake GPU: see fake/fake_gpu.h.
+// Checks that reject misbehaving user-defined kernels, on a fake GPU (fake/fake_gpu.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
@@ -58,7 +58,7 @@ class ForeignChecks : public ::testing::Test {
     return spec;
   }
   PointRecord measure(const char* algorithm) { return device_->measure(point(algorithm), options_, {}); }
-  /// Why the foreign kernel is incorrect.
+  /// Measures the user-defined kernel, which must be incorrect, and returns the reason.
   std::string reason() {
     const PointRecord record = measure("theirs");
     EXPECT_EQ(record.disposition, Disposition::incorrect) << record.reason;
@@ -117,7 +117,7 @@ TEST_F(ForeignChecks, AnInputThatIsWrittenToIsNamedAndNobodyElsesInput) {
   setenv("ATTNSCOPE_FAKE_GPU", "compute-output", 1);
   EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "its inputs were uploaded anew";
 
-  // One that waits for its counters on the same inputs is laid out again.
+  // A point that waits for its counters with the same inputs is laid out again.
   options_.counters = true;
   PointRecord waiting = device_->measure_uncounted(point("ours"), options_, {}).record;
   setenv("ATTNSCOPE_FAKE_GPU", "compute-output,write-input=fa2", 1);
@@ -174,7 +174,7 @@ TEST_F(ForeignChecks, WhatHasNoRoomBesideItIsNotRunBetweenGuardPages) {
 }
 
 TEST_F(ForeignChecks, FewerBytesFromDramThanThereAre) {
-  // 1 MiB of inputs and outputs, of which the fake counts what it was told.
+  // 1 MiB of inputs and outputs; the fake GPU counts what the test configures.
   const auto measured = [&](const char* dirty) {
     open(dirty, false);
     options_.counters = true;
@@ -207,7 +207,7 @@ TEST_F(ForeignChecks, EveryRoundHasInputsOfItsOwnAndIsVerified) {
   EXPECT_NE(errors[0], errors[1]);
   EXPECT_EQ(attnscope_fake_persisting_resets(), 2) << "before each round's timing";
 
-  // A result that is kept from one round to the next.
+  // A kernel that keeps its result from one round to the next.
   open("");
   observer.on_round = [](int round) {
     if (round == 1) setenv("ATTNSCOPE_FAKE_GPU", "compute-output,once=fa2", 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several GPUs that share a problem, by the real code over a driver that computes on the host: the outputs are judged
-// by the float64 reference over the whole sequence, as on GPUs.
+// Several GPUs that share a problem, with a fake driver that computes on the host. Outputs are checked against the
+// float64 reference of the whole sequence, as on real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
@@ -105,7 +105,7 @@ TEST_F(SharingGpus, KnowWhichTheyAre) {
   const PointRecord record = measured("gpus=3", of("ring", 3));
   EXPECT_THAT(record.others,
               ElementsAre("GPU-00010203-0405-0607-0809-0a0b0c0d0e10", "GPU-00010203-0405-0607-0809-0a0b0c0d0e11"));
-  // Three classes of launches of attention and one of joining a GPU's parts for each: beside their sum.
+  // Three kinds of attention launches and one combine launch per GPU, in addition to their sum.
   EXPECT_NE(record.kernel("diagonal"), nullptr);
   EXPECT_NE(record.kernel("combine 2+0"), nullptr);
 }
@@ -119,7 +119,7 @@ TEST_F(SharingGpus, CountsOfALaunchStandForAllThatAreLikeIt) {
 }
 
 TEST_F(SharingGpus, AWrongCopyIsSeen) {
-  // Without what the kernels compute there is nothing but poison to gather.
+  // Kernels do not compute here, so only poison is gathered.
   setenv("ATTNSCOPE_FAKE_GPU", "gpus=2,gives-up=1", 1);
   const PointRecord record = measured("gpus=2,gives-up=1", of("ring", 2));
   EXPECT_EQ(record.disposition, Disposition::incorrect);

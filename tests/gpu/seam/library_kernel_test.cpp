@@ -20,7 +20,7 @@ TEST(LibraryKernel, HasTheFunctionsThatItsLibraryStates) {
   EXPECT_EQ(::dlsym(RTLD_DEFAULT, "attnscope_kernel_v1"), nullptr) << "nobody else sees what it exports";
 }
 
-// Two would both take the GPU's counters. The library stands for one that it brings.
+// Two copies of CUPTI would both claim the GPU's counters. The test library stands in for a second CUPTI.
 TEST(LibraryKernel, OneThatBringsAnotherCuptiIsRefused) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "attnscope-two-cupti";
   std::filesystem::remove_all(folder);

@@ -39,7 +39,7 @@ TEST(Oracle, ACacheOf8BitsIsJudgedAsStrictlyAs16) {
 }
 
 TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
-  // 6 heads x 1024 rows x 1024 keys x 64: more than is affordable whole.
+  // 6 heads x 1024 rows x 1024 keys x 64: too large to check as a whole.
   const AttentionProblem problem{
       .mask = Mask::causal, .batch = 2, .heads_q = 12, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 64};
   const Reference sampled = make_reference(softmax(), problem, InputKind::normal, 1);
@@ -53,7 +53,7 @@ TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
   EXPECT_TRUE(has(23, 0));
   EXPECT_TRUE(has(23, 1023));
 
-  // Rows computed head by head equal those of the whole problem: the grouped K and V of each head were found.
+  // Rows computed head by head equal those of the whole problem, so each head's grouped K and V were found.
   const Reference whole =
       reference_attention(problem, make_inputs(problem, InputKind::normal, 1), {.rows = sampled.rows});
   EXPECT_EQ(sampled.o.exact, whole.o.exact);
@@ -63,7 +63,7 @@ TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
 }
 
 TEST(Oracle, MaskAndDropoutBelongToTheInstanceNotToTheSample) {
-  // Lengths differ by entry and dropout by head: rows taken out of a large problem keep theirs.
+  // Lengths differ by batch entry and dropout by head; sampled rows of a large problem keep theirs.
   const AttentionProblem problem{.mask = parse_mask("lengths:700/0/333").value(),
                                  .batch = 3,
                                  .heads_q = 4,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user's kernel was stated by goes with its points, on a fake GPU: see fake/fake_gpu.h.
+// Manifest and sources recorded with the points of a user-defined kernel, on a fake GPU (fake/fake_gpu.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
@@ -48,7 +48,7 @@ class OwnKernel : public ::testing::Test {
     unsetenv("ATTNSCOPE_CACHE_DIR");
   }
 
-  /// In a process of its own, as it were: with what the files are now.
+  /// Measures with newly loaded files, as a new process would.
   PointRecord measure() const {
     Registry registry;
     auto kernel = user::load_kernel(statement_);
@@ -152,7 +152,7 @@ TEST_F(OwnKernel, OfAFileOfResultsIsNeverMeasured) {
   Registry registry;
   registry.add(std::make_unique<user::UserKernel>(std::move(parsed).value()));
   const fs::path before = fs::current_path();
-  fs::current_path(source_.parent_path());  // where a file of the name that it has is
+  fs::current_path(source_.parent_path());  // a file of the recorded name exists here
   const PointRecord record = measure_with(registry);
   fs::current_path(before);
   EXPECT_EQ(record.disposition, Disposition::compile_error);

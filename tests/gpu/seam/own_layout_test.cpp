@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs placed by strides, in the stand-in's device memory, which is the host's.
+// Inputs placed by strides, in the fake GPU's device memory (host memory).
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
@@ -59,14 +59,14 @@ TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
   AttentionPlan plan;
   plan.buffers = {{"kv", 10 * 2 * 2 * 80 * 2, BufferFill::inputs}};
   std::ranges::move(input_buffers(p), std::back_inserter(plan.buffers));
-  // K and V in one buffer, packed by their lengths, rows 16 elements apart; Q batch x N x heads x d.
+  // K and V in one buffer, packed by their lengths, with rows 16 elements apart; Q is batch x N x heads x d.
   const Strides packed{.batch = 0, .head = 80, .row = 2 * 80, .starts = {0, 7, 10}};
   plan.buffers[1].place = {.strides = Strides{.batch = 5 * 4 * 64, .head = 64, .row = 4 * 64}};
   plan.buffers[2].place = {.strides = packed, .within = "kv", .offset = 0};
   plan.buffers[3].place = {.strides = packed, .within = "kv", .offset = 10 * 2 * 80 * 2};
   plan.buffers[2].bytes = plan.buffers[3].bytes = 0;
   const PlanMemory::Inputs inputs = PlanMemory::inputs_of(p, GetParam(), 1, plan);
-  // Another plan had scratch of that name there.
+  // An earlier plan had a scratch buffer of that name.
   AttentionPlan other;
   other.buffers = input_buffers(p);
   other.buffers.push_back({"kv", 64});
@@ -164,7 +164,7 @@ TEST_P(OwnLayout, GradientsMayBePartsOfABufferAndOfDifferentLengths) {
   for (std::int64_t i = 0; i < 2 * 2 * 7 * 64; ++i) {
     const std::int64_t head = i / 64 / 7;
     const std::int64_t key = i / 64 % 7;
-    if (head / 2 == 1 && key >= 3) continue;  // is not there
+    if (head / 2 == 1 && key >= 3) continue;  // padding
     const std::int64_t at = (((head / 2 * 7 + key) * 2 + head % 2) * 64) + i % 64;
     values("dkv")[at] = bits(right.dk.exact, i);
     values("dkv")[rows * 64 + at] = bits(right.dv.exact, i);

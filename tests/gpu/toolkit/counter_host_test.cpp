@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metric names and pass counts by CUPTI's own host library, which needs no GPU.
+// Metric names and pass counts with CUPTI's host library, which needs no GPU.
 #include "profiler/measure/gpu/driver/counter_host.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST_F(CounterHostTest, WhatWhyCountsIsKnownAndOtherGenerationsLackLittle) {
     const std::string counter(metric.counter);
     EXPECT_TRUE(host("GH100").knows(counter)) << counter;
     for (const char* chip : {"GA100", "AD102", "GB202"}) {
-      // What waits for wgmma or for constants is not everywhere; units are.
+      // Stalls for wgmma and constants do not exist on every chip; unit utilizations do.
       EXPECT_TRUE(metric.why != Why::use || host(chip).knows(counter)) << chip << " " << counter;
     }
     all.push_back(counter);

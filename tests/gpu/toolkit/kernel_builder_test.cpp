@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real kernels through the real NVRTC, which needs no GPU.
+// Compiles the real kernels with the real NVRTC, which needs no GPU.
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "kernels/registry.h"
 
@@ -61,9 +61,9 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
         AttentionProblem problem{.dtype = dtype, .mask = mask, .n_q = 256, .n_k = 256, .d = d};
         if (algorithm->facts().shares_sequence()) problem.gpus = 2;
         const TileShape tile{.br = 64, .bc = 64};
-        if (algorithm->refusal(problem, tile, limits)) continue;  // made for another architecture, or for decoding
+        if (algorithm->refusal(problem, tile, limits)) continue;  // for another architecture, or for decoding
         for (KernelLaunch& launch : algorithm->plan(problem, tile, limits).launches) {
-          // Where GPUs share a sequence each runs another algorithm's kernel.
+          // Multi-GPU algorithms reuse another algorithm's kernel.
           const auto same = [&](const KernelLaunch& other) { return other.source == launch.source; };
           if (std::ranges::none_of(all, same)) all.push_back(std::move(launch));
         }
@@ -117,7 +117,7 @@ TEST_F(KernelBuilderTest, TracedKernelsCompile) {
   }
 }
 
-/// Bytes of a section of a cubin, which is an ELF file; empty when there is none of that name.
+/// Contents of a section of a cubin (an ELF file); empty if there is no such section.
 std::string section(const std::string& cubin, const std::string& name) {
   const auto at = [&](auto value, std::size_t offset) {
     std::memcpy(&value, cubin.substr(offset, sizeof value).data(), sizeof value);
@@ -139,7 +139,7 @@ TEST_F(KernelBuilderTest, ReadingNoiseLoadsItThoughNobodyUsesIt) {
   launch.source = {.file = "device/measurement.cuh", .entry = "attn_read_noise", .defines = {}};
   const BuiltKernel built = builder_->build("sm_90a", launch);
   ASSERT_EQ(text(built.report.error), "");
-  // Machine code comes in words of 16 bytes; the lowest twelve bits say what it is, of a load from global memory 0x981.
+  // Instructions have 16 bytes; the lowest twelve bits are the opcode, 0x981 for a load from global memory.
   const std::string code = section(built.cubin, ".text.attn_read_noise");
   ASSERT_FALSE(code.empty());
   int loads = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' sources and what identifies them, with the real NVRTC.
+// User-defined sources and their digests, with the real NVRTC.
 #include "profiler/measure/gpu/user/own_source.h"
 
 #include <gmock/gmock.h>
@@ -174,7 +174,7 @@ TEST_F(OwnSourceTest, ArgumentsAreThoseOfTheCompiledKernel) {
   const std::string cubin = (*builder)->build("sm_90a", launch).cubin;
   EXPECT_THAT(parameter_bytes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));
   EXPECT_FALSE(parameter_bytes(cubin, "other"));
-  for (std::size_t length = 0; length < cubin.size(); length += 7) {  // a damaged file says less, or nothing
+  for (std::size_t length = 0; length < cubin.size(); length += 7) {  // a damaged file yields fewer parameters, or none
     const auto bytes = parameter_bytes(std::string_view(cubin).substr(0, length), "own");
     EXPECT_TRUE(!bytes || bytes->size() <= 5);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files know a kernel by: as it was recorded, however its text is moved, and another as soon as it is another.
+// Canonical source text that identifies a kernel in files: independent of formatting, different for every change of the
+// program.
 #include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/statement.h"
 
@@ -54,13 +55,13 @@ TEST(CompiledText, HasWhatIsIncludedInItsPlaceAndOnce) {
   EXPECT_EQ(read("#include \"all\"", {{"h", header}, {"all", "#include \"h\"\nint b;"}}), plain) << "split in two";
   EXPECT_NE(read("int b;\n#include \"h\"", {{"h", header}}), plain);
   EXPECT_NE(read("#include \"h\"\nint b;", {{"h", std::string(once) + "int c;\n"}}), plain);
-  // Without `#pragma once` it stands there as often as it is included.
+  // Without `#pragma once` it appears as often as it is included.
   EXPECT_EQ(read("#include \"h\"\n#include \"h\"", {{"h", "f();"}}), read("f(); f();"));
-  // Tokens of two files are never one.
+  // Tokens of two files are never joined.
   EXPECT_EQ(read("int a\n#include \"h\"", {{"h", "b;"}}), read("int a b;"));
 }
 
-// Where a condition leaves out the first of two includes, the second one is read.
+// If a condition skips the first of two includes, the second one is read.
 TEST(CompiledText, KnowsThatAConditionMayLeaveOutAnInclude) {
   const std::string header = std::string(once) + "int a;\n";
   EXPECT_NE(read("#if X\n#include \"h\"\n#endif\n#include \"h\"\n", {{"h", header}}),
