@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax(Q K^T / sqrt(d)) V without S in memory: each block keeps BR query rows and their output in registers and lets
-// K and V pass by, BC rows at a time (FlashAttention-2, arXiv 2307.08691, Algorithm 1). Plain fp32 arithmetic: easy to
-// read, and far from a GPU's peak. Q, O: [batch, heads, n_q, D]; K, V: [batch, heads_kv, n_k, D]; LSE: [batch, heads,
-// n_q], natural logarithm. BR, BC, D, BF16 and CAUSAL come from the statement's "defines".
+// softmax(Q K^T / sqrt(d)) V without S in memory: each block keeps BR query rows and their output in registers and
+// streams K and V, BC rows at a time (FlashAttention-2, arXiv 2307.08691, Algorithm 1). Plain fp32 arithmetic: simple,
+// but far from a GPU's peak. Q, O: [batch, heads, n_q, D]; K, V: [batch, heads_kv, n_k, D]; LSE: [batch, heads, n_q],
+// natural logarithm. BR, BC, D, BF16 and CAUSAL come from the manifest's "defines".
 
-constexpr int threads_of_a_row = 4;             // each holds a quarter of a row of Q and of O
-constexpr int columns = D / threads_of_a_row;   // of one thread, in chunks of 8
-constexpr int chunks = columns / 8;             // 16 bytes: what one load takes
-constexpr int keys_at_a_time = 8;               // between two corrections of the running maximum
+constexpr int threads_of_a_row = 4;             // each thread holds a quarter of a row of Q and O
+constexpr int columns = D / threads_of_a_row;   // per thread, in chunks of 8
+constexpr int chunks = columns / 8;             // 16 bytes, one load each
+constexpr int keys_at_a_time = 8;               // keys per update of the running maximum
 constexpr float log2_e = 1.44269504f;
 #define MINUS_INFINITY __int_as_float(0xFF800000)
 static_assert(D % 32 == 0 && BC % keys_at_a_time == 0, "whole chunks, whole steps");
 
-// Elements are 16 bits: PTX converts them, so that no header is needed.
+// Elements have 16 bits; inline PTX converts them, so no header is needed.
 __device__ float to_float(unsigned bits) {
   float value;
 #if BF16
@@ -49,7 +49,7 @@ __device__ int4 pack(const float* values) {
   return make_int4((int)words[0], (int)words[1], (int)words[2], (int)words[3]);
 }
 
-// Rows [first, first + BC) of K or V; zeros behind the last key.
+// Loads rows [first, first + BC) of K or V; zeros past the last key.
 __device__ void load_tile(int4* tile, const int4* rows, int first, int n_k) {
   constexpr int in_a_row = D / 8;
   for (int i = threadIdx.x; i < BC * in_a_row; i += blockDim.x) {
@@ -64,7 +64,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
   int4* const k_tile = shared;
   int4* const v_tile = shared + BC * D / 8;
 
-  const int head = blockIdx.y;  // of the whole batch
+  const int head = blockIdx.y;  // over the whole batch
   const int head_kv = head / heads * heads_kv + head % heads / (heads / heads_kv);
   const int part = threadIdx.x % threads_of_a_row;
   const int row = blockIdx.x * BR + threadIdx.x / threads_of_a_row;
@@ -73,7 +73,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
   const int4* const v_rows = v + (long long)head_kv * n_k * (D / 8);
   const long long of_row = ((long long)head * n_q + row) * (D / 8);
 
-  // The last key that this row, and the last row of the block, may see.
+  // Last keys that this row and the last row of the block see.
   const int last = CAUSAL ? min(n_k - 1, row + n_k - n_q) : n_k - 1;
   const int last_row = min((int)blockIdx.x * BR + BR, n_q) - 1;
   const int block_last = CAUSAL ? min(n_k - 1, last_row + n_k - n_q) : n_k - 1;
@@ -86,10 +86,10 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
     unpack(packed, q_row + 8 * c);
   }
 
-  float maximum = MINUS_INFINITY;  // running, of scores in powers of two
+  float maximum = MINUS_INFINITY;  // running maximum of base-2 scores
   float sum = 0;
   for (int first = 0; first <= block_last; first += BC) {
-    __syncthreads();  // everybody is done with the tile before
+    __syncthreads();  // no thread reads the previous tile
     load_tile(k_tile, k_rows, first, n_k);
     load_tile(v_tile, v_rows, first, n_k);
     __syncthreads();
@@ -112,7 +112,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
         score[i] = first + j + i <= last ? product * scale * log2_e : MINUS_INFINITY;
         highest = fmaxf(highest, score[i]);
       }
-      if (highest == MINUS_INFINITY) continue;  // nothing seen yet
+      if (highest == MINUS_INFINITY) continue;  // no visible key yet
       const float correction = exp2f(maximum - highest);
       maximum = highest;
       sum *= correction;
@@ -134,7 +134,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
   }
 
   if (!is_row) return;
-  const float inverse = sum > 0 ? 1 / sum : 0;  // a row that sees no key is 0
+  const float inverse = sum > 0 ? 1 / sum : 0;  // O is 0 for a row that sees no key
 #pragma unroll
   for (int e = 0; e < columns; ++e) o_row[e] *= inverse;
 #pragma unroll

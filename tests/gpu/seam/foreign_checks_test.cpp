@@ -97,7 +97,7 @@ TEST_F(ForeignChecks, OneThatComputesUntilItIsTimedIsFoundAfterwards) {
 }
 
 TEST_F(ForeignChecks, OneThatFailsOnOtherInputsAlone) {
-  open("gives-up=5");  // one launch to begin with, three samples
+  open("gives-up=5");  // one initial launch, three samples
   EXPECT_THAT(reason(), StartsWith("With other inputs: 8192 of 8192 output elements are NaN"));
 }
 
