@@ -271,8 +271,8 @@ CREATE TEMP TABLE only_here AS SELECT DISTINCT place FROM (SELECT * FROM ({2}) E
     throw differ(make_message("different values at plan index {}", conflict.getColumn(0).getInt64()));
   }
   conflict.reset();
-  // Of two copies of a point, keep the one with more rounds, and a measured one rather than a cancelled one. Of text
-  // and flags that users edit, keep the last edit.
+  // Keep the copy of a point with more rounds, and a measured one rather than a cancelled one. Keep the last edit of
+  // text and flags.
   database_.exec(fmt::format(R"sql(
 DELETE FROM main.points WHERE run_id = {0} AND plan_index IN (SELECT place FROM only_there);
 DELETE FROM temp.skipped WHERE place IN (SELECT place FROM only_there);

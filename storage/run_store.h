@@ -224,8 +224,7 @@ class RunStore {
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {}, std::int64_t after_id = 0,
                                                 bool deleted_too = false) const;
   /// Visits the same points in the same order and in one snapshot, with a few hundred in memory at a time. `begin` is
-  /// called before the first point, and again if the file changed meanwhile and reading restarts; discard earlier
-  /// points then.
+  /// called before the first point, and again if the file changed and reading restarts; discard earlier points then.
   void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
                   const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false) const;
   /// Returns nullopt if no point has that id or if it is skipped as damaged.

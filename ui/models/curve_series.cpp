@@ -16,7 +16,7 @@ QString tile_words(const TileShape& tile) {
   return tile.br > 0 ? QStringLiteral("%1x%2").arg(tile.br).arg(tile.bc) : QString();
 }
 
-/// Of what is drawn beside measured values the kind stands before the metric's key.
+/// Returns the metric key, prefixed with the kind for modeled curves.
 QString value_key(const Curve& curve, const CurvePoint& point) {
   const bool settled = point.settled && curve.quantity == Quantity::dram;
   QString key = to_qstring(settled ? metric_key::dram_settled_bytes : analysis::metric_of(curve));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The curves of the page "Curves" as the window shows them. What they are and how they are called is analysis' work.
+// Curves of the page "Curves" in the window. Their content and names come from analysis.
 #pragma once
 
 #include <QString>
@@ -28,28 +28,28 @@ using analysis::TileSelection;
 
 struct CurveSet : analysis::CurveSet {
   QString title;
-  std::shared_ptr<const PointSet> points;  ///< what rows refer to
+  std::shared_ptr<const PointSet> points;  ///< points that rows refer to
 
   [[nodiscard]] ShownPoint at(Row row) const { return (*points)[row]; }
   [[nodiscard]] const analysis::PointTable& table() const { return points->table(); }
 };
 
-/// `filter` stands on the problem, or on what all points of the axis have in common.
+/// `filter`: one problem, or the properties that all points along the axis share.
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                     const CurveRequest& request);
 
-/// Of the points on the curves.
+/// Returns the rows of the points on the curves.
 [[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);
-/// The runs of what is drawn: of the curves' points, and of those that gave no value.
+/// Returns the runs of the points on the curves and of failed points.
 [[nodiscard]] std::vector<RunPtr> drawn_runs(const CurveSet& set);
 
-/// Every point of the curves that are drawn, theory's too, for other programs.
+/// Returns every point of the drawn curves, including modeled ones, for copy and export.
 [[nodiscard]] ShownValues values_of(const CurveSet& set);
-/// A curve's value with its unit.
+/// Formats a curve's value with its unit.
 [[nodiscard]] QString format_quantity(double value, const Curve& curve);
-/// "FA2", "Naive", "Split-KV": for legends; an algorithm that is not ours by the name that it came with.
+/// Returns the legend name of an algorithm: "FA2", "Naive", "Split-KV"; unknown algorithms keep their name.
 [[nodiscard]] QString short_title(std::string_view algorithm);
-/// A facet's value as it is, but an algorithm by its short title, as everywhere in the window.
+/// Returns the text of a facet's value; algorithms by their short title.
 [[nodiscard]] inline QString value_words(const analysis::Facet& facet, const analysis::FacetValue& value) {
   return facet.key == "algorithm" ? short_title(value.text) : QString::fromStdString(analysis::shown_text(value));
 }

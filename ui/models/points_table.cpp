@@ -40,7 +40,7 @@ std::vector<Row> examples(std::span<const RowKey> keys, std::span<const Row> row
   return found;
 }
 
-/// That it speaks for; of a knob none.
+/// Returns the fields that make up a setting; none for a knob.
 std::vector<std::string_view> fields_of(const Field& setting) {
   if (setting.role == FieldRole::knob) return {};
   return setting.parts.empty() ? std::vector{setting.name} : setting.parts;
@@ -61,7 +61,7 @@ std::optional<double> number_of(const SettingValue& value) {
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-/// Makes the table, column by column.
+/// Builds the table column by column.
 class Maker {
  public:
   explicit Maker(PointsTable& made) : made_(made), points_(*made.points), rows_(points_.table().rows()) {
@@ -74,7 +74,7 @@ class Maker {
       return points->table().points().spec(static_cast<Row>(row), fields);
     };
     PointsTable::Facts facts{.in_use = is_always_shown(setting)};
-    // Field by field, for of each there are few values.
+    // Checks each field separately, because each has few distinct values.
     for (const RowKey& key : keys_of(setting, points_.table())) {
       if (facts.in_use) break;
       facts.in_use =
@@ -84,14 +84,14 @@ class Maker {
         examples_of(setting, points_.table(), rows_));
   }
 
-  /// What is said of a point beside its setting and its values: the same for rows of the same key.
+  /// Adds a column whose text depends only on `key`.
   void add(Column column, const std::function<QString(Row)>& text, const RowKey& key) {
     column.cell = [text](std::size_t row) { return Cell{.text = text(static_cast<Row>(row)).toStdString()}; };
     add(std::move(column), PointsTable::Facts{}, examples({&key, 1}, rows_));
   }
 
   using Words = QString (*)(const MetricValue&);
-  /// A metric, told exactly beside it.
+  /// Adds a metric, with the exact value as tooltip.
   void add(
       const char* key, const Message& heading, const Message& help, std::string_view metric,
       Words words = [](const MetricValue& value) { return format_metric(value); },
@@ -99,7 +99,7 @@ class Maker {
           [](const MetricValue& value) {
             return QStringLiteral("%1 (%2)").arg(format_number(value.value, 12), to_qstring(value.provenance));
           }) {
-    // DRAM bytes are those that plots show.
+    // Use the same DRAM bytes as the plots.
     const analysis::ValueColumn& values =
         metric == metric_key::dram_bytes ? points_.table().dram_traffic() : points_.table().values(metric);
     const auto value_at = [&values, metric](std::size_t at) -> std::optional<MetricValue> {
@@ -118,7 +118,7 @@ class Maker {
       const auto value = value_at(row);
       return value ? exact(*value).toStdString() : std::string();
     };
-    constexpr std::size_t sampled = 200;  // their texts have three digits, and are of a length
+    constexpr std::size_t sampled = 200;  // enough to find the longest text of a metric
     std::vector<Row> some;
     for (std::size_t row = 0; row < rows_.size(); row += std::max<std::size_t>(1, rows_.size() / sampled)) {
       some.push_back(static_cast<Row>(row));
@@ -219,7 +219,7 @@ void add_sources(Maker& maker, const PointSet& points) {
                                       .device = device_title(run.summary).toStdString()});
       },
       [&table](Row row) { return std::uint64_t{table.run_index(row)}; });
-  // Equal reasons are kept once: where it stands tells it from others.
+  // Equal reasons are stored once, so their address identifies them.
   maker.add(
       column("reason", say::points_table::reason{}, say::points_table::reason_help{}),
       [&table](Row row) { return headline(qtext(table.reason(row))); },
@@ -231,7 +231,7 @@ void add_sources(Maker& maker, const PointSet& points) {
 std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry,
                                                 std::span<const Field> fields) {
   auto made = std::make_shared<PointsTable>(PointsTable{.points = std::move(points), .table = {}, .facts = {}});
-  std::set<std::string> foreign_knobs;  // stated by no algorithm of the registry
+  std::set<std::string> foreign_knobs;  // known to no algorithm of the registry
   for (const Knobs& knobs : made->points->table().points().knobs().values()) {
     for (const auto& [name, value] : knobs) {
       if (registry.find_knob(name) == nullptr) foreign_knobs.insert(name);
@@ -269,7 +269,7 @@ std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& p
 
 namespace {
 
-/// Whether `now` goes on where `before` ends.
+/// Returns true if `now` extends `before`.
 bool is_beginning(const PointSet& before, const PointSet& now) {
   if (before.empty() || before.size() > now.size()) return false;
   const auto same_run = [](const RunPtr& a, const RunPtr& b) {
@@ -321,7 +321,7 @@ QVariant PointsTableModel::cell(int line, int column, int role) const {
     return key == values_key ? to_qstring(to_string(points.table().points().origin(row)))
                              : ResultModel::cell(line, column, Qt::DisplayRole);
   }
-  // A simulated value looks like none that was measured.
+  // Simulated values are set in italics.
   if (role == Qt::FontRole && is_metric && is_simulated(points.table().points().origin(row))) {
     QFont italic;
     italic.setItalic(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points as a table, a row each: what they were set to (point_settings.h), then what came of them.
+// Table of points, one row each: settings (point_settings.h), then results.
 #pragma once
 
 #include <QLatin1String>
@@ -21,60 +21,61 @@
 
 namespace attnscope::ui {
 
-/// The keys of columns that are looked at for more than their cells.
+/// Keys of columns that other code refers to.
 inline constexpr QLatin1String result_key("result");
 inline constexpr QLatin1String values_key("values");
 
 struct PointsTable {
-  /// What takes long to find out about a column.
+  /// Properties of a column that are expensive to compute.
   struct Facts {
-    std::string_view metric = {};  ///< of the metrics table, whose unit the values have; empty: none
-    bool in_use = true;            ///< false: a rarely set property that no point has
-    bool varies = true;            ///< false: all points, of which there are several, read the same, or have nothing
-    QString longest = {};          ///< text; of a metric, among some of the points
+    std::string_view metric = {};  ///< metric of the metrics table; empty if the column is not a metric
+    bool in_use = true;            ///< false: a rarely used setting that no point has
+    bool varies = true;            ///< false: there are several points, and all have the same text
+    QString longest = {};          ///< longest text; of metrics, among a sample of the points
   };
   std::shared_ptr<const PointSet> points;
   analysis::Table table;
-  std::vector<Facts> facts;  ///< by column
+  std::vector<Facts> facts;  ///< indexed by column
 };
 
-/// May take long, in any thread. Columns for each knob of these algorithms and of the points and for each of these
-/// fields, alone or with others; registry and fields have to outlive it.
+/// Builds the table; slow, thread-safe. Has a column for each knob of the registry and of the points, and for each
+/// field. `registry` and `fields` must outlive it.
 [[nodiscard]] std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points,
                                                               const Registry& registry = known_algorithms(),
                                                               std::span<const Field> fields = point_fields());
 
-/// How a point ended: as files have it, in no language.
+/// Returns the outcome of a point as stored in files, untranslated.
 [[nodiscard]] std::string result_code(const PointSet& points, Row row);
 
-/// `spec`: of each of so many rows of a table. What several fields are sorted by is no value of theirs: "1 x 132".
+/// Returns the column of a setting. `spec`: returns the spec of a row; `rows`: number of rows. Settings of several
+/// fields ("1 x 132") sort by an internal key.
 [[nodiscard]] analysis::Column setting_column(const Field& setting, std::function<PointSpec(std::size_t)> spec,
                                               std::size_t rows);
-/// A row of each of those that read differently; the setting may have the same text for several of them.
+/// Returns one row per distinct value of the setting.
 [[nodiscard]] std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& points,
                                            std::span<const Row> rows);
 
-// A table of points (points_table.h) as a model.
+// Item model of a points table.
 
 class PointsTableModel : public ResultModel {
   Q_OBJECT
  public:
   explicit PointsTableModel(QObject* parent = nullptr);
-  /// For set_points(): points_table()'s.
+  /// Arguments of points_table(), used by set_points().
   explicit PointsTableModel(const Registry& registry, QObject* parent = nullptr,
                             std::span<const Field> fields = point_fields());
 
-  /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed, and
-  /// the columns are the same ones. `order`: of the rows; empty: as the points stand.
+  /// Appends rows in place if the new points extend the old ones and the columns are equal, as while following a run.
+  /// `order`: rows in display order; empty: table order.
   void set_contents(std::shared_ptr<const PointsTable> contents, std::vector<Row> order = {});
   void set_points(std::shared_ptr<const PointSet> points) {
     set_contents(points_table(std::move(points), registry_, fields_));
   }
   [[nodiscard]] const std::shared_ptr<const PointsTable>& contents() const { return contents_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*contents_->points)[static_cast<Row>(line_of(row))]; }
-  /// Where a point of any set is among the rows.
+  /// Returns the row that shows a point of any set.
   [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
-  /// The column of that heading; -1 when there is none.
+  /// Returns the column with that heading, or -1.
   [[nodiscard]] int column_of(const QString& heading) const;
   [[nodiscard]] const PointsTable::Facts& facts(int column) const {
     return contents_->facts[static_cast<std::size_t>(column)];

@@ -46,14 +46,14 @@ QVariant alignment_of(ColumnKind kind) {
 }  // namespace
 
 QColor tone_color(Tone tone, bool dark) {
-  // The ends of the maps' scale, or what is between them and white where the background is dark.
+  // The ends of the color scale of maps; lighter on a dark background.
   if (tone == Tone::better) return blue_to_orange(dark ? 0.25 : 0);
   if (tone == Tone::worse) return blue_to_orange(dark ? 0.75 : 1);
   return {};
 }
 
 std::vector<std::vector<TextSample>> longest_texts(const analysis::Table& table, std::size_t rows) {
-  // Measuring costs more than reading: a text that is much shorter than another one is not wider.
+  // Measuring text is slow: much shorter texts are skipped.
   constexpr qsizetype much = 4;
   std::vector<std::vector<TextSample>> samples;
   samples.reserve(table.columns.size());
@@ -87,7 +87,7 @@ void ResultModel::extend_table(TablePtr table, std::vector<Row> order) {
   table_ = std::move(table);
   extend_order(now);
   if (now > before) endInsertRows();
-  // A round may have come: the same points with other values.
+  // Points may have got another round, with new values.
   emit dataChanged(index(0, 0), index(before - 1, columns() - 1));
   set_order(std::move(order));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A result's table (profiler/analysis/tables/) as a model.
+// Item model of an analysis table (profiler/analysis/tables/).
 #pragma once
 
 #include <QAbstractTableModel>
@@ -16,8 +16,7 @@
 
 namespace attnscope::ui {
 
-// The plumbing of a flat table, written once: a subclass names its columns and fills its cells. Rows show the lines of
-// its data, in an order that the owner chooses.
+// Base class of flat table models. Subclasses provide columns and cells of lines; rows show the lines in a given order.
 
 using analysis::Row;
 
@@ -25,7 +24,7 @@ class TableModel : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// What sorting compares: numbers as numbers.
+  /// Value for sorting; numbers as numbers.
   static constexpr int sort_role = Qt::UserRole + 1;
   static constexpr int copy_role = ui::copy_role;
 
@@ -40,14 +39,14 @@ class TableModel : public QAbstractTableModel {
     return header(section, role);
   }
 
-  /// The line of the data that a row shows.
+  /// Returns the data line that a row shows.
   [[nodiscard]] int line_of(int row) const {
     return order_.empty() ? row : static_cast<int>(order_[static_cast<std::size_t>(row)]);
   }
   [[nodiscard]] int row_of_line(int line) const {
     return order_.empty() ? line : static_cast<int>(std::ranges::find(order_, static_cast<Row>(line)) - order_.begin());
   }
-  /// Shows all lines in this order; empty: as they stand. What is selected stays so.
+  /// Sets the order of lines; empty: data order. Keeps the selection.
   void set_order(std::vector<Row> lines);
 
  protected:
@@ -56,16 +55,15 @@ class TableModel : public QAbstractTableModel {
   [[nodiscard]] virtual QVariant cell(int line, int column, int role) const = 0;
   [[nodiscard]] virtual QVariant header(int column, int role) const = 0;
 
-  /// Between beginResetModel() and endResetModel().
+  /// Call between beginResetModel() and endResetModel().
   void reset_order(std::vector<Row> lines) { order_ = std::move(lines); }
-  /// New lines up to `end` come last. Between beginInsertRows() and endInsertRows().
+  /// Appends new lines up to `end`. Call between beginInsertRows() and endInsertRows().
   void extend_order(int end) {
     while (!order_.empty() && static_cast<int>(order_.size()) < end) order_.push_back(static_cast<Row>(order_.size()));
   }
 
-  /// Puts these in the place of the table's lines and says which cells are others by that, so that no others are
-  /// painted anew; of more or fewer lines than there were the table is another. `same(before, now, column)`: whether a
-  /// cell is what it was.
+  /// Replaces the lines and emits dataChanged() for changed cells only; resets the model if the number of lines
+  /// changes. `same(before, now, column)`: compares a cell.
   template <class Line, class Same>
   void replace_lines(std::vector<Line>& lines, std::vector<Line> now, const Same& same) {
     if (lines.size() != now.size()) {
@@ -85,16 +83,16 @@ class TableModel : public QAbstractTableModel {
   }
 
  private:
-  std::vector<Row> order_;  ///< by row
+  std::vector<Row> order_;  ///< line by row; empty: data order
 };
 
-/// -1 where there is none.
+/// Returns -1 if the table has no such column.
 [[nodiscard]] int column_named(const analysis::Table& table, const QString& key);
 
-/// Blue of what is better, orange of what is worse; invalid of what is neither and not muted.
+/// Returns blue for better and orange for worse; invalid for other tones.
 [[nodiscard]] QColor tone_color(analysis::Tone tone, bool dark);
 
-/// What a column's width follows from: the longest texts among so many rows, each once.
+/// Sample text for computing a column's width.
 struct TextSample {
   QString text;
   bool bold = false;
@@ -108,11 +106,11 @@ class ResultModel : public TableModel {
   using TableModel::TableModel;
 
   using TablePtr = std::shared_ptr<const analysis::Table>;
-  /// A colour at the beginning of a row; invalid: none.
+  /// Color marker at the beginning of a row; invalid for none.
   using RowColor = std::function<QColor(int row)>;
-  /// `order`: of the lines; empty: as they stand.
+  /// `order`: lines in display order; empty: table order.
   void set_table(TablePtr table, RowColor color = nullptr, std::vector<Row> order = {});
-  /// The same, where the lines so far are the first ones of the table: what is selected of them stays so.
+  /// Like set_table(), for a table that extends the current one; keeps the selection.
   void extend_table(TablePtr table, std::vector<Row> order);
   /// Like set_table(), but repaints only the changed cells if the rows and columns match.
   void update_table(TablePtr table);

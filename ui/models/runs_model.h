@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The runs of all open files, with a check box each: checked runs are drawn.
+// List model of the runs of all open files, with check boxes that show or hide them.
 #pragma once
 
 #include <QAbstractListModel>
@@ -11,8 +11,7 @@ namespace attnscope::ui {
 class RunsModel : public QAbstractListModel {
   Q_OBJECT
  public:
-  /// origin_role: "simulated" or "imported"; empty for what a GPU here was measured at. file_role: its file
-  /// and time in words.
+  /// origin_role: "simulated" or "imported", empty for measured runs. file_role: file name and start time.
   enum Role { title_role = Qt::UserRole + 1, detail_role, file_role, origin_role, state_role };
 
   explicit RunsModel(Workspace& workspace, QObject* parent = nullptr);
@@ -26,7 +25,7 @@ class RunsModel : public QAbstractListModel {
   void synchronize();
 
   Workspace& workspace_;
-  /// What views have been told of: the workspace may be a step ahead.
+  /// Rows that views know; the workspace may already have changed.
   std::vector<RunPtr> shown_;
 };
 

@@ -34,7 +34,7 @@ std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
     if (summary.provenance == Provenance::imported || !measured.insert(summary.device_uuid).second) continue;
     std::vector<Ceiling> datasheet = datasheet_ceilings(summary.limits);
     if (datasheet.empty()) continue;
-    // A GPU and its simulation are of one name.
+    // A GPU and its simulation have the same name.
     std::string device = summary.device_name;
     if (summary.provenance == Provenance::simulated)
       device.append(" (").append(text(title(summary.provenance))).append(")");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which devices' ceilings there are to show.
+// Ceilings of devices for display.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace attnscope::ui {
 
-/// The ceilings of one device, as they were measured once; of one that was never measured, its datasheet's.
+/// Ceilings of one device: one measured set, or the datasheet values of a device without one.
 struct ShownCeilings {
   std::string device_name;
   std::string device_uuid;
   QString title;         ///< "NVIDIA H200 · 2026-11-21 04:12 · h200.attnscope"
-  bool measured = true;  ///< false: all of them are the datasheet's
+  bool measured = true;  ///< false: datasheet values
   std::vector<Ceiling> ceilings;
 };
-/// Of all open files: the sets that they keep, the newest first and each once, then the datasheets of devices that have
-/// runs and no set.
+/// Returns the sets of all open files, newest first, without duplicates, then the datasheets of devices that have runs
+/// but no set.
 [[nodiscard]] std::vector<ShownCeilings> ceilings_of(const Workspace& workspace);
 
 }  // namespace attnscope::ui

@@ -22,13 +22,13 @@ namespace attnscope::ui {
 namespace {
 
 constexpr auto own_axes = "";
-/// No device: the way to them.
+/// Entry that adds a remote device.
 constexpr auto another_machine = "elsewhere";
 
-/// What a box that is not offered was, as a property.
+/// Property with the last state of a disabled box.
 constexpr auto ticked = "ticked";
 bool is_offered(const QCheckBox& box) {
-  return box.isEnabledTo(box.parentWidget());  // all are disabled while something is collected
+  return box.isEnabledTo(box.parentWidget());  // all boxes are disabled while a collection runs
 }
 
 QStringList split_axes(const QString& text) {
@@ -36,7 +36,7 @@ QStringList split_axes(const QString& text) {
   return text.split(gap, Qt::SkipEmptyParts);
 }
 
-/// A combo box that a narrow dock may shorten.
+/// Creates a combo box that a narrow dock can shrink.
 QComboBox* shrinkable_combo(QWidget* parent) {
   auto* combo = new QComboBox(parent);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -86,7 +86,7 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   auto* flow = new FlowLayout(boxes, 8);
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     if (algorithm->facts().for_reading) continue;
-    constexpr qsizetype longest = 24;  // the panel is narrow; the tooltip has it whole
+    constexpr qsizetype longest = 24;  // the panel is narrow; the tooltip shows the full name
     auto* box = new QCheckBox(shortened(short_title(algorithm->name()), longest), boxes);
     box->setToolTip(plain_tip(to_qstring(algorithm->facts().title)));
     box->setProperty("algorithm", to_qstring(algorithm->name()));
@@ -121,7 +121,7 @@ void CollectForm::add_cache(QFormLayout& form) {
 void CollectForm::add_file(QFormLayout& form) {
   database_ = new DatabaseField(this);
   file_ = database_->path();
-  auto* label = new QLabel(qtext(say::collect_panel::file{}), this);  // not F, which is the menu's
+  auto* label = new QLabel(qtext(say::collect_panel::file{}), this);  // avoids the mnemonic of the File menu
   label->setBuddy(file_);
   form.addRow(label, database_);
 
@@ -165,7 +165,7 @@ void CollectForm::choose_remote() {
 void CollectForm::choose_device() {
   const QString chosen = device_->currentData().toString();
   if (chosen == QLatin1String(another_machine)) {
-    // No device: what was chosen before stays, unless one is named.
+    // Keep the previous choice until a device is added.
     device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
     return choose_remote();
   }
@@ -175,7 +175,7 @@ void CollectForm::choose_device() {
 }
 
 void CollectForm::show_devices() {
-  // The first GPU becomes the choice when it is found; one made by hand stays.
+  // The first GPU found becomes the default unless the user chose a device.
   const QString current = device_chosen_ ? device_->currentData().toString() : QString();
   {
     const QSignalBlocker quiet(device_);
@@ -231,10 +231,8 @@ void CollectForm::offer_own_kernels() {
     if (!here) box->setProperty(ticked, box->isChecked());
     box->setChecked(here && box->property(ticked).toBool());
     box->setEnabled(here);
-    box->setToolTip(
-        plain_tip(here ? to_qstring(algorithm->facts().title)
-                       : QStringLiteral("No simulated GPU runs a kernel of your own, whose order of tiles nobody "
-                                        "stated, and no other machine has its files: choose a GPU of this machine.")));
+    box->setToolTip(plain_tip(here ? to_qstring(algorithm->facts().title)
+                                   : QStringLiteral("User-defined kernels run only on GPUs of this machine.")));
   }
 }
 
@@ -260,17 +258,17 @@ CollectForm::Verdict CollectForm::check() const {
   QString error;
   const SweepRequest request = sweep_request(&error);
   if (find_collector().isEmpty()) {
-    return {QStringLiteral("The program “attnscope” was not found beside this one or in PATH."), {}};
+    return {QStringLiteral("Program “attnscope” not found in this program's folder or in PATH."), {}};
   }
   if (!error.isEmpty()) return {error, {}};
-  if (request.algorithms.empty()) return {QStringLiteral("Choose at least one algorithm."), {}};
+  if (request.algorithms.empty()) return {QStringLiteral("Select at least one algorithm."), {}};
   if (request.preset.empty() && request.axes.empty()) {
-    return {QStringLiteral("Write at least one axis, or choose a preset."), {}};
+    return {QStringLiteral("Enter at least one axis or select a preset."), {}};
   }
   if (const QString problem = database_->problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
-  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
+  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // remote device that is not reachable
   const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
@@ -367,7 +365,7 @@ void CollectForm::restore(const QJsonObject& state) {
     }
   }
   if (state[QStringLiteral("device")].isString()) wanted_device_ = state[QStringLiteral("device")].toString();
-  show_devices();  // once it is found, where it is not yet
+  show_devices();  // selects the device once it is found
 }
 
 }  // namespace attnscope::ui

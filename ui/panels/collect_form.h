@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What to collect, on which device, into which file: fields, and whether they make a sweep.
+// Form for a collection: device, sweep and file, with validation.
 #pragma once
 
 #include <QCheckBox>
@@ -26,20 +26,20 @@ class CollectForm : public QWidget {
   explicit CollectForm(QWidget* parent = nullptr);
 
   [[nodiscard]] CollectRequest request() const;
-  /// Either what stands in the way, or the plan in words: "62 points on Simulated H200."
+  /// The reason why a collection cannot start, or a summary of the plan: "62 points on Simulated H200."
   struct Verdict {
     QString problem;
     QString plan;
   };
   [[nodiscard]] Verdict check() const;
-  /// One of the list.
+  /// `argument` must be in the list.
   void set_device(const QString& argument);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
   void set_rounds(int rounds);
   void set_database(const QString& path);
   void set_resume(bool on);
-  /// All that is filled in; restore() leaves fields as they are that it does not have, or has otherwise.
+  /// Returns all fields; restore() ignores missing and invalid values.
   [[nodiscard]] QJsonObject state() const;
   void restore(const QJsonObject& state);
 
@@ -56,13 +56,13 @@ class CollectForm : public QWidget {
   void choose_remote();
   void show_devices();
   void take_algorithms_of_preset();
-  /// No other device than a GPU of this machine runs one.
+  /// Enables user-defined kernels only for local GPUs.
   void offer_own_kernels();
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
-  QString last_device_;    ///< the one that is chosen, by its argument
-  QString wanted_device_;  ///< just named, or of a window before, and not found yet
+  QString last_device_;    ///< argument of the selected device
+  QString wanted_device_;  ///< device to select when it is found: just added, or from a previous session
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QComboBox* preset_ = nullptr;
@@ -72,7 +72,7 @@ class CollectForm : public QWidget {
   QSpinBox* rounds_ = nullptr;
   QCheckBox* resume_ = nullptr;
   DatabaseField* database_ = nullptr;
-  QLineEdit* file_ = nullptr;  ///< its
+  QLineEdit* file_ = nullptr;  ///< line edit of database_
 };
 
 }  // namespace attnscope::ui

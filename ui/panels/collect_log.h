@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a collection has said so far, a line each, in the colour of how a point ended.
+// Log of a collection, one line per event, colored by disposition.
 #pragma once
 
 #include <QListWidget>
@@ -14,7 +14,7 @@ class CollectLog : public QListWidget {
  public:
   explicit CollectLog(QWidget* parent = nullptr);
 
-  /// In the colour of such an end; none: plain. Follows the end of the list unless the user has scrolled away.
+  /// `kind` sets the color. Scrolls to the end unless the user has scrolled away.
   void add(const QString& text, std::optional<Disposition> kind, const QString& tip = {});
 
  protected:

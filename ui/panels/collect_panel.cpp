@@ -25,29 +25,29 @@
 namespace attnscope::ui {
 namespace {
 
-/// "fa2 N 4096 d 128 128x64": what changes from point to point, for a narrow list.
+/// Returns the parts that vary between points, "fa2 N 4096 d 128 128x64", for a narrow list.
 QString shorten(QString point) {
   static const QRegularExpression constant(QStringLiteral(" (fp16|bf16|batch \\d+|heads \\d+(/\\d+)?|tile)(?= )"));
   return point.remove(constant);
 }
 
-/// What the command line is told to do, as this window has it: an option's name is no name of a control.
+/// Replaces command-line options in a message by the names of their controls.
 QString in_controls(QString words) {
   const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
   words.replace(QLatin1String("--resume -o "), qtext(say::collect_panel::resume_into{.control = control}));
   return words.replace(QLatin1String("--resume"), qtext(say::collect_panel::resume_control{.control = control}));
 }
 
-/// As high as the form, and lower, scrolling, in a window too low for all fields.
+/// Scroll area as high as the form, or lower if the window is too low.
 class FormArea : public QScrollArea {
  public:
   FormArea(QWidget* form, QWidget* parent) : QScrollArea(parent) {
     setWidget(form);
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
+    setFocusPolicy(Qt::NoFocus);  // scrolls to the focused field
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    // In a low window a scroll bar stands beside the form, and covers none of it; in a narrow one it scrolls.
+    // In a low window the vertical scroll bar appears next to the form; in a narrow one it scrolls horizontally.
     constexpr int narrow = 230;
     setMinimumWidth(std::min(narrow, form->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width()));
   }
@@ -74,7 +74,7 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
   plan_ = new QLabel(this);
   plan_->setWordWrap(true);
   plan_->setTextFormat(Qt::PlainText);
-  plan_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no file's name widens the window
+  plan_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long file name must not widen the window
   column->addWidget(plan_);
   add_buttons();
   add_progress();
@@ -171,7 +171,7 @@ void CollectPanel::connect_end() {
     ended(qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
-    if (work_) return ended(qtext(done.reason.empty() ? "Cancelled: nothing was kept." : done.reason));
+    if (work_) return ended(qtext(done.reason.empty() ? "Cancelled; nothing was stored." : done.reason));
     ended(kept_.size() == 1 ? qtext(say::collect_panel::cancelled_one{})
                             : qtext(say::collect_panel::cancelled{.points = kept_.size()}));
   });
@@ -272,7 +272,7 @@ void CollectPanel::measure(const DeviceWork& work) {
   log_->add(qtext(say::collect_panel::ceilings_of{.device = device}), {});
   collector_.start_collector(work.arguments());
   validate();
-  if (!collector_.running()) return;  // which has been said
+  if (!collector_.running()) return;  // the error was reported
   emit device_progressed(qtext(say::ceilings_page::preparing{.device = device}));
 }
 
@@ -299,7 +299,7 @@ void CollectPanel::ended(const QString& summary) {
 void CollectPanel::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() == QEvent::PaletteChange && start_ != nullptr && log_ != nullptr) {
-    // setPalette on the label would otherwise keep the old theme's colours.
+    // Otherwise the label would keep the old theme's colors.
     plan_->setPalette({});
     validate();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Choose a device and a sweep, start it, watch it, stop it. Start says why when it cannot.
+// Panel to configure, start, watch and cancel a collection.
 #pragma once
 
 #include <QLabel>
@@ -23,31 +23,31 @@ class CollectPanel : public QWidget {
 
   [[nodiscard]] CollectorProcess& collector() { return collector_; }
   [[nodiscard]] CollectForm& form() { return *form_; }
-  /// Why Start is disabled; empty when it is not.
+  /// Returns why Start is disabled; empty if it is enabled.
   [[nodiscard]] QString blocker() const { return blocker_; }
   [[nodiscard]] CollectRequest request() const { return form_->request(); }
-  /// The point being measured, shortened; empty between collections.
+  /// Returns the point being measured, shortened; empty if none.
   [[nodiscard]] QString in_flight() const { return in_flight_->text(); }
   [[nodiscard]] bool running() const { return collector_.running(); }
-  /// How far the collection is, in words.
+  /// Returns the text of the progress bar.
   [[nodiscard]] QString progress_words() const { return progress_->format(); }
-  /// Stops after the launch in flight. What is done is kept.
+  /// Stops after the current launch; measured points are kept.
   void cancel();
-  /// Measures a GPU itself, unless something is being collected.
+  /// Measures ceilings of a GPU. Does nothing while a collection runs.
   void measure(const DeviceWork& work);
 
  signals:
-  /// The collector has begun (or ended) writing this run of the file; 0 where it never made one.
+  /// The collector started or finished writing this run; 0 if it created none.
   void collection_started(const QString& database, qint64 run);
   void collection_grew(const QString& database);
   void collection_ended(const QString& database, qint64 run);
-  /// The collector is being started, for whatever.
+  /// The collector process is being started for any task.
   void begun();
-  /// How far the measurement of a GPU itself is, in words, or how it ended.
+  /// Progress or result of a ceilings measurement.
   void device_progressed(const QString& words);
-  /// What was measured of a GPU is in that file now.
+  /// Ceilings of a device were stored in the file.
   void device_measured(const attnscope::ui::DeviceWork& work);
-  /// One line for the window's banner: what went wrong.
+  /// Error message, one line, for the window's banner.
   void trouble(const QString& message);
 
  protected:
@@ -61,7 +61,7 @@ class CollectPanel : public QWidget {
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
   void start();
-  /// What all that the collector does begins with.
+  /// Common start of every task.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
   void validate();
@@ -71,11 +71,11 @@ class CollectPanel : public QWidget {
   QString blocker_;
   QString database_in_use_;
   qint64 run_ = 0;
-  CollectRequest wanted_;           ///< what was started last
-  std::optional<DeviceWork> work_;  ///< what runs, or ran last; none: a sweep
-  QStringList said_;                ///< about that work
-  bool stopping_ = false;           ///< it was cancelled, and has not ended
-  std::set<std::int64_t> kept_;     ///< points that ended, by their ids
+  CollectRequest wanted_;           ///< last started request
+  std::optional<DeviceWork> work_;  ///< current or last ceilings measurement; nullopt: a sweep
+  QStringList said_;                ///< log messages of that measurement
+  bool stopping_ = false;           ///< cancelled, but not finished
+  std::set<std::int64_t> kept_;     ///< ids of stored points
 
   CollectForm* form_ = nullptr;
   QLabel* plan_ = nullptr;

@@ -20,12 +20,12 @@ namespace attnscope::ui {
 
 namespace {
 
-/// Rows of a two-column table with a third, muted one for the provenance.
+/// Builds a table of label, value and provenance (muted).
 class Html {
  public:
   explicit Html(const QPalette& palette) : colors_(plot_colors(palette)) {}
 
-  /// Written with the first row below it; without one, not at all.
+  /// Written before the next row; omitted if none follows.
   void heading(const QString& text) { heading_ = text; }
   void row(const QString& label, const QString& value, const QString& origin = {}) {
     open_table();
@@ -68,7 +68,7 @@ class Html {
   bool in_table_ = false;
 };
 
-/// The head of the panel says what it is of.
+/// Returns the provenance in words.
 QString word_of(Provenance provenance) {
   return to_qstring(provenance);
 }
@@ -77,7 +77,7 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
   const auto value = evaluate(key, record, kernel);
   if (!value) return;
   html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
-  // Times have theirs in rows of their own.
+  // Quartiles of times are shown in separate rows.
   const Metric* metric = find_metric(key);
   const auto scatter = metric == nullptr || metric->follows_clocks ? std::nullopt : quartiles(key, record, kernel);
   if (!scatter || !(scatter->q3 > scatter->q1)) return;
@@ -89,11 +89,11 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
   html.row(qtext(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
-/// Rows of the metrics table that the kernel has and `wanted` takes.
+/// Adds the metrics of the kernel that `wanted` accepts.
 void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
                  const std::function<bool(const Metric&)>& wanted) {
   for (const Metric& metric : metrics_table()) {
-    // add_why(), add_bound()
+    // shown by add_why() or add_bound()
     const bool elsewhere =
         metric.why != Why::none || metric.predicted_use || metric.key == metric_key::shared_conflict_share;
     if (!elsewhere && wanted(metric)) add_metric(html, record, metric.key, kernel);
@@ -108,9 +108,9 @@ bool is_bytes(const Metric& metric) {
   return metric.unit == "byte";
 }
 
-/// Counters asked for by name, which no section above shows.
+/// Returns true for counters requested by name, which no other section shows.
 bool is_extra(const MetricValue& value) {
-  // What an older program predicted is no counter.
+  // predictions of older versions are not counters
   return find_metric(value.name) == nullptr && value.provenance == Provenance::measured;
 }
 
@@ -143,7 +143,7 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   }
   bool tile_said = false;
   for (const Field& setting : settings) {
-    if (is_of_tile(setting)) {  // with all that was chosen for it
+    if (is_of_tile(setting)) {  // all tile settings in one row
       if (!std::exchange(tile_said, true)) html.row(qtext(say::details::tile{}), format_tile(spec.config()));
     } else if (setting.role != FieldRole::algorithm &&
                (setting.shown != FieldShown::where_set || is_set(setting, spec))) {
@@ -171,7 +171,7 @@ void add_times(Html& html, const PointRecord& record) {
   }
 }
 
-/// What --why counted.
+/// Adds the counters of --why.
 void add_why(Html& html, const PointRecord& record) {
   html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::units{})
                                                     : qtext(say::details::units_of_range{}));
@@ -184,7 +184,7 @@ void add_why(Html& html, const PointRecord& record) {
   html.heading({});
 }
 
-/// How busy the model has each unit, and whether counters say the same.
+/// Adds the predicted utilization of each unit and compares it with counters.
 void add_bound(Html& html, const PointRecord& record) {
   const std::vector<analysis::UnitUse> predicted = analysis::predicted_uses(record);
   if (predicted.empty()) return;
@@ -260,7 +260,7 @@ void add_clocks(Html& html, const PointRecord& record) {
   }
 }
 
-/// What was compiled and launched.
+/// Adds source, options and launch configuration of each kernel.
 void add_launches(Html& html, const PointRecord& record) {
   html.heading(qtext(say::details::what_ran{}));
   for (const KernelRecord& kernel : record.kernels) {
@@ -270,7 +270,7 @@ void add_launches(Html& html, const PointRecord& record) {
     for (const std::string& define : launch.defines) options << QString::fromStdString(define);
     html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
              QString::fromStdString(launch.source_file));
-    if (record.statement && record.statement->host_code) continue;  // it launches for itself
+    if (record.statement && record.statement->host_code) continue;  // host code launches its own kernels
     html.paragraph(qtext(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
                                               .x = launch.grid[0],
                                               .y = launch.grid[1],
@@ -307,7 +307,7 @@ QString describe_lost_point_html(const ShownPoint& point, const QString& why, co
   Html html(palette);
   add_title(html, point.spec.algorithm);
   html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
-  html.heading(QStringLiteral("The details cannot be read"));
+  html.heading(QStringLiteral("Cannot read the details"));
   html.paragraph(why, disposition_color(Disposition::crashed, html.colors().dark));
   return html.take();
 }
@@ -316,7 +316,7 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setFrameShape(QFrame::NoFrame);
   setAccessibleName(qtext(say::details::name{}));
   document()->setDocumentMargin(10);
-  setOpenLinks(false);  // a file's text has none, and ours is no page
+  setOpenLinks(false);  // links in file texts are not followed
   connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_wanted);
   render();
 }

@@ -13,27 +13,26 @@
 
 namespace attnscope::ui {
 
-/// Every number with its unit and where it comes from; a heading without a row is not written.
+/// Returns all values of a point with unit and provenance; empty sections are omitted.
 [[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette);
-/// With a row for each of these settings that the point has.
+/// Same, with a row for each of `settings` that the point has.
 [[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
                                           std::span<const Field> settings);
-/// What is left to say of a point whose record could not be read: what was asked for, and why.
+/// Returns the parameters of a point whose record could not be read, and the reason.
 [[nodiscard]] QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette);
 
-/// Everything that is known of one point, each number with its unit and where it comes from.
+/// Panel with all values of one point, with unit and provenance.
 class DetailsPanel : public QTextBrowser {
   Q_OBJECT
  public:
   explicit DetailsPanel(QWidget* parent = nullptr);
-  /// Nothing: no point is selected.
+  /// nullopt: no point is selected.
   void show_point(const std::optional<ShownPoint>& point);
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
 
  signals:
-  /// The shown point is to be explored.
   void explore_wanted();
-  /// Another file has come in the place of the one that this run of the point was read from.
+  /// The file of the run was replaced by another file since the run was read.
   void file_replaced(const attnscope::ui::RunPtr& run);
 
  protected:

@@ -34,9 +34,9 @@ namespace {
 
 constexpr QLatin1String axis_word("--axis");
 
-/// What a table may need to be told.
+/// Field for an option of `attnscope import`.
 struct Told {
-  QLatin1String word;  ///< of `attnscope import`
+  QLatin1String word;  ///< option name
   Saying label;
   Saying example;
   bool of_ncu = true;
@@ -80,7 +80,7 @@ QString name_of(const QString& recognised) {
 bool is_to_import(const QString& file) {
   const QFileInfo info(file);
   if (!info.exists() || info.isDir() || info.suffix() == QLatin1String("attnscope")) return false;
-  if (!info.isFile()) return true;  // reading a pipe would wait for who writes into it
+  if (!info.isFile()) return true;  // reading a pipe would block
   QFile content(file);
   if (!content.open(QIODevice::ReadOnly)) return true;
   return !file_kind::measurements.is_one(content.read(4096).toStdString());
@@ -177,7 +177,7 @@ void ImportDialog::look() {
 
 void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   const QString recognised = said[QLatin1String("recognised")].toString();
-  // An option that is wrong ends the command before it has looked at the file.
+  // Invalid options fail before the file is read.
   if (!recognised.isEmpty()) show_entries(recognised == QLatin1String("ncu"));
   show_columns(said[QLatin1String("rows")].toArray());
   const bool lacks = said[QLatin1String("lacks_problem")].toBool();
@@ -198,11 +198,11 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
 
 void ImportDialog::say(const QString& words) {
   words_->setPlainText(words);
-  // However much a file gives to say, its columns keep their room.
+  // Limits the height, so that the table below stays visible.
   constexpr double most_lines = 5;
   const double lines = std::clamp(words_->document()->size().height(), 1.0, most_lines);
   const double margins = 2 * (words_->document()->documentMargin() + words_->frameWidth());
-  constexpr double other_scripts = 0.5;  // are higher than the font says
+  constexpr double other_scripts = 0.5;  // other scripts are taller than the font's line spacing
   words_->setFixedHeight(static_cast<int>((lines + other_scripts) * words_->fontMetrics().lineSpacing() + margins));
 }
 
@@ -265,8 +265,7 @@ void ImportDialog::import() {
   const QString into = target();
   if (into.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
   if (is_recorded_sample(into))
-    return show_state(qtext("{} is a recorded sample and stays as it was recorded: open a copy of it, and edit that",
-                            into.toStdString()));
+    return show_state(qtext("{} is a recorded sample and read-only (edit a copy)", into.toStdString()));
   if (into == usual_target_) QDir().mkpath(QFileInfo(into).path());
   import_.start(QStringList{QStringLiteral("import"), QStringLiteral("-o"), into} + arguments());
   show_state(qtext(say::import_dialog::importing{.file = file_.toStdString()}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table of another program, before it becomes a run: what it is read as, what its columns become, what has to be said
-// that it does not say, and into which file it goes. `attnscope import` looks at it and imports it.
+// Dialog that imports another program's table: shows the detected format, how columns are imported, fields for missing
+// information, and the target file. Runs `attnscope import`.
 #pragma once
 
 #include <QDialog>
@@ -19,7 +19,7 @@ namespace attnscope::ui {
 
 class ResultModel;
 
-/// Whether a file that is dropped on the window is a table: not a folder, nor what holds measurements of ours.
+/// Returns true if a dropped file is a table, not a folder or an .attnscope file.
 [[nodiscard]] bool is_to_import(const QString& file);
 
 class ImportDialog : public QDialog {
@@ -27,9 +27,9 @@ class ImportDialog : public QDialog {
  public:
   explicit ImportDialog(const QString& file, QWidget* parent = nullptr);
 
-  /// Stops an import that has begun; nothing of it is written.
+  /// Cancels a running import; nothing is written.
   void reject() override;
-  /// Whether the file is being looked at or imported.
+  /// Returns true while a preview or import is running.
   [[nodiscard]] bool busy() const { return settle_.isActive() || preview_.running() || import_.running(); }
 
  signals:
@@ -40,7 +40,7 @@ class ImportDialog : public QDialog {
   void show_entries(bool of_ncu);
   void add_target();
   void choose_target();
-  /// Options of `attnscope import` that the fields stand for, and the file.
+  /// Returns options of `attnscope import` from the fields, and the file.
   [[nodiscard]] QStringList arguments() const;
   void look();
   void take_preview(const QJsonObject& said, const QString& why);
@@ -58,7 +58,7 @@ class ImportDialog : public QDialog {
   QLabel* state_ = nullptr;
   QPushButton* do_import_ = nullptr;
   QTimer settle_;
-  bool ready_ = false;  ///< the preview found what can be imported
+  bool ready_ = false;  ///< the preview found importable data
   JsonProgram preview_;
   JsonProgram import_;
 };

@@ -33,12 +33,12 @@ namespace attnscope::ui {
 
 namespace {
 
-/// A sentence about rows that reading skipped; empty when there are none.
+/// Returns one sentence about skipped rows; empty if there are none.
 QString skipped_words(const RunStore& store) {
   const std::vector<BadRow> rows = store.bad_rows();
   if (rows.empty()) return {};
   const std::string file = store.file().filename().string();
-  return qtext("{} is damaged: numbers in the report may be missing or wrong.", file);
+  return qtext("{} is damaged; values in the report may be missing or wrong.", file);
 }
 
 ReportOutcome write_it(const ReportWish& wish) {
@@ -61,7 +61,7 @@ ReportOutcome write_it(const ReportWish& wish) {
     if (!query) return {qtext(query.error()), {}};
     loaded.keep(query->rows(loaded.table));
     if (loaded.table.empty() || (wish.baseline && !loaded.places.contains(*wish.baseline))) {
-      return {qtext("--filter: no point of these files fits {}", wish.filter), {}};
+      return {qtext("no point matches the filter {}", wish.filter), {}};
     }
   }
   report::Request request{.title = wish.title};
@@ -192,7 +192,7 @@ void ReportDialog::choose_file() {
                                                     qtext(say::report_dialog::filter{}));
   if (path.isEmpty()) return;
   file_->setText(path);
-  may_replace_ = path;  // the dialog has asked
+  may_replace_ = path;  // the file dialog has confirmed it
 }
 
 std::optional<ReportWish> ReportDialog::wish() {
@@ -218,9 +218,9 @@ std::optional<ReportWish> ReportDialog::wish() {
   if (baseline >= 0 && runs.size() == 1) return refuse(qtext(say::report_dialog::baseline_alone{}));
   if (file.isEmpty()) return refuse(qtext(say::report_dialog::no_file{}));
   if (holds_measurements(wish.output, wish.sources))
-    return refuse(qtext("{} holds measurements, and no report replaces them", file.toStdString()));
+    return refuse(qtext("{} contains measurements (use another file name)", file.toStdString()));
   if (!is_report_name(wish.output))
-    return refuse(qtext("{}: a report is written as .html or .md; end its name in one of them", file.toStdString()));
+    return refuse(qtext("{}: unsupported report format (use .html or .md)", file.toStdString()));
   if (QFileInfo::exists(file) && may_replace_ != file) {
     may_replace_ = file;
     return refuse(qtext(say::report_dialog::replaces{.file = file.toStdString()}));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A report of runs that are open: which runs, against which baseline, under which title and into which
-// file. It is written aside, and opened in the browser.
+// Dialog that writes a report of open runs in the background and opens it in the browser.
 #pragma once
 
 #include <QDialog>
@@ -26,30 +25,30 @@ class QPushButton;
 namespace attnscope::ui {
 
 struct ReportWish {
-  std::vector<RunSource> sources;  ///< with the runs of each
-  /// The run that all others are held to: its file, as `sources` has it, and its number there.
+  std::vector<RunSource> sources;  ///< with run ids
+  /// File, as in `sources`, and id of the baseline run.
   std::optional<std::pair<std::filesystem::path, std::int64_t>> baseline;
-  std::string filter = {};  ///< as the window's query bar takes it; empty: all points
-  std::string title;        ///< empty: made of what was measured
+  std::string filter = {};  ///< query of the query bar; empty: all points
+  std::string title;        ///< empty: generated from the content
   std::filesystem::path output;
 };
 
 struct ReportOutcome {
-  QString error;    ///< one line; empty: it is written
-  QString warning;  ///< what it lacks, where it is written; one line
+  QString error;    ///< one line; empty on success
+  QString warning;  ///< one line; empty if the report is complete
 };
-/// In any thread. Never throws.
+/// Thread-safe. Never throws.
 [[nodiscard]] ReportOutcome write_report_of(const ReportWish& wish);
 
 class ReportDialog : public QDialog {
   Q_OBJECT
  public:
-  /// The runs that are open now; those that are drawn are ticked.
+  /// Lists the runs that are open now; visible ones are checked.
   explicit ReportDialog(const Workspace& workspace, QWidget* parent = nullptr);
 
-  /// What opens a page that was written; by itself the desktop's browser. False: none could be started.
+  /// Sets the function that opens the written page; default: the desktop's browser. Returns false on failure.
   void open_with(std::function<bool(const QString& path)> open) { open_ = std::move(open); }
-  /// What stands below the fields: what is being done, what was written, or what went wrong.
+  /// Returns the status text: progress, result or error.
   [[nodiscard]] QString state() const;
   [[nodiscard]] bool busy() const { return writer_.busy(); }
 
@@ -64,11 +63,11 @@ class ReportDialog : public QDialog {
   void write();
   void show_written(const ReportOutcome& outcome);
   void say(const QString& words);
-  /// Of the ticked runs, with all else; nothing, and said why, where something is missing.
+  /// Returns the request from the fields; on missing or invalid input shows the error and returns nullopt.
   [[nodiscard]] std::optional<ReportWish> wish();
 
-  std::string filter_;        ///< the window's, which leaves points out of the report too
-  std::vector<Listed> runs_;  ///< in the order of the list
+  std::string filter_;        ///< filter of the window, also applied to the report
+  std::vector<Listed> runs_;  ///< in list order
   QListWidget* list_ = nullptr;
   QComboBox* baseline_ = nullptr;
   QLineEdit* title_ = nullptr;
@@ -76,7 +75,7 @@ class ReportDialog : public QDialog {
   QCheckBox* opens_ = nullptr;
   QLabel* state_ = nullptr;
   QPushButton* write_ = nullptr;
-  QString may_replace_;  ///< what is there and was asked about
+  QString may_replace_;  ///< existing file that the user agreed to replace
   QString writing_;
   std::function<bool(const QString&)> open_;
   Live<ReportWish, ReportOutcome> writer_;

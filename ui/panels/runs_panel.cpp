@@ -24,7 +24,7 @@ QString without_ellipsis(const Message& label) {
   return qtext(label).remove(QLatin1Char('&')).remove(QStringLiteral("…"));
 }
 
-/// `--name=TEXT`, in one word, so that a text may begin with a dash; `--no-name` for none.
+/// Returns `--name=TEXT` as one argument, because a text may begin with a dash; `--no-name` if it is empty.
 QStringList words_for(const QString& option, const QString& before, const QString& text) {
   if (text == before) return {};
   if (text.isEmpty()) return {QStringLiteral("--no-") + option};
@@ -88,7 +88,7 @@ namespace {
 
 constexpr int row_margin = 6;
 
-/// Three lines a run, with badges for "simulated" or "imported" and for a state other than complete.
+/// Draws three lines per run, with badges for "simulated" or "imported" and for a state other than complete.
 class RunDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -102,7 +102,7 @@ class RunDelegate : public QStyledItemDelegate {
     initStyleOption(&item, index);
     item.text.clear();
     const QStyle* style = item.widget != nullptr ? item.widget->style() : QApplication::style();
-    // The box alone, vertically on the first line; the texts are drawn here.
+    // Draws only the check box, aligned with the first line.
     style->drawPrimitive(QStyle::PE_PanelItemViewItem, &item, painter, item.widget);
     const int line = option.fontMetrics.height();
     QStyleOptionViewItem check = item;

@@ -12,26 +12,25 @@
 
 namespace attnscope::ui {
 
-/// Adds Rename, Tags, Note, Hide and Delete. `edit` is called with the words of `attnscope edit` that do what was
-/// chosen, where something is to be other.
+/// Adds Rename, Tags, Note, Hide and Delete. `edit` is called with arguments of `attnscope edit` if something changes.
 void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const QStringList&)> edit);
 
-/// The words that turn tags into those of a line; none where they are the same.
+/// Returns arguments that change the tags to those in `line`; empty if equal.
 [[nodiscard]] QStringList words_for_tags(const std::vector<std::string>& before, const QString& line);
 
-/// The list of runs at the left: a check box, what was run where, and how it ended.
+/// List of runs: check box, what was run on which device, and its state.
 class RunsPanel : public QListView {
   Q_OBJECT
  public:
   explicit RunsPanel(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// Selects a run and scrolls to it, as soon as it has been read; 0 is no run.
+  /// Selects a run and scrolls to it once it has been read. `run` 0: does nothing.
   void reveal(const QString& file, std::int64_t run);
-  /// What stands in the place of runs while there are none.
+  /// Returns the text shown while there are no runs.
   [[nodiscard]] QString words_when_empty() const;
 
  signals:
-  /// Words of `attnscope edit` for a run of that file.
+  /// `words`: arguments of `attnscope edit`.
   void edit_wanted(const QString& file, const QStringList& words);
 
  protected:

@@ -14,7 +14,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// A launch may take its time to end; after this long it is asked harder.
+/// Time to let a launch finish before the next escalation.
 constexpr std::chrono::seconds patience{20};
 constexpr qsizetype kept_error_bytes = qsizetype{64} * 1024;
 
@@ -65,7 +65,7 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart || ended_) return;
     ended_ = true;
-    emit failed(qtext("The collector could not be started: {}", process_.errorString().toStdString()));
+    emit failed(qtext("Cannot start the collector: {}", process_.errorString().toStdString()));
   });
   connect(&insist_, &QTimer::timeout, this, [this] {
     if (!running()) return;
@@ -81,7 +81,7 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
 CollectorProcess::~CollectorProcess() {
   if (!running()) return;
   disconnect(&process_, nullptr, this, nullptr);
-  // Closing its input is the collector's sign to stop; what it has committed stays.
+  // Closing its input asks the collector to stop; committed points are kept.
   process_.closeWriteChannel();
   if (!process_.waitForFinished(2000)) {
     process_.terminate();
@@ -97,7 +97,7 @@ void CollectorProcess::start(const CollectRequest& request) {
 void CollectorProcess::start_collector(const QStringList& arguments) {
   const QString program = find_collector();
   if (program.isEmpty()) {
-    emit failed(QStringLiteral("The program “attnscope” was not found beside this one or in PATH."));
+    emit failed(QStringLiteral("Program “attnscope” not found in this program's folder or in PATH."));
     return;
   }
   start(program, arguments);
@@ -144,7 +144,7 @@ void CollectorProcess::read_lines() {
 void CollectorProcess::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
   const auto event = parse_event(std::string_view(line.constData(), static_cast<std::size_t>(line.size())));
-  if (!event) return;  // a newer collector may say more than this window knows
+  if (!event) return;  // ignore events of newer versions
   std::visit(
       Overloaded{
           [this](const PlanEvent& e) { emit planned(e); }, [this](const BuildEvent& e) { emit kernel_built(e); },
@@ -153,7 +153,7 @@ void CollectorProcess::take_line(const QByteArray& line) {
           [this](const CancelledEvent& e) { emit request_cancelled(e); },
           [this](const RefusedEvent& e) { emit request_refused(e); },
           [this](const ProgressEvent& e) { emit progressed(e); }, [this](const LogEvent& e) { emit logged(e); },
-          [this](const DoneEvent& e) { done_ = e; }, [](const auto&) {},  // a worker's
+          [this](const DoneEvent& e) { done_ = e; }, [](const auto&) {},  // events of a worker
       },
       *event);
 }
@@ -177,23 +177,23 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
   if (done_ && (done_->state == "complete")) {
     emit finished(*done_);
   } else if (cancel_asked_ || (done_ && done_->state == "cancelled")) {
-    // Also when it had to be killed: what was asked for has happened.
+    // Also if it had to be killed.
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
     if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);
     const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
     emit crashed(
         complaint.isEmpty()
-            ? qtext("The collector died. The points before it are in the file: tick “{}” and press Start to go on.",
+            ? qtext("The collector crashed. Measured points are stored (select “{}” and press Start to continue).",
                     control)
-            : qtext("The collector died: {}. The points before it are in the file: tick “{}” and press Start to go on.",
+            : qtext("The collector crashed: {}. Measured points are stored (select “{}” and press Start to continue).",
                     complaint.toStdString(), control));
   } else if (done_ && !done_->reason.empty()) {
     emit failed(qtext(done_->reason));
   } else if (!complaint.isEmpty()) {
     emit failed(complaint);
   } else {
-    emit failed(qtext("The collector ended with exit code {} and no explanation.", exit_code));
+    emit failed(qtext("The collector ended with exit code {} and no error message.", exit_code));
   }
 }
 

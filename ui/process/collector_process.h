@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `attnscope collect --jsonl` as a child process: it owns the GPU and the database, and its end is always one named
-// outcome. A kernel that takes it down takes nothing else.
+// Runs `attnscope collect --jsonl` as a child process, which owns the GPU and the database. Every start() ends with
+// exactly one signal, even if a kernel crashes the process.
 #pragma once
 
 #include <QObject>
@@ -15,11 +15,12 @@
 
 namespace attnscope::ui {
 
-/// The command-line program: $ATTNSCOPE_COLLECTOR, else beside this program, else in PATH; empty when there is none.
+/// Returns the command-line program: $ATTNSCOPE_COLLECTOR, else in this program's folder, else in PATH; empty if not
+/// found.
 [[nodiscard]] QString find_collector();
 
 struct CollectRequest {
-  QString preset;  ///< empty: free axes only
+  QString preset;  ///< empty: axes only
   QStringList axes;
   QStringList algorithms;
   QString device;  ///< "0", "simulated", "simulated:H200"
@@ -28,14 +29,14 @@ struct CollectRequest {
   QString database;
   int rounds = 1;
 
-  /// What follows the program's name on its command line.
+  /// Returns the command-line arguments.
   [[nodiscard]] QStringList arguments() const;
 };
 
-/// `attnscope ceilings` of a GPU, kept in a file.
+/// `attnscope ceilings` on a GPU, stored in a file.
 struct DeviceWork {
-  QString device;  ///< as --device takes it
-  QString name;    ///< for people
+  QString device;  ///< argument of --device
+  QString name;    ///< display name
   QString database;
 
   [[nodiscard]] QStringList arguments() const;
@@ -48,17 +49,17 @@ class CollectorProcess : public QObject {
   ~CollectorProcess() override;
 
   void start(const CollectRequest& request);
-  /// The command-line program with these arguments.
+  /// Runs the command-line program with these arguments.
   void start_collector(const QStringList& arguments);
-  /// Asks a session (`collect --serve`) for something: a line of profiler/worker/requests.h.
+  /// Sends a request line to a session (`collect --serve`); see profiler/worker/requests.h.
   void write_request(std::string_view line);
-  /// What it said last on its standard error.
+  /// Returns the last line of its standard error.
   [[nodiscard]] QString last_error_line() const;
-  /// For tests and for what is not a collection: any program that speaks the protocol.
+  /// Runs any program that speaks the protocol.
   void start(const QString& program, const QStringList& arguments);
-  /// Asks it to stop after the launch in flight; insists when it does not.
+  /// Asks it to stop after the current launch; terminates it after a timeout.
   void cancel();
-  /// Ends it as it is, for one that does not stop; what it has committed stays. Pre: cancel().
+  /// Kills it; committed points are kept. Pre: cancel().
   void end_now();
   [[nodiscard]] bool running() const { return process_.state() != QProcess::NotRunning; }
 
@@ -67,13 +68,13 @@ class CollectorProcess : public QObject {
   void kernel_built(const attnscope::BuildEvent& event);
   void point_started(const attnscope::StartedEvent& event);
   void point_done(const attnscope::PointEvent& event);
-  void request_queued(const attnscope::QueuedEvent& event);  ///< a session's, as the next two
+  void request_queued(const attnscope::QueuedEvent& event);  ///< this and the next two: sessions only
   void request_cancelled(const attnscope::CancelledEvent& event);
   void request_refused(const attnscope::RefusedEvent& event);
   void progressed(const attnscope::ProgressEvent& event);
   void logged(const attnscope::LogEvent& event);
 
-  // Exactly one of these ends every start().
+  // Each start() ends with exactly one of these.
   void finished(const attnscope::DoneEvent& done);
   void cancelled(const attnscope::DoneEvent& done);
   void failed(const QString& reason);

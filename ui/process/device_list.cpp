@@ -90,13 +90,13 @@ void DeviceList::remember_remote() {
 void DeviceList::take_found() {
   std::optional<ListedDevice> device = listed_device(plan_, argument_);
   if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
-  // It may have been removed meanwhile.
+  // It may have been removed while it was probed.
   if (device && (!is_remote_device(argument_) || remote().contains(argument_))) add(*std::move(device));
   probe_next();
 }
 
 void DeviceList::take_not_found(const QString& why) {
-  if (ordinal_ >= 0) {  // no GPU of that number: all that are here are known
+  if (ordinal_ >= 0) {  // no GPU with that ordinal: all local GPUs are known
     ordinal_ = -1;
   } else if (remote().contains(argument_)) {
     const std::string host = argument_.sliced(static_cast<qsizetype>(worker::ssh_prefix.size())).toStdString();
@@ -130,7 +130,7 @@ void DeviceList::list_simulated() {
   }
 }
 
-/// Before the simulated ones, which need nobody to be found.
+/// Inserts before the simulated devices, which are always last.
 void DeviceList::add(ListedDevice device) {
   const auto before = std::ranges::find_if(
       devices_, [](const ListedDevice& listed) { return listed.simulated && !is_remote_device(listed.argument); });
@@ -138,7 +138,7 @@ void DeviceList::add(ListedDevice device) {
   emit changed();
 }
 
-/// Asks for the next device that is not known, one at a time.
+/// Probes the next unknown device; one at a time.
 void DeviceList::probe_next() {
   if (!probing_ || process_.running() || find_collector().isEmpty()) return;
   if (ordinal_ >= 0) {

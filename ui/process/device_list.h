@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The devices that a collection can run on: this machine's GPUs, asked of the command-line program in the background,
-// those of other machines that the user has named, and the simulated ones.
+// Devices for collections: local GPUs, found in the background by the command-line program, devices on remote hosts,
+// and simulated ones.
 #pragma once
 
 #include <QObject>
@@ -16,21 +16,21 @@
 namespace attnscope::ui {
 
 struct ListedDevice {
-  QString argument;  ///< for --device: "0", "ssh:gpubox", "simulated:H200"; what the device is known by
-  QString name;      ///< for people
-  QString gpu;       ///< the GPU's own name, as the driver or the table of limits has it
-  QString note;      ///< why counters are missing, when they are; why another machine's cannot be reached
+  QString argument;  ///< argument of --device, which identifies the device: "0", "ssh:gpubox", "simulated:H200"
+  QString name;      ///< display name
+  QString gpu;       ///< name reported by the driver or in the table of limits
+  QString note;      ///< why counters are unavailable, or why a remote host cannot be reached; empty if fine
   bool simulated = false;
 };
 
-/// Whether --device would lead to another machine.
+/// Returns true if the --device argument names a remote host.
 [[nodiscard]] bool is_remote_device(const QString& argument);
 
-/// What `attnscope collect --dry-run --jsonl --device ARGUMENT` planned for; nothing where a simulation stands for a
-/// GPU of this machine that is not there.
+/// Returns the device of a plan of `attnscope collect --dry-run --jsonl --device ARGUMENT`; nullopt if the plan fell
+/// back to simulation.
 [[nodiscard]] std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument);
 
-/// In place of one device: all GPUs of this machine.
+/// Argument for all local GPUs.
 inline constexpr auto all_gpus = "all";
 
 class DeviceList : public QObject {
@@ -39,21 +39,21 @@ class DeviceList : public QObject {
   explicit DeviceList(QObject* parent = nullptr);
   ~DeviceList() override;
 
-  /// Devices on other machines ("ssh:HOST", "ssh:HOST/DEVICE") that the user has named: one list for the program.
+  /// Remote devices ("ssh:HOST", "ssh:HOST/DEVICE") that the user added; one list per process.
   [[nodiscard]] static const QStringList& remote();
-  /// "HOST" becomes "ssh:HOST". Every DeviceList probes what is new and drops what is gone.
+  /// Sets the remote devices; "HOST" becomes "ssh:HOST". Every DeviceList probes new ones and drops removed ones.
   static void set_remote(const QStringList& words);
-  /// Reads them from the settings, which keep them from then on.
+  /// Loads remote devices from the settings and saves later changes.
   static void remember_remote();
 
-  /// Lists the simulated devices and asks for the GPUs, then for those elsewhere; each that is found is inserted before
-  /// the simulated ones. One elsewhere that is not found is listed with the reason.
+  /// Lists the simulated devices, then probes local GPUs and remote devices, which are inserted first. Unreachable
+  /// remote devices are listed with the reason.
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
   [[nodiscard]] std::size_t gpus_here() const;
   /// Device with that argument (all_gpus: the first); null if there is none.
   [[nodiscard]] const ListedDevice* find(const QString& argument) const;
-  /// What a plan for it has to fit: the GPU's limits, those of a usual one where it is not in the table.
+  /// Returns the GPU's limits, or those of a default GPU if it is not in the table.
   [[nodiscard]] const DeviceLimits& limits_of(const QString& argument) const;
 
  signals:
@@ -69,11 +69,11 @@ class DeviceList : public QObject {
 
   std::vector<ListedDevice> devices_;
   CollectorProcess process_;
-  QString argument_;      ///< of the device that process_ is asked for
-  PlanEvent plan_;        ///< what it said of it
+  QString argument_;      ///< device being probed
+  PlanEvent plan_;        ///< reported plan
   bool probing_ = false;  ///< probe() was called
-  int ordinal_ = 0;       ///< of the GPU here to ask for next; -1: all are known
-  QStringList asked_;     ///< those elsewhere that were asked for
+  int ordinal_ = 0;       ///< next local GPU to probe; -1: all are known
+  QStringList asked_;     ///< probed remote devices
 };
 
 }  // namespace attnscope::ui

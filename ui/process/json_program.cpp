@@ -11,7 +11,7 @@ namespace attnscope::ui {
 
 namespace {
 
-/// On its standard error, without the program's name.
+/// Returns the last line of standard error, without the program name.
 QString last_words_of(QProcess& ended) {
   if (!ended.isOpen()) return {};  // it was not started
   QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
@@ -23,7 +23,7 @@ QString last_words_of(QProcess& ended) {
 
 QString failure_of(const QProcess& ended, const QString& last_words) {
   if (ended.error() == QProcess::FailedToStart)
-    return QStringLiteral("The program “attnscope” was not found beside this one or in PATH.");
+    return QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
   if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
   if (!last_words.isEmpty()) return last_words;
   return ended.exitStatus() == QProcess::CrashExit ? qtext(say::import_dialog::child_killed{.signal = ended.exitCode()})
@@ -54,7 +54,7 @@ void JsonProgram::stop() {
   process_->kill();
   constexpr int patience_ms = 1000;
   if (process_->state() != QProcess::NotRunning && !process_->waitForFinished(patience_ms)) {
-    // In a driver's hands no signal ends it; it goes when that lets go of it.
+    // A process blocked in the driver cannot be killed; delete it when it ends.
     QProcess* const left = process_.release();
     connect(left, &QProcess::finished, left, &QObject::deleteLater);
   }
@@ -68,7 +68,7 @@ void JsonProgram::finish() {
 
 void JsonProgram::end() {
   if (process_ == nullptr) return;
-  QProcess* const ended_one = process_.release();  // which is telling it
+  QProcess* const ended_one = process_.release();  // the process is emitting the signal
   ended_one->disconnect(this);
   ended_one->deleteLater();
   output_ = ended_one->isOpen() ? ended_one->readAllStandardOutput() : QByteArray();

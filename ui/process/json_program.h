@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A command of attnscope that says one JSON document, as a child process: one at a time.
+// Runs one command at a time as a child process and reads its JSON output.
 #pragma once
 
 #include <QJsonObject>
@@ -11,7 +11,7 @@
 
 namespace attnscope::ui {
 
-/// Why a program of ours that has ended did not do what it was asked, in its one line; empty where it did.
+/// Returns why a finished program failed, one line; empty on success.
 [[nodiscard]] QString failure_of(QProcess& ended);
 
 class JsonProgram : public QObject {
@@ -20,24 +20,23 @@ class JsonProgram : public QObject {
   explicit JsonProgram(QObject* parent = nullptr) : QObject(parent) {}
   ~JsonProgram() override { stop(); }
 
-  /// In place of one that is under way.
+  /// Stops a running program first.
   void start(const QStringList& words);
   void stop();
-  /// By SIGTERM: it ends with nothing written, unless it is done, and says so.
+  /// Sends SIGTERM, on which the program ends without writing anything, unless it is done.
   void ask_to_end() {
     if (process_ != nullptr) process_->terminate();
   }
-  /// Waits for it.
+  /// Waits until it has ended.
   void finish();
   [[nodiscard]] bool running() const { return process_ != nullptr; }
-  /// Of one that has ended: all that it said, JSON or not, and the last line of its standard error; a warning, where it
-  /// did what it was asked.
+  /// Standard output and last line of standard error of the last program. After success that line is a warning.
   [[nodiscard]] QString output() const { return QString::fromUtf8(output_).trimmed(); }
   [[nodiscard]] const QString& last_words() const { return last_words_; }
 
  signals:
-  /// Ends every start(), unless another one or stop() comes before it; never within start(). `why`: failure_of(); what
-  /// it said may be there all the same.
+  /// Ends every start(), unless another start() or stop() comes first. Never emitted within start(). `why`: see
+  /// failure_of(); `said` may be set even on failure.
   void ended(const QJsonObject& said, const QString& why);
 
  private:

@@ -53,7 +53,7 @@ void LiveWork::start(std::function<std::function<void()>(const Outdated&)> job) 
             if (!busy_) emit settled();
             throw;
           }
-          if (!busy_) emit settled();  // it may have asked for more
+          if (!busy_) emit settled();  // `then` may have started more work
         },
         Qt::QueuedConnection);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What takes longer than a frame is worked out in a thread of its own. Of several requests the latest one wins; what
-// was asked before it is broken off and never heard of.
+// Runs work that takes longer than a frame in a background thread. The latest request wins: earlier ones are cancelled
+// and their results dropped.
 #pragma once
 
 #include <QObject>
@@ -16,40 +16,40 @@
 
 namespace attnscope::ui {
 
-/// So many points are looked through within a frame; of more it is done aside.
+/// Largest number of points that is processed within a frame; more run in the background.
 inline constexpr std::size_t most_points_at_once = 10'000;
-/// For what always takes longer, whatever it is of.
+/// Number of points for work that always runs in the background.
 inline constexpr std::size_t always_aside = most_points_at_once + 1;
 
-/// Whether nobody waits for it any more: work may end then, with whatever it has.
+/// Returns true if the result is no longer needed; work may then return early.
 using Outdated = std::function<bool()>;
 
-/// What all Lives have in common: the latest request, on its way.
+/// Base class of Live: runs the latest request.
 class LiveWork : public QObject {
   Q_OBJECT
  public:
   LiveWork();
-  /// Waits for what is under way, which has nobody to tell by then.
+  /// Waits for running work; its result is dropped.
   ~LiveWork() override;
 
-  /// Nothing is wanted any more.
+  /// Drops all requests.
   void drop();
-  /// The same, and from now on nothing of it looks at anything.
+  /// Like drop(), and waits until running work has ended.
   void stop();
   [[nodiscard]] bool busy() const { return busy_; }
-  /// Until what was asked last has been told: for pictures, and whoever cannot go on without.
+  /// Blocks until the latest request is done.
   void wait();
-  /// What work throws aside goes there; else it is thrown in this thread.
+  /// Sets a handler for exceptions thrown in the background; default: they are rethrown in this thread.
   void on_failure(std::function<void(const QString&)> failed) { failed_ = std::move(failed); }
 
  signals:
-  /// Something is asked for; where it is not busy(), the answer comes at once.
+  /// A request was made; if not busy(), its result follows at once.
   void asked();
-  /// Nothing is under way any more.
+  /// No request is running.
   void settled();
 
  protected:
-  /// `job` ends with what is to be called in this thread.
+  /// Runs `job` in the background; it returns a function to call in this thread.
   void start(std::function<std::function<void()>(const Outdated&)> job);
 
  private:
@@ -59,15 +59,15 @@ class LiveWork : public QObject {
   QThreadPool pool_;
 };
 
-/// An output that follows its inputs: `work` makes it of them alone, in any thread, and `show` takes it in this one.
+/// Computes an output from inputs: `work` runs in any thread, `show` in this one.
 template <class Inputs, class Output>
 class Live : public LiveWork {
  public:
   using Work = std::function<Output(const Inputs&, const Outdated&)>;
   Live(Work work, std::function<void(Output)> show) : work_(std::move(work)), show_(std::move(show)) {}
 
-  /// `points` is how many the work goes through: of few it is shown at once. What the inputs point to must not change
-  /// meanwhile.
+  /// `points`: amount of work; few points are processed at once. Data that the inputs point to must not change while
+  /// work runs.
   void ask(Inputs inputs, std::size_t points) {
     if (points <= most_points_at_once) {
       drop();

@@ -10,7 +10,7 @@ RunEditor::RunEditor(QObject* parent) : QObject(parent) {
 }
 
 RunEditor::~RunEditor() {
-  blockSignals(true);  // whoever listens may be gone
+  blockSignals(true);  // receivers may be gone
   while (program_.running()) program_.finish();
 }
 
@@ -27,9 +27,9 @@ void RunEditor::start() {
 void RunEditor::end(const QJsonObject& said, const QString& why) {
   const Edit edit = std::move(edits_.front());
   edits_.pop_front();
-  // The next one first: whoever hears of this one may ask for more.
+  // Start the next one first: receivers may request more.
   if (!edits_.empty()) start();
-  // An edit that also found damaged rows is made; whoever reads the file reports them.
+  // The edit was made even if damaged rows were found; readers of the file report them.
   if (why.isEmpty() || said.contains(QLatin1String("rows"))) {
     emit done(edit.file, edit.words);
   } else {

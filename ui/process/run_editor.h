@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `attnscope edit` as child processes, one after the other: the window itself writes no file of measurements.
+// Runs `attnscope edit` as child processes, one after the other. The window itself never writes measurement files.
 #pragma once
 
 #include <QObject>
@@ -15,15 +15,15 @@ class RunEditor : public QObject {
   Q_OBJECT
  public:
   explicit RunEditor(QObject* parent = nullptr);
-  /// Waits: every edit that was asked for is made.
+  /// Waits until all requested edits are done.
   ~RunEditor() override;
 
-  /// `attnscope edit FILE WORDS`, after those that were asked for before.
+  /// Queues `attnscope edit FILE WORDS`.
   void edit(const QString& file, const QStringList& words);
   [[nodiscard]] bool running() const { return program_.running(); }
 
  signals:
-  // Exactly one of these follows each edit, in order; never within the call.
+  // Each edit ends with exactly one of these, in order; never within edit().
   void done(const QString& file, const QStringList& words);
   void failed(const QString& file, const QString& why);
 
@@ -35,7 +35,7 @@ class RunEditor : public QObject {
   void start();
   void end(const QJsonObject& said, const QString& why);
 
-  std::deque<Edit> edits_;  ///< the first is under way
+  std::deque<Edit> edits_;  ///< the first one is running
   JsonProgram program_;
 };
 

@@ -34,7 +34,7 @@ QString usual_place(const QString& name) {
 }
 
 bool write_all(QIODevice& out, const QByteArray& bytes) {
-  // A device that is nearly full takes a part first; only the next write knows why it takes no more.
+  // A nearly full device accepts a part first; the next write fails with the reason.
   for (qsizetype done = 0; done < bytes.size();) {
     const qint64 taken = out.write(bytes.constData() + done, bytes.size() - done);
     if (taken <= 0) return false;
@@ -44,7 +44,7 @@ bool write_all(QIODevice& out, const QByteArray& bytes) {
 }
 
 QString save_image(const QString& path, const QImage& image, const char* format, Existing existing) {
-  // Encoded before anything is written: libpng would tell stderr of a full disk in words of its own.
+  // Encode before writing: libpng would print errors to stderr.
   QBuffer encoded;
   encoded.open(QIODevice::WriteOnly);
   const bool known = image.save(&encoded, format);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that are whole or not there: what is written stands beside the old file until it is complete.
+// Atomic writing of files: the content goes to a temporary file that replaces the target when complete.
 #pragma once
 
 #include <QByteArray>
@@ -16,24 +16,24 @@ class QSvgGenerator;
 
 namespace attnscope::ui {
 
-/// Whether a file of another kind than the path's suffix says is replaced: in a dialog the user was asked.
+/// Whether a file of another kind than the suffix implies may be replaced.
 using Existing = OutputFile::Existing;
 
-/// `write` fills the file and returns whether it could. Returns one line with the path and the cause, empty when the
-/// file is in its place; an older file of that name stays as it was after an error. A device or a pipe is written to.
+/// `write` fills the file and returns whether it succeeded. Returns one line with path and cause on error, otherwise
+/// empty. After an error an existing file is unchanged. Devices and pipes are written to directly.
 [[nodiscard]] QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write,
                                 Existing existing = Existing::any);
 
-/// A name in the folder for documents, or in that of the user where there is none: one that exists.
+/// Returns the path of `name` in the user's documents folder, or in the home folder.
 [[nodiscard]] QString usual_place(const QString& name = {});
 
-/// False when the device takes no more; it knows why.
+/// Returns false on a write error; see out.errorString().
 [[nodiscard]] bool write_all(QIODevice& out, const QByteArray& bytes);
-/// As save_file(); an unknown format is an error too.
+/// Like save_file(); an unknown format is an error.
 [[nodiscard]] QString save_image(const QString& path, const QImage& image, const char* format,
                                  Existing existing = Existing::any);
 
-/// One page of `size` pixels at 96 dpi, without margins.
+/// Sets up one page of `size` pixels at 96 dpi without margins.
 void set_up_page(QPdfWriter& writer, const QSize& size, const QString& title);
 void set_up_page(QSvgGenerator& generator, const QSize& size, const QString& title);
 

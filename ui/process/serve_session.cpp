@@ -37,11 +37,11 @@ ServeSession::ServeSession(QObject* parent) : QObject(parent) {
     if (close_request(id_of(event))) emit point_cancelled(id_of(event));
   });
   connect(&process_, &CollectorProcess::request_refused, this, [this, id_of](const RefusedEvent& event) {
-    // A cancel that comes after the answer is refused as well: that is no answer to the request.
+    // A late cancel is refused as well, but does not answer the request.
     if (event.request != "measure") return;
     if (close_request(id_of(event))) emit point_refused(id_of(event), qtext(event.reason));
   });
-  // Queued: a collector that cannot be started says so at once, and whoever called measure() has no id then.
+  // Queued: start errors are emitted at once, before the caller of measure() has the id.
   connect(&process_, &CollectorProcess::finished, this, &ServeSession::on_end, Qt::QueuedConnection);
   connect(&process_, &CollectorProcess::cancelled, this, &ServeSession::on_end, Qt::QueuedConnection);
   connect(&process_, &CollectorProcess::failed, this, &ServeSession::on_failure, Qt::QueuedConnection);
@@ -100,9 +100,9 @@ void ServeSession::start() {
 void ServeSession::send(const QString& id, Request& request) {
   const std::string line = measure_line(id.toStdString(), request.priority, request.spec, known_algorithms());
   if (line.size() > longest_request) {
-    // Its refusal could not name it. Queued: whoever called measure() has no id yet.
+    // The collector's refusal could not name the request. Queued, because the caller has no id yet.
     const auto refuse = [this, id] {
-      if (close_request(id)) emit point_refused(id, qtext("the line is longer than {} bytes", longest_request));
+      if (close_request(id)) emit point_refused(id, qtext("the request exceeds {} bytes", longest_request));
     };
     QMetaObject::invokeMethod(this, refuse, Qt::QueuedConnection);
     return;
@@ -129,7 +129,7 @@ std::vector<QString> ServeSession::ids_by_arrival() const {
 }
 
 void ServeSession::refuse_all(const QString& reason) {
-  for (const QString& id : ids_by_arrival()) {  // whoever hears of one may ask for more, or cancel another
+  for (const QString& id : ids_by_arrival()) {  // a receiver may make or cancel requests
     const bool cancelled = open_.value(id).cancelled;
     if (!close_request(id)) continue;
     if (cancelled) {
@@ -147,12 +147,12 @@ void ServeSession::on_failure(const QString& reason) {
   if (state_ == State::idle) emit ended();
 }
 
-// What it was asked for and did not answer, and what came while it ended, is for a new one.
+// Restarts for requests that were not answered or came while the session ended.
 void ServeSession::on_end() {
   state_ = State::idle;
   for (const QString& id : ids_by_arrival()) {
     const auto request = open_.find(id);
-    if (request == open_.end()) continue;  // whoever heard of another has cancelled it
+    if (request == open_.end()) continue;  // a receiver of another signal has cancelled it
     request->sent = false;
     if (request->cancelled && close_request(id)) emit point_cancelled(id);
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points measured one by one as they are asked for, by one long-lived `attnscope collect --serve`: no process a point.
+// Measures points on request with one long-lived `attnscope collect --serve` process.
 //
 //   ServeSession session;
 //   connect(&session, &ServeSession::point_finished, ...);
 //   session.set_target({.device = "simulated:H200", .database = file});
-//   const QString id = session.measure(spec, 10);   // starts the collector when there is none
+//   const QString id = session.measure(spec, 10);   // starts the collector if it is not running
 //   session.cancel(id);
 //
-// Every id that measure() gives ends in exactly one of point_finished, point_refused and point_cancelled, never within
-// measure() itself. The point is then in the target's file, in a run "explore". The collector restarts a lost worker by
-// itself; where the collector dies, failed() says why and everything open is refused with that reason; the next
-// measure() begins anew. While a session runs its file is locked: another collector on it is refused, until end().
+// Every id from measure() ends with exactly one of point_finished, point_refused and point_cancelled, never within
+// measure(). Measured points are stored in the target's file, in a run "explore". The collector restarts lost workers.
+// If the collector itself dies, failed() is emitted, open requests are refused with that reason, and the next measure()
+// restarts it. The file is locked until end().
 #pragma once
 
 #include <QHash>
@@ -26,15 +26,15 @@
 
 namespace attnscope::ui {
 
-/// What measures, and where it is kept.
+/// Device to measure on and file to write to.
 struct ServeTarget {
-  QString device;         ///< as `--device` takes it: "0", "simulated:H200"
-  QString database;       ///< the file; made when there is none
-  bool why = false;       ///< counts the use of each unit as well: GPUs alone
-  QStringList more = {};  ///< other options of `collect`: {"--no-verify"}
+  QString device;         ///< argument of --device: "0", "simulated:H200"
+  QString database;       ///< created if missing
+  bool why = false;       ///< also measures unit utilization; GPUs only
+  QStringList more = {};  ///< more options of `collect`: {"--no-verify"}
 
   bool operator==(const ServeTarget&) const = default;
-  /// What follows the program's name on its command line.
+  /// Returns the command-line arguments.
   [[nodiscard]] QStringList arguments() const;
 };
 
@@ -42,31 +42,31 @@ class ServeSession : public QObject {
   Q_OBJECT
  public:
   explicit ServeSession(QObject* parent = nullptr);
-  /// What is open is neither measured nor answered.
+  /// Drops open requests.
   ~ServeSession() override = default;
 
-  /// For what is asked from now on. Another target than before: what is open is cancelled, and the session ends.
+  /// Sets the target of later requests. If it changes, open requests are cancelled and the session ends.
   void set_target(const ServeTarget& target);
   [[nodiscard]] const ServeTarget& target() const { return target_; }
 
-  /// Asks for exactly this point, after all that have a higher priority or came earlier with the same; its id.
+  /// Requests a point and returns its id. Requests run by priority, then in order.
   QString measure(const PointSpec& spec, std::int64_t priority = 0);
-  /// Of a point in flight: after its launch. An id that has its answer is passed over.
+  /// A running point is cancelled after its launch. Answered ids are ignored.
   void cancel(const QString& id);
   void cancel_all();
-  /// Lets go of device and file once what is open is measured.
+  /// Releases device and file once all open requests are done.
   void end();
 
-  /// Requests without an answer.
+  /// Returns the number of unanswered requests.
   [[nodiscard]] qsizetype open() const { return open_.size(); }
-  /// Whether a collector is at work, or waits for requests.
+  /// Returns true while a collector process exists.
   [[nodiscard]] bool running() const { return state_ != State::idle; }
 
  signals:
   void session_started(const attnscope::PlanEvent& event);  ///< device, counters, file and run
   void point_queued(const QString& id);
   void point_started(const QString& id);
-  /// Whatever came of it: PointEvent::disposition says, and `point_id` is its place in the file.
+  /// The point was measured, with any PointEvent::disposition; `point_id` is its id in the file.
   void point_finished(const QString& id, const attnscope::PointEvent& event);
   void point_refused(const QString& id, const QString& reason);
   void point_cancelled(const QString& id);
@@ -74,7 +74,7 @@ class ServeSession : public QObject {
   void progressed(const attnscope::ProgressEvent& event);
   void logged(const attnscope::LogEvent& event);
   void failed(const QString& reason);
-  void ended();  ///< no collector runs any more; device and file are free
+  void ended();  ///< no collector is running; device and file are free
 
  private:
   enum class State { idle, serving, ending };
@@ -83,12 +83,12 @@ class ServeSession : public QObject {
     std::int64_t priority = 0;
     std::uint64_t arrival = 0;
     bool sent = false;
-    bool cancelled = false;  ///< asked, and not confirmed
+    bool cancelled = false;  ///< requested, not confirmed
   };
 
   void start();
   void send(const QString& id, Request& request);
-  /// Nothing where it has its answer already.
+  /// Returns false if the request was already answered.
   bool close_request(const QString& id);
   [[nodiscard]] std::vector<QString> ids_by_arrival() const;
   void refuse_all(const QString& reason);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What holds 100,000 things of its own takes longer than a frame to take apart: done in a thread of its own, whoever
-// lets go of it last. For what has no other thread's business, as plain data has none.
+// Shared pointers whose objects are deleted in a background thread, because destroying 100,000 parts takes longer than
+// a frame. Use for plain data only.
 #pragma once
 
 #include <QThreadPool>

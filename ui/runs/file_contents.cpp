@@ -29,14 +29,14 @@ std::size_t FileContents::size() const {
 
 namespace {
 
-/// Of a run that was deleted and is back, points are older than those that are known.
+/// Returns true if a deleted run was restored: its points have smaller ids than known ones.
 bool brings_back(const std::vector<RunSummary>& runs, const KnownFile& known) {
   return std::ranges::any_of(runs, [&](const RunSummary& run) {
     return !known.runs.contains(run.id) && known.runs.upper_bound(run.id) != known.runs.end();
   });
 }
 
-/// Runs of which points that are known may have got rounds since.
+/// Returns the runs whose known points may have new rounds.
 std::set<std::int64_t> grown_runs(const FileContents& contents, const KnownFile& known) {
   std::set<std::int64_t> grown;
   for (const RunSummary& run : contents.runs) {
@@ -46,7 +46,7 @@ std::set<std::int64_t> grown_runs(const FileContents& contents, const KnownFile&
   return grown;
 }
 
-/// The points of runs whose points may have got rounds since.
+/// Rereads the points of runs that may have new rounds.
 void read_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
   contents.anew = grown_runs(contents, known);
   for (const std::int64_t run : contents.anew) {
@@ -56,7 +56,7 @@ void read_grown(const RunStore& store, FileContents& contents, const KnownFile& 
   }
 }
 
-/// Rows that reading has skipped, one sentence; empty when there are none.
+/// Returns one sentence about skipped rows; empty if there are none.
 QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
   if (rows.empty()) return {};
   const BadRow& first = rows.front();
@@ -67,26 +67,26 @@ QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
   return qtext("{} is damaged in {} places, first {}: {}", file, rows.size(), first.where, first.why);
 }
 
-/// The file has more points than the window can take.
+/// Thrown if the file has more points than the window can hold.
 struct TooManyPoints {
   std::size_t points = 0;
 };
 
-/// Of what is there when it opens the file; false where another file came in its place meanwhile.
+/// Reads the file once; returns false if it was replaced while reading.
 bool read_once(FileContents& contents, const std::optional<KnownFile>& known, std::optional<std::size_t> most) {
   const std::string file = contents.path.toStdString();
   contents.stamp = stamp_of(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  // What is made of points knows their kernels.
+  // Users of the points need their kernels.
   QStringList left_out;
   for (const Message& why : known_statements(store)) left_out << qtext(why);
-  // Runs first: a run seen as ended has all of its points in the read that follows.
+  // Read runs first: all points of a run seen as finished are then in the next read.
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.noise = store.noise();
   contents.whole = !known || known->edited || !known->goes_on_in(contents.stamp, contents.runs) ||
                    brings_back(contents.runs, *known);
-  // A run that was deleted makes no other file of it.
+  // A deleted run does not make it another file.
   contents.edited = contents.whole && known && known->goes_on_in(contents.stamp, store.runs(true));
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });
@@ -105,14 +105,13 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
 
 QString too_many_points(const QString& path, std::size_t points, std::size_t room) {
   return qtext(
-      "{0} has {1} points, but the window has room for {2}: close other files, or delete runs with 'attnscope edit {0} "
-      "--run N --delete'",
+      "{0} has {1} points, but only {2} more fit into memory (close files, or delete runs: 'attnscope edit {0} --run N "
+      "--delete')",
       path.toStdString(), points, room);
 }
 
 QString out_of_memory(const QString& path) {
-  return qtext("{} needs more memory than there is: close other files or programs, then open it again.",
-               path.toStdString());
+  return qtext("{}: out of host memory (close other files or programs, then reopen it)", path.toStdString());
 }
 
 FileContents read_file(const QString& path, const std::optional<KnownFile>& known, std::optional<std::size_t> most) {
@@ -129,11 +128,11 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
       contents.path = path;
       if (read_once(contents, known, most)) return contents;
     }
-    fail(qtext("{} is replaced again and again while it is read: open it once it stays.", path.toStdString()));
+    fail(qtext("{} was replaced repeatedly while it was read (open it again later)", path.toStdString()));
   } catch (const TooManyPoints& many) {
     fail(too_many_points(path, many.points, *most));
   } catch (const std::bad_alloc&) {
-    fail({});  // gives back what was read before anything is said
+    fail({});  // frees memory before creating the message
     contents.error = out_of_memory(path);
   } catch (const std::exception& error) {
     fail(QString::fromUtf8(error.what()));

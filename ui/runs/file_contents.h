@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one read of a file gives: all of it, or what came after an earlier one.
+// Result of one read of a file: all of it, or what was added since an earlier read.
 #pragma once
 
 #include <QString>
@@ -17,47 +17,47 @@
 
 namespace attnscope::ui {
 
-/// Points that the window keeps in memory, in sum over the open files.
+/// Maximum points in memory, over all open files.
 inline constexpr std::size_t most_points = 500'000;
 
-/// What was read of a file, by which a later read tells whether it still is that file.
+/// State of an earlier read, used to detect changes.
 struct KnownFile {
   FileStamp stamp = {};
-  std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
-  std::int64_t last_point = 0;                    ///< its id
-  std::set<std::int64_t> grows = {};  ///< runs of several rounds that ran: points that are known may have got rounds
-  bool edited = false;                ///< it may say other things of its runs: all of it is read again
+  std::map<std::int64_t, std::string> runs = {};  ///< uid by run id
+  std::int64_t last_point = 0;                    ///< id of the last point
+  std::set<std::int64_t> grows = {};              ///< running runs with several rounds, whose points may get more
+  bool edited = false;                            ///< texts or flags of runs may have changed: reread everything
 
-  /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
-  /// stamp: a new file may have got the inode of one that was removed.
+  /// Returns true if the file is the same and was only appended to. Runs are compared, too, because a new file may
+  /// reuse an inode.
   [[nodiscard]] bool goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const;
 };
 
-/// What one read of a file gave: `error` is one sentence, and then nothing else is set.
+/// Result of one read. If `error` (one sentence) is set, nothing else is.
 struct FileContents {
   QString path;
   FileStamp stamp;
-  bool whole = true;                 ///< read from its first point on
-  bool edited = false;               ///< the file that was known, of whose runs something else is said
-  std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
+  bool whole = true;                 ///< read from the first point on
+  bool edited = false;               ///< same file, but texts or flags of runs changed
+  std::set<std::int64_t> anew = {};  ///< runs that were reread from their first point, although the file was not
   std::vector<RunSummary> runs;
-  std::map<std::int64_t, RunPoints> points;  ///< by run
+  std::map<std::int64_t, RunPoints> points;  ///< keyed by run id
   std::vector<StoredCeilings> ceilings;
   std::vector<StoredNoise> noise;
-  QString skipped;  ///< rows and statements that were left out, in sentences; empty when there are none
+  QString skipped;  ///< one or more sentences about skipped rows and manifests; empty if none
   QString error;
 
-  [[nodiscard]] std::size_t size() const;  ///< points
+  [[nodiscard]] std::size_t size() const;  ///< number of points
 };
-/// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
-/// place. A file of more than `most` points is an error then. Blocking; opens read-only. Never throws.
+/// Reads what was added since `known`; everything if nothing is known or the file was replaced. Fails if it would have
+/// more than `most` points. Blocking, read-only, never throws.
 [[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
                                      std::optional<std::size_t> most = {});
 
 /// Returns the error of a file with more points than the window has room for.
 [[nodiscard]] QString too_many_points(const QString& path, std::size_t points, std::size_t room);
 
-/// One sentence.
+/// Returns the error message, one sentence.
 [[nodiscard]] QString out_of_memory(const QString& path);
 
 }  // namespace attnscope::ui

@@ -15,7 +15,7 @@ namespace {
 
 using Property = std::function<QString(const PointSpec&)>;
 
-/// What sets one run's points apart, from the coarse to the fine; what no line speaks of comes last.
+/// Returns the properties that distinguish points of runs, in the order they are added to titles.
 const std::vector<Property>& properties() {
   static const std::vector<Property> table = [] {
     std::vector<Property> all{
@@ -49,7 +49,7 @@ std::vector<PointSpec> kinds_of(const LoadedRun& run) {
   return kinds;
 }
 
-/// The property's values among points of the run: "bwd", "d 64/d 128"; long lists are shortened.
+/// Returns the distinct values of a property among a run's points, "bwd", "d 64/d 128"; long lists are shortened.
 QString values_of(const std::vector<PointSpec>& kinds, const Property& property) {
   constexpr qsizetype most = 3;
   QStringList values;
@@ -89,7 +89,7 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
         if (!values[i].isEmpty()) named[i] += QStringLiteral(" · ") + values[i];
       }
     }
-    // Then when they began.
+    // Append the start time.
     QStringList begun;
     for (const std::size_t place : places) {
       begun << format_time(runs[place].info->summary.started_at);

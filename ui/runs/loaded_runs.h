@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The runs of all open files, and what tells them from one another.
+// Runs of all open files and their unique titles.
 #pragma once
 
 #include <QString>
@@ -23,23 +23,22 @@ struct LoadedRun {
   [[nodiscard]] std::size_t size() const { return points.size(); }
 };
 
-/// A title each: run_title(). Where runs of one device share it, each property in which they differ is appended, from
-/// the coarse to the fine, until all titles differ ("PyTorch · bwd", "PyTorch · fwd · n_q 1"); what is still alike then
-/// gets a number.
+/// Returns unique titles, starting from run_title(). Runs of one device with equal titles get the properties in which
+/// they differ ("PyTorch · bwd", "PyTorch · fwd · n_q 1"), then a number.
 [[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
 
-/// Whether all that run `a` holds stands in `b` as well: they are one run, copied.
+/// Returns true if run `b` contains all points of `a`: both are copies of one run.
 [[nodiscard]] bool is_copy(const LoadedRun& a, const LoadedRun& b);
 
-/// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
+/// Returns, by path, the file name with as many folders as needed to be unique ("a/sweep.attnscope").
 [[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
 
-/// Of a run and its copies the one that holds most stands for all, of equal ones the first. The runs, as they were
-/// given, outlive this.
+/// Finds, of several copies of a run, the one with most points (the first if equal), which represents all. `runs` must
+/// outlive this.
 class Originals {
  public:
   explicit Originals(const std::vector<LoadedRun>& runs);
-  /// Its place, for the others.
+  /// Returns the index of the copy that represents `copy`; nullopt if it represents itself.
   [[nodiscard]] std::optional<std::size_t> of(std::size_t copy, bool ticked_only) const;
 
  private:

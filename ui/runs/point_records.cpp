@@ -10,8 +10,8 @@
 namespace attnscope::ui {
 namespace {
 
-/// Opening looks at the whole file, which takes a while of a large one; but a file that stays open is in the way of a
-/// collector that ends.
+/// Keeps a file open for a while, because opening validates it; not longer, because open files delay a collector that
+/// finishes.
 constexpr std::chrono::seconds kept_open{3};
 
 }  // namespace
@@ -45,13 +45,10 @@ PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
   const bool same_run = store_->run_uid(drawn.id) == drawn.uid;
   std::optional<StoredPoint> found = store_->point(point.id);
   if (!same_run || !stamp_of(file).same_file(point.run->stamp)) {
-    return {.error = qtext(
-                "{} was replaced by another file since it was read: what is shown is read anew, of that one.", file),
-            .replaced = true};
+    return {.error = qtext("{} was replaced by another file and is reread.", file), .replaced = true};
   }
   if (!found || found->run_id != drawn.id || found->record.spec != point.spec) {
-    return {.error =
-                qtext("{} has changed since this point was read from it. Close the file and open it again.", file)};
+    return {.error = qtext("{} has changed since this point was read (close and reopen the file)", file)};
   }
   return {.record = std::make_shared<const PointRecord>(std::move(found->record))};
 }

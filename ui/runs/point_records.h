@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The records of points that somebody looks at, read from their files: the window keeps columns, which have no samples,
-// launches and checks.
+// Reads full records of points (samples, launches, checks) from their files; the window keeps only columns in memory.
 #pragma once
 
 #include <QString>
@@ -18,18 +17,18 @@ class PointRecords {
   PointRecords();
 
   struct Read {
-    std::shared_ptr<const PointRecord> record = {};  ///< null where it could not be read
-    QString error = {};                              ///< why, one sentence
-    bool replaced = false;                           ///< another file has come in the place of the one that was drawn
+    std::shared_ptr<const PointRecord> record = {};  ///< null on error
+    QString error = {};                              ///< one sentence
+    bool replaced = false;                           ///< the file was replaced since it was read
   };
-  /// Never throws: a file may have gone or changed since its points were drawn.
+  /// Never throws; a file may have been removed or changed.
   [[nodiscard]] Read read(const ShownPoint& point);
 
  private:
   [[nodiscard]] Read read_file(const ShownPoint& point);
 
   QString file_;
-  std::optional<RunStore> store_;  ///< of file_, open while points of it are looked at
+  std::optional<RunStore> store_;  ///< store of file_, open while its points are viewed
   QTimer idle_;
 };
 

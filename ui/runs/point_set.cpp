@@ -62,7 +62,7 @@ std::vector<Row> RunPoints::sorts() const {
       sort.push_back(is_n ? 0 : column->key(row));
     }
     sort.push_back(columns_.knobs().code(row));
-    if (sort == before) continue;  // neighbours mostly agree
+    if (sort == before) continue;  // consecutive points are mostly equal
     before = sort;
     if (known.insert(sort).second) rows.push_back(row);
   }

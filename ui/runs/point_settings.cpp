@@ -15,7 +15,7 @@
 namespace attnscope::ui {
 namespace {
 
-/// The name for as long as the program runs: columns keep fields of it.
+/// Keeps the name until the program ends, because columns refer to it.
 const std::string& kept(const std::string& name) {
   static std::mutex mutex;
   static std::set<std::string> names;
@@ -23,7 +23,7 @@ const std::string& kept(const std::string& name) {
   return *names.insert(name).first;
 }
 
-/// "bwd", but "dropout 0.1": what a word alone would not say.
+/// Returns "bwd", or with its label if the value alone is ambiguous: "dropout 0.1".
 QString unusual(const Field& field, const QString& text) {
   QString label = within_sentence(qtext(field.label()));
   if (field.type == FieldType::flag) return label;
@@ -70,7 +70,7 @@ SettingValue setting_value(const Field& setting, const PointSpec& spec) {
   const auto* whole = std::get_if<std::int64_t>(&held);
   const auto* real = std::get_if<double>(&held);
   const bool number = whole != nullptr || real != nullptr;
-  // An extent of 0 is one that an imported point does not state.
+  // An imported point may lack an extent; it is stored as 0.
   if (whole != nullptr && *whole < setting.smallest) return {{}, {}, number};
   if (!number) return {text, text.isEmpty() ? QVariant() : QVariant(text), number};
   return {text, whole != nullptr ? static_cast<double>(*whole) : *real, number};

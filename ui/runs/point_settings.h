@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a point was set to, as people read it: its fields and the knobs of the algorithms as they state themselves.
+// Settings of a point for display: its fields and knobs.
 #pragma once
 
 #include <QString>
@@ -16,31 +16,31 @@
 
 namespace attnscope::ui {
 
-/// Every field, alone or together with others (Field::parts), and every knob of the registry; then knobs of these
-/// names, which no algorithm of it has.
+/// Returns all fields, single or grouped (Field::parts), and all knobs of the registry, then knobs with the names in
+/// `foreign_knobs`.
 [[nodiscard]] std::vector<Field> point_settings(const Registry& registry = known_algorithms(),
                                                 const std::set<std::string>& foreign_knobs = {},
                                                 std::span<const Field> fields = point_fields());
 
 struct SettingValue {
-  QString text;   ///< empty where it is not set, or not stated
-  QVariant sort;  ///< numbers as numbers; invalid where there is no text
+  QString text;   ///< empty if not set or not known
+  QVariant sort;  ///< sort key, numeric if possible; invalid if there is no text
   bool number = false;
 };
-/// With FieldShown::where_set, no text for what goes without saying.
+/// Returns an empty text for a default value if the field is FieldShown::where_set.
 [[nodiscard]] SettingValue setting_value(const Field& setting, const PointSpec& spec);
-/// What it is known by where an order is kept: "heads".
+/// Returns the key used to store column order: "heads".
 [[nodiscard]] QString setting_key(const Field& setting);
 [[nodiscard]] QString setting_help(const Field& setting);
-/// A side of the tile or a knob: part of what format_tile() has.
+/// Returns true for tile sizes and knobs, which format_tile() includes.
 [[nodiscard]] bool is_of_tile(const Field& setting);
-/// Whether tables and details have it even where it is the fallback.
+/// Returns true if tables show the setting even at its default.
 [[nodiscard]] bool is_always_shown(const Field& setting);
-/// Whether the point says what does not go without saying.
+/// Returns true unless the point has the default value.
 [[nodiscard]] bool is_set(const Field& setting, const PointSpec& spec);
 
-/// "bwd", "dropout 0.1", "deterministic", "L2 warm", "splits 8": what is set, without lengths, d, heads, mask, type and
-/// tile.
+/// Returns non-default settings except lengths, d, heads, mask, type and tile: "bwd", "dropout 0.1", "deterministic",
+/// "L2 warm", "splits 8".
 [[nodiscard]] QStringList unusual_settings(const PointSpec& spec);
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// profiler/files/recorded_samples.h in the window's strings.
+// Recorded samples (profiler/files/recorded_samples.h) as QStrings.
 #pragma once
 
 #include <QString>
@@ -8,21 +8,21 @@
 
 namespace attnscope::ui {
 
-/// The database of measurements of an H200 that ships with the program; empty when there is none.
+/// Returns the file with H200 measurements that ships with the program; empty if not installed.
 [[nodiscard]] QString recorded_sample();
-/// Whether the file lies where they do.
+/// Returns true if the file is in the samples folder.
 [[nodiscard]] bool is_recorded_sample(const QString& file);
-/// A recorded one by its name, "h200-law"; empty when it is not there.
+/// Returns a recorded sample by name, "h200-law"; empty if it does not exist.
 [[nodiscard]] QString sample_named(std::string_view name);
-/// "sample:h200" for a recorded one, wherever it is shipped; any other path as it is. And back: where none of that name
-/// is there, a path that says so.
+/// Converts the path of a recorded sample to "sample:h200", and back; other paths are unchanged. For an unknown name
+/// the result is a path that does not exist.
 [[nodiscard]] QString without_sample_folder(const QString& path);
 [[nodiscard]] QString with_sample_folder(const QString& word);
-/// The same points on an H100.
+/// Returns the file with the same points on an H100.
 [[nodiscard]] QString second_sample();
-/// What a window opens that is given nothing.
+/// Returns the files that a window opens by default.
 [[nodiscard]] QStringList recorded_samples();
-/// What the lesson is of that is given nothing.
+/// Returns the files that the lesson uses by default.
 [[nodiscard]] QStringList lesson_samples();
 
 }  // namespace attnscope::ui

@@ -43,12 +43,12 @@ Workspace::Workspace(QObject* parent, std::size_t most)
             return asked;
           },
           [this](const Gathered& found) {
-            // Unless somebody could not wait.
+            // visible() may have computed them already.
             if (ticked_ == nullptr) ticked_ = found.ticked;
             if (visible_ == nullptr) visible_ = found.visible;
             end_gathering();
           }) {
-  // Whoever asks for them now is told why there are none.
+  // Points stay empty; callers of visible() get the exception.
   gather_.on_failure([this](const QString& /*reason*/) { end_gathering(); });
   reader_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
@@ -56,7 +56,7 @@ Workspace::Workspace(QObject* parent, std::size_t most)
 }
 
 Workspace::~Workspace() {
-  qDeleteAll(QObjectList(children()));  // a measurer speaks to what is left of this
+  qDeleteAll(QObjectList(children()));  // children use members of this object
   reader_.waitForDone();
 }
 
@@ -70,17 +70,17 @@ void Workspace::open(const QString& path) {
   begin_opening(file);
   read_to_the_end(file, [this](FileContents& contents) {
     end_opening(contents.path);
-    // Another file may have been opened meanwhile.
+    // Other files may have been opened since.
     const std::size_t room = room_for(contents.path);
     if (contents.size() > room) contents.error = too_many_points(contents.path, contents.size(), room);
     accept(contents, true);
   });
 }
 
-/// Reads in the background; `then` comes here, in this thread.
+/// Reads in the background; `then` is called in this thread.
 void Workspace::read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited) {
   ++pending_reads_;
-  // What is said where no memory is left is made while there is some.
+  // Allocate the out-of-memory message in advance.
   auto contents = std::make_shared<FileContents>();
   contents->path = path;
   contents->error = out_of_memory(path);
@@ -89,7 +89,7 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   reader_.start([this, path, contents, before = std::move(before), most = room_for(path), then = std::move(then)] {
     try {
       *contents = read_file(path, before, most);
-    } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
+    } catch (const std::bad_alloc&) {  // contents->error is already set
     }
     QMetaObject::invokeMethod(
         this,
@@ -104,7 +104,7 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
 void Workspace::begin_opening(const QString& path) {
   opening_ << path;
   emit opening_changed();
-  if (runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
+  if (runs_.empty()) announce_points();  // updates views that show "opening"
 }
 
 void Workspace::end_opening(const QString& path) {
@@ -191,9 +191,7 @@ void Workspace::forget(const QString& path) {
 }
 
 void Workspace::say_replaced(const QString& path) {
-  emit file_replaced(
-      path, qtext("{} was replaced by another file since it was read: what is shown is read anew, of that one.",
-                  path.toStdString()));
+  emit file_replaced(path, qtext("{} was replaced by another file and is reread.", path.toStdString()));
 }
 
 void Workspace::read_anew(const RunInfo& as_read) {
@@ -220,7 +218,7 @@ void Workspace::follow(const QString& path) {
   const QString file = canonical(path);
   const bool news = followed_.try_emplace(file, false).second;
   if (!follow_timer_.isActive()) follow_timer_.start();
-  if (news && runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
+  if (news && runs_.empty()) announce_points();  // updates views that show "opening"
 }
 
 void Workspace::stop_following(const QString& path) {
@@ -254,13 +252,14 @@ void Workspace::take_read(FileContents& contents) {
   end_opening(path);
   const bool open = files_.contains(path);
   if (contents.error.isEmpty()) {
-    if (open || (contents.whole && !contents.edited)) accept(contents, !open);  // else it was closed meanwhile
+    // otherwise the file was closed
+    if (open || (contents.whole && !contents.edited)) accept(contents, !open);
   } else if (open && !stamps_.contains(path) && !followed) {
-    // What was forgotten cannot be read again.
+    // The old contents are gone, and the file cannot be reread.
     close(path);
     emit open_failed(path, contents.error);
   }
-  // A file that a collector is just creating may not be readable yet: the next poll sees it.
+  // A file that is being created may not be readable yet; the next poll retries.
 }
 
 std::optional<KnownFile> Workspace::known(const QString& path) const {
@@ -306,7 +305,7 @@ void Workspace::take(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
   const bool goes_on = before && before->goes_on_in(contents.stamp, contents.runs);
-  if (!contents.whole && !goes_on) return read_in_background(path);  // what it goes on from is no longer here
+  if (!contents.whole && !goes_on) return read_in_background(path);  // the earlier points are gone
   stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);
@@ -417,7 +416,7 @@ void Workspace::name_runs() {
   std::vector<QString> titles = distinct_titles(runs_);
   const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (!runs_[i].info->summary.words.name.empty()) continue;  // what a person called a copy it is called
+    if (!runs_[i].info->summary.words.name.empty()) continue;  // keep the name that the user gave the copy
     if (const auto of = originals.of(i, false)) titles[i] = qtext(say::run_list::copy_of{titles[*of].toStdString()});
   }
   std::vector<analysis::Run> devices;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The files that are open, their runs, and which of them are drawn. Reads in a thread of its own: the window does not
-// wait for a disk, but for the record of one point that somebody looks at (point_records.h). Views hold shared
-// pointers, so what they draw stays valid while a run grows.
+// Open files, their runs, and which runs are visible. Files are read in a background thread, except single records
+// (point_records.h). Views hold shared pointers, so their data stays valid while a run grows.
 #pragma once
 
 #include <QObject>
@@ -29,7 +28,7 @@
 
 namespace attnscope::ui {
 
-/// A set of ceilings, and the open file that keeps it.
+/// Ceiling set with the open file that contains it.
 struct FileCeilings {
   QString file;
   StoredCeilings set;
@@ -37,92 +36,91 @@ struct FileCeilings {
 class Workspace : public QObject {
   Q_OBJECT
  public:
-  /// `most`: points of all open files together.
+  /// `most`: maximum points over all open files.
   explicit Workspace(QObject* parent = nullptr, std::size_t most = most_points);
   ~Workspace() override;
 
-  /// Reads in the background; ends in opened() or open_failed(), also where all open files would have too many points.
+  /// Opens a file in the background; emits opened() or open_failed(), which includes too many points.
   void open(const QString& path);
-  /// The same, but waits, and reads all of it, however large: for programs without a window. Returns the error, empty
-  /// when it is open.
+  /// Opens a file synchronously and without the limit of points, for programs without a window. Returns the error;
+  /// empty on success.
   QString open_now(const QString& path);
   void close(const QString& path);
-  /// Reads what a collector has added, soon; `follow` goes on by itself while a run of the file is marked running.
+  /// Reads points that a collector adds, repeatedly while a run of the file is running.
   void follow(const QString& path);
-  /// The collector on this file has ended: reads once more, then stops following it.
+  /// Call when the collector has ended: reads once more, then stops following.
   void stop_following(const QString& path);
-  /// The file is not what this run was read from: forgets what was read of it, says so (file_replaced()) and reads it
-  /// again, unless that was done since the run was read.
+  /// Call if the file was replaced since this run was read: drops its contents, emits file_replaced() and rereads it,
+  /// unless that was already done.
   void read_anew(const RunInfo& as_read);
-  /// Somebody has edited what is said of the file's runs: reads it again. Ticks stay, but of what is hidden now, or no
-  /// longer.
+  /// Rereads the file after texts or flags of its runs were edited. Visibility is kept, except for runs that were
+  /// hidden or unhidden.
   void read_edited(const QString& path);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
-  /// With those that are being opened.
+  /// Returns open files and files being opened.
   [[nodiscard]] QStringList wanted_files() const;
-  /// What tells an open file from the others: distinct_file_names(), on one line.
+  /// Returns the unique name of an open file, on one line; see distinct_file_names().
   [[nodiscard]] QString file_name(const QString& path) const;
-  /// Whether some file is being followed.
+  /// Returns true if any file is being followed.
   [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
-  /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
-  /// points_changed().
+  /// Returns the points of the visible runs, without duplicates from copies. Cached until points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
-  /// What the query leaves of them: what all views show.
+  /// Returns the points of ticked() that match the query; shown by all views.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
-  /// Whether visible() is being made anew aside: points_changed() follows. Who asks for it meanwhile makes it at once.
+  /// Returns true while visible() is being recomputed in the background; points_changed() follows. Calling visible()
+  /// before that computes it at once.
   [[nodiscard]] bool gathering() const { return gather_.busy(); }
-  /// Until that is said: for pictures and files.
+  /// Blocks until gathering is done.
   void settle() { gather_.wait(); }
-  /// Of the ticked runs.
   [[nodiscard]] std::size_t ticked_points() const;
-  /// From now on only points that fit (analysis/point_query.h) are visible; of an empty one all are. The error, empty
-  /// when it is understood; an error changes nothing.
+  /// Sets the query that filters visible points (profiler/points/point_query.h); empty: all. Returns the error; empty
+  /// on success. On error the query is unchanged.
   Message set_query(const QString& text);
-  /// The one that holds, without blanks around it.
+  /// Returns the current query, trimmed.
   [[nodiscard]] QString query() const { return query_text_; }
-  /// What the devices of all open files were found to be capable of.
+  /// Returns the measured ceilings of all open files.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
-  /// The files of which nothing is shown yet, while they are read, by name with commas between.
+  /// Returns the names of files being opened that show nothing yet, separated by commas.
   [[nodiscard]] QString opening() const;
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
-  /// A run by its file and RunSummary::uid, whether it has been read or not.
+  /// File and RunSummary::uid of a run, whether read or not.
   using NamedRun = std::pair<QString, std::string>;
-  /// Runs that are ticked though they are hidden, and those that are not ticked though they are not hidden.
+  /// Runs whose visibility differs from their hidden flag.
   using Ticks = std::map<NamedRun, bool>;
-  /// From now on these alone are ticked otherwise than their words say.
+  /// Replaces these exceptions.
   void set_ticks(const Ticks& ticks);
   [[nodiscard]] Ticks ticks() const;
-  /// The place of a run in runs(); nothing while it has not been read. The path need not be canonical.
+  /// Returns the index of a run in runs(); nullopt if it has not been read. `path` need not be canonical.
   [[nodiscard]] std::optional<std::size_t> place_of(const QString& path, std::int64_t run) const;
 
  signals:
   void opened(const QString& path);
   void open_failed(const QString& path, const QString& reason);
-  /// Some rows of the file are not what was written and are not shown; said once for each sentence.
+  /// Some rows were skipped as damaged; emitted once per message.
   void rows_skipped(const QString& path, const QString& what);
-  /// Another file has come in the place of one that was read, of which all was forgotten; `what` says so.
+  /// The file was replaced by another one; its contents were dropped. `what`: message.
   void file_replaced(const QString& path, const QString& what);
-  /// What opening() gives has changed.
+  /// opening() has changed.
   void opening_changed();
-  /// Another query holds.
+  /// The query has changed.
   void query_changed();
   /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
-  /// What visible() gives has changed, for whatever reason, or why it gives nothing.
+  /// visible() has changed or failed.
   void points_changed();
-  /// gathering() has begun.
+  /// gathering() has become true.
   void points_awaited();
 
  private:
   void announce_points();
-  /// Makes visible(), of many points aside, and says points_changed().
+  /// Computes visible(), in the background if there are many points, and emits points_changed().
   void gather();
-  /// Before anything of runs_ is another, which gathering looks at; gather() or go_on_gathering() has to follow.
+  /// Call before changing runs_, which gathering reads; then call gather() or go_on_gathering().
   void stop_gathering() {
     gather_.stop();
     ticked_points_.reset();
@@ -134,57 +132,58 @@ class Workspace : public QObject {
   void read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited = false);
   void take_read(FileContents& contents);
   void name_runs();
-  /// Points that may still be read of a file.
+  /// Returns the number of points that may still be read from a file.
   [[nodiscard]] std::size_t room_for(const QString& path) const;
-  /// Memory that runs out closes the file: `contents` then has the error.
+  /// If memory runs out, closes the file and sets contents.error.
   void accept(FileContents& contents, bool first);
   void take_ceilings(const FileContents& contents);
-  /// Whether the file says another noise than before.
+  /// Returns true if the file's noise has changed.
   bool take_noise(const FileContents& contents);
   void take(FileContents& contents, bool first);
-  /// Whether there is anything to announce.
+  /// Returns true if any run has changed.
   bool take_runs(FileContents& contents);
-  /// One that has just been read, without its points.
+  /// Returns a newly read run, without points.
   [[nodiscard]] LoadedRun begun(const FileContents& contents, const RunSummary& run);
-  /// Whether it is to be ticked.
+  /// Returns whether the run is initially visible.
   [[nodiscard]] bool take_tick(const QString& file, const RunSummary& run);
-  /// In place of what was read of it.
+  /// Replaces the runs of the file.
   void replace_runs(const FileContents& contents);
   void forget(const QString& path);
   void say_replaced(const QString& path);
   void begin_opening(const QString& path);
   void end_opening(const QString& path);
   void poll();
-  /// Nothing before the first read.
+  /// Returns nullopt before the first read.
   [[nodiscard]] std::optional<KnownFile> known(const QString& path) const;
 
   std::size_t most_;
   QStringList files_;
   QStringList opening_;
-  std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
+  std::map<QString, FileStamp> stamps_;  ///< stamp at the last read of each file
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
-  Ticks ticks_;  ///< of those that have not been read
+  Ticks ticks_;  ///< visibility of runs that have not been read
   std::vector<FileCeilings> ceilings_;
-  std::map<QString, std::vector<StoredNoise>> noise_;  ///< by path
+  std::map<QString, std::vector<StoredNoise>> noise_;  ///< keyed by path
   analysis::PointQuery query_;
   QString query_text_;
-  mutable std::optional<std::size_t> ticked_points_;  ///< nothing: to be counted, which may compare points of copies
-  mutable std::shared_ptr<const PointSet> ticked_;    ///< null: to be made
-  mutable std::shared_ptr<const PointSet> visible_;   ///< null: to be made
-  std::map<QString, QString> skipped_;                ///< path -> what was said of it
-  std::map<QString, bool> followed_;                  ///< path -> a read of it is under way
+  /// nullopt: must be recounted, which may compare points of copies
+  mutable std::optional<std::size_t> ticked_points_;
+  mutable std::shared_ptr<const PointSet> ticked_;   ///< null: must be computed
+  mutable std::shared_ptr<const PointSet> visible_;  ///< null: must be computed
+  std::map<QString, QString> skipped_;               ///< message by path
+  std::map<QString, bool> followed_;                 ///< by path: whether a read is running
   QTimer follow_timer_;
   QThreadPool reader_;
   int pending_reads_ = 0;
-  bool owes_points_ = false;  ///< points_changed() was announced by points_awaited()
+  bool owes_points_ = false;  ///< points_awaited() was emitted, points_changed() not yet
   struct Gathered {
-    std::vector<PointSet::Part> parts;  ///< of the ticked points, where these are not made yet
+    std::vector<PointSet::Part> parts;  ///< empty if `ticked` is already computed
     analysis::PointQuery query;
     std::shared_ptr<const PointSet> ticked;
     std::shared_ptr<const PointSet> visible;
   };
-  Live<Gathered, Gathered> gather_;  ///< the last: it looks at runs_ while it works
+  Live<Gathered, Gathered> gather_;  ///< last member: its work reads runs_
 };
 
 }  // namespace attnscope::ui

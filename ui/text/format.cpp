@@ -76,7 +76,7 @@ QString limiter_words(std::string_view limiter) {
   if (limiter == "threads") return qtext(say::occupancy::threads{});
   if (limiter == "blocks") return qtext(say::occupancy::blocks{});
   if (limiter == "grid") return qtext(say::occupancy::grid{});
-  return one_line(to_qstring(limiter));  // as a file has it
+  return one_line(to_qstring(limiter));  // unknown limiter from a file
 }
 
 QString to_qstring(Provenance provenance) {
@@ -101,7 +101,7 @@ QString run_title(const RunSummary& run) {
   if (!run.words.name.empty()) return QString::fromStdString(printable(run.words.name));
   if (run.preset.empty()) return qtext(say::common::custom{});
   QString title = QString::fromStdString(printable(run.preset));
-  // Whoever shows it says by other means that the run is imported.
+  // Callers show by other means that the run is imported.
   const QString mark = QStringLiteral("import:");
   if (run.provenance == Provenance::imported && title.startsWith(mark)) title.remove(0, mark.size());
   return title;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts of the window.
+// Formatting of texts in the window.
 #pragma once
 
 #include <QString>
@@ -14,52 +14,49 @@
 
 namespace attnscope::ui {
 
-// What profiler/units and the table of metrics say, for Qt; qtext() has the quantities.
+// Text functions of profiler/units and of the metrics table, as QStrings.
 [[nodiscard]] QString format_number(double value, int significant = 3);
 [[nodiscard]] QString format_length(double n);
 [[nodiscard]] QString format_value(double value, std::string_view unit);
 [[nodiscard]] QString format_metric(const MetricValue& metric);
-/// A label of the metrics table in the window's typography.
+/// Returns the translated label of a metric.
 [[nodiscard]] QString metric_label(std::string_view key);
 
-/// "batch × heads", but "L2 at start": a label within a sentence.
+/// Lowercases a label for use within a sentence: "batch × heads", but "L2 at start".
 [[nodiscard]] QString within_sentence(QString label);
 
 [[nodiscard]] QString to_qstring(std::string_view text);
-/// title(): "measured", "simulated, extrapolated".
+/// Returns the title, "measured" or "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
-/// "shared memory", "the grid": of an occupancy's limiter.
+/// Returns the display name of an occupancy limiter: "shared memory", "the grid".
 [[nodiscard]] QString limiter_words(std::string_view limiter);
 
-/// At most that many characters; of a longer text the end is cut, with an ellipsis.
+/// Truncates to `most` characters, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);
-/// Of a text of several lines, as compilers write them, the first that names an error, else the first, with an
-/// ellipsis for the others.
+/// Returns the first line with "error:" of a compiler output, otherwise the first line; adds an ellipsis if there are
+/// more.
 [[nodiscard]] QString headline(const QString& text);
-/// On one line: control characters are spelled out, as printable() has them.
+/// Returns the text on one line, with control characters escaped by printable().
 [[nodiscard]] QString one_line(const QString& text);
-/// The name of the run's device, on one line; empty where none is known.
+/// Returns the device name on one line; empty if unknown.
 [[nodiscard]] QString device_title(const RunSummary& run);
-/// The text of a tooltip, as it is: Qt takes a tooltip that looks like markup for rich text, and what files say may.
+/// Returns the text of a tooltip, escaped so that Qt does not interpret it as rich text.
 [[nodiscard]] QString plain_tip(const QString& text);
-/// The run's preset, or the label that it was imported under, on one line. RunInfo::title tells runs of one title
-/// apart.
+/// Returns the name, preset or import label of a run, on one line. RunInfo::title is unique, this is not.
 [[nodiscard]] QString run_title(const RunSummary& run);
-/// "2026-11-21 04:12" from ISO 8601 UTC, in local time.
+/// Returns local time, "2026-11-21 04:12", from ISO 8601 UTC.
 [[nodiscard]] QString format_time(const std::string& iso);
-/// "batch 1 × 16 heads", with K/V heads where they differ.
+/// Returns "batch 1 × 16 heads", with K/V heads if they differ.
 [[nodiscard]] QString format_heads(const AttentionProblem& problem);
-/// "full", "causal", "window:256:0": the mask's words, where mask=full reads "full" and a long list is shortened.
+/// Returns the mask's text, "full", "causal", "window:256:0"; long lists are shortened.
 [[nodiscard]] QString format_mask(const Mask& mask);
-/// "4096", or "1 × 65536" (n_q × n_k) where they differ.
+/// Returns "4096", or "1 × 65536" (n_q × n_k) if they differ.
 [[nodiscard]] QString format_lengths(const AttentionProblem& problem);
-/// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
-/// point does not say.
+/// Returns the tile with chosen knobs, "128 × 64, splits 8, warps 4"; "not stated" if an imported point has none.
 [[nodiscard]] QString format_tile(const Config& config);
-/// "splits 8", "heads fastest".
+/// Returns "splits 8", "heads fastest".
 [[nodiscard]] QString format_knob(std::string_view name, const KnobValue& value);
-/// "16", or "auto" for 0.
-/// "splits 8", "splits auto".
+/// Returns "splits 8", "splits auto".
 [[nodiscard]] QString format_swept(const analysis::SweptValue& swept);
 using analysis::tile_stated;
 

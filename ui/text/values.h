@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a view shows, for other programs: lines of plain numbers in base units under keys.
+// Values of a view for copy and export: plain numbers in base units.
 #pragma once
 
 #include <QByteArray>
@@ -9,20 +9,19 @@
 
 namespace attnscope::ui {
 
-/// The role by which a model gives a cell or a heading for them: plain numbers, keys with units. A model without it
-/// has what people read.
+/// Item role for copied cells and headings: plain numbers, keys with units. Models without it provide display texts.
 inline constexpr int copy_role = Qt::UserRole + 2;
 
 struct ShownValues {
-  QStringList keys;  ///< of a table that has none its headings; with the unit where it has one: "Time [ns]"
+  QStringList keys;  ///< keys or headings, with units: "Time [ns]"
   std::vector<QStringList> lines = {};
 
   [[nodiscard]] bool empty() const { return lines.empty(); }
 };
 
-/// A number as it is written there, in full.
+/// Returns a number with full precision.
 [[nodiscard]] QString plain_number(double value);
-/// Neither has what a spreadsheet would run.
+/// Both escape cells that a spreadsheet would interpret as formulas.
 [[nodiscard]] QString as_tsv(const ShownValues& values);
 [[nodiscard]] QByteArray as_csv(const ShownValues& values);
 

@@ -23,7 +23,7 @@
 
 #include "kernels/registry.h"
 
-// Q_INIT_RESOURCE must stand outside any namespace.
+// Q_INIT_RESOURCE must not be in a namespace.
 static void initialize_resources() {
   Q_INIT_RESOURCE(attnscope);
 }
@@ -41,8 +41,8 @@ constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff9
 constexpr Roles contrast_roles{0xff000000, 0xff000000, 0xff1a1a1a, 0xffffffff, 0xffb8b8b8,
                                0xff202020, 0xffffd800, 0xff7fd4ff, 0xff000000};
 
-/// As a palette has it that was made to be read at all costs, ours or the system's: white on black. Black on white is
-/// what many a plain desktop has.
+/// Returns true for high-contrast palettes (white on black), ours or the system's. Black on white is common on plain
+/// desktops and does not count.
 bool is_sharp(const QPalette& palette) {
   const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
   return lightness(QPalette::Text) - lightness(QPalette::Base) > 250;
@@ -78,14 +78,14 @@ QColor mix(const QColor& a, const QColor& b, double share_of_b) {
   return {channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue())};
 }
 
-/// Between the stops of a scale, which are evenly spaced over t in 0..1.
+/// Interpolates in a color scale with evenly spaced stops; t in 0..1.
 QColor along(std::span<const QRgb> stops, double t) {
   const double place = std::clamp(t, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
   const auto low = std::min(static_cast<std::size_t>(place), stops.size() - 2);
   return mix(QColor(stops[low]), QColor(stops[low + 1]), place - static_cast<double>(low));
 }
 
-/// Fusion, with check boxes whose frame can be seen in a dark theme, and room between the columns of a table.
+/// Fusion with check box frames that are visible in dark themes, and wider table columns.
 class Style : public QProxyStyle {
  public:
   Style() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
@@ -134,7 +134,7 @@ class Style : public QProxyStyle {
     const auto* item =
         element == PE_PanelItemViewRow ? qstyleoption_cast<const QStyleOptionViewItem*>(option) : nullptr;
     if (item != nullptr && (item->state & State_Selected) == 0) {
-      // Behind every cell of every table: Fusion works out colours first that it does not need.
+      // Drawn behind every table cell: skips Fusion's costly color computation.
       if ((item->features & QStyleOptionViewItem::Alternate) != 0) {
         painter->fillRect(item->rect, item->palette.brush(QPalette::AlternateBase));
       }
@@ -188,7 +188,7 @@ class Style : public QProxyStyle {
   }
 
  private:
-  /// What has a size of its own grows with the text beside it.
+  /// Scales fixed-size elements with the text.
   static double larger(const QWidget* widget) {
     return enlargement(widget != nullptr ? widget->font() : QApplication::font());
   }
@@ -196,7 +196,7 @@ class Style : public QProxyStyle {
     constexpr int own = 14;
     return qRound(own * (larger(widget) - 1));
   }
-  /// Over Fusion's own, whose size is fixed.
+  /// Draws over Fusion's arrow, which has a fixed size.
   static void draw_arrow(const QStyleOption& option, QPainter& painter, const QRect& in, bool up, double by) {
     const double half = std::min(4 * by, in.width() / 2.0 - 1);
     const double high = std::min(half, in.height() / 2.0) * (up ? -1 : 1);
@@ -212,7 +212,7 @@ class Style : public QProxyStyle {
     painter.drawPolygon(arrow);
     painter.restore();
   }
-  /// Fusion's outlines are a darker ground, which black has none of.
+  /// Fusion's outlines are a darker shade of the background, which is invisible on black.
   static void draw_sharp_frame(const QStyleOption& option, QPainter& painter, const QRect& frame) {
     if (!is_sharp(option.palette)) return;
     const bool focused = (option.state & State_HasFocus) != 0;
@@ -228,8 +228,8 @@ class Style : public QProxyStyle {
 constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xffa88400, 0xff2b3138, 0xffb01e46, 0xff5f9300};
 constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xfff0d060, 0xffeef2f5, 0xffff7d9c, 0xffa6e05a};
 
-/// The place of a foreign algorithm's colour: by its name, so that it stays from one file to the next, and the next
-/// free one where another name has taken it.
+/// Returns the color index of an algorithm outside of the registry: a hash of its name, which is stable between files,
+/// or the next free index.
 std::size_t foreign_place(std::string_view algorithm) {
   static std::map<std::string, std::size_t, std::less<>> places;
   if (const auto known = places.find(algorithm); known != places.end()) return known->second;
@@ -254,8 +254,8 @@ QPalette& system_palette() {
   return palette;
 }
 
-/// Labels, tooltips among them, show text as it is unless they say that it is rich: Qt would take whatever looks like
-/// HTML for it, and a file's words could then load pictures.
+/// Makes labels and tooltips plain text unless set otherwise. Qt would render file content that looks like HTML,
+/// including images.
 class PlainLabels : public QObject {
  public:
   using QObject::QObject;
@@ -287,8 +287,8 @@ class Ring : public QWidget {
   }
 };
 
-/// A ring round what the keyboard has come to: of lists without a current row, pictures, texts and a dialog's default
-/// button Fusion does not show it.
+/// Draws a ring around the widget with keyboard focus; Fusion shows none for lists without a current row, plots, texts
+/// and default buttons.
 class FocusRing : public QObject {
  public:
   using QObject::QObject;
@@ -305,7 +305,7 @@ class FocusRing : public QObject {
  private:
   void move_to(QWidget& watched, const QFocusEvent& event) {
     const Qt::FocusReason reason = event.reason();
-    // The keyboard comes back to where it was from another window or a menu.
+    // Focus returns from another window or menu to the same widget.
     if (reason == Qt::ActiveWindowFocusReason || reason == Qt::PopupFocusReason) return;
     const bool by_key =
         reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
@@ -338,7 +338,7 @@ void initialize_style() {
   qApp->installEventFilter(new FocusRing(qApp));
   QApplication::setStyle(new Style);  // owned by the application
   system_palette() = QApplication::palette();
-  (void)system_text_size();  // before anything enlarges it
+  (void)system_text_size();  // before the font is enlarged
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));
 }
 
@@ -359,7 +359,7 @@ void apply_theme(ThemeChoice choice) {
 }
 
 PlotColors plot_colors(const QPalette& palette) {
-  // Asked for every cell of a table or a picture.
+  // Called for each cell of a table or picture.
   thread_local std::pair<qint64, PlotColors> last{-1, {}};
   if (last.first == palette.cacheKey()) return last.second;
   PlotColors colors;
@@ -372,7 +372,7 @@ PlotColors plot_colors(const QPalette& palette) {
   colors.grid = mix(colors.text, colors.background, sharp ? 0.6 : colors.dark ? 0.85 : 0.88);
   colors.hatch = mix(colors.text, colors.background, sharp ? 0.5 : 0.7);
   colors.panel = palette.color(QPalette::Active, QPalette::ToolTipBase);
-  // A system palette may leave tooltips yellow on black: keep the box readable in any case.
+  // Some system palettes have yellow tooltips on black; keep hover boxes readable.
   if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;
   colors.accent = palette.color(QPalette::Active, QPalette::Highlight);
   colors.wrong = colors.dark ? QColor(0xff8a80) : QColor(0xb00020);
@@ -435,7 +435,7 @@ QColor viridis(double t) {
 }
 
 QColor blue_to_orange(double t) {
-  // Of even lightness to both sides of white (ColorBrewer's way of choosing such scales).
+  // Equal lightness on both sides of white, like ColorBrewer's diverging scales.
   static constexpr std::array<QRgb, 5> stops{0xff054e8a, 0xff6eadd5, 0xfff7f7f7, 0xfff4a560, 0xffb24f06};
   return along(stops, t);
 }

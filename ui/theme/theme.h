@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colours of the window and of everything drawn in it: one place, light and dark.
+// Colors of the window and of plots, light and dark.
 #pragma once
 
 #include <QColor>
@@ -12,22 +12,22 @@
 
 namespace attnscope::ui {
 
-/// `contrast`: on black, text at 7:1 and lines at 3:1 at least.
+/// `contrast`: black background; contrast ratio at least 7:1 for text, 3:1 for lines.
 enum class ThemeChoice { system, light, dark, contrast };
 [[nodiscard]] QString to_string(ThemeChoice choice);
-/// `system` for an unknown word.
+/// Returns `system` for an unknown name.
 [[nodiscard]] ThemeChoice parse_theme(const QString& word);
 
-/// Registers the icons and sets the style; call once, after QApplication is made.
+/// Registers the icons and sets the style. Call once, after QApplication is created.
 void initialize_style();
-/// In points, as it was then.
+/// Returns the system's font size in points, as it was at initialize_style().
 [[nodiscard]] double system_text_size();
-/// How much larger than the system's a font is, 1 at least: what has its size beside text grows by it.
+/// Returns the font size relative to the system's, at least 1; scales elements next to text.
 [[nodiscard]] double enlargement(const QFont& font);
 /// Changes the application's palette; views follow through QEvent::PaletteChange.
 void apply_theme(ThemeChoice choice);
 
-/// What plots draw with, derived from a widget's palette so that both themes and the system's own colours work.
+/// Colors of plots, derived from a widget's palette, so that they match all themes.
 struct PlotColors {
   QColor background;
   QColor text;
@@ -37,25 +37,24 @@ struct PlotColors {
   QColor hatch;   ///< cells that cannot run
   QColor panel;   ///< background of hover boxes
   QColor accent;  ///< selection
-  QColor wrong;   ///< what cannot be
+  QColor wrong;   ///< incorrect or failed values
   bool dark = false;
 };
 [[nodiscard]] PlotColors plot_colors(const QPalette& palette);
 
-/// The algorithm's own colour, the same in every view: the Okabe-Ito colours in the registry's order, lightened for a
-/// dark background. Algorithms that the registry lacks (imported ones) have colours apart from those, each its own
-/// while there are enough.
+/// Returns the color of an algorithm, equal in all views: Okabe-Ito colors in the registry's order, lighter on a dark
+/// background. Algorithms outside of the registry (imported ones) have other colors, distinct while enough are left.
 [[nodiscard]] QColor algorithm_color(std::string_view algorithm, bool dark);
 inline constexpr std::size_t category_colors = 21;
-/// Of the n-th device, run or the like: seven hues, then their darker and paler shades; after category_colors they
-/// begin again.
+/// Returns the color of the n-th category: seven hues, then their darker and paler shades; repeats after
+/// category_colors.
 [[nodiscard]] QColor category_color(std::size_t place, bool dark);
 [[nodiscard]] QColor disposition_color(Disposition disposition, bool dark);
-/// Perceptually even colours (viridis), t in 0..1.
+/// Returns a color of the perceptually uniform scale viridis; t in 0..1.
 [[nodiscard]] QColor viridis(double t);
-/// From blue over white to orange, t in 0..1: what is better, alike and worse.
+/// Returns a color from blue (better) over white (equal) to orange (worse); t in 0..1.
 [[nodiscard]] QColor blue_to_orange(double t);
-/// Black or white, whichever reads better on `background`.
+/// Returns black or white, whichever has more contrast on `background`.
 [[nodiscard]] QColor ink_on(const QColor& background);
 
 }  // namespace attnscope::ui

@@ -28,7 +28,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   label_ = new QLabel(this);
   label_->setWordWrap(true);
   label_->setTextFormat(Qt::PlainText);
-  label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no word widens the window
+  label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long word must not widen the window
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* close = new QToolButton(this);
   close->setText(QStringLiteral("✕"));
@@ -62,7 +62,7 @@ void Banner::color() {
           "QFrame#banner QToolButton { color: %2; border: none; } "
           "QFrame#banner QToolButton#action { border: 1px solid %3; padding: 2px 8px; }")
           .arg(QLatin1String(background), QLatin1String(text), QLatin1String(border));
-  // Setting a style sheet sends another palette event.
+  // Setting a style sheet triggers another palette event.
   if (sheet != styleSheet()) setStyleSheet(sheet);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What went wrong, above the pages: every message stays until it is dismissed, or until what it was about is done anew.
+// Banner with error messages below the pages. A message stays until it is dismissed or its cause is retried.
 #pragma once
 
 #include <QFrame>
@@ -16,32 +16,32 @@ class Banner : public QFrame {
   Q_OBJECT
  public:
   enum class Topic {
-    open,      ///< a file that could not be opened
-    replaced,  ///< a file that another one has come in the place of
-    rows,      ///< rows that are left out of what is shown of a file
+    open,      ///< file that could not be opened
+    replaced,  ///< file that was replaced by another one
+    rows,      ///< skipped rows of a file
     collect,
-    sample,    ///< that it is recorded
-    write,     ///< what could not be written
-    choice,    ///< what could not be written of what is shown now
-    language,  ///< another was chosen for the next start
+    sample,    ///< note that the sample is recorded
+    write,     ///< write error
+    choice,    ///< current page cannot be exported
+    language,  ///< language change at next start
   };
 
   explicit Banner(QWidget* parent = nullptr);
 
-  /// Adds a line to those that are there. `about`: the file that it is about.
+  /// Adds a message. `about`: file that it refers to.
   void add(Topic topic, const QString& message, const QString& about = {});
-  /// Forgets the messages of a topic: it is being tried again, or has succeeded.
+  /// Removes the messages of a topic.
   void clear(Topic topic);
-  /// Those that are about a file: of a topic, or all.
+  /// Removes messages about a file, of one topic or of all.
   void forget(Topic topic, const QString& about);
   void forget(const QString& about);
-  /// Those of rows and replaced files that are about others than these: they are closed.
+  /// Removes messages about rows and replaced files unless their file is in `open`.
   void forget_all_but(const QStringList& open);
   void clear_all();
-  /// A line with a button beside it that does something about it, once.
+  /// Adds a message with a button that runs `act` once.
   void offer(Topic topic, const QString& message, const QString& about, const QString& action,
              std::function<void()> act);
-  /// All messages, a line each; empty when the banner is hidden.
+  /// Returns all messages, one per line; empty if the banner is hidden.
   [[nodiscard]] QString text() const;
 
  protected:

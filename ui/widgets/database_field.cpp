@@ -17,12 +17,12 @@ namespace attnscope::ui {
 namespace {
 
 QString default_database() {
-  // Beside what the command line collects.
+  // Same folder as the command line's default.
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
   return QDir(folder).filePath(QStringLiteral("attnscope/runs/collected.attnscope"));
 }
 
-/// The nearest existing folder above a path must let us write.
+/// Returns true if the file, or the nearest existing folder above it, is writable.
 bool can_write(const QString& path) {
   const QFileInfo file(path);
   if (file.exists()) return file.isFile() && file.isWritable();
@@ -60,9 +60,9 @@ void DatabaseField::choose() {
 }
 
 QString DatabaseField::problem() const {
-  if (path_->text().trimmed().isEmpty()) return QStringLiteral("Name the file to collect into.");
+  if (path_->text().trimmed().isEmpty()) return QStringLiteral("Enter a file to collect into.");
   if (can_write(path_->text())) return {};
-  return qtext("{} cannot be written.", path_->text().toStdString());
+  return qtext("Cannot write {}.", path_->text().toStdString());
 }
 
 }  // namespace attnscope::ui

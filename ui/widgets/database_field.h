@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The file that measurements go into: a path, and a button to choose it by.
+// Path of the file for measurements, with a button to browse.
 #pragma once
 
 #include <QLineEdit>
@@ -11,11 +11,11 @@ namespace attnscope::ui {
 class DatabaseField : public QWidget {
   Q_OBJECT
  public:
-  /// Begins with the file that the command line collects into, too.
+  /// Initial path: the command line's default file.
   explicit DatabaseField(QWidget* parent = nullptr);
 
   [[nodiscard]] QLineEdit* path() const { return path_; }
-  /// Why nothing can be written there; empty where it can.
+  /// Returns why the file cannot be written; empty if it can.
   [[nodiscard]] QString problem() const;
 
  private:

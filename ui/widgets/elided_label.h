@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lines that take what room there is: one that is too long for it ends in an ellipsis, and none widens the window.
+// Label that elides lines that are too long, so that it never widens the window.
 #pragma once
 
 #include <QLabel>
@@ -9,7 +9,7 @@ namespace attnscope::ui {
 class ElidedLabel : public QLabel {
   Q_OBJECT
  public:
-  /// `widest`: asks for no more room than that, in pixels.
+  /// `widest`: maximum width of the size hint, in pixels.
   explicit ElidedLabel(QWidget* parent = nullptr, int widest = QWIDGETSIZE_MAX);
 
   [[nodiscard]] QSize sizeHint() const override;

@@ -54,7 +54,7 @@ int FlowLayout::arrange(const QRect& rect, bool apply) const {
   QList<std::pair<QLayoutItem*, QRect>> row;
   const auto finish_row = [&] {
     for (auto& [item, place] : row) {
-      // Centred in the row, so that boxes and buttons share a base line.
+      // Vertically centered, so that boxes and buttons share a baseline.
       place.moveTop(y + (row_height - place.height()) / 2);
       if (apply) item->setGeometry(place);
     }

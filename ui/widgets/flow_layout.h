@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lays items in rows like words: controls above a plot wrap instead of being cut off in a narrow window.
+// Layout that wraps items like words, for controls above a plot in a narrow window.
 #pragma once
 
 #include <QLayout>
@@ -7,7 +7,7 @@
 
 namespace attnscope::ui {
 
-/// Rows of items from left to right, as wide as there is room; what does not fit begins the next row.
+/// Rows of items from left to right; items that do not fit begin the next row.
 class FlowLayout : public QLayout {
  public:
   explicit FlowLayout(QWidget* parent = nullptr, int spacing = 6);
@@ -26,7 +26,7 @@ class FlowLayout : public QLayout {
   [[nodiscard]] QSize sizeHint() const override { return minimumSize(); }
   [[nodiscard]] QSize minimumSize() const override;
   void setGeometry(const QRect& rect) override;
-  /// How many rows items of these widths take.
+  /// Returns the number of rows for items of these widths.
   [[nodiscard]] int rows_of(const QList<int>& widths, int width) const;
 
  private:

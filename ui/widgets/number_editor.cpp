@@ -84,7 +84,7 @@ void NumberEditor::follow(int value) {
 void NumberEditor::show_value(int value) {
   const QSignalBlocker quiet(spin_);
   if (spin_->value() != value) spin_->setValue(value);
-  // The slider that is held stays under the hand.
+  // Do not move a slider while the user drags it.
   if (!slider_->isSliderDown()) follow(value);
 }
 

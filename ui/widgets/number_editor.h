@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A whole number by a slider of round values and a spin box of all values.
+// Editor for an integer: a slider with round values and a spin box with all values.
 #pragma once
 
 #include <QSlider>
@@ -8,7 +8,7 @@
 
 namespace attnscope::ui {
 
-/// The wheel belongs to the page while the box has no focus: scrolling past changes nothing.
+/// Ignores wheel events while `editor` has no focus, so that scrolling the page changes nothing.
 void leave_wheel_to_page(QWidget* editor);
 
 class SteppingSpin;
@@ -16,19 +16,19 @@ class SteppingSpin;
 class NumberEditor : public QObject {
   Q_OBJECT
  public:
-  /// Widgets of `parent`, to be laid out by it. `stops`: ascending, what the slider offers.
+  /// Creates the widgets as children of `parent`, which lays them out. `stops`: slider values, ascending.
   NumberEditor(const QString& name, int least, int most, int step, std::vector<int> stops, QWidget* parent);
 
   [[nodiscard]] QSlider* slider() const { return slider_; }
   [[nodiscard]] QSpinBox* spin() const;
-  /// Shows a value, without a word to anybody.
+  /// Shows a value without emitting chosen().
   void show_value(int value);
-  /// `alone`: there is nothing between them, and the arrows of the spin box step along them, too.
+  /// `alone`: only the stops are valid, and the spin box steps along them, too.
   void set_stops(std::vector<int> stops, bool alone = false);
   void set_range(int least, int most);
 
  signals:
-  /// Chosen by hand. `sliding`: the slider is held, and more is to come.
+  /// The user chose a value. `sliding`: the slider is still being dragged.
   void chosen(int value, bool sliding);
   void released();
 
@@ -40,7 +40,7 @@ class NumberEditor : public QObject {
   SteppingSpin* spin_;
 };
 
-/// 1, 2, 3, 4, 6, 8, 12, ... within these bounds; both of them as well.
+/// Returns 1, 2, 3, 4, 6, 8, 12, ... within these bounds, and the bounds.
 [[nodiscard]] std::vector<int> round_stops(int least, int most);
 
 }  // namespace attnscope::ui

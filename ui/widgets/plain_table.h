@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table to be read: rows are selected whole, without grid or row numbers, and are as high as the font asks for.
+// Read-only table: selects whole rows, no grid or row numbers, row height from the font.
 #pragma once
 
 #include <QScrollArea>
@@ -14,14 +14,14 @@ namespace attnscope::ui {
 class PlainTable : public QTableView {
   Q_OBJECT
  public:
-  /// `name` is what a screen reader says.
+  /// `name`: accessible name.
   PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
-  /// Selects this row alone. QTableView::selectRow() takes the keys that are held down for the user's wish to add to
-  /// what is selected.
+  /// Selects only this row. QTableView::selectRow() would extend the selection if a modifier key is pressed.
   void choose_row(int row);
-  /// Out of sight, but copied with the rest.
+  /// Hides a column, but still copies it.
   void fold_column(int column, bool folded);
-  /// What stands in its visible and folded columns, of the wanted rows or of all; TableModel::copy_role.
+  /// Returns the values (TableModel::copy_role) of visible and folded columns, of all rows or those that `wanted`
+  /// accepts.
   [[nodiscard]] ShownValues values(const std::function<bool(int row)>& wanted = {}) const;
   [[nodiscard]] ShownValues selected_values() const;
 
@@ -34,8 +34,8 @@ class PlainTable : public QTableView {
   std::set<int> folded_;
 };
 
-/// `shown` has a plot and, below it, its table: that is scrolled to where the page is too low for both, so that the
-/// plot's axes have 300 pixels there too. `shown` becomes the area's.
+/// Returns a scroll area with `shown`, which contains a plot and its table. In a low page it scrolls, so that the
+/// plot's axes keep 300 pixels. Takes ownership of `shown`.
 [[nodiscard]] QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent);
 
 }  // namespace attnscope::ui

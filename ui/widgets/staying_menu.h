@@ -5,7 +5,7 @@
 
 namespace attnscope::ui {
 
-/// A menu of switches, of which one throws several: it stays open until something else is clicked.
+/// Menu of check boxes that stays open while several are toggled.
 class StayingMenu : public QMenu {
   Q_OBJECT
  public:
@@ -16,7 +16,7 @@ class StayingMenu : public QMenu {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  /// Whether the entry that is marked is a switch, which was thrown then.
+  /// Toggles the current entry; returns false if it is not checkable.
   bool throw_switch();
 };
 

@@ -27,8 +27,7 @@ bool Application::notify(QObject* receiver, QEvent* event) {
   try {
     return QApplication::notify(receiver, event);
   } catch (const std::bad_alloc&) {
-    report_(
-        QStringLiteral("There is not enough memory to show this: close files that are open here, or other programs."));
+    report_(QStringLiteral("Out of host memory (close open files or other programs)"));
   } catch (const std::exception& error) {
     report_(QString::fromUtf8(error.what()));
   }
@@ -41,7 +40,7 @@ QString chosen_language_key() {
   return QStringLiteral("window/language");
 }
 
-/// A language is called by its own name in every other one.
+/// Returns the native name of a language.
 QString own_name(std::string_view language) {
   const auto catalogue = Catalogue::parse(embedded_messages(language));
   return catalogue ? to_qstring(catalogue->text(say::language::own_name{})) : to_qstring(language);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The application object: what is thrown while an event is handled (memory that runs out) is reported, not the
-// program's end.
+// Application object that reports exceptions of event handlers (such as out of memory) instead of terminating.
 #pragma once
 
 #include <QApplication>
@@ -16,7 +15,7 @@ class Application : public QApplication {
  public:
   using QApplication::QApplication;
 
-  /// Is told what went wrong, one sentence.
+  /// Sets the handler of error messages, one sentence each.
   void on_trouble(std::function<void(const QString&)> report) { report_ = std::move(report); }
   bool notify(QObject* receiver, QEvent* event) override;
 
@@ -24,18 +23,18 @@ class Application : public QApplication {
   std::function<void(const QString&)> report_;
 };
 
-/// What View > Language chose for the next start: "zh"; empty where it is the system's.
+/// Returns the language chosen for the next start, "zh"; empty for the system's.
 [[nodiscard]] QString remembered_language();
 
-/// View > Language. A choice is remembered where `remember`; `told` gets what becomes of it, nothing where it is the
-/// one in use.
+/// Adds View > Language. `remember`: saves the choice. `told` gets a message about the change; empty if the language is
+/// already in use.
 void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told);
 
-/// Whether a font here has the characters of the language in use. After QApplication.
+/// Returns true if the font has the characters of the current language. Call after QApplication is created.
 [[nodiscard]] bool can_write_language();
 
-/// What Qt says of itself (standard buttons, dialogs) is said in the language in use, where Qt's translation is
-/// installed. After QApplication, before any window.
+/// Installs Qt's own translation (standard buttons, dialogs) for the current language, if available. Call after
+/// QApplication is created, before any window.
 void translate_qt();
 
 }  // namespace attnscope::ui

@@ -12,7 +12,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr std::chrono::milliseconds steps_within{300};  ///< copies and collectors write in steps
+constexpr std::chrono::milliseconds steps_within{300};  ///< copies and collectors write in several steps
 
 QString journal_of(const QString& file) {
   return file + QStringLiteral("-wal");
@@ -44,7 +44,7 @@ void FileWatch::watch() {
 }
 
 void FileWatch::look() {
-  watch();  // what came anew is watched from now on
+  watch();  // watches files that appeared
   const std::map<QString, State> before = known_;
   for (const auto& [file, was] : before) {
     const State now{stamp_of(file.toStdString()), stamp_of(journal_of(file).toStdString())};
@@ -58,7 +58,7 @@ void FileWatch::follow(const QString& file, const State& before, const State& no
   if (now.first.size < 0) return emit gone(file);
   if (before.first.size < 0) emit back(file);
   const auto run = std::ranges::find(workspace_.runs(), file, [](const LoadedRun& each) { return each.info->file; });
-  // Measurements only grow.
+  // Appended measurements only grow the file.
   const bool other =
       run != workspace_.runs().end() && (!now.first.same_file(run->info->stamp) || now.first.size < before.first.size);
   if (other) {
@@ -95,7 +95,7 @@ void KernelWatch::tell() {
   }
   for (const QString& path : there) {
     written_.remove(path);
-    watcher_.addPath(path);  // another file may have come in its place
+    watcher_.addPath(path);  // another file may have replaced it
   }
   if (!written_.isEmpty()) settling_.start();
   if (!there.isEmpty()) emit saved(there);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Open files that others write to, replace or take away while they are shown.
+// Detects when open files are written, replaced or removed by other programs.
 #pragma once
 
 #include <QFileSystemWatcher>
@@ -15,19 +15,19 @@
 
 namespace attnscope::ui {
 
-/// What was added is read, another file in the place of one is read anew.
+/// Follows appended files and rereads replaced files.
 class FileWatch : public QObject {
   Q_OBJECT
  public:
   FileWatch(Workspace& workspace, QObject* parent);
 
  signals:
-  /// What was read of it stays.
+  /// The file was removed; its contents stay in memory.
   void gone(const QString& path);
   void back(const QString& path);
 
  private:
-  /// The file, and what SQLite keeps beside it while somebody writes.
+  /// Stamps of the file and of its write-ahead log.
   using State = std::pair<FileStamp, FileStamp>;
   void watch();
   void look();
@@ -39,15 +39,14 @@ class FileWatch : public QObject {
   std::map<QString, State> known_;
 };
 
-/// The files of the users' kernels that the process knows, watched.
+/// Watches the files of known user-defined kernels.
 class KernelWatch : public QObject {
   Q_OBJECT
  public:
   explicit KernelWatch(QObject* parent = nullptr);
 
  signals:
-  /// Statements and sources, once nobody has written to them for a moment: editors save in steps, by way of other
-  /// files.
+  /// Manifests and sources were saved. Emitted after a delay, because editors save in several steps.
   void saved(const QStringList& files);
 
  private:

@@ -25,7 +25,7 @@ namespace attnscope::ui {
 
 namespace {
 
-/// What a link to the heading says behind "#": small letters and digits, hyphens for spaces.
+/// Returns the anchor of a heading: lowercase letters and digits, hyphens for spaces.
 QString anchor_of(const QString& heading) {
   QString anchor;
   for (const QChar c : heading.toLower()) {
@@ -35,7 +35,7 @@ QString anchor_of(const QString& heading) {
   return anchor;
 }
 
-/// Qt's Markdown gives headings no names that links could lead to.
+/// Qt's Markdown import does not create anchors for headings.
 void name_headings(QTextDocument* document) {
   QTextCursor cursor(document);
   for (QTextBlock block = document->begin(); block.isValid(); block = block.next()) {
@@ -49,8 +49,8 @@ void name_headings(QTextDocument* document) {
   }
 }
 
-/// A document is read away from the view: in the view Qt lays all of it out anew at every word that it reads. So it
-/// keeps the way back itself.
+/// Text browser that parses a document before showing it, because QTextBrowser lays it out again for each fragment.
+/// Keeps its own history therefore.
 class DocumentView : public QTextBrowser {
  public:
   using QTextBrowser::QTextBrowser;
@@ -80,7 +80,7 @@ class DocumentView : public QTextBrowser {
     if (file.open(QIODevice::ReadOnly)) read->setMarkdown(QString::fromUtf8(file.readAll()));
     name_headings(read);
     read->setDocumentMargin(10);
-    setDocument(read);  // which has deleted the empty one that it began with
+    setDocument(read);  // deletes the initial empty document
     delete std::exchange(read_, read);
     if (target.hasFragment()) scrollToAnchor(target.fragment());
     emit backwardAvailable(visited_.size() > 1);
@@ -121,7 +121,7 @@ void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QStrin
   auto* text = new QTextBrowser(dialog);
   text->setFrameShape(QFrame::NoFrame);
   text->setAccessibleName(dialog->windowTitle());
-  // Side by side: one below the other they are higher than a small screen.
+  // Two columns, because one would be too high for small screens.
   const std::size_t half = (keys.size() + 1) / 2;
   QString rows;
   const auto cells = [&](std::size_t place) {
@@ -139,7 +139,7 @@ void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QStrin
   column->setContentsMargins(8, 8, 8, 8);
   column->addWidget(text);
   column->addWidget(buttons);
-  constexpr QSize small_screen(1000, 560);  // of 1024x600, less its title bar
+  constexpr QSize small_screen(1000, 560);  // 1024x600 without title bar
   text->document()->setTextWidth(small_screen.width() - 40);
   const int height = static_cast<int>(text->document()->size().height()) + buttons->sizeHint().height() + 40;
   dialog->resize(small_screen.width(), std::min(height, small_screen.height()));

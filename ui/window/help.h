@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's help: the documents of assets/docs, which keys there are, what the program is.
+// Help of the window: documents (assets/docs), shortcuts, about box.
 #pragma once
 
 #include <QString>
@@ -9,9 +9,9 @@
 
 namespace attnscope::ui {
 
-/// Opens a document, "tutorial", beside the plot and not in front of it; links lead on to the other documents.
+/// Opens a document ("tutorial") in its own window; links open other documents.
 void show_document(QWidget* window, const QString& topic);
-/// `keys`: each with what it does.
+/// `keys`: shortcut and description.
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys);
 void show_about(QWidget* window);
 

@@ -31,7 +31,7 @@ QString language_key() {
   return QStringLiteral("lesson/language");
 }
 
-/// The same place every time: the browser keeps a reader's answers by it.
+/// Returns a fixed path: the browser stores a reader's answers per path.
 QString lesson_folder() {
   return QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) + QStringLiteral("/attnscope/lesson");
 }
@@ -113,7 +113,7 @@ LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBa
       saved_(write_task, [this](const LessonFile& written) {
         say(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
       }) {
-  // What was read is among the runs only once it has been said that nothing is being opened any more.
+  // Queued: runs are added after opening_changed().
   connect(&workspace_, &Workspace::opening_changed, this, &LessonInBrowser::write_when_read, Qt::QueuedConnection);
 }
 
@@ -140,8 +140,8 @@ void LessonInBrowser::tell(const LessonFile& written) {
   say(opened ? qtext(say::window::lesson_opened{.file = file}) : QString(), {});
   for (const QString& problem : written.problems) banner_.add(Banner::Topic::write, problem);
   if (opened) return;
-  // The banner forgets offers that are about no open file.
-  banner_.offer(Banner::Topic::write, qtext("No browser could be started. The lesson is {}", file),
+  // The banner drops offers that refer to no open file.
+  banner_.offer(Banner::Topic::write, qtext("Cannot start a browser. The lesson is in {}", file),
                 workspace_.files().value(0), qtext(say::window::save_lesson{}), [this] { save(); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The lesson is a page: it is written of the points that are open, below the user's cache, and shown by the browser.
+// Writes the lesson with the open points as a web page into the user's cache and opens it in the browser.
 #pragma once
 
 #include <QObject>
@@ -16,57 +16,57 @@ class QStatusBar;
 
 namespace attnscope::ui {
 
-/// Slugs of the lesson's pages, of the built-in texts and the user's own.
+/// Returns the slugs of the lesson's pages, built-in and the user's own.
 [[nodiscard]] QStringList lesson_page_ids();
-/// "en", "zh"
+/// Returns "en", "zh".
 [[nodiscard]] QStringList lesson_languages();
-/// What was asked for the last time (remember_lesson_language()), else the window's, else English.
+/// Returns the language used last (remember_lesson_language()), else the window's, else English.
 [[nodiscard]] QString lesson_language();
 void remember_lesson_language(const QString& language);
 
 struct LessonRequest {
-  QString page = {};  ///< a slug, or a page's number; empty: where the reader was
+  QString page = {};  ///< slug or number of a page; empty: the last page read
   QString language = lesson_language();
   QString theme = {};  ///< "dark", "light"; empty: the system's
 };
 
-/// What the lesson stands on: the ticked runs, as they are now.
+/// Data of a lesson: points of the visible runs, ceilings and file names.
 struct LessonPoints {
   std::shared_ptr<const PointSet> points;
   std::vector<StoredCeilings> ceilings;
-  QString data;  ///< names of the files
+  QString data;  ///< file names
 };
 [[nodiscard]] LessonPoints lesson_points(const Workspace& workspace);
 
 struct LessonFile {
   QString path;
-  QStringList problems;  ///< of the user's own texts, a line each
-  QString error;         ///< one line; empty: it is written
+  QStringList problems;  ///< problems in the user's own texts, one line each
+  QString error;         ///< one line; empty on success
 };
-/// Into `folder`; empty: the one below the cache. Blocking, in any thread. Never throws.
+/// Writes the lesson into `folder`; empty: into the cache. Blocking, thread-safe, never throws.
 [[nodiscard]] LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request,
                                            const QString& folder = {});
 
-/// False where no browser could be started.
+/// Returns false if no browser could be started.
 [[nodiscard]] bool open_in_browser(const QString& path);
 
-/// What a lesson is written of, and where to; without a folder below the user's cache.
+/// Input of a lesson written in the background. `folder` empty: the user's cache.
 struct LessonTask {
   LessonPoints points;
   LessonRequest request;
   QString folder;
 };
 
-/// For a window: the lesson of what is open there.
+/// Shows and saves the lesson for a window.
 class LessonInBrowser : public QObject {
   Q_OBJECT
  public:
-  /// What went well is said in the status bar, what did not in the banner.
+  /// Results are shown in the status bar, errors in the banner.
   LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window);
 
-  /// Once what is being opened has been read; opens the recorded samples where there is no file.
+  /// Opens the lesson once all files have been read; opens the recorded samples if there is no file.
   void show();
-  /// Into a folder that is asked for: for who has no browser here.
+  /// Saves the lesson into a folder that the user chooses.
   void save();
 
  private:

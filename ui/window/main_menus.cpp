@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's menus and their keys.
+// Menus and keyboard shortcuts of the window.
 #include <QActionGroup>
 #include <QDockWidget>
 #include <QFileDialog>

@@ -49,15 +49,15 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int roomy_width = 1400;  ///< narrower, no panel is open at first: a plot needs the room
-/// Narrower, details open only when they are asked for: beside two panels a table is cut.
+constexpr int roomy_width = 1400;  ///< below, panels are hidden at first to leave room for the plot
+/// Below, details open only on request.
 constexpr int details_width = 1400;
 
 }  // namespace
 
 QSize default_window_size(const QSize& available) {
   constexpr QSize largest{1440, 900};
-  constexpr int frame = 40;  // title bar and border, which are known only once the window is shown
+  constexpr int frame = 40;  // estimate of title bar and border, which are unknown before the window is shown
   return QSize(available.width() * 15 / 16, available.height() - frame).boundedTo(largest);
 }
 
@@ -86,8 +86,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   connect(files, &FileWatch::gone, this, [this](const QString& path) {
     banner_->forget(path);
     banner_->add(Banner::Topic::replaced,
-                 qtext("{} is no longer in its place. What was read of it stays until it is closed.",
-                       one_line(path).toStdString()),
+                 qtext("{} was removed. Its points stay loaded until you close it.", one_line(path).toStdString()),
                  path);
   });
   connect(files, &FileWatch::back, this, [this](const QString& path) { banner_->forget(path); });
@@ -108,7 +107,7 @@ void MainWindow::build_center() {
   tabs_->setAccessibleName(qtext(say::window::pages{}));
   tabs_->tabBar()->setAccessibleName(tabs_->accessibleName());
   column->addWidget(tabs_, 1);
-  // Below all else: what comes and goes moves nothing under the pointer.
+  // Last, so that showing it moves nothing under the pointer.
   column->addWidget(banner_);
   setCentralWidget(central);
   for (const PageKind& kind : page_kinds()) {
@@ -128,7 +127,7 @@ void MainWindow::build_center() {
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::pin_point, spec, gpu); });
     connect(page, &Page::map_wanted, this, &MainWindow::show_map);
   }
-  tabs_->setFocus();  // a key that nobody aimed is no filter
+  tabs_->setFocus();  // otherwise the filter field would get stray keys
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
     banner_->clear(Banner::Topic::choice);
     show_details_of_page();
@@ -137,7 +136,7 @@ void MainWindow::build_center() {
 
 void MainWindow::show_details_of_page() {
   if (details_ == nullptr) return;
-  // What was selected on another page, where this one shows it, too.
+  // A point selected on another page is shown here, too, if this page has it.
   if (const Page* page = current_page(); page != nullptr && page->shows_marked()) {
     selected_.insert_or_assign(page, *page->marked());
   }
@@ -192,13 +191,13 @@ void MainWindow::follow_workspace() {
     banner_->add(Banner::Topic::rows, what, path);
   });
   connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
-    banner_->forget(path);  // it was about the file that is gone
+    banner_->forget(path);  // earlier messages were about the replaced file
     banner_->add(Banner::Topic::replaced, what, path);
     forget_details_of(path);
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
   connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
-  // Once the click is over that asked for the details: the page it came from is about to change.
+  // Queued, because it changes the page that handles the click.
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.read_anew(*run); },
       Qt::QueuedConnection);
@@ -245,9 +244,7 @@ void MainWindow::follow_edits() {
   connect(runs_, &RunsPanel::edit_wanted, this, [this, editor](const QString& file, const QStringList& words) {
     banner_->clear(Banner::Topic::write);
     if (!is_recorded_sample(file)) return editor->edit(file, words);
-    banner_->add(Banner::Topic::write,
-                 qtext("{} is a recorded sample and stays as it was recorded: open a copy of it, and edit that",
-                       file.toStdString()),
+    banner_->add(Banner::Topic::write, qtext("{} is a recorded sample and read-only (edit a copy)", file.toStdString()),
                  file);
   });
   connect(editor, &RunEditor::done, this, [this, editor](const QString& file, const QStringList& words) {
@@ -287,7 +284,7 @@ void MainWindow::open_files(const QStringList& files) {
 }
 
 void MainWindow::open_by_hand(const QStringList& files) {
-  // What an earlier attempt said is over: whatever fails now says so again.
+  // Messages of earlier attempts are obsolete.
   for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
     banner_->clear(topic);
   }
@@ -297,7 +294,7 @@ void MainWindow::open_by_hand(const QStringList& files) {
 void MainWindow::open_samples(const QStringList& samples) {
   if (!samples.isEmpty()) return open_by_hand(samples);
   banner_->add(Banner::Topic::open,
-               QStringLiteral("The recorded sample is not installed. Collect on the simulated device instead."));
+               QStringLiteral("The recorded sample is not installed (collect on a simulated device instead)"));
 }
 
 Page* MainWindow::page(const QString& id) const {
@@ -348,7 +345,7 @@ void MainWindow::select(const ShownPoint& point) {
 void MainWindow::explore_selected() {
   const std::optional<ShownPoint> point = details_->point();
   if (!point)
-    return say_written({}, QStringLiteral("No point is selected: click one in a plot or in the table."),
+    return say_written({}, QStringLiteral("No point is selected (click one in a plot or table)"),
                        Banner::Topic::choice);
   explore(&ExplorerPage::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
 }
@@ -358,9 +355,7 @@ void MainWindow::explore(bool (ExplorerPage::*take)(const PointSpec&, const QStr
   tabs_->setCurrentWidget(explorer_);
   if ((explorer_->*take)(spec, gpu)) return;
   say_written({},
-              qtext("{} is not in the table of GPUs, and its file does not say enough of it: the point is explored on "
-                    "the GPU that was chosen before.",
-                    one_line(gpu).toStdString()),
+              qtext("Unknown GPU {}; the point is explored on the selected GPU instead.", one_line(gpu).toStdString()),
               Banner::Topic::choice);
 }
 
@@ -372,7 +367,7 @@ void MainWindow::show_map(const QString& file, qint64 point) {
   tabs_->setCurrentWidget(map_);
   if (map_->turn_to(file, point)) return;
   say_written({}, qtext(say::window::not_on_map{}), Banner::Topic::choice);
-  // What was measured just now is read with the window's next look at the file.
+  // A point measured just now appears after the next read of the file.
   const auto again = [this, file, point] {
     if (current_page() == map_ && map_->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
   };
@@ -394,9 +389,8 @@ void MainWindow::open_dialog() {
 void MainWindow::open_kernel(const QString& statement) {
   banner_->clear(Banner::Topic::choice);
   if (measures()) {
-    return banner_->add(
-        Banner::Topic::choice,
-        QStringLiteral("A kernel is opened when nothing is being measured: end the sweep, or wait for it."));
+    return banner_->add(Banner::Topic::choice,
+                        QStringLiteral("Cannot open a kernel while a measurement runs (stop it or wait)"));
   }
   if (const auto kernel = user::load_kernel(statement.toStdString()); !kernel) {
     return banner_->add(Banner::Topic::choice, qtext(kernel.error()), statement);
@@ -418,7 +412,7 @@ void MainWindow::follow_saved(const QStringList& files) {
         kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
     const bool as_loaded = user::is_as_loaded(kernel);
     const bool stated = files.contains(statement) && !as_loaded;
-    if (as_loaded) banner_->forget(Banner::Topic::choice, statement);  // of what stood there meanwhile
+    if (as_loaded) banner_->forget(Banner::Topic::choice, statement);  // messages about the changed manifest
     if (!stated && source == kernel.sources.end()) continue;
     if (measures() || (stated && in_dialog)) {
       const std::string file = stated ? statement.toStdString() : source->string();

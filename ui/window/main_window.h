@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It uses most of its pages
-// by the Page interface alone.
+// Main window: pages in tabs, panels in docks, menus and banner. Uses most pages through the Page interface only.
 #pragma once
 
 #include <QMainWindow>
@@ -33,39 +32,39 @@ class TextSize;
 class TileHeatmapPage;
 class WindowView;
 
-/// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
+/// Returns the initial window size for a screen, so that frame and panels fit.
 [[nodiscard]] QSize default_window_size(const QSize& available);
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  /// `remember`: takes up and keeps theme and recent files. What it shows is kept by a Session.
+  /// `remember`: restores and saves theme and recent files. Other state is saved by Session.
   explicit MainWindow(bool remember, QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  /// Opens files in the background; with none, the recorded sample.
+  /// Opens files in the background; the recorded sample if there are none.
   void open_files(const QStringList& files);
-  /// By its id; an unknown one changes nothing.
+  /// Unknown ids are ignored.
   void show_page(const QString& id);
-  /// Null when there is none of that id.
+  /// Returns null for an unknown id.
   [[nodiscard]] Page* page(const QString& id) const;
   [[nodiscard]] QString page_id() const;
-  /// Marks it on all pages, with its details on those that show it.
+  /// Selects the point on all pages that have it and shows its details.
   void select(const ShownPoint& point);
-  /// Panels stay open when the window is shown first, however narrow it is.
+  /// Keeps panels open in a narrow window.
   void keep_panels() { hides_at_first_ = false; }
-  /// What was written stands in the status bar for a while, an error in the banner.
+  /// Shows a result in the status bar, or an error in the banner.
   void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
-  /// The pages that explore turn to it: a kernel that the window was given.
+  /// Opens the explorer with this algorithm.
   void explore_algorithm(const std::string& name);
 
-  /// A user's kernel that a next window is to know; empty where none was asked for. This window does not learn of it:
-  /// its workers look at what is known.
+  /// Manifest of a user-defined kernel to load in the next window; empty if none. This window does not load it, because
+  /// its workers use the known kernels.
   [[nodiscard]] const QString& kernel_to_open() const { return kernel_to_open_; }
-  /// Whether the window ended for it while somebody worked with it, not with an editor beside it.
+  /// Returns true if the window was active when it closed for that kernel.
   [[nodiscard]] bool was_active() const { return was_active_; }
-  /// Whether it ended for the program to start again, with what it showed.
+  /// Returns true if it closed so that the program restarts with the same view.
   [[nodiscard]] bool starts_again() const { return starts_again_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
@@ -79,7 +78,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] WindowView& shown_view() const { return *shown_view_; }
 
  signals:
-  /// One more is wanted, beside this one.
+  /// Another window is requested.
   void window_wanted();
 
  protected:
@@ -99,27 +98,27 @@ class MainWindow : public QMainWindow {
   void follow_workspace();
   void follow_collection();
   void follow_edits();
-  /// Once it is read, a bar offers to turn to what a sweep has measured.
+  /// Offers to show a finished sweep once it has been read.
   void offer_sweep();
   void open_by_hand(const QStringList& files);
-  /// Shows what becomes of each table, one after the other, imports it where that is wanted, and opens the result.
+  /// Shows an import dialog for each table, one after the other, and opens the results.
   void import_files(QStringList tables);
   void open_samples(const QStringList& samples);
   void show_details(const Page* page, const ShownPoint& point);
-  /// Of the page that is shown: what was selected last, where it shows that, else what was selected on it.
+  /// Shows the details of the point that the current page selects or selected last.
   void show_details_of_page();
   void name_window();
   void open_dialog();
-  /// Ends this window for the next one, which knows the kernel; says why where it cannot.
+  /// Closes this window; the next one loads the kernel. Shows an error if the manifest is invalid.
   void open_kernel(const QString& statement);
-  /// Files of kernels: a saved statement is loaded again, a saved source compiled.
+  /// Handles saved kernel files: reloads manifests, recompiles sources.
   void follow_saved(const QStringList& files);
   [[nodiscard]] bool measures() const;
   void forget_details_of(const QString& path);
   void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
-  /// The point whose details are shown.
+  /// Explores the point in the details panel.
   void explore_selected();
-  /// Turns to the page that explores, which takes the point over or pins it.
+  /// Opens the explorer and passes the point to `take`.
   void explore(bool (ExplorerPage::*take)(const PointSpec&, const QString&), const PointSpec& spec, const QString& gpu);
   void show_map(const QString& file, qint64 point);
   [[nodiscard]] Page* current_page() const;
@@ -134,16 +133,16 @@ class MainWindow : public QMainWindow {
   QString kernel_to_open_;
   bool was_active_ = true;
   bool starts_again_ = false;
-  std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
+  std::optional<Sweep> sweep_;  ///< started from the panel, not yet finished and read
   Workspace workspace_;
   Banner* banner_ = nullptr;
   QueryBar* query_ = nullptr;
   QTabWidget* tabs_ = nullptr;
-  std::vector<Page*> pages_;          ///< as page_kinds() has them
-  ExplorerPage* explorer_ = nullptr;  ///< one of them, as are these
+  std::vector<Page*> pages_;          ///< in the order of page_kinds()
+  ExplorerPage* explorer_ = nullptr;  ///< a member of pages_, as the next two
   TileHeatmapPage* map_ = nullptr;
   std::vector<ProblemPage*> problem_pages_;
-  std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
+  std::map<const Page*, ShownPoint> selected_;  ///< last selected point of each page
   RunsPanel* runs_ = nullptr;
   TakeAlong* take_along_ = nullptr;
   CollectPanel* collect_ = nullptr;
@@ -151,7 +150,7 @@ class MainWindow : public QMainWindow {
   QDockWidget* details_dock_ = nullptr;
   TextSize* text_size_ = nullptr;
   WindowView* shown_view_ = nullptr;
-  bool hides_at_first_ = true;  ///< nobody has said which panels are open
+  bool hides_at_first_ = true;  ///< no saved state of panels
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
   LessonInBrowser* lesson_ = nullptr;

@@ -37,7 +37,7 @@ void note_skipped(const Workspace& workspace, QStringList* skipped) {
   });
 }
 
-/// Draws one picture after the other, on views that are made once.
+/// Writes pictures of plots, reusing one set of views.
 class PictureWriter {
  public:
   PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, Existing existing, QStringList* written)
@@ -46,7 +46,7 @@ class PictureWriter {
     map_.resize(picture_size);
   }
 
-  /// As PNG and SVG; the error, empty when both are written.
+  /// Writes PNG and SVG; returns the error, empty on success.
   QString write(const analysis::Plot& plot) {
     const PlotPicture picture = set(plot);
     const bool map = plot.kind == analysis::PlotKind::maps;
@@ -55,7 +55,7 @@ class PictureWriter {
   }
 
  private:
-  /// Gives the view what it draws.
+  /// Sets the data of the view that draws the plot.
   PlotPicture set(const analysis::Plot& plot) {
     if (plot.kind == analysis::PlotKind::maps) {
       map_.set_map(points_, analysis::build_tile_map(points_->table(), plot.filter.rows(), plot.metric), true);
@@ -91,13 +91,13 @@ class PictureWriter {
 
 QString write_plots(const QStringList& files, const QString& folder, QStringList* written, Existing existing,
                     QStringList* skipped) {
-  if (!QDir().mkpath(folder)) return qtext("{} could not be made", folder.toStdString());
+  if (!QDir().mkpath(folder)) return qtext("cannot create folder {}", folder.toStdString());
   apply_theme(ThemeChoice::light);
   Workspace workspace;
   note_skipped(workspace, skipped);
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
-  if (points->empty()) return QStringLiteral("nothing to draw: no point in these files");
+  if (points->empty()) return QStringLiteral("no points to draw in these files");
   PictureWriter writer(points, QDir(folder), existing, written);
   for (const analysis::Plot& picture : analysis::plan_plots(points->table())) {
     if (QString error = writer.write(picture); !error.isEmpty()) return error;
@@ -110,8 +110,8 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   const QByteArray format = kind.isEmpty() ? QByteArrayLiteral("png") : kind;
   const QList<QByteArray> kinds = QImageWriter::supportedImageFormats();
   if (!kinds.contains(format.toLower())) {
-    return qtext("{}: a picture of the window is no {}; end its name in one of {}", shot.file.toStdString(),
-                 kind.toStdString(), (QByteArrayLiteral(".") + kinds.join(" .")).toStdString());
+    return qtext("{}: unsupported image format '{}' (use one of {})", shot.file.toStdString(), kind.toStdString(),
+                 (QByteArrayLiteral(".") + kinds.join(" .")).toStdString());
   }
   MainWindow window(false);
   window.set_theme(shot.theme);
@@ -123,7 +123,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   window.resize(shot.size);
   window.show_page(shot.page);
   window.show();
-  // Layout and the queued replots take a few turns of the loop.
+  // Layout and queued replots need several passes of the event loop.
   const auto settle = [] {
     for (int i = 0; i < 10; ++i) QApplication::processEvents();
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's pictures without a window.
+// Renders plots and screenshots without showing a window.
 #pragma once
 
 #include <QSize>
@@ -12,24 +12,22 @@
 
 namespace attnscope::ui {
 
-/// Writes the pictures of the files that analysis::plan_plots() has into `folder` (made when missing), as PNG and SVG,
-/// each with the GPU, the day and the file that it is of.
-/// What is no facet of a page is not walked: a sweep over warps, stages, raster or fewer tiles than make a map has one
-/// curve, of its widest tile. Returns the error, empty when all is written; `written` gets the paths, `skipped` a
-/// sentence for each file of which rows were left out.
+/// Writes the plots of analysis::plan_plots() into `folder` (created if missing) as PNG and SVG, with GPU, date and
+/// file. Axes that no page facet covers (warps, stages, raster, too few tiles for a map) yield one curve, of the widest
+/// tile. Returns the error, empty on success. `written`: paths; `skipped`: one sentence per file with skipped rows.
 [[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, QStringList* written,
                                   Existing existing = Existing::of_its_kind, QStringList* skipped = nullptr);
 
 struct Screenshot {
   QString file;
-  QString page;  ///< its id
+  QString page;  ///< page id
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
-  QString filter = {};  ///< as the window's query bar takes it
+  QString filter = {};  ///< query of the query bar
   Existing existing = Existing::of_its_kind;
-  std::string explored = {};  ///< an algorithm that the explorer turns to; empty: its usual one
+  std::string explored = {};  ///< algorithm shown in the explorer; empty: default
 };
-/// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.
+/// Renders the whole window with these files. Returns the error, empty on success. `skipped`: as for write_plots().
 [[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot,
                                        QStringList* skipped = nullptr);
 

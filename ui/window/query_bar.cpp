@@ -61,7 +61,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     if (field_->text().trimmed() != workspace_.query()) field_->setText(workspace_.query());
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] {
-    // A wrong word may be right for other points: their files may have other knobs.
+    // A rejected query may be valid for other points, whose files have other knobs.
     if (!note_->text().isEmpty()) apply();
     show_state();
   });
@@ -101,7 +101,7 @@ void QueryBar::apply() {
 void QueryBar::show_state() {
   const std::size_t all = workspace_.ticked_points();
   const QString longest = qtext(say::query::shown{.shown = all, .all = all});
-  // As wide as it ever gets with these points: the line beside it stays where it is.
+  // Reserves the maximum width, so that the error text does not move.
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);
   if (workspace_.gathering()) return count_->setText(qtext(say::query::selecting{.all = all}));
   if (workspace_.query().isEmpty()) return count_->setText(qtext(counted_points(all)));
@@ -138,7 +138,7 @@ void QueryBar::take(const QString& candidate) {
   field_->setText(QString::fromUtf8(bytes));
   field_->setCursorPosition(static_cast<int>(QString::fromUtf8(bytes.left(begin)).size() + candidate.size()));
   completer_->popup()->hide();
-  // Behind a field come its values; once the popup that was chosen from is gone.
+  // After a field name, complete its values; queued until the popup is closed.
   if (candidate.endsWith(QLatin1Char(':'))) {
     QMetaObject::invokeMethod(
         this, [this] { show_candidates(true); }, Qt::QueuedConnection);
@@ -152,8 +152,8 @@ bool QueryBar::eventFilter(QObject* watched, QEvent* event) {
   const int key = static_cast<QKeyEvent*>(event)->key();
   QAbstractItemView* popup = completer_->popup();
   if (watched == popup && (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Tab)) {
-    // The line would take the key for its own.
-    // A list that is shown makes its first line the current one by itself: only what is marked was chosen.
+    // Otherwise the line edit would handle the key. The popup's current row is set automatically, so use only the
+    // selected row.
     const QModelIndexList chosen = popup->selectionModel()->selectedIndexes();
     popup->hide();
     if (!chosen.isEmpty() || key == Qt::Key_Tab) {

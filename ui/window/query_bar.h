@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The filter of the whole window: a line of words (profiler/points/point_query.h) that decides which points every page
-// and export shows, with completion and how many points are left.
+// Filter of the window: a query (profiler/points/point_query.h) that selects the points of all pages and exports, with
+// completion and the number of remaining points.
 #pragma once
 
 #include <QCompleter>
@@ -19,15 +19,15 @@ class QueryBar : public QWidget {
  public:
   explicit QueryBar(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// Gives the line the focus, its text selected.
+  /// Focuses the field and selects its text.
   void begin();
-  /// Applies this text.
+  /// Sets and applies the query.
   void set_text(const QString& text);
   [[nodiscard]] QLineEdit* field() const { return field_; }
   [[nodiscard]] QCompleter* completer() const { return completer_; }
-  /// "6 of 30 points"
+  /// Returns "6 of 30 points".
   [[nodiscard]] QString count() const { return count_->text(); }
-  /// Why the line was refused; empty where it holds.
+  /// Returns why the query was rejected; empty if it is valid.
   [[nodiscard]] QString error() const { return note_->text(); }
 
  protected:
@@ -35,7 +35,7 @@ class QueryBar : public QWidget {
 
  private:
   void add_completer();
-  /// After an error the filter before it still holds.
+  /// Applies the query; on error the previous one stays active.
   void apply();
   void show_state();
   void show_candidates(bool asked_for);

@@ -45,7 +45,7 @@ void RecentFiles::refresh() {
   const QStringList files = remember_ ? QSettings().value(recent_key()).toStringList() : QStringList();
   const std::map<QString, QString> names = distinct_file_names(files);
   for (const QString& path : files) {
-    // A single & would underline what follows it.
+    // A single & would underline the next character.
     QString name = names.at(path);
     QAction* action =
         addAction(name.replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, path] { emit chosen(path); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The menu of files opened before, kept in the settings.
+// Menu of recently opened files, stored in the settings.
 #pragma once
 
 #include <QMenu>
@@ -14,7 +14,7 @@ namespace attnscope::ui {
 class RecentFiles : public QMenu {
   Q_OBJECT
  public:
-  /// Without `remember` the menu stays empty and the settings are left alone.
+  /// If `remember` is false, the menu stays empty and settings are not changed.
   RecentFiles(bool remember, QWidget* parent);
 
   void add(const QString& path);
@@ -28,7 +28,7 @@ class RecentFiles : public QMenu {
   bool remember_;
 };
 
-/// Once the sample is read, until it is closed or the line dismissed. `collect`: shows the form.
+/// Shows a banner with the origin of the recorded sample while it is open. `collect`: shows the collect form.
 void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect);
 
 }  // namespace attnscope::ui

@@ -37,7 +37,7 @@ QJsonObject with_file(QJsonObject object, const OnPath& path_of) {
   return object;
 }
 
-/// All paths that a view has.
+/// Replaces all paths in a view.
 void change_paths(QJsonObject& view, const OnPath& path_of) {
   if (view.contains(QLatin1String("files"))) {
     QJsonArray files;
@@ -61,7 +61,7 @@ ViewDocument read_view(const QString& path) {
   const std::string name = path.toStdString();
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
-    return {{}, qtext("{} cannot be read: {}", name, file.errorString().toStdString())};
+    return {{}, qtext("cannot read {}: {}", name, file.errorString().toStdString())};
   }
   QJsonParseError error;
   QJsonObject view = QJsonDocument::fromJson(file.readAll(), &error).object();
@@ -96,12 +96,13 @@ QJsonObject without_files(QJsonObject view) {
 namespace {
 
 QFileInfoList sessions_in(const QString& folder) {
-  return QDir(folder).entryInfoList({QStringLiteral("*.json")}, QDir::Files, QDir::Time);  // the newest first
+  return QDir(folder).entryInfoList({QStringLiteral("*.json")}, QDir::Files, QDir::Time);  // newest first
 }
 
 std::unique_ptr<QLockFile> lock_of(const QString& path) {
   auto lock = std::make_unique<QLockFile>(path + QStringLiteral(".lock"));
-  lock->setStaleLockTime(0);  // a window may be open for weeks: only that its process is gone frees it
+  // never stale by age, because a window may be open for weeks; only by the end of its process
+  lock->setStaleLockTime(0);
   return lock;
 }
 
@@ -115,7 +116,7 @@ SessionFile::SessionFile(Begin begin) {
     for (const QFileInfo& session : sessions_in(folder)) {
       if (take(session.filePath())) return;
       if (!problem_.isEmpty()) {
-        path_ = session.filePath();  // it can be read all the same
+        path_ = session.filePath();  // it can still be read
         return;
       }
     }
@@ -128,7 +129,7 @@ bool SessionFile::take(const QString& path) {
   qint64 process = 0;
   QString host;
   QString program;
-  // A lock that names nobody is what a power cut left of one.
+  // A lock file without an owner is left after a power failure.
   if (lock->tryLock() ||
       (lock->error() == QLockFile::LockFailedError && !lock->getLockInfo(&process, &host, &program) &&
        lock->removeStaleLockFile() && lock->tryLock())) {
@@ -137,8 +138,8 @@ bool SessionFile::take(const QString& path) {
     return true;
   }
   if (lock->error() != QLockFile::LockFailedError) {
-    problem_ = qtext("What this window shows will not be there at the next start: {} cannot be written to",
-                     QFileInfo(path).absolutePath().toStdString());
+    problem_ =
+        qtext("Cannot save the window's state: cannot write to {}", QFileInfo(path).absolutePath().toStdString());
   }
   return false;
 }
@@ -160,7 +161,7 @@ ViewDocument SessionFile::read() {
   QFile::remove(aside);
   if (QFile::rename(path_, aside)) {
     left.problem =
-        qtext("The window begins anew: {}. It is kept as {}", left.problem.toStdString(), aside.toStdString());
+        qtext("The window starts with defaults: {} (kept as {})", left.problem.toStdString(), aside.toStdString());
   }
   return left;
 }
@@ -206,12 +207,12 @@ Session::Session(MainWindow& window, const SessionFile& file) : window_(window),
 }
 
 Session::~Session() {
-  written_ = {};  // what is left last is what the next start takes up, also where it is as it was
+  written_ = {};  // forces a write, so that this file is the newest at the next start
   write();
 }
 
 bool Session::eventFilter(QObject* watched, QEvent* event) {
-  // Not put off by the next: somebody who drags on and on is kept as well.
+  // Not restarted by further events, so that long drags are saved, too.
   if (may_choose(event->type()) && !due_.isActive()) due_.start();
   return QObject::eventFilter(watched, event);
 }
@@ -229,14 +230,14 @@ void Session::open_window() {
   write();
   QJsonObject copy = window_.shown_view().view();
   QJsonObject place = copy[QStringLiteral("window")].toObject();
-  place.remove(QStringLiteral("geometry"));  // it would lie upon this one
+  place.remove(QStringLiteral("geometry"));  // the new window must not cover this one
   copy[QStringLiteral("window")] = place;
-  // Left last and no window's: the one that the next window takes.
+  // The newest unlocked session is taken by the new window.
   say(SessionFile(SessionFile::Begin::anew).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(say::language::code{})})) return;
   window_.banner().add(Banner::Topic::choice,
-                       qtext("Another window cannot be opened: {} did not start", program.toStdString()));
+                       qtext("Cannot open another window: {} did not start", program.toStdString()));
 }
 
 void Session::say(const QString& problem) {

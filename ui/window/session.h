@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps a window's session while it is worked with: what is on the screen stands in its file half a second later, and
-// is there again after whatever end. Pages need not say that something was chosen: whoever chooses uses mouse or keys.
+// Saves a window's state to its session file half a second after user input, so that any end of the program loses
+// little. Pages need not signal changes: all mouse and key events trigger a save.
 #pragma once
 
 #include <QJsonObject>
@@ -13,30 +13,30 @@
 namespace attnscope::ui {
 
 struct ViewDocument {
-  QJsonObject view;  ///< empty where the file is not read
-  QString problem;   ///< why it is not, in one line
+  QJsonObject view;  ///< empty on error
+  QString problem;   ///< error, one line
 };
 
-/// A document of another version is not read.
+/// Reads a view; other versions are rejected.
 [[nodiscard]] ViewDocument read_view(const QString& path);
-/// Recorded samples are written by their name: an AppImage has them at another path at each start. Returns one line
-/// with path and cause, empty when the file is in its place; an older one stays whole after an error.
+/// Writes a view atomically; recorded samples by name, because the path of an AppImage changes at each start. Returns
+/// one line with path and cause on error, otherwise empty.
 [[nodiscard]] QString write_view(const QString& path, QJsonObject view);
-/// What of it holds with other files open, too.
+/// Removes everything that depends on the open files.
 [[nodiscard]] QJsonObject without_files(QJsonObject view);
 
-/// Where a window's session is kept: a file of its own, which no other window has while this one is open.
+/// Session file of a window; locked while the window is open.
 class SessionFile {
  public:
   enum class Begin {
-    last_left,  ///< the session that was left last and no window has, however its window ended; else a new one
+    last_left,  ///< the most recent session that no window has open; a new one if there is none
     anew
   };
   explicit SessionFile(Begin begin);
 
-  /// What was left there; empty in a new one. One that cannot be read is put aside, and said.
+  /// Returns the saved view; empty for a new session. An unreadable file is renamed and reported.
   [[nodiscard]] ViewDocument read();
-  /// The error, empty when it is kept.
+  /// Returns the error; empty on success.
   [[nodiscard]] QString write(const QJsonObject& view) const;
 
   static constexpr qsizetype most_kept = 8;
@@ -47,7 +47,7 @@ class SessionFile {
 
   QString path_;  ///< empty: there is none
   std::unique_ptr<QLockFile> lock_;
-  QString problem_;  ///< why nothing can be kept
+  QString problem_;  ///< why the session cannot be saved
 };
 
 class MainWindow;
@@ -55,18 +55,18 @@ class MainWindow;
 class Session : public QObject {
   Q_OBJECT
  public:
-  /// Both outlive it.
+  /// `window` and `file` must outlive it.
   Session(MainWindow& window, const SessionFile& file);
-  /// Keeps what there is at the end.
+  /// Saves the final state.
   ~Session() override;
 
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void write();
-  /// One more, in a process of its own, which begins with what this one shows.
+  /// Starts another process whose window shows the same view.
   void open_window();
-  /// In the banner, once.
+  /// Shows an error in the banner, once.
   void say(const QString& problem);
 
   MainWindow& window_;

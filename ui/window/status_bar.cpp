@@ -17,7 +17,7 @@ QString open_files_in_words(const Workspace& workspace) {
 
 StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
   files_ = new ElidedLabel(this);
-  files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
+  files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // takes the width that values_ leaves
   values_ = new ElidedLabel(this);
   values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   addWidget(files_, 1);
@@ -57,7 +57,7 @@ void StatusBar::refresh() {
         add(runs[i].info->summary, runs[i].size());
       }
     }
-  } else {  // which of the copied ones fit the filter nobody has asked
+  } else {  // copies are not counted if a filter is set
     const std::shared_ptr<const PointSet> points = workspace_.visible();
     std::map<analysis::RunIndex, std::size_t> of_run;
     for (Row row = 0; row < points->size(); ++row) ++of_run[points->table().run_index(row)];

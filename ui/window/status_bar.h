@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Below the pages: which files are open, and how many points of which origin and GPU are shown.
+// Status bar: open files, and number of visible points by provenance and GPU.
 #pragma once
 
 #include <QStatusBar>
@@ -22,7 +22,7 @@ class StatusBar : public QStatusBar {
   ElidedLabel* values_ = nullptr;
 };
 
-/// The open files by the names that tell them apart, with commas between; empty when none is open.
+/// Returns the unique names of the open files, separated by commas; empty if none is open.
 [[nodiscard]] QString open_files_in_words(const Workspace& workspace);
 
 }  // namespace attnscope::ui

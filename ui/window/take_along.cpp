@@ -20,7 +20,7 @@ namespace attnscope::ui {
 
 namespace {
 
-/// A name without an ending gets that of the filter that was chosen, else the first of `endings`.
+/// Adds a suffix if the name has none: that of the chosen filter, else the first of `endings`.
 QString ask_for_file(QWidget* window, const QString& title, const QString& stem, const QString& filter,
                      const QStringList& endings) {
   QString chosen;
@@ -37,14 +37,13 @@ QString ask_for_file(QWidget* window, const QString& title, const QString& stem,
 TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
     : QObject(window->menuBar()), page_(std::move(page)), say_(std::move(say)), window_(window) {
   plot_ = {[](const Page& shown) { return shown.has_plot(); },
-           QStringLiteral("There is no plot on this page; Export values shown writes what it shows.")};
-  values_there_ = {[](const Page& shown) { return shown.has_values(); },
-                   QStringLiteral("This page shows no values now.")};
+           QStringLiteral("This page has no plot (use Export values shown)")};
+  values_there_ = {[](const Page& shown) { return shown.has_values(); }, QStringLiteral("This page has no values.")};
   const Kind command{[](const Page& shown) {
                        return shown.marked() && shown.shows_marked() &&
                               known_algorithms().find(shown.marked()->spec.algorithm) != nullptr;
                      },
-                     QStringLiteral("No point that this program can measure is selected on this page.")};
+                     QStringLiteral("No measurable point is selected on this page.")};
   copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
                  [this](Page& shown) { copy(shown); }),
              add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,
@@ -83,7 +82,7 @@ QAction* TakeAlong::add(const QString& text, const QString& key, const Kind& kin
 
 void TakeAlong::add(QMenu& menu, const std::vector<QAction*>& actions) {
   for (QAction* action : actions) menu.addAction(action);
-  // Keys work while a menu is closed, whatever it showed last.
+  // Shortcuts must work while the menu is closed.
   connect(&menu, &QMenu::aboutToShow, this, [this] {
     for (const Entry& entry : entries_) entry.action->setEnabled(entry.can(*page_()));
   });

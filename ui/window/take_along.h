@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page shows, handed over: picture and values to the clipboard or a file, and the command that measures
-// the selected point again. The same entries stand in the window's menus and in those over pages.
+// Actions that export a page: copy or save its picture and values, and copy the command that measures the selected
+// point. Used in the window's menus and in context menus.
 #pragma once
 
 #include <QMainWindow>
@@ -18,20 +18,20 @@ namespace attnscope::ui {
 class TakeAlong : public QObject {
   Q_OBJECT
  public:
-  /// `page`: the one that is shown. `say`: what was done, or an error and whether it is about what is chosen.
+  /// `page`: returns the current page. `say`: shows a result or an error with its topic.
   using Say = std::function<void(const QString& done, const QString& error, Banner::Topic topic)>;
   TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window);
 
   void add_copies(QMenu& menu);
   void add_saves(QMenu& menu);
-  /// All of them below what the page offers itself.
+  /// Adds all actions below those of the page.
   void add_all(QMenu& menu);
 
-  /// Of the page that is shown, by the name's ending.
+  /// Saves the current page's picture; the suffix sets the format.
   void save_to(const QString& path);
 
  private:
-  /// What can be handed over of a page, and what is said where it cannot.
+  /// Condition of an action and the message if it is not met.
   struct Kind {
     std::function<bool(const Page&)> there;
     QString otherwise;
@@ -40,7 +40,7 @@ class TakeAlong : public QObject {
   void copy(Page& page);
   void save(Page& page);
   void save_values(Page& page);
-  /// While somebody chose a file, what the page showed may have gone.
+  /// Checks the condition again: the page may have changed while a file dialog was open.
   [[nodiscard]] bool still(Page& page, const Kind& kind);
   void add(QMenu& menu, const std::vector<QAction*>& actions);
 

@@ -18,14 +18,14 @@ void TextSize::add_actions(QMenu& menu) {
     QAction* action = text->addAction(words, this, [this, factor] { set_scale(scale_ * factor); });
     action->setShortcuts(keys);
   };
-  // Layouts with plus on Shift: accept the key without Shift, too.
+  // Also accept the plus key without Shift.
   add(qtext(say::window::text_larger{}), {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
   add(qtext(say::window::text_smaller{}), {QKeySequence::ZoomOut}, 1 / step);
   add(qtext(say::window::text_own{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
 }
 
 void TextSize::set_scale(double scale) {
-  scale_ = scale > 0 ? std::clamp(scale, least_scale, most_scale) : 1;  // settings may hold anything
+  scale_ = scale > 0 ? std::clamp(scale, least_scale, most_scale) : 1;  // settings may contain any value
   QFont font = QApplication::font();
   font.setPointSizeF(system_text_size() * scale_);
   if (font != QApplication::font()) QApplication::setFont(font);

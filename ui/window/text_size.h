@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The size of all text of the program, of the system's own size.
+// Text size of the program, relative to the system's.
 #pragma once
 
 #include <QMenu>
@@ -17,7 +17,7 @@ class TextSize : public QObject {
   static constexpr double least_scale = 0.75;
   static constexpr double most_scale = 3;
   [[nodiscard]] double scale() const { return scale_; }
-  /// Clamped to the bounds; 1 for what is no scale.
+  /// Clamped to the bounds; 1 if not positive.
   void set_scale(double scale);
 
  private:

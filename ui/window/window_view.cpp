@@ -28,7 +28,7 @@ QByteArray as_bytes(const QJsonValue& text) {
   return QByteArray::fromBase64(text.toString().toLatin1());
 }
 
-/// As the workspace names it.
+/// Returns the path as the workspace stores it.
 QString open_name(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : path;
@@ -55,7 +55,7 @@ QJsonObject WindowView::view() {
         QJsonObject{{QStringLiteral("file"), run.first}, {QStringLiteral("run"), QString::fromStdString(run.second)}});
   }
   std::optional<Selected> selected = to_select_;
-  // It is marked on all pages, on whichever it was selected.
+  // The selected point is marked on all pages.
   if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !selected) {
     selected = Selected{point->run->file, point->id};
   }
@@ -77,7 +77,7 @@ QJsonObject WindowView::view() {
 }
 
 void WindowView::look_at_panels() {
-  if (window_.isHidden() && !panels_.isEmpty()) return;  // a closed window shows none: as it was when it showed some
+  if (window_.isHidden() && !panels_.isEmpty()) return;  // a closed window has no visible panels; keep the last state
   for (const QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
     panels_[dock->objectName()] = dock->toggleViewAction()->isChecked();
   }

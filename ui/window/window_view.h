@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The state of a window as one JSON document (saved by ui/window/session.h).
+// State of a window as a JSON document (saved by ui/window/session.h).
 #pragma once
 
 #include <QJsonObject>
@@ -15,10 +15,10 @@ class WindowView : public QObject {
  public:
   explicit WindowView(MainWindow& window);
 
-  /// Files, page, the pages' choices with zoom, pins and what-if, filter, ticked runs, the selected point, panels, the
-  /// window's place on the screen and the collect form.
+  /// Returns files, page, page choices (zoom, pins, what-if), filter, visible runs, selected point, panels, window
+  /// geometry and the collect form.
   [[nodiscard]] QJsonObject view();
-  /// What the document does not have stays as it is; files that it does not have are closed.
+  /// Missing entries leave the state unchanged; files that are not listed are closed.
   void restore(const QJsonObject& view);
 
  private:
@@ -28,7 +28,7 @@ class WindowView : public QObject {
   };
   void restore_files(const QJsonObject& view);
   void restore_panels(const QJsonObject& view);
-  /// The point that a restored view has selected, once it is read.
+  /// Selects the point of a restored view once it has been read.
   void select();
   void look_at_panels();
 

@@ -246,8 +246,7 @@ TEST_F(ImportDialogTest, ARecordedSampleIsNoTargetAndTheUsualOneIsNew) {
     const qint64 size = bytes.size();
     import_into(sample);
     ASSERT_NE(dialog, nullptr);
-    EXPECT_TRUE(
-        dialog->findChild<QLabel*>(QStringLiteral("import-state"))->text().contains("stays as it was recorded"));
+    EXPECT_TRUE(dialog->findChild<QLabel*>(QStringLiteral("import-state"))->text().contains("read-only"));
     EXPECT_EQ(bytes.size(), size);
   }
   EXPECT_EQ(medians(import_into(usual)), std::vector<double>{1000});
@@ -374,7 +373,7 @@ TEST_F(ReportDialogTest, WhatIsMissingOrCannotBeIsOneLineAndNothingIsWritten) {
   field("report-file")->setText(folder.filePath("out.pdf"));
   refused(".html or .md");
   field("report-file")->setText(file);
-  refused("holds measurements");
+  refused("contains measurements");
   field("report-file")->setText(folder.filePath("nowhere/out.html"));
   refused("nowhere/out.html: no such folder");
 }

@@ -47,7 +47,7 @@ TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   EXPECT_EQ(workspace.files(), files.mid(0, 2));
   ASSERT_EQ(failed.count(), 1);
   const QString error = failed[0][1].toString();
-  EXPECT_TRUE(error.contains("c.attnscope has 21 points, but the window has room for 8")) << error.toStdString();
+  EXPECT_TRUE(error.contains("c.attnscope has 21 points, but only 8 more fit")) << error.toStdString();
   EXPECT_TRUE(error.contains("attnscope edit " + files[2] + " --run N --delete")) << error.toStdString();
   workspace.close(files[0]);
   workspace.open(files[2]);
@@ -56,7 +56,7 @@ TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   // A file that is rejected before its points are read.
   const FileContents contents = read_file(files[0], {}, 20);
   EXPECT_TRUE(contents.points.empty());
-  EXPECT_TRUE(contents.error.contains("room for 20")) << contents.error.toStdString();
+  EXPECT_TRUE(contents.error.contains("only 20 more fit")) << contents.error.toStdString();
 }
 
 TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
@@ -414,7 +414,7 @@ TEST_F(ReplacedFile, IsReadAnewWhereSomebodyLooksAtAPoint) {
   emit window.page(QStringLiteral("io"))->point_selected((*window.workspace().visible())[2]);
   ASSERT_TRUE(QTest::qWaitFor([&] { return uids_in(window.workspace()) == uids_there(); }));
   EXPECT_TRUE(window.banner().text().contains(file)) << window.banner().text().toStdString();
-  EXPECT_TRUE(window.banner().text().contains("read anew")) << window.banner().text().toStdString();
+  EXPECT_TRUE(window.banner().text().contains("reread")) << window.banner().text().toStdString();
   EXPECT_FALSE(window.details()->point()) << "of the file that is gone";
   EXPECT_EQ(window.workspace().visible()->size(), 2U);
 }

@@ -229,7 +229,7 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   ASSERT_EQ(workspace.open_now(file), QString());
   window.show_page(QStringLiteral("table"));
   trigger(window, QKeySequence(QStringLiteral("Ctrl+E")));
-  EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
+  EXPECT_TRUE(window.banner().text().contains("has no plot"));
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
   // An error of the disk stays.
@@ -359,7 +359,7 @@ TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
   settle();
   application->on_trouble({});
   ASSERT_EQ(said.size(), 1);
-  EXPECT_TRUE(said[0].contains("not enough memory")) << said[0].toStdString();
+  EXPECT_TRUE(said[0].contains("host memory")) << said[0].toStdString();
 }
 
 /// A run of FA2 at d 64, which the sample file does not have.
@@ -506,7 +506,7 @@ TEST_F(FileWatchTest, AFileThatGoesIsToldOfAndWhatWasReadStays) {
   ASSERT_NO_FATAL_FAILURE(open());
   const QString away = folder.filePath("away.attnscope");
   ASSERT_TRUE(QFile::rename(file, away));
-  EXPECT_TRUE(comes_to_say("no longer in its place")) << window.banner().text().toStdString();
+  EXPECT_TRUE(comes_to_say("was removed")) << window.banner().text().toStdString();
   EXPECT_EQ(window.workspace().visible()->size(), points);
   ASSERT_TRUE(QFile::rename(away, file));
   EXPECT_TRUE(QTest::qWaitFor([&] { return window.banner().text().isEmpty(); }, patience_ms));

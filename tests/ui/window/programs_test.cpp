@@ -89,7 +89,7 @@ TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
   for (const char* name : {"a.xyz", "a.pdf"}) {
     const QString picture = folder.filePath(name);
     const Ended ended = expect_error(1, run_gui({QStringLiteral("--screenshot"), picture}));
-    EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": a picture of the window is no ")) &&
+    EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": unsupported image format")) &&
                 ended.errors.contains(QStringLiteral(".png")))
         << ended.errors.toStdString();
     EXPECT_FALSE(QFile::exists(picture));

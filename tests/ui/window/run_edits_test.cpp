@@ -82,7 +82,7 @@ TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
   const QByteArray bytes = before.readAll();
   emit window->runs_panel()->edit_wanted(sample, {"--run=1", "--name=mine"});
   wait();
-  EXPECT_TRUE(window->banner().text().contains(QStringLiteral("stays as it was recorded")));
+  EXPECT_TRUE(window->banner().text().contains(QStringLiteral("read-only")));
   QFile after(sample);
   ASSERT_TRUE(after.open(QIODevice::ReadOnly));
   EXPECT_TRUE(after.readAll() == bytes);
