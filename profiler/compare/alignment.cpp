@@ -100,8 +100,8 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
       alignment.knobs.push_back(word);
     } else {
       const std::vector<std::string> near = near_matches(given, known);
-      return Failure{make_message("--align: '{}' is no field, knob, problem, tile, knobs or device; there are {}",
-                                  given, fmt::join(near.empty() ? known : near, ", "))};
+      return Failure{make_message("--align: unknown key '{}' (choose from: {})", given,
+                                  fmt::join(near.empty() ? known : near, ", "))};
     }
   }
   if (!narrowed) add_problem(table, alignment);

@@ -241,7 +241,7 @@ std::string side_of(FrontReader& front, std::string_view key, const Registry& re
   if (!side.starts_with(imported_series)) {
     (void)front.algorithm(key);
   } else if (!is_name(series(side)) || registry.find(series(side)) != nullptr) {
-    front.refuse(key, "an algorithm, or a series that was recorded of another program as imported:NAME");
+    front.refuse(key, "expected an algorithm, or imported:NAME for a series of another program");
   }
   return side;
 }
@@ -253,7 +253,7 @@ std::string metric_of(FrontReader& front) {
   for (const Metric& each : metrics_table()) known.emplace_back(each.key);
   const auto near = near_matches(metric, known);
   front.refuse("metric",
-               near.empty() ? "the key of a metric" : make_message("the key of a metric; perhaps {}", join_or(near)));
+               near.empty() ? "unknown metric" : make_message("unknown metric; did you mean {}?", join_or(near)));
   return metric;
 }
 
@@ -271,15 +271,14 @@ Claimed claimed_of(FrontReader& front) {
   const auto high = front.number("high");
   claimed.stated = front.number("states");
   claimed.tolerance = front.number("tolerance").value_or(0.1);
-  if (claimed.tolerance < 0) front.refuse("tolerance", "a number of 0 or more");
-  if (low && high && *high < *low) front.refuse("high", "a number that is not below 'low'");
+  if (claimed.tolerance < 0) front.refuse("tolerance", "expected a number of 0 or more");
+  if (low && high && *high < *low) front.refuse("high", "expected a number not below 'low'");
   claimed.bounds_of_source = front.one_of("stated_by", {"source", "ours"}) == "source";
   claimed.left_open = fmt::format("{}", fmt::join(front.words("source_leaves"), ", "));
   const double give = std::abs(claimed.stated.value_or(0)) * claimed.tolerance;
   claimed.low = claimed.stated ? *claimed.stated - give : low.value_or(claimed.low);
   claimed.high = claimed.stated ? *claimed.stated + give : high.value_or(claimed.high);
-  if ((front.text("states") + front.text("low") + front.text("high")).empty())
-    front.lacks("what is claimed: 'states', or 'low' or 'high' or both");
+  if ((front.text("states") + front.text("low") + front.text("high")).empty()) front.lacks("'states', 'low' or 'high'");
   return claimed;
 }
 
@@ -362,7 +361,7 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
     // Tests without points cannot use imported series.
     if (test->of_gpu) {
       for (const std::string_view key : {"from", "to"}) {
-        if (front.text(key).starts_with(imported_series)) front.refuse(key, "an algorithm");
+        if (front.text(key).starts_with(imported_series)) front.refuse(key, "expected an algorithm");
       }
     }
   }

@@ -48,16 +48,16 @@ class FormulaParser {
   /// Parses up to and including `end`, or to the end of the text.
   std::string row(char end, int depth) {
     std::string all;
-    if (depth > deepest) wrong_ = "the formula is nested too deeply";
+    if (depth > deepest) wrong_ = "formula: nested too deeply";
     while (!done() && text_[at_] != end) {
-      if (text_[at_] == '}') wrong_ = "a brace of the formula has no other one";
+      if (text_[at_] == '}') wrong_ = "formula: unmatched brace";
       if (text_[at_] == ' ') {
         ++at_;
       } else {
         all += with_scripts(atom(depth), depth);
       }
     }
-    if (end != '\0' && at_++ >= text_.size()) wrong_ = "a brace of the formula has no other one";
+    if (end != '\0' && at_++ >= text_.size()) wrong_ = "formula: unmatched brace";
     return element("mrow", all);
   }
 
@@ -79,7 +79,7 @@ class FormulaParser {
   std::string argument(int depth) {
     while (!done() && text_[at_] == ' ') ++at_;
     if (!done()) return atom(depth + 1);
-    wrong_ = "the formula ends where something has to follow";
+    wrong_ = "formula: missing argument at the end";
     return {};
   }
 
@@ -88,7 +88,7 @@ class FormulaParser {
     const char c = text_[at_++];
     if (c == '{') return row('}', depth + 1);
     if (c == '\\') return command(depth);
-    if (c == '^' || c == '_') wrong_ = "nothing stands before ^ or _ in the formula";
+    if (c == '^' || c == '_') wrong_ = "formula: missing base before ^ or _";
     if (is_letter(c)) return element("mi", std::string_view(&c, 1));
     if (is_digit(c)) {
       while (at_ < text_.size() && (is_digit(text_[at_]) || text_[at_] == '.')) ++at_;
@@ -115,7 +115,7 @@ class FormulaParser {
     if (word == "text") {
       const std::size_t end = std::min(text_.find('}', at_), text_.size());
       if (end == text_.size() || text_[at_] != '{') {
-        wrong_ = "a brace of the formula has no other one";
+        wrong_ = "formula: unmatched brace";
         return {};
       }
       const std::string_view words = text_.substr(at_ + 1, end - at_ - 1);
@@ -124,7 +124,7 @@ class FormulaParser {
     }
     const auto* const symbol = std::ranges::find_if(symbols, [&](const auto& each) { return word == each.first; });
     if (symbol != symbols.end()) return symbol->second;
-    wrong_ = make_message("the formula has '\\{}', which is none of the subset's words", word);
+    wrong_ = make_message("formula: unknown command '\\{}'", word);
     return {};
   }
 

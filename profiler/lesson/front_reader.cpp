@@ -27,7 +27,7 @@ std::string FrontReader::needed(std::string_view key) {
 std::optional<double> FrontReader::number(std::string_view key) {
   if (take(key) == nullptr) return std::nullopt;
   const std::optional<double> value = document_.front.number(key);
-  if (!value) refuse(key, "a number");
+  if (!value) refuse(key, "expected a number");
   return value;
 }
 
@@ -37,14 +37,14 @@ std::int64_t FrontReader::whole(std::string_view key, std::int64_t otherwise, st
   const bool fits = value && *value == std::floor(*value) && *value >= static_cast<double>(low) &&
                     *value <= static_cast<double>(high);
   if (fits) return static_cast<std::int64_t>(*value);
-  refuse(key, make_message("a whole number from {} to {}", grouped(low), grouped(high)));
+  refuse(key, make_message("expected a whole number from {} to {}", grouped(low), grouped(high)));
   return otherwise;
 }
 
 std::string FrontReader::one_of(std::string_view key, const std::vector<std::string>& known) {
   std::string value = text(key);
   if (value.empty() || std::ranges::count(known, value) > 0) return value;
-  refuse(key, make_message("one of {}", fmt::join(known, ", ")));
+  refuse(key, make_message("expected one of {}", fmt::join(known, ", ")));
   return {};
 }
 
@@ -58,7 +58,7 @@ const Algorithm* FrontReader::find(std::string_view key, std::string_view name) 
   if (algorithm == nullptr) {
     std::vector<std::string> known;
     for (const Algorithm* each : registry_.algorithms()) known.emplace_back(each->name());
-    refuse(key, make_message("names of algorithms: {}", fmt::join(known, ", ")));
+    refuse(key, make_message("unknown algorithm (available: {})", fmt::join(known, ", ")));
   }
   return algorithm;
 }
@@ -77,20 +77,19 @@ std::vector<const Algorithm*> FrontReader::algorithms(std::string_view key) {
 }
 
 void FrontReader::refuse(std::string_view key, const Message& allowed) {
-  problems_.push_back(
-      {document_.file, document_.front.line_of(key),
-       make_message("'{}: {}' is not taken: it takes {}", key, clipped(document_.front.text(key)), allowed)});
+  problems_.push_back({document_.file, document_.front.line_of(key),
+                       make_message("invalid '{}: {}': {}", key, clipped(document_.front.text(key)), allowed)});
 }
 
 void FrontReader::lacks(std::string_view what) {
-  problems_.push_back({document_.file, 1, make_message("the front matter lacks {}", what)});
+  problems_.push_back({document_.file, 1, make_message("missing {} in the front matter", what)});
 }
 
 std::vector<TextProblem> FrontReader::finish() {
   for (const auto& [key, entry] : document_.front.entries) {
     if (taken_.contains(key)) continue;
     problems_.push_back({document_.file, entry.line,
-                         make_message("nothing takes '{}'; keys here are {}", clipped(key), fmt::join(taken_, ", "))});
+                         make_message("unknown key '{}' (available: {})", clipped(key), fmt::join(taken_, ", "))});
   }
   std::ranges::stable_sort(problems_, {}, &TextProblem::line);
   return std::move(problems_);
@@ -104,7 +103,7 @@ bool is_name(std::string_view name) {
 }
 
 Message no_name(std::string_view text) {
-  return make_message("'{}' is no name: letters a to z, digits and hyphens, 60 at most, a letter or digit first",
+  return make_message("invalid name '{}' (at most 60 letters, digits and hyphens; not starting with a hyphen)",
                       clipped(text));
 }
 

@@ -39,7 +39,7 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
-    throw FileError(FileError::Kind::not_writable, "cannot make the folder {}: {}", folder.string(), error.message());
+    throw FileError(FileError::Kind::not_writable, "cannot create folder {}: {}", folder.string(), error.message());
   }
 }
 
@@ -77,22 +77,20 @@ class TextFolder {
       } else if (text && fs::is_regular_file(own)) {
         read_text(path);
       } else if (text || folder != root_) {
-        add(path, {}, "no regular file whose name ends in .md: it is not read");
+        add(path, {}, "ignored: not a regular file ending in .md");
       }
     }
-    if (error) add(folder, {}, make_message("it cannot be read: {}", error.message()));
+    if (error) add(folder, {}, make_message("cannot read folder: {}", error.message()));
   }
 
   void read_text(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text(lesson::largest_text + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.is_open() || file.bad()) return add(path, {}, "it cannot be read");
+    if (!file.is_open() || file.bad()) return add(path, {}, "cannot read file");
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() <= lesson::largest_text) return add(path, std::move(text));
-    add(path, {},
-        make_message("the file is larger than a text of a lesson, which has {} bytes at most",
-                     grouped(lesson::largest_text)));
+    add(path, {}, make_message("file exceeds the limit of {} bytes", grouped(lesson::largest_text)));
   }
 
   fs::path root_;
@@ -116,7 +114,7 @@ lesson::Evidence evidence_of(const analysis::PointTable& points) {
 WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextFile> own_texts,
                            const lesson::Evidence& evidence, const LessonFileOptions& options) {
   make_folder(folder);
-  const FileKind kind{"a lesson of attnscope's", is_lesson};
+  const FileKind kind{"an attnscope lesson", is_lesson};
   WrittenLesson written;
   std::vector<OutputFile> files;
   std::string answers;
@@ -140,12 +138,10 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   if (!options.answers.empty()) {
     for (const OutputFile& page : files) {
       if (fs::weakly_canonical(page.place()) != fs::weakly_canonical(options.answers)) continue;
-      throw FileError(FileError::Kind::not_writable,
-                      "{} is a page of the lesson itself: the answers need another place", options.answers.string());
+      throw FileError(FileError::Kind::not_writable, "{} is a page of the lesson (choose another file for the answers)",
+                      options.answers.string());
     }
-    files
-        .emplace_back(options.answers, FileKind{"the answers to a lesson of attnscope's", are_answers},
-                      options.existing)
+    files.emplace_back(options.answers, FileKind{"an attnscope answer sheet", are_answers}, options.existing)
         .write(answers);
   }
   // Commit linked pages together.
@@ -158,7 +154,7 @@ std::vector<TextFile> lesson_texts_of(const fs::path& folder) {
 }
 
 std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing existing) {
-  const FileKind kind{"an empty place for a text of the lesson", [](std::string_view first) { return first.empty(); }};
+  const FileKind kind{"an empty file", [](std::string_view first) { return first.empty(); }};
   std::vector<OutputFile> files;
   for (const analysis::lesson::EmbeddedText& each : analysis::lesson::embedded_lesson()) {
     if (!each.path.ends_with(".md")) continue;

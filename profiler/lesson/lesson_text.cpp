@@ -82,13 +82,13 @@ std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
 
 /// Returns the problem of a mark; empty if valid.
 Message what_is_wrong(const Mark& mark, const KnownNames& known) {
-  if (mark.end == std::string_view::npos) return make_message("'{}' has no other one", mark.sign);
+  if (mark.end == std::string_view::npos) return make_message("unclosed '{}'", mark.sign);
   if (mark.sign == "{{") {
-    return known.value(mark.text) ? Message() : make_message("there is no value '{}'", clipped(mark.text));
+    return known.value(mark.text) ? Message() : make_message("unknown value '{}'", clipped(mark.text));
   }
   if (mark.sign == "[[") {
     const std::string_view term = term_of(mark.text).first;
-    return known.term(term) ? Message() : make_message("the glossary has no term '{}'", clipped(term));
+    return known.term(term) ? Message() : make_message("unknown term '{}' (add it to the glossary)", clipped(term));
   }
   const auto formula = mathml_of(mark.text, false);
   return formula.ok() ? Message() : formula.error();
@@ -117,7 +117,7 @@ class DocumentParser {
   void front() {
     if (line() != "---") {
       at_ = lines_.size();  // not a lesson text: report one problem only
-      return fail(0, "the file does not begin with '---' and a front matter");
+      return fail(0, "missing front matter: the file must begin with '---'");
     }
     for (++at_; at_ < lines_.size(); ++at_) {
       const std::string_view line = trimmed(lines_[at_]);
@@ -129,14 +129,14 @@ class DocumentParser {
       const std::size_t colon = std::min(line.find(':'), line.size());
       const std::string key(trimmed(line.substr(0, colon)));
       if (key.empty() || colon == line.size()) {
-        fail(at_, "no 'key: value' of a front matter");
+        fail(at_, "invalid line in the front matter: expected 'key: value'");
       } else if (!document_.front.entries
                       .emplace(key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), number(at_)})
                       .second) {
-        fail(at_, make_message("'{}' stands in the front matter twice", clipped(key)));
+        fail(at_, make_message("duplicate key '{}' in the front matter", clipped(key)));
       }
     }
-    fail(lines_.size() - 1, "the front matter has no '---' at its end");
+    fail(lines_.size() - 1, "unclosed front matter: missing '---'");
   }
 
   void block() {
@@ -161,7 +161,8 @@ class DocumentParser {
       text_ = paragraph();
       flush(true);
     } else {
-      fail(first_, make_message("'{}' is none of ::picture, ::revealed, ::question and ::hint", clipped(line)));
+      fail(first_, make_message("unknown directive '{}' (available: ::picture, ::revealed, ::question, ::hint)",
+                                clipped(line)));
     }
   }
 
@@ -196,7 +197,7 @@ class DocumentParser {
     const bool fits =
         q.choices.size() >= 2 && q.choices.size() <= 6 && std::ranges::count(q.choices, true, &Choice::right) == 1;
     if (q.prompt.empty() || !fits) {
-      return fail(begin, "a question is a text and two to six choices, of which one is right ('- [x] ')");
+      return fail(begin, "invalid question: expected a text and two to six choices, exactly one marked '- [x] '");
     }
     document_.blocks.push_back({.kind = Block::Kind::question, .line = number(begin), .question = std::move(q)});
   }
@@ -215,7 +216,7 @@ class DocumentParser {
     const bool right = text.starts_with("- [x] ");
     const std::size_t because = text.find(" :: ");
     if ((!right && !text.starts_with("- [ ] ")) || because == std::string::npos) {
-      fail(begin, "a choice is '- [ ] its text :: what it would imply', or '- [x] ' for the right one");
+      fail(begin, "invalid choice: expected '- [ ] text :: consequence' or '- [x] text :: reason'");
       return {};
     }
     look_at(text, begin);
@@ -330,8 +331,7 @@ ParsedDocument parse_document(std::string file, std::string_view text, const Kno
       std::min({first_invalid_utf8(text), static_cast<std::size_t>(control - text.begin()), text.find(place_begin)});
   if (bad < text.size()) {
     const int line = static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n'));
-    return {.document{.file = file},
-            .problems{{file, line, "the line is no UTF-8 text, or has control or private characters in it"}}};
+    return {.document{.file = file}, .problems{{file, line, "invalid UTF-8, control or private-use character"}}};
   }
   return DocumentParser(std::move(file), text, known).parse();
 }

@@ -101,7 +101,7 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
   }
   const AttentionPlan plan = algorithm.plan(problem, config, device);
   if (steps_up_to(plan, options.most_frames) > options.most_frames)
-    return Failure{make_message("more than {} steps: too long to step through; take a shorter N or larger tiles",
+    return Failure{make_message("too many steps to replay: more than {} (use a shorter N or larger tiles)",
                                 grouped(options.most_frames))};
 
   TilePlayer player;

@@ -85,10 +85,10 @@ Playing read_playing(FrontReader& front) {
     if (auto choice = choice_of(word))
       playing.also.push_back(*std::move(choice));
     else
-      front.refuse("play_also", "n=, br=, bc=, heads=, m= and l2= (in KiB), each with a number, blanks between them");
+      front.refuse("play_also", "expected n=, br=, bc=, heads=, m= or l2= (KiB) with numbers, separated by spaces");
   }
   // Each choice is replayed for every algorithm.
-  if (playing.also.size() > 8) front.refuse("play_also", "8 choices at most");
+  if (playing.also.size() > 8) front.refuse("play_also", "expected at most 8 choices");
   playing.also.resize(std::min<std::size_t>(playing.also.size(), 8));
   return playing;
 }

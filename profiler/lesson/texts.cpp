@@ -61,10 +61,10 @@ class Loader {
         wrong(each.path, 0, each.trouble);
       } else if (place == TextPlace::nowhere) {
         if (each.path == "README.md") continue;  // the built-in folder has a README for authors
-        wrong(each.path, 0,
-              make_message(
-                  "none of LANG/words.md, LANG/glossary.md, LANG/step-*.md (LANG: {}) and claims/*.md: it is not read",
-                  fmt::join(lesson_languages(), ", ")));
+        wrong(
+            each.path, 0,
+            make_message("ignored: expected LANG/words.md, LANG/glossary.md, LANG/step-*.md (LANG: {}) or claims/*.md",
+                         fmt::join(lesson_languages(), ", ")));
       } else {
         all.insert_or_assign(each.path, Source{.path = each.path, .text = each.text, .own = true});
       }
@@ -91,7 +91,7 @@ class Loader {
     // Limit the problems reported per file.
     constexpr std::size_t most = 20;
     if (problems.size() > most) {
-      wrong(source.path, 0, make_message("{} problems, of which the first are named", problems.size()));
+      wrong(source.path, 0, make_message("{} problems; only the first ones are listed", problems.size()));
       problems.resize(most);
     }
     std::ranges::move(problems, std::back_inserter(texts_.problems));
@@ -120,8 +120,7 @@ class Loader {
     const auto [taken, fresh] = slugs_.emplace(slug, file);
     if (fresh && !is_of_page(slug)) return true;
     wrong(file, line,
-          make_message("the slug '{}' is taken already, by {}: another one, please", slug,
-                       fresh ? "the page" : taken->second));
+          make_message("slug '{}' is already used by {} (choose another)", slug, fresh ? "the page" : taken->second));
     return false;
   }
 
@@ -142,11 +141,11 @@ class Loader {
       const auto& pictures = picture_names();
       if (block.kind == Block::Kind::picture && std::ranges::count(pictures, block.text) == 0) {
         wrong(document.file, block.line,
-              make_message("there is no picture '{}'; there are {}", clipped(block.text), fmt::join(pictures, ", ")));
+              make_message("unknown picture '{}' (available: {})", clipped(block.text), fmt::join(pictures, ", ")));
         whole = false;
       }
       if (block.kind == Block::Kind::question && !questions_.insert(block.question.id).second) {
-        wrong(document.file, block.line, make_message("there is another question '{}'", block.question.id));
+        wrong(document.file, block.line, make_message("duplicate question ID '{}'", block.question.id));
         whole = false;
       }
     }

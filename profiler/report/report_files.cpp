@@ -33,8 +33,7 @@ void write_markdown(const report::Document& document, const fs::path& output, Ou
     written.reserve(files.beside.size());
     for (const report::MarkdownFiles::File& file : files.beside) {
       const fs::path place = folder / file.name;
-      written
-          .emplace_back(place, file.name.ends_with(".svg") ? file_kind::svg : FileKind{"a table of a report"}, existing)
+      written.emplace_back(place, file.name.ends_with(".svg") ? file_kind::svg : FileKind{"a report table"}, existing)
           .write(file.content);
     }
     for (OutputFile& file : written) file.commit();
@@ -56,7 +55,7 @@ void write_report(const report::Document& document, const fs::path& output, Outp
   try {
     output.extension() == ".md" ? write_markdown(document, output, existing) : write_page(document, output, existing);
   } catch (const fs::filesystem_error& error) {
-    throw FileError(FileError::Kind::not_writable, "cannot write {} ({})", output.string(), error.code().message());
+    throw FileError(FileError::Kind::not_writable, "cannot write {}: {}", output.string(), error.code().message());
   }
 }
 

@@ -166,10 +166,11 @@ void check(const ComparedRow& row) {
         (!row.paired && !row.exact && side->recordings.size() != rounds) ||
         (!side->moments.empty() && side->moments.size() != rounds) ||
         (!side->rounds.empty() && side->rounds.size() != rounds)) {
-      throw std::invalid_argument("rounds that cannot be compared");
+      throw std::invalid_argument("invalid rounds: values must be positive and lists of equal length");
     }
   }
-  if (row.paired && row.base.ns.size() != row.other.ns.size()) throw std::invalid_argument("pairs of unequal length");
+  if (row.paired && row.base.ns.size() != row.other.ns.size())
+    throw std::invalid_argument("paired sides must have equally many rounds");
 }
 
 /// Returns the p-value of "cycles did not change in the direction of the time".

@@ -17,8 +17,11 @@
 namespace attnscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 /// Returns "en/a.md: 4 bytes" or the file's problem.
 std::vector<std::string> read_of(const std::filesystem::path& folder) {
@@ -50,12 +53,13 @@ TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
   std::filesystem::create_symlink("step-1.md", folder / "en/step-3.md");
   std::filesystem::create_directory_symlink(outside.path(), folder / "more");
   ASSERT_EQ(::mkfifo((folder / "en/pipe.md").c_str(), 0600), 0);
-  const std::string unread = "no regular file whose name ends in .md: it is not read";
-  EXPECT_THAT(
-      read_of(folder.path()),
-      ElementsAre("claims/large.md: the file is larger than a text of a lesson, which has 1,048,576 bytes at most",
-                  "claims/most.md: 1048576 bytes", "en/out.md: " + unread, "en/pipe.md: " + unread,
-                  "en/step-1.md: 4 bytes", "en/step-2.md.txt: " + unread, "en/step-3.md: " + unread));
+  const auto ignored = [](const std::string& file) {
+    return AllOf(StartsWith(file + ": "), HasSubstr("ignored"), HasSubstr(".md"));
+  };
+  EXPECT_THAT(read_of(folder.path()),
+              ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1,048,576 bytes")),
+                          "claims/most.md: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
+                          "en/step-1.md: 4 bytes", ignored("en/step-2.md.txt"), ignored("en/step-3.md")));
 }
 
 TEST(LessonTextsFolder, ASlashAtItsEndIsNoOtherFolder) {
@@ -81,10 +85,10 @@ TEST(LessonTextsFolder, ThatIsNotThereHoldsNone) {
 
 TEST(LessonTextsFolder, ThatNobodyMayReadIsTold) {
   const testing::TemporaryFolder folder;
-  if (::geteuid() == 0) GTEST_SKIP() << "whom every folder can be read by";
+  if (::geteuid() == 0) GTEST_SKIP() << "running as root";
   std::filesystem::create_directories(folder / "en");
   std::filesystem::permissions(folder / "en", std::filesystem::perms::none);
-  EXPECT_THAT(read_of(folder.path()), ElementsAre("en: it cannot be read: Permission denied"));
+  EXPECT_THAT(read_of(folder.path()), ElementsAre(AllOf(StartsWith("en: "), HasSubstr("Permission denied"))));
   std::filesystem::permissions(folder / "en", std::filesystem::perms::all);
 }
 

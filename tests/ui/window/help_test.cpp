@@ -16,6 +16,7 @@
 #include <QUrl>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include "kernels/model/device_limits.h"
@@ -186,8 +187,11 @@ TEST_F(LessonInTheBrowser, ATeachersOwnTextThatCannotBeReadIsNamed) {
   const LessonFile written = write_lesson_file(lesson_points(window_.workspace()),
                                                {.page = {}, .language = QStringLiteral("en")}, folder.path());
   qputenv("XDG_DATA_HOME", before);
-  EXPECT_EQ(written.problems, (QStringList{"en/step-2-hierarchy.md:1: the front matter lacks 'slug'",
-                                           "en/step-2-hierarchy.md:1: the front matter lacks 'order'"}));
+  ASSERT_EQ(written.problems.size(), 2);
+  for (const auto& [index, key] : {std::pair(0, "'slug'"), std::pair(1, "'order'")}) {
+    EXPECT_TRUE(written.problems[index].startsWith("en/step-2-hierarchy.md:1: ")) << key;
+    EXPECT_TRUE(written.problems[index].contains(key)) << key;
+  }
 }
 
 TEST(LessonLanguage, IsTheOneAskedForTheLastTime) {
