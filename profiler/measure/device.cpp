@@ -8,7 +8,7 @@ namespace attnscope {
 Result<CeilingSet, CeilingFailure> Device::ceilings(const CeilingOptions&, const CancelToken&, const CeilingProgress&) {
   const DeviceLimits& limits = info().limits;
   return CeilingSet{datasheet_ceilings(limits),
-                    {make_message("{} was not measured: these are datasheet figures.", limits.name)}};
+                    {make_message("{} was not measured; the values are from its datasheet.", limits.name)}};
 }
 
 bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits& limits,

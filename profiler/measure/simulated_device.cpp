@@ -128,9 +128,9 @@ class SimulatedDevice final : public Device {
                   make_reason("point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm));
     }
     if (algorithm->facts().foreign) {
-      return fail(
-          record, Disposition::infeasible,
-          make_reason("point.not_simulated", "{} is a kernel of your own: only a GPU can run it", spec.algorithm));
+      return fail(record, Disposition::infeasible,
+                  make_reason("point.not_simulated",
+                              "{} is a user-defined kernel and cannot be simulated (select a GPU)", spec.algorithm));
     }
     if (spec.problem.gpus > most_simulated_gpus) {
       return fail(record, Disposition::infeasible,
@@ -150,7 +150,7 @@ class SimulatedDevice final : public Device {
     const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
     if (!simulations)
       return fail(record, Disposition::cancelled,
-                  make_reason("point.cancelled_simulating", "Cancelled while the point was simulated."));
+                  make_reason("point.cancelled_simulating", "Cancelled during simulation."));
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);

@@ -386,8 +386,8 @@ VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, cons
                                                : summary.skip);
     if (observer.on_case) observer.on_case(i, cases[i], result);
     if (!device.usable()) {
-      summary.stopped = make_reason("point.device_unusable", "The device cannot be used any more after {}: {}",
-                                    describe(cases[i]), record.reason);
+      summary.stopped = make_reason("point.device_unusable", "The device is unusable after {}: {}", describe(cases[i]),
+                                    record.reason);
       return summary;
     }
   }

@@ -16,7 +16,7 @@ void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
   } else if (value.is_string()) {
     spec.knobs.set(name, value.get<std::string>());
   } else {
-    throw WrongLine{make_message("knob '{}' is neither a whole number nor a word", name)};
+    throw WrongLine{make_message("knob '{}' is neither an integer nor a string", name)};
   }
 }
 

@@ -41,7 +41,7 @@ inline void write_fields(Json& json, const PointSpec& spec) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
   if (value.is_number()) return value.dump();
-  return Failure{make_message("'{}' is neither a number nor a word", key)};
+  return Failure{make_message("'{}' is neither a number nor a string", key)};
 }
 
 /// Serializes to one line without a newline; replaces invalid UTF-8 (from compile logs or paths).
@@ -182,8 +182,8 @@ struct JsonReader {
     } else if constexpr (std::is_arithmetic_v<T>) {
       const bool whole = value.is_number_integer();
       if (!whole || (std::is_unsigned_v<T> && !value.is_number_unsigned())) {
-        if (std::is_unsigned_v<T>) throw WrongLine{make_message("'{}' is not a count", key)};
-        throw WrongLine{make_message("'{}' is not a whole number", key)};
+        if (std::is_unsigned_v<T>) throw WrongLine{make_message("'{}' is not a nonnegative integer", key)};
+        throw WrongLine{make_message("'{}' is not an integer", key)};
       }
       const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
                                                    : std::in_range<T>(value.get<std::int64_t>());
@@ -197,7 +197,7 @@ struct JsonReader {
         throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
       for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
     } else {
-      if (!value.is_object()) throw WrongLine{"the line is no JSON object"};
+      if (!value.is_object()) throw WrongLine{"the line is not a JSON object"};
       fields(JsonReader{value}, member);
     }
   }

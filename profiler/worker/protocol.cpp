@@ -17,12 +17,12 @@ CeilingSource parse_ceiling_source(const std::string& word) {
   for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
     if (to_string(source) == word) return source;
   }
-  throw WrongLine{make_message("'source' is none of the words that are known: '{}'", word)};
+  throw WrongLine{make_message("unknown 'source': '{}'", word)};
 }
 
 CounterState parse_counter_state(std::int64_t number) {
   if (number < 0 || number > static_cast<std::int64_t>(CounterState::not_asked)) {
-    throw WrongLine{"'state' is not a count"};
+    throw WrongLine{"'state' is not a counter state"};
   }
   return static_cast<CounterState>(number);
 }
@@ -142,7 +142,7 @@ void fields(Io&& io, MetricValue& metric) {
   if constexpr (std::is_same_v<std::remove_cvref_t<Io>, JsonReader>) {
     const Metric* const known = find_metric(name);
     if (known != nullptr && unit != known->unit)
-      throw WrongLine{make_message("'{}' is in {}, not in '{}'", name, known->unit, unit)};
+      throw WrongLine{make_message("'{}' must have the unit {}, not '{}'", name, known->unit, unit)};
   }
 }
 template <class Io>
@@ -251,7 +251,7 @@ namespace {
 PointRecord unreadable_record(const Message& why) {
   PointRecord record;
   record.disposition = Disposition::crashed;
-  record.reason = make_message("The record of this point cannot be read: {}.", why);
+  record.reason = make_message("The record of this point is invalid: {}.", why);
   record.kernels.emplace_back();
   return record;
 }
@@ -426,7 +426,7 @@ template <class T, class Read>
 Result<T, Message> parsed(std::string_view line, const Read& read) {
   try {
     const Json json = Json::parse(line);
-    if (!json.is_object()) return Failure{"the line is no JSON object"};
+    if (!json.is_object()) return Failure{"the line is not a JSON object"};
     return read(json);
   } catch (const WrongLine& wrong) {
     return Failure{wrong.why};
@@ -477,7 +477,7 @@ std::string to_json_line(const WorkerRequest& request) {
 Result<Event, Message> parse_event(std::string_view line) {
   return parsed<Event>(line, [](const Json& json) -> Result<Event, Message> {
     const auto name = json.find("event");
-    if (name == json.end() || !name->is_string()) return Failure{"the line names no event"};
+    if (name == json.end() || !name->is_string()) return Failure{"the line has no event name"};
     Event event;
     if (read_any(json, name->get<std::string>(), event, std::type_identity<Event>{})) return event;
     return Failure{make_message("unknown event '{}'", name->get<std::string>())};

@@ -10,12 +10,11 @@ void RequestQueue::insert(Place place, MeasureRequest request) {
 
 Message RequestQueue::add(MeasureRequest request, const std::function<void(const MeasureRequest&)>& on_added) {
   const std::scoped_lock lock(mutex_);
-  if (closed_) return "the session is ending and takes no more requests";
+  if (closed_) return "the session is ending and accepts no more requests";
   if (request.id == in_flight_ || places_.contains(request.id))
-    return make_message("a request of the id '{}' is waiting or being measured; give each an id of its own",
-                        request.id);
+    return make_message("id '{}' belongs to a request that is waiting or being measured (use unique ids)", request.id);
   if (waiting_.size() >= most_waiting)
-    return make_message("{} requests are waiting, and no more are taken; ask again when some are answered",
+    return make_message("{} requests are waiting, which is the maximum (retry after some are answered)",
                         waiting_.size());
   if (on_added) on_added(request);
   const Place place{-request.priority, arrivals_++};

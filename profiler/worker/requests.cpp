@@ -36,7 +36,7 @@ std::string word_in(const Json& json, const char* key) {
 Message other_keys(const Json& json, std::string_view request, std::initializer_list<std::string_view> accepted) {
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(accepted, key) != accepted.end()) continue;
-    return make_message("'{}' takes no '{}'; it takes {}", request, key, fmt::join(accepted, ", "));
+    return make_message("'{}' has no key '{}' (accepted: {})", request, key, fmt::join(accepted, ", "));
   }
   return {};
 }
@@ -58,7 +58,7 @@ Axes axes_of(const Json& point, const Registry& registry) {
       if (Message wrong = add_axis(axes, name, value, registry); !wrong.empty()) return Failure{std::move(wrong)};
       continue;
     }
-    if (!value.is_object()) return Failure{"the knobs of a point are an object"};
+    if (!value.is_object()) return Failure{"'knobs' is not an object"};
     for (const auto& [knob, setting] : value.items()) {
       if (Message wrong = add_axis(axes, knob, setting, registry); !wrong.empty()) return Failure{std::move(wrong)};
     }
@@ -75,7 +75,7 @@ class Reading {
   }
 
   Parsed parse(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
-    if (request_.empty()) return refused("the line names no request; accepted: measure, cancel, end");
+    if (request_.empty()) return refused("the line has no 'request' (accepted: measure, cancel, end)");
     if (request_ == measure_word) return measure(cache, limits, registry);
     if (request_ == cancel_word) {
       if (Message wrong = other_keys(json_, request_, {"request", "id"}); !wrong.empty()) return refused(wrong);
@@ -86,7 +86,7 @@ class Reading {
       if (Message wrong = other_keys(json_, request_, {"request"}); !wrong.empty()) return refused(wrong);
       return Request{EndRequest{}};
     }
-    return refused(make_message("unknown request '{}'; accepted: measure, cancel, end", request_));
+    return refused(make_message("unknown request '{}' (accepted: measure, cancel, end)", request_));
   }
 
  private:
@@ -94,8 +94,7 @@ class Reading {
     return {RefusedEvent{.request = request_, .id = id_, .reason = std::move(why)}};
   }
   [[nodiscard]] Failure<RefusedEvent> no_id() const {
-    return refused(make_message("an id is a word of 1 to {} bytes that the client chooses, and this request has none",
-                                longest_request_id));
+    return refused(make_message("'id' must be a string of 1 to {} bytes", longest_request_id));
   }
 
   [[nodiscard]] Parsed measure(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
@@ -109,12 +108,13 @@ class Reading {
       const bool whole = found->is_number_integer() && found->get<double>() <= highest_priority &&
                          found->get<double>() >= -highest_priority;
       if (!whole)
-        return refused(make_message("a priority is a whole number from {} to {}", -highest_priority, highest_priority));
+        return refused(
+            make_message("'priority' must be an integer from {} to {}", -highest_priority, highest_priority));
       priority = found->get<std::int64_t>();
     }
     const auto point = json_.find("point");
     if (point == json_.end() || !point->is_object())
-      return refused("'measure' needs a point: an object of fields, as in the event 'point'");
+      return refused("'measure' needs 'point': an object with fields as in the event 'point'");
     const Axes axes = axes_of(*point, registry);
     if (!axes) return refused(axes.error());
     auto spec = make_point(*axes, cache, limits, registry);
@@ -137,7 +137,7 @@ Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const
   }
   const auto refused = [](const Message& why) {
     return Failure{
-        RefusedEvent{.request = {}, .id = {}, .reason = make_message("the line is no JSON object: {}", why)}};
+        RefusedEvent{.request = {}, .id = {}, .reason = make_message("the line is not a JSON object: {}", why)}};
   };
   const auto parsed = user::parse_json_with_lines(line);
   if (!parsed) return refused(parsed.error());

@@ -190,7 +190,7 @@ class Sweep {
     }
     if (culprit) {
       const PointRecord& record = in_flight_[*culprit].record;
-      outcome_.reason = make_reason("point.device_unusable", "The device cannot be used any more after {}: {}",
+      outcome_.reason = make_reason("point.device_unusable", "The device is unusable after {}: {}",
                                     describe(record.spec), record.reason);
     }
     outcome_.state = RunState::device_lost;

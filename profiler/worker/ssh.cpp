@@ -45,7 +45,7 @@ std::vector<std::string> ssh_words(const SshTarget& target, const std::string& s
 
 Result<std::unique_ptr<Link>, Message> run_there(const SshTarget& target, const std::string& script) {
   auto link = start_child(ssh_words(target, script));
-  if (!link) return Failure{make_message("ssh cannot be started ({}): install OpenSSH's client", link.error())};
+  if (!link) return Failure{make_message("cannot start ssh: {} (install the OpenSSH client)", link.error())};
   return std::move(link).value();
 }
 
@@ -54,19 +54,16 @@ Message explain_ssh(const SshTarget& target, const Link::End& end) {
   const std::string words = last_line(end.last_words);
   const auto says = [&](std::string_view text) { return end.last_words.find(text) != std::string::npos; };
   if (says("Host key verification failed") || says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
-    return make_message(
-        "{0} is not a host that ssh knows here, or its key has changed: run 'ssh {0}' once and look at the key (ssh "
-        "says: {1})",
-        target.host, words);
+    return make_message("{0}: unknown or changed host key (run 'ssh {0}' once and check the key): {1}", target.host,
+                        words);
   }
   if (says("Permission denied") || says("Too many authentication failures")) {
     return make_message(
-        "{0} lets nobody in without a password: put a key there with 'ssh-copy-id {0}', and one with a passphrase into "
-        "ssh-agent with 'ssh-add' (ssh says: {1})",
-        target.host, words);
+        "{0}: login needs a key (run 'ssh-copy-id {0}', and 'ssh-add' if the key has a passphrase): {1}", target.host,
+        words);
   }
-  if (words.empty()) return make_message("{} cannot be reached by ssh, which does not say why", target.host);
-  return make_message("{} cannot be reached by ssh: {}", target.host, words);
+  if (words.empty()) return make_message("cannot connect to {} with ssh (no error message)", target.host);
+  return make_message("cannot connect to {} with ssh: {}", target.host, words);
 }
 
 }  // namespace
@@ -86,10 +83,7 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
       slash == std::string_view::npos || (!target.device.empty() && target.device.front() != '-' &&
                                           !target.device.starts_with(ssh_prefix) && is_plain(target.device, " :._-#"));
   if (!names_host || !names_device || word.size() > longest_target) {
-    return Failure{
-        make_message("'{}' names no device elsewhere: ssh:HOST, ssh:USER@HOST or ssh:HOST/DEVICE, where DEVICE is what "
-                     "--device takes there",
-                     word)};
+    return Failure{make_message("'{}' is not a remote device (use ssh:HOST, ssh:USER@HOST or ssh:HOST/DEVICE)", word)};
   }
   return target;
 }
@@ -108,8 +102,8 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
       return make_message("{}: {}", target.host, failure.reason);
     case OpenFailure::Kind::other_version:
       return make_reason("remote.other_version",
-                         "attnscope on {} is version {}, and this one {}: install the same version there", target.host,
-                         failure.words, app_version);
+                         "attnscope on {} has version {}, this one has {} (install the same version there)",
+                         target.host, failure.words, app_version);
     case OpenFailure::Kind::no_answer:
       break;
   }
@@ -120,18 +114,17 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   const bool cannot_run = words.find("shared librar") != std::string::npos ||
                           words.find("ormat") != std::string::npos || words.find("GLIBC") != std::string::npos;
   if ((end.exit_code == not_found || end.exit_code == not_executable || end.exit_code == 1) && cannot_run) {
-    return make_message("{} cannot run attnscope, which wants x86-64 Linux with glibc 2.34 or newer: {}", target.host,
+    return make_message("{} cannot run attnscope (requires x86-64 Linux with glibc 2.34 or newer): {}", target.host,
                         words);
   }
   if (end.exit_code == not_found || end.exit_code == not_executable) {
     return make_reason("remote.no_program",
-                       "there is no attnscope in the PATH of {}: copy this program there (scp \"$(command -v "
-                       "attnscope)\" {}:bin/)",
+                       "attnscope is not in PATH of {} (copy it there: scp \"$(command -v attnscope)\" {}:bin/)",
                        target.host, target.host);
   }
-  if (failure.silent) return make_message("{} did not answer within 90 s", target.host);
+  if (failure.silent) return make_message("{} did not respond within 90 s", target.host);
   if (end.exit_code == ssh_failed || end.exit_code < 0) return explain_ssh(target, end);
-  return make_message("attnscope on {} ended with code {}: {}", target.host, end.exit_code, words);
+  return make_message("attnscope on {} exited with code {}: {}", target.host, end.exit_code, words);
 }
 
 bool may_pass(const OpenFailure& failure) {

@@ -119,7 +119,7 @@ class WorkerDevice : public Device {
     }
     if (!answered) return counted;
     if (answered->records.size() != records.size()) {
-      lose(make_message("what {} answers cannot be read: {}.", host_, std::to_string(answered->records.size())));
+      lose(make_message("invalid answer from {}: {}.", host_, std::to_string(answered->records.size())));
       return counted;
     }
     counted.whole.assign(records.size(), true);
@@ -155,7 +155,7 @@ class WorkerDevice : public Device {
     const bool unreadable = record.spec == PointSpec{} && record.disposition == Disposition::crashed;
     if (unreadable) record.spec = spec;
     if (record.spec == spec) return record;
-    lose(make_message("{} answered with another point than {}.", host_, describe(spec)));
+    lose(make_message("{} returned another point instead of {}.", host_, describe(spec)));
     return std::nullopt;
   }
 
@@ -198,7 +198,7 @@ class WorkerDevice : public Device {
     if (!silent_ || lost_before) return {std::move(none), true};
     // Treat like a hung launch: do not measure it again.
     none.disposition = Disposition::timeout;
-    none.reason = make_message("{} gave no result of {} in {} s, and --timeout gives a point {} s.", host_,
+    none.reason = make_message("{} returned no result for {} within {} s (--timeout is {} s per point).", host_,
                                describe(spec), in_seconds(patience), in_seconds(options.timeout));
     return {std::move(none), false};
   }
@@ -217,9 +217,9 @@ class WorkerDevice : public Device {
     if (const auto* refused = std::get_if<RefusedEvent>(&*event); refused != nullptr && any_version_) {
       refused_ = refused->reason.empty() ? Message("refused") : refused->reason;
     } else if (refused != nullptr) {
-      lose(make_message("what {} answers cannot be read: {}.", host_, refused->reason));
+      lose(make_message("invalid answer from {}: {}.", host_, refused->reason));
     } else {
-      lose(make_message("what {} answers cannot be read: {}.", host_, "another answer than was asked for"));
+      lose(make_message("invalid answer from {}: {}.", host_, "unexpected event"));
     }
     return std::nullopt;
   }
@@ -254,7 +254,7 @@ class WorkerDevice : public Device {
       if (got == Link::Got::end) return lost();
       if (got == Link::Got::line) {
         auto event = parse_event(line);
-        if (!event) return lose(make_message("what {} answers cannot be read: {}.", host_, event.error()));
+        if (!event) return lose(make_message("invalid answer from {}: {}.", host_, event.error()));
         const std::string* const id = answered_id(*event);
         const auto* build = std::get_if<BuildEvent>(&*event);
         const auto* progress = std::get_if<ProgressEvent>(&*event);
@@ -280,7 +280,7 @@ class WorkerDevice : public Device {
       if (link_->now() > given_up_at) {
         silent_ = !told_to_stop;
         link_->abandon();
-        return lose(make_message("{} does not answer any more.", host_));
+        return lose(make_message("{} does not respond.", host_));
       }
     }
   }
@@ -303,12 +303,11 @@ class WorkerDevice : public Device {
   static Message process_ended(const Link::End& end, const std::string& words) {
     if (end.signal != 0) {
       const char* const name = ::strsignal(end.signal);
-      if (words.empty()) return make_message("The worker process was ended by signal {} ({}).", end.signal, name);
-      return make_message("The worker process was ended by signal {} ({}). Its last words: {}.", end.signal, name,
-                          words);
+      if (words.empty()) return make_message("The worker process was killed by signal {} ({}).", end.signal, name);
+      return make_message("The worker process was killed by signal {} ({}). Last output: {}.", end.signal, name, words);
     }
-    if (words.empty()) return make_message("The worker process ended with exit code {}.", end.exit_code);
-    return make_message("The worker process ended with exit code {}. Its last words: {}.", end.exit_code, words);
+    if (words.empty()) return make_message("The worker process exited with code {}.", end.exit_code);
+    return make_message("The worker process exited with code {}. Last output: {}.", end.exit_code, words);
   }
 
   // Queries are const; only the state of the connection changes.

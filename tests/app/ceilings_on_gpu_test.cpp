@@ -73,10 +73,9 @@ TEST_F(CeilingsOnGpu, what_costs_the_device_is_named_and_nothing_is_kept) {
     const char* fault;
     std::vector<std::string> said;
   };
-  for (const Case& each :
-       {Case{"crash=attn_ceiling_exp2", {"exp2, fp32 could not be measured.", "ILLEGAL_ADDRESS"}},
-        Case{"crash=attn_ceiling_link", {"Preparing to measure the ceilings failed.", "ILLEGAL_ADDRESS"}},
-        Case{"lost=attn_ceiling_mma", {"The GPU is gone.", "cuLaunchKernelEx"}}}) {
+  for (const Case& each : {Case{"crash=attn_ceiling_exp2", {"exp2, fp32 could not be measured.", "ILLEGAL_ADDRESS"}},
+                           Case{"crash=attn_ceiling_link", {"ceilings", "ILLEGAL_ADDRESS"}},
+                           Case{"lost=attn_ceiling_mma", {"The GPU was lost.", "cuLaunchKernelEx"}}}) {
     const Outcome outcome = expect_error(1, run(folder_, arguments_, on_stand_in(each.fault)));
     for (const std::string& words : each.said) EXPECT_THAT(outcome.err, HasSubstr(words)) << each.fault;
     EXPECT_THAT(outcome.err, Not(HasSubstr("point"))) << each.fault;
@@ -111,8 +110,8 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
   EXPECT_EQ(events<DoneEvent>(none.out).at(0).exit_code, 5);
 
   const Outcome some = expect_exit(0, run(folder_, arguments_, uncompiled("compile-error=ATTN_AT_ONCE=8")));
-  EXPECT_THAT(warnings(some), AllOf(HasSubstr("DRAM read was measured without one of the ways to: "),
-                                    Not(HasSubstr("could not be measured"))));
+  EXPECT_THAT(warnings(some),
+              AllOf(HasSubstr("DRAM read: one of its benchmarks failed: "), Not(HasSubstr("could not be measured"))));
   EXPECT_TRUE(figures().contains("dram_read"));
 
   const Outcome all = run(folder_, arguments_, uncompiled("compile-error=ceilings/"));
@@ -122,15 +121,14 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
 
 TEST_F(CeilingsOnGpu, what_nvml_does_not_say_is_not_known) {
   for (const char* fault : {"nvml-reasons=3", "nvml-clock=999"}) {
-    EXPECT_THAT(expect_exit(0, run(folder_, arguments_, on_stand_in(fault))).out,
-                HasSubstr("by what, is not known: NVML did not say"))
+    EXPECT_THAT(expect_exit(0, run(folder_, arguments_, on_stand_in(fault))).out, HasSubstr("Throttling is unknown"))
         << fault;
     for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
       EXPECT_NE(ceiling.name, "throttle_reasons") << fault << ": 0 would say that nothing slowed it down";
     }
   }
   const Outcome busy = run(folder_, arguments_, on_stand_in("nvml-use=3"));
-  EXPECT_THAT(busy.out, HasSubstr("Whether others used this GPU is not known: NVML did not say"));
+  EXPECT_THAT(busy.out, HasSubstr("NVML gave no utilization"));
   for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
     EXPECT_NE(ceiling.name, "other_processes_pct");
   }

@@ -19,8 +19,8 @@ using CeilingsCommand = CommandTest;
 
 TEST_F(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
   const Outcome people = expect_exit(0, run(folder_, {"ceilings", "--device", "simulated:H200"}));
-  EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 was not measured: these are datasheet figures."),
-                                HasSubstr("DRAM read"), HasSubstr("4.80 TB/s"), HasSubstr("datasheet")));
+  EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 was not measured"), HasSubstr("DRAM read"),
+                                HasSubstr("4.80 TB/s"), HasSubstr("datasheet")));
   EXPECT_THAT(people.out, Not(HasSubstr("measured\n")));
   const Outcome programs = expect_exit(0, run(folder_, {"ceilings", "--device", "simulated:A100", "--json"}));
   const auto document = nlohmann::json::parse(programs.out);

@@ -111,21 +111,21 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
   };
   const std::map<std::int64_t, Expected> expected{
       {1, {Disposition::ok, ""}},
-      {2, {Disposition::crashed, "attnscope_attention.so, prepare(): no plan was found"}},
-      {3, {Disposition::infeasible, "attnscope_attention.so, supported(): not with these heads"}},
-      {4, {Disposition::out_of_memory, "attnscope_attention.so, prepare(): 2 GiB are not to be had"}},
-      {5, {Disposition::crashed, "The worker process was ended by signal 11 (Segmentation fault)"}},
-      {6, {Disposition::crashed, "The worker process ended with exit code 7"}},
-      {7, {Disposition::crashed, "launch(): an exception crossed the C interface: thrown in launch"}},
-      {8, {Disposition::timeout, "prepare(): it was still running after 1200 ms, four times what --timeout gives"}},
-      {9, {Disposition::incorrect, "100 launches took 51200 bytes of device memory and did not give them back"}},
+      {2, {Disposition::crashed, "attnscope_attention.so: prepare(): no plan was found"}},
+      {3, {Disposition::infeasible, "attnscope_attention.so: supported(): not with these heads"}},
+      {4, {Disposition::out_of_memory, "attnscope_attention.so: prepare(): 2 GiB are not to be had"}},
+      {5, {Disposition::crashed, "signal 11 (Segmentation fault)"}},
+      {6, {Disposition::crashed, "exited with code 7"}},
+      {7, {Disposition::crashed, "launch() threw an exception across the C interface: thrown in launch"}},
+      {8, {Disposition::timeout, "prepare() was still running after 1200 ms"}},
+      {9, {Disposition::incorrect, "100 launches leaked 51200 bytes of device memory"}},
       {10, {Disposition::crashed, "launch(): the graph could not be launched"}},
       {11, {Disposition::incorrect, "4096 of 4096 output elements are NaN"}},
-      {12, {Disposition::crashed, "prepare(): an exception crossed the C interface: thrown in prepare"}},
+      {12, {Disposition::crashed, "prepare() threw an exception across the C interface: thrown in prepare"}},
       {13, {Disposition::incorrect, "4096 of 4096 output elements are NaN"}},
       {14, {Disposition::ok, ""}},
       {15, {Disposition::incorrect, "attnscope_attention.so wrote beyond the end of its workspace of 4096 bytes."}},
-      {16, {Disposition::incorrect, "attnscope_attention.so wrote in front of its workspace."}},
+      {16, {Disposition::incorrect, "attnscope_attention.so wrote before the start of its workspace."}},
   };
   expect_exit(5, collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
                          {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", "--timeout", "0.3"}));
@@ -141,8 +141,8 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
 
 TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
   const std::map<std::string, std::string> reasons{
-      {ATTNSCOPE_LATER_VERSION_LIBRARY, "is built for version 2 of attnscope_kernel.h, and this program has version 1"},
-      {ATTNSCOPE_FAKE_GPU_LIBRARY, "exports no attnscope_kernel_v1"},
+      {ATTNSCOPE_LATER_VERSION_LIBRARY, "attnscope_kernel.h version 2; this program requires version 1"},
+      {ATTNSCOPE_FAKE_GPU_LIBRARY, "does not export attnscope_kernel_v1"},
       {folder_ / "own.so", "own.so cannot be loaded: "}};
   std::ofstream(folder_ / "own.so") << "no library\n";
   for (const auto& [library, reason] : reasons) {
@@ -156,7 +156,7 @@ TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
 TEST_F(GpuLibraries, work_on_another_stream_is_found) {
   (void)collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "other-stream=attn_fa2_forward");
   EXPECT_EQ(points()[1].disposition, Disposition::incorrect);
-  EXPECT_THAT(text(points()[1].reason), HasSubstr("on another stream, where it is not timed"));
+  EXPECT_THAT(text(points()[1].reason), HasSubstr("on another stream"));
 }
 
 TEST_F(GpuLibraries, launch_and_ab_take_one) {
@@ -214,12 +214,12 @@ TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
 TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said) {
   (void)collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "no-guard-pages");
   ASSERT_EQ(points()[1].disposition, Disposition::ok) << points()[1].reason;
-  EXPECT_THAT(text(points()[1].reason), HasSubstr("Judged without guard pages, which this GPU cannot map"));
+  EXPECT_THAT(text(points()[1].reason), HasSubstr("without guard pages, which this GPU cannot map"));
   const Outcome info = run_with({"info", file_}, {});
   EXPECT_THAT(info.out, HasSubstr("(" ATTNSCOPE_ATTENTION_LIBRARY "), host code"));
-  EXPECT_THAT(info.out, HasSubstr("points 1: Judged without guard pages"));
+  EXPECT_THAT(info.out, HasSubstr("points 1: Checked without guard pages"));
   expect_exit(0, run_with({"report", file_, "-o", folder_ / "report.md"}, {}));
-  EXPECT_THAT(content(folder_ / "report.md"), HasSubstr("Judged without guard pages"));
+  EXPECT_THAT(content(folder_ / "report.md"), HasSubstr("Checked without guard pages"));
   EXPECT_THAT(content(folder_ / "report-figures/runs.csv"), HasSubstr("host code"));
 }
 
@@ -227,7 +227,7 @@ TEST_F(GpuLibraries, where_there_is_no_gpu_that_is_said_as_without_one) {
   const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
   const Outcome outcome =
       expect_exit(1, run_with({"collect", "--kernel", kernel, "--device", "3", "--quiet"}, {"-o", file_}));
-  EXPECT_THAT(outcome.err, HasSubstr("There is no GPU 3"));
+  EXPECT_THAT(outcome.err, HasSubstr("GPU 3"));
 }
 
 }  // namespace

@@ -136,14 +136,14 @@ TEST_F(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
     RunStore store = RunStore::open(file, Mode::collect);
     PointRecord crashed = simple_record(64);
     crashed.disposition = Disposition::crashed;
-    crashed.reason = make_reason("point.timing_crashed", "A kernel crashed while it was timed.");
+    crashed.reason = make_reason("point.timing_crashed", "A kernel crashed during timing.");
     store.reopen_run(run);
     store.add_round(run, 0, 2, crashed);
   }
   const RunStore store = RunStore::open(file, Mode::read_only);
   const StoredPoint point = store.points().at(0);
   EXPECT_EQ(point.record.disposition, Disposition::crashed);
-  EXPECT_EQ(text(point.record.reason), "In round 3: A kernel crashed while it was timed.");
+  EXPECT_EQ(text(point.record.reason), "In round 3: A kernel crashed during timing.");
   EXPECT_THAT(point.record.rounds, SizeIs(2));
   EXPECT_EQ(store.measured_rounds(run).at(0).disposition, Disposition::crashed);
   EXPECT_THAT(store.bad_rows(), IsEmpty());

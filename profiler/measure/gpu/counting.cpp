@@ -16,11 +16,11 @@ std::string own_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {}", launch.name(), point);
 }
 std::string settled_name(std::size_t point, const PreparedLaunch& launch) {
-  return fmt::format("{} of point {} and its write-back", launch.name(), point);
+  return fmt::format("{} of point {} with write-back", launch.name(), point);
 }
 
 std::string idle_name(std::size_t number) {
-  return fmt::format("write-back of nothing, {}", number);
+  return fmt::format("write-back only, {}", number);
 }
 
 double least_idle(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
@@ -76,7 +76,7 @@ struct RangeMaker {
  private:
   void prepare(const CountedPoint& point, bool first) const {
     if (cancel.cancelled())
-      throw PointEnd(Disposition::cancelled, "point.cancelled_counting", "Cancelled while it was counted.");
+      throw PointEnd(Disposition::cancelled, "point.cancelled_counting", "Cancelled during counting.");
     if (point.cache == CacheState::cold) {
       runner.enqueue_cold_cache();
     } else if (first) {

@@ -38,7 +38,7 @@ void check_device(const CudaApi& cuda, int ordinal, Started& started, Checks& ch
   CUdevice device = 0;
   if (cuda.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) {
     checks.push_back(
-        {"device", false, fmt::format("there is no GPU {}", ordinal), "choose one that `nvidia-smi -L` lists"});
+        {"device", false, fmt::format("GPU {} does not exist", ordinal), "select a GPU that `nvidia-smi -L` lists"});
     return;
   }
   try {
@@ -51,8 +51,8 @@ void check_device(const CudaApi& cuda, int ordinal, Started& started, Checks& ch
                                   limits.compute_minor, text(Capacity(limits.dram_bytes)), started.uuid),
                       supported ? "" : "use a GPU of compute capability 8.0 or newer"});
   } catch (const DriverError& error) {
-    checks.push_back({"device", false, fmt::format("GPU {} does not answer: {}", ordinal, error.what()),
-                      "run `nvidia-smi`; if it fails as well, restart the machine"});
+    checks.push_back({"device", false, fmt::format("GPU {} does not respond: {}", ordinal, error.what()),
+                      "run `nvidia-smi`; if it fails, too, reboot"});
   }
 }
 
@@ -60,7 +60,7 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
   const auto nvrtc = Nvrtc::load();
   if (!nvrtc) {
     checks.push_back({"NVRTC", false, text(nvrtc.error()),
-                      "install the NVRTC of CUDA 13 (cuda-nvrtc-13-0), or set ATTNSCOPE_NVRTC_LIBRARY to its file"});
+                      "install NVRTC of CUDA 13 (cuda-nvrtc-13-0), or set ATTNSCOPE_NVRTC_LIBRARY to its path"});
     return;
   }
   const bool newer = !driver_version.empty() && std::stoi(nvrtc->version()) > std::stoi(driver_version);
@@ -69,14 +69,14 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
                     newer ? fmt::format("{} is newer than the driver (CUDA {}), which may reject its kernels", detail,
                                         driver_version)
                           : detail,
-                    newer ? "update the driver, or install the NVRTC of its CUDA release" : ""});
+                    newer ? "update the driver, or install NVRTC of its CUDA version" : ""});
 }
 
 void check_counters(const CudaApi* cuda, const Started& started, Checks& checks) {
   const auto cupti = CuptiApi::load();
   if (!cupti) {
     checks.push_back({"CUPTI", false, text(cupti.error()),
-                      "install the CUPTI of CUDA 13 (cuda-cupti-13-0), or set ATTNSCOPE_CUPTI_LIBRARY to its file"});
+                      "install CUPTI of CUDA 13 (cuda-cupti-13-0), or set ATTNSCOPE_CUPTI_LIBRARY to its path"});
     return;
   }
   checks.push_back({"CUPTI", true, version_in("CUPTI", cupti->version, cupti->path), ""});
@@ -90,7 +90,7 @@ void check_counters(const CudaApi* cuda, const Started& started, Checks& checks)
     checks.push_back({"counters", false, text(why.reason), text(why.fix)});
   } catch (const DriverError& error) {
     checks.push_back({"counters", false, fmt::format("no CUDA context: {}", error.what()),
-                      "check `nvidia-smi` for processes that hold the GPU"});
+                      "check `nvidia-smi` for other processes on the GPU"});
   }
 }
 
@@ -98,7 +98,7 @@ void check_clocks(const Started& started, Checks& checks) {
   auto nvml = Nvml::open();
   if (!nvml) {
     checks.push_back({"NVML", false, text(nvml.error()),
-                      "it comes with the driver (libnvidia-ml.so.1); ATTNSCOPE_NVML_LIBRARY can name the file"});
+                      "install the driver's libnvidia-ml.so.1, or set ATTNSCOPE_NVML_LIBRARY to its path"});
     return;
   }
   checks.push_back(
@@ -124,8 +124,8 @@ void check_cache(Checks& checks) {
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   const bool writable = !folder.empty() && !error && access(folder.c_str(), W_OK) == 0;
   checks.push_back({"cubin cache", writable,
-                    writable ? folder.string() : fmt::format("'{}' cannot be written", folder.string()),
-                    writable ? "" : "set ATTNSCOPE_CACHE_DIR to a folder that can be written"});
+                    writable ? folder.string() : fmt::format("'{}' is not writable", folder.string()),
+                    writable ? "" : "set ATTNSCOPE_CACHE_DIR to a writable folder"});
 }
 
 }  // namespace

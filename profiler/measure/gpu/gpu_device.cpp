@@ -46,9 +46,9 @@ GpuDevice::~GpuDevice() {
 void GpuDevice::prepare_counters(CUdevice device) {
   auto cupti = CuptiApi::load();
   if (!cupti) {
-    counter_state_ = {CounterState::not_installed, cupti.error(),
-                      make_reason("counters.install_cupti",
-                                  "Install the CUPTI of CUDA 13, or name the file in ATTNSCOPE_CUPTI_LIBRARY.")};
+    counter_state_ = {
+        CounterState::not_installed, cupti.error(),
+        make_reason("counters.install_cupti", "Install CUPTI of CUDA 13, or set ATTNSCOPE_CUPTI_LIBRARY to its path.")};
     return;
   }
   cupti_ = std::move(cupti).value();
@@ -113,8 +113,8 @@ std::int64_t GpuDevice::free_bytes() const {
 
 Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& options, const CancelToken& cancel,
                                                        const CeilingProgress& progress) {
-  if (!usable_) return Failure{CeilingFailure{.reason = "The device was lost before."}};
-  current_work_ = "Preparing to measure the ceilings failed.";
+  if (!usable_) return Failure{CeilingFailure{.reason = "The device was lost earlier."}};
+  current_work_ = "Preparing the measurement of ceilings failed.";
   std::optional<CeilingBench> bench;
   try {
     session_->context.make_current();
@@ -151,7 +151,7 @@ void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
   } catch (const DriverError& error) {
     // Keep the ceilings measured so far if the other GPU is busy or lost.
     set.remarks.emplace_back(
-        make_message("{} was measured without one of the ways to: {}", say::ceiling::peer_copy{}, error.what()));
+        make_message("{}: one of its benchmarks failed: {}", say::ceiling::peer_copy{}, error.what()));
     usable_ = group().usable();
   }
 }
@@ -168,8 +168,9 @@ GpuGroup& GpuDevice::group() {
 }
 
 Message GpuDevice::no_counters_reason() const {
-  return counter_state_.reason.empty() ? make_reason("counters.not_prepared", "The counters were not prepared.")
-                                       : counter_state_.reason;
+  return counter_state_.reason.empty()
+             ? make_reason("counters.not_prepared", "Counters were not enabled for this device.")
+             : counter_state_.reason;
 }
 
 }  // namespace gpu
@@ -183,10 +184,10 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     if (!gpus) return Failure{gpus.error()};
     const auto found = std::ranges::find(*gpus, options.uuid, &GpuListing::uuid);
     if (found == gpus->end()) {
-      return Failure{GpuError{GpuError::Kind::bad_ordinal,
-                              make_reason("gpu.no_uuid", "There is no {} among the GPUs that this machine shows ({}).",
-                                          options.uuid, gpus->size()),
-                              "Check nvidia-smi and CUDA_VISIBLE_DEVICES; it may need a reset, or a reboot."}};
+      return Failure{
+          GpuError{GpuError::Kind::bad_ordinal,
+                   make_reason("gpu.no_uuid", "{} is not one of the {} visible GPUs.", options.uuid, gpus->size()),
+                   "Check nvidia-smi and CUDA_VISIBLE_DEVICES; the GPU may need a reset or a reboot."}};
     }
     options.ordinal = found->ordinal;
   }
@@ -200,7 +201,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     if (options.ordinal < 0 || options.ordinal >= count) {
       return Failure{
           GpuError{GpuError::Kind::bad_ordinal,
-                   make_reason("gpu.no_ordinal", "There is no GPU {}; this machine shows {}.", options.ordinal, count),
+                   make_reason("gpu.no_ordinal", "GPU {} does not exist; visible GPUs: {}.", options.ordinal, count),
                    "GPUs are numbered from 0."}};
     }
     CUdevice device = 0;
@@ -212,7 +213,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     if (info.limits.compute_major < 8) {
       return Failure{
           GpuError{GpuError::Kind::unsupported,
-                   make_reason("gpu.capability", "{} has compute capability {}.{}; the kernels need 8.0 or newer.",
+                   make_reason("gpu.capability", "{} has compute capability {}.{}; 8.0 or newer is required.",
                                info.limits.name, info.limits.compute_major, info.limits.compute_minor),
                    {}}};
     }
@@ -229,7 +230,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     return Failure{GpuError{GpuError::Kind::device_failed,
                             make_reason("gpu.unusable", "GPU {} cannot be used: {}.", options.ordinal, error.what()),
                             error.code() == CUDA_ERROR_OUT_OF_MEMORY
-                                ? make_reason("gpu.memory_taken", "Its memory is taken by other processes.")
+                                ? make_reason("gpu.memory_taken", "Other processes use its memory.")
                                 : Message()}};
   } catch (const PointEnd& end) {
     return Failure{GpuError{GpuError::Kind::device_failed, end.reason(), {}}};

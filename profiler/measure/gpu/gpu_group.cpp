@@ -67,8 +67,8 @@ void GpuGroup::open(int gpus) {
   }
   if (std::ssize(devices) < gpus) {
     throw PointEnd(Disposition::infeasible, "point.too_few_gpus_of_kind",
-                   "Needs {} GPUs of one kind; of the {} that this machine shows, {} are called {}.", gpus, count,
-                   devices.size(), limits_.name);
+                   "Needs {} GPUs of one kind; of {} visible GPUs, {} are {}.", gpus, count, devices.size(),
+                   limits_.name);
   }
   devices.resize(static_cast<std::size_t>(gpus));
   for (const CUdevice one : devices) {
@@ -77,8 +77,7 @@ void GpuGroup::open(int gpus) {
       if (one != other) cuda_.check(cuda_.cuDeviceCanAccessPeer(&reaches, one, other), "cuDeviceCanAccessPeer");
       if (reaches == 0) {
         throw PointEnd(Disposition::infeasible, "point.no_peer_access",
-                       "GPU {} does not reach the memory of {} (no peer access): both have to be on one NVLink or PCI "
-                       "Express switch.",
+                       "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
                        device_uuid(cuda_, one), device_uuid(cuda_, other));
       }
     }
@@ -116,8 +115,7 @@ std::unique_ptr<GpuGroup::Gpu> GpuGroup::made(CUdevice device) const {
     if (device == first_.device) throw;
     const bool memory = error.code() == CUDA_ERROR_OUT_OF_MEMORY;
     throw PointEnd(memory ? Disposition::out_of_memory : Disposition::infeasible,
-                   make_reason("point.other_gpu_unusable",
-                               "GPU {} of this machine, which would share the problem, cannot be used. [{}]",
+                   make_reason("point.other_gpu_unusable", "GPU {} is needed for this problem but cannot be used. [{}]",
                                device_uuid(cuda_, device), error.what()));
   }
   return gpu;
@@ -128,10 +126,9 @@ void GpuGroup::reach_each_other(const Gpu& one, const Gpu& other) const {
     from->context->make_current();
     const CUresult enabled = cuda_.cuCtxEnablePeerAccess(to->context->get(), 0);
     if (enabled == CUDA_SUCCESS || enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) continue;
-    throw PointEnd(
-        Disposition::infeasible, "point.no_peer_access",
-        "GPU {} does not reach the memory of {} (no peer access): both have to be on one NVLink or PCI Express switch.",
-        device_uuid(cuda_, from->device), device_uuid(cuda_, to->device));
+    throw PointEnd(Disposition::infeasible, "point.no_peer_access",
+                   "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
+                   device_uuid(cuda_, from->device), device_uuid(cuda_, to->device));
   }
 }
 
@@ -190,8 +187,8 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
       if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
       const std::int64_t free = free_device_bytes(cuda_);
       throw PointEnd(Disposition::out_of_memory, "point.memory_of_gpu",
-                     "The buffers on GPU {} of those that share the problem need {} of device memory; {} are free.",
-                     buffer.gpu, text(Capacity(bytes_of(others))), text(Capacity(free)));
+                     "Buffers on GPU {} need {} of device memory; {} are free.", buffer.gpu,
+                     text(Capacity(bytes_of(others))), text(Capacity(free)));
     }
     constexpr unsigned char nan_bytes = 0xff;
     const bool zeros = buffer.fill == BufferFill::zeros;

@@ -133,7 +133,7 @@ Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::
   if (!nvrtc) {
     return Failure{
         GpuError{GpuError::Kind::no_nvrtc, nvrtc.error(),
-                 "Install the CUDA toolkit's NVRTC (libnvrtc.so.13), or name the file in ATTNSCOPE_NVRTC_LIBRARY."}};
+                 "Install NVRTC of the CUDA toolkit (libnvrtc.so.13), or set ATTNSCOPE_NVRTC_LIBRARY to its path."}};
   }
   return std::unique_ptr<KernelBuilder>(std::make_unique<NvrtcBuilder>(
       std::move(nvrtc).value(), gpu::CubinCache(cache_dir.empty() ? default_cubin_cache() : cache_dir)));

@@ -64,7 +64,8 @@ namespace {
 CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdeviceptr address) {
   if (cuda.encode_tensor_map == nullptr) {
     throw PointEnd(Disposition::infeasible, "point.no_tensor_maps",
-                   "The driver (CUDA {}) makes no tensor maps; from CUDA 12.0 on it does", driver_api_version(cuda));
+                   "The driver (CUDA {}) does not support tensor maps (12.0 or newer is required)",
+                   driver_api_version(cuda));
   }
   const std::vector<cuuint64_t> extents(map.extents.begin(), map.extents.end());
   const std::vector<cuuint64_t> strides(map.strides.begin(), map.strides.end());
@@ -198,12 +199,11 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
         kernel.module = load_module(cuda_, built.cubin);
       } catch (const DriverError& again) {
         if (launch.source.own) {
-          throw PointEnd(Disposition::compile_error, "point.own_module_refused",
-                         "The driver (CUDA {}) does not take {}: {}", driver_api_version(cuda_), launch.source.file,
-                         again.what());
+          throw PointEnd(Disposition::compile_error, "point.own_module_refused", "The driver (CUDA {}) rejected {}: {}",
+                         driver_api_version(cuda_), launch.source.file, again.what());
         }
         throw PointEnd(Disposition::compile_error, "point.cubin_refused",
-                       "The driver (CUDA {}) does not take the cubin that NVRTC {} made for {}: {}",
+                       "The driver (CUDA {}) rejected the cubin that NVRTC {} compiled for {}: {}",
                        driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
       }
     }
@@ -211,8 +211,8 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
         cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
     if (launch.source.own && found == CUDA_ERROR_NOT_FOUND) {
       throw PointEnd(Disposition::compile_error, "point.no_entry",
-                     "{} has no kernel '{}'; declare it extern \"C\", or name it as the compiler does",
-                     launch.source.file, launch.source.entry);
+                     "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,
+                     launch.source.entry);
     }
     cuda_.check(found, "cuModuleGetFunction");
     const auto ask = [&](CUfunction_attribute which) {
@@ -234,8 +234,9 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
                                                      static_cast<int>(launch.dynamic_shared_bytes));
     if (result == CUDA_ERROR_INVALID_VALUE) {
       throw PointEnd(Disposition::infeasible, "point.shared_memory",
-                     "Kernel {} needs {} bytes of dynamic shared memory and {} static; a block has {}.", launch.name,
-                     launch.dynamic_shared_bytes, kernel.static_shared_bytes, limits_.shared_bytes_per_block);
+                     "Kernel {} needs {} bytes of dynamic and {} of static shared memory; the limit per block is {}.",
+                     launch.name, launch.dynamic_shared_bytes, kernel.static_shared_bytes,
+                     limits_.shared_bytes_per_block);
     }
     cuda_.check(result, "cuFuncSetAttribute");
   }

@@ -325,8 +325,8 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
       nonfinite = take_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
     }
     if (nonfinite > 0 && broken.empty()) {
-      broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN or infinite, or were never written.",
-                           nonfinite, elements, matrix.name);
+      broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN, infinite or unwritten.", nonfinite,
+                           elements, matrix.name);
     }
     read(seen_.*matrix.seen, address, matrix.rows, extents);
   }
@@ -363,7 +363,7 @@ CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan,
     result.reason = std::move(broken);
   } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
     result.pass = false;
-    result.reason = make_reason("oracle.no_gradients", "The plan has no buffer dq, dk or dv to judge.");
+    result.reason = make_reason("oracle.no_gradients", "The plan lacks a buffer dq, dk or dv.");
   } else if (Message stray = buffers.stray_write(plan); !stray.empty()) {
     result.pass = false;
     result.reason = std::move(stray);

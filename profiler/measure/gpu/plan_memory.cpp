@@ -26,15 +26,15 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
   if (needed <= free) {  // enough memory is free, so the size is not the cause
     throw PointEnd(Disposition::out_of_memory, "point.memory_not_given",
-                   "The driver did not give the {} bytes of device memory ({}) that are needed, though {} bytes are "
-                   "free ({}): they lie in pieces, or another process has taken them since.",
+                   "Allocation of {} bytes of device memory ({}) failed although {} bytes are free ({}): fragmentation "
+                   "or another process.",
                    needed, text(Capacity(needed)), free, text(Capacity(free)));
   }
   if (noise > 0) {
     throw PointEnd(
         Disposition::out_of_memory, "point.needs_memory_and_noise",
-        "Needs {} bytes of device memory ({}, {} of them to count what a kernel leaves in L2), {} bytes are free ({}).",
-        needed, text(Capacity(needed)), text(Capacity(noise)), free, text(Capacity(free)));
+        "Needs {} bytes of device memory ({}, including {} to count write-back bytes), {} bytes are free ({}).", needed,
+        text(Capacity(needed)), text(Capacity(noise)), free, text(Capacity(free)));
   }
   throw PointEnd(Disposition::out_of_memory, "point.needs_memory",
                  "Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed, text(Capacity(needed)), free,
@@ -346,7 +346,7 @@ Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) con
     if (written(start + static_cast<CUdeviceptr>(buffer.bytes)))
       return make_reason("oracle.overrun", "A kernel wrote beyond the end of {}.", buffer.name);
     if (buffer_of(slot, buffer.name).offset >= guard_bytes && written(start - guard_bytes)) {
-      return make_reason("oracle.underrun", "A kernel wrote in front of {}.", buffer.name);
+      return make_reason("oracle.underrun", "A kernel wrote before the start of {}.", buffer.name);
     }
   }
   return {};

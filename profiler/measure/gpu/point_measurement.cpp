@@ -92,7 +92,7 @@ void GpuDevice::end_by_exception(PointRecord& record) {
   } catch (const DriverError& error) {
     end_after(error, record);
   } catch (const std::bad_alloc&) {
-    end_as(Disposition::out_of_memory, make_reason("point.host_memory", "The host has no memory left."));
+    end_as(Disposition::out_of_memory, make_reason("point.host_memory", "Out of host memory."));
   } catch (const std::exception& error) {
     end_as(Disposition::crashed, make_reason("point.failed", "{} [{}]", current_work_, error.what()));
   }
@@ -110,14 +110,14 @@ void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
   switch (error.code()) {
     case CUDA_ERROR_OUT_OF_MEMORY: {
       end_as(Disposition::out_of_memory,
-             make_reason("point.driver_memory", "The driver found no memory, {} bytes were free. [{}]", free_bytes(),
+             make_reason("point.driver_memory", "Out of device memory; {} bytes were free. [{}]", free_bytes(),
                          error.what()));
       return;
     }
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
       end_as(Disposition::infeasible,
-             make_reason("point.launch_resources",
-                         "A launch needs more registers or shared memory than a block can have. [{}]", error.what()));
+             make_reason("point.launch_resources", "A launch exceeds the registers or shared memory of a block. [{}]",
+                         error.what()));
       return;
     case CUDA_ERROR_LAUNCH_TIMEOUT:
       usable_ = false;
@@ -129,7 +129,7 @@ void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
     case CUDA_ERROR_DEINITIALIZED:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
       usable_ = false;
-      end_as(Disposition::crashed, make_reason("point.gpu_gone", "The GPU is gone. [{}]", error.what()));
+      end_as(Disposition::crashed, make_reason("point.gpu_gone", "The GPU was lost. [{}]", error.what()));
       return;
     default:
       end_as(Disposition::crashed, make_reason("point.failed", "{} [{}]", current_work_, error.what()));
@@ -198,7 +198,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
 
 void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,
                       const MeasureOptions& options) {
-  current_work_ = make_reason("point.sharing_crashed", "A launch or a copy of the GPUs that share the problem failed.");
+  current_work_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
   group().prepare(point.plan, point.others,
                   [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
   record.others = group().uuids(record.spec.problem.gpus);
@@ -209,7 +209,7 @@ void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint
 
 void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
                             const CancelToken& cancel) {
-  current_work_ = make_reason("point.sharing_crashed", "A launch or a copy of the GPUs that share the problem failed.");
+  current_work_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
   const auto begin = Clock::now();
   std::vector<ScheduleTimes> all;
   KernelRecord& whole = kernel_record(record, "all");
@@ -340,17 +340,17 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   }
   run_together(point.launches, options.timeout);
   if (const CheckResult result = judged(); !result.pass) {
-    throw PointEnd(Disposition::incorrect, "point.run_again", "Run again: {}", result.reason);
+    throw PointEnd(Disposition::incorrect, "point.run_again", "Second run: {}", result.reason);
   }
   if (problem.deterministic && first != session_->oracle.seen()) {
     throw PointEnd(Disposition::incorrect, "point.other_bits",
-                   "A second run gave other bits, where a deterministic one was asked for.");
+                   "A second run gave different bits although deterministic results were requested.");
   }
 }
 
 void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
                      const CancelToken& cancel, double first_ns) {
-  current_work_ = make_reason("point.timing_crashed", "A kernel crashed while it was timed.");
+  current_work_ = make_reason("point.timing_crashed", "A kernel crashed during timing.");
   const auto read_clocks = [&] {
     const auto reading = nvml_ ? nvml_->read() : std::nullopt;
     if (!reading) return;

@@ -43,7 +43,7 @@ void GpuDevice::count_session(Batch& batch) {
   }
   const CountingRequest request{.extra_metrics = batch.options.extra_metrics, .limit = batch.options.timeout};
   CounterCollector& counters = *session_->counters;
-  current_work_ = make_reason("point.counting_crashed", "A kernel crashed while it was counted.");
+  current_work_ = make_reason("point.counting_crashed", "A kernel crashed during counting.");
   try {
     const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -136,13 +136,13 @@ void GpuDevice::finish(Batch& batch, std::size_t which, Disposition disposition,
 
 void GpuDevice::end_counted(Batch& batch, std::size_t which, const std::string& kernel) {
   if (!kernel.empty())
-    current_work_ = make_reason("point.counted_kernel_crashed", "Kernel {} crashed while it was counted.", kernel);
+    current_work_ = make_reason("point.counted_kernel_crashed", "Kernel {} crashed during counting.", kernel);
   PointRecord& record = *batch.records[which];
   end_by_exception(record);
   if (record.disposition == Disposition::timeout && !kernel.empty()) {
-    record.reason = make_reason("point.counted_kernel_still_running",
-                                "Kernel {} was still running after {} ms, while it was counted.", kernel,
-                                batch.options.timeout.count());
+    record.reason =
+        make_reason("point.counted_kernel_still_running", "Kernel {} was still running after {} ms during counting.",
+                    kernel, batch.options.timeout.count());
   }
   finish(batch, which, record.disposition, record.reason);
 }

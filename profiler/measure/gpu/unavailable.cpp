@@ -9,7 +9,7 @@ namespace {
 
 GpuError not_built() {
   return {GpuError::Kind::not_built, make_reason("gpu.not_built", "This build of Attnscope has no GPU support."),
-          "Build it where CUDA 13's headers are, with ATTNSCOPE_CUDA=ON."};
+          "Build it with ATTNSCOPE_CUDA=ON and CUDA 13 headers."};
 }
 
 }  // namespace

@@ -128,10 +128,10 @@ TEST_F(SharingGpus, AWrongCopyIsSeen) {
 TEST_F(SharingGpus, AreAskedForInVainInWords) {
   const PointRecord few = measured("gpus=2", of("ring", 3));
   EXPECT_EQ(few.disposition, Disposition::infeasible);
-  EXPECT_THAT(text(few.reason), AllOf(HasSubstr("Needs 3 GPUs"), HasSubstr("of the 2 that this machine shows")));
+  EXPECT_THAT(text(few.reason), AllOf(HasSubstr("Needs 3 GPUs"), HasSubstr("of 2 visible GPUs")));
   const PointRecord kinds = measured("gpus=3,other-kind=2", of("ring", 3));
   EXPECT_EQ(kinds.disposition, Disposition::infeasible);
-  EXPECT_THAT(text(kinds.reason), HasSubstr("of the 3 that this machine shows, 2 are called Fake GPU"));
+  EXPECT_THAT(text(kinds.reason), HasSubstr("of 3 visible GPUs, 2 are Fake GPU"));
   const PointRecord apart = measured("gpus=2,no-peers", of("ring", 2));
   EXPECT_EQ(apart.disposition, Disposition::infeasible);
   EXPECT_THAT(text(apart.reason), HasSubstr("no peer access"));
@@ -142,7 +142,7 @@ TEST_F(SharingGpus, AreAskedForInVainInWords) {
 TEST_F(SharingGpus, OneThatIsLostMeanwhileEndsThePointAndNotTheProgram) {
   const PointRecord record = measured("gpus=2,lose-copy=14", of("ring", 2));
   EXPECT_EQ(record.disposition, Disposition::crashed);
-  EXPECT_THAT(text(record.reason), HasSubstr("GPU is gone"));
+  EXPECT_THAT(text(record.reason), HasSubstr("GPU was lost"));
   EXPECT_FALSE(usable_);
 }
 

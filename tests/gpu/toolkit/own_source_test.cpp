@@ -78,7 +78,7 @@ TEST_F(OwnSourceTest, ASourceIsOneForAProcess) {
   ASSERT_TRUE(sources.read(own, {}).ok());
   ASSERT_TRUE(sources.read(own, {}).ok());
   write("one.h", "#define ONE 2\n");
-  EXPECT_THAT(english_text(sources.read(own, {}).error()), HasSubstr("changed since it was read first"));
+  EXPECT_THAT(english_text(sources.read(own, {}).error()), HasSubstr("changed since it was first read"));
   EXPECT_TRUE(sources.read(source(), {}).ok()) << "loaded again, it is another";
 }
 
@@ -100,7 +100,7 @@ TEST_F(OwnSourceTest, HeadersAreFoundHoweverTheyAreIncluded) {
 TEST_F(OwnSourceTest, WhatIncludesTooMuchIsRefused) {
   write("kernel.cu", "#include \"0.h\"\n");
   for (int i = 0; i < 300; ++i) write(std::to_string(i) + ".h", "#include \"" + std::to_string(i + 1) + ".h\"\n");
-  EXPECT_THAT(english_text(read_own_source(*source(), {}).error()), HasSubstr("includes too much"));
+  EXPECT_THAT(english_text(read_own_source(*source(), {}).error()), HasSubstr("its includes exceed"));
   fs::create_directory_symlink(".", folder_ / "s");
   fs::create_directory_symlink(".", folder_ / "t");
   write("kernel.cu", "#pragma once\n#include \"s/kernel.cu\"\n#include \"t/kernel.cu\"\n");
@@ -166,10 +166,10 @@ TEST_F(OwnSourceTest, ArgumentsAreThoseOfTheCompiledKernel) {
     return english_text((*builder)->build("sm_90a", launch).report.error);
   };
   EXPECT_EQ(error(right), "");
-  EXPECT_THAT(error({right.begin(), right.end() - 1}), HasSubstr("takes 5 arguments, and the statement gives 4"));
+  EXPECT_THAT(error({right.begin(), right.end() - 1}), HasSubstr("takes 5 arguments, but the manifest lists 4"));
   std::vector<Argument> wide = right;
   wide[1] = std::int64_t{1};
-  EXPECT_THAT(error(wide), HasSubstr("Argument 2 of own has 4 bytes, and the statement gives 8"));
+  EXPECT_THAT(error(wide), HasSubstr("Argument 2 of own has 4 bytes, but the manifest gives 8"));
   launch.arguments = right;
   const std::string cubin = (*builder)->build("sm_90a", launch).cubin;
   EXPECT_THAT(parameter_bytes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));

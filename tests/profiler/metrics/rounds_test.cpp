@@ -135,11 +135,11 @@ TEST(Rounds, ARoundThatFailsEndsThePointAndLeavesWhatWasCollected) {
   add_round(point, 1, one_round(104, 30, 5, 3000));
   PointRecord crashed;
   crashed.disposition = Disposition::crashed;
-  crashed.reason = make_reason("point.timing_crashed", "A kernel crashed while it was timed.");
+  crashed.reason = make_reason("point.timing_crashed", "A kernel crashed during timing.");
   crashed.kernels.emplace_back().samples_ns = {7};
   add_round(point, 2, crashed);
   EXPECT_EQ(point.disposition, Disposition::crashed);
-  EXPECT_EQ(text(point.reason), "In round 3: A kernel crashed while it was timed.");
+  EXPECT_EQ(text(point.reason), "In round 3: A kernel crashed during timing.");
   ASSERT_EQ(point.rounds.size(), 2U);
   EXPECT_THAT(round_values("dram_read_bytes", point), ElementsAre(Optional(100), Optional(104)));
   EXPECT_FALSE(measured_again(point.disposition));
@@ -178,9 +178,9 @@ TEST(Rounds, OfKernelsThatOneRoundLacksTheOthersStand) {
 TEST(Rounds, WhatOneOfThemWasJudgedWithoutIsKept) {
   PointRecord point = one_round(100, 10, 5, 1000);
   PointRecord unguarded = one_round(100, 10, 5, 1000);
-  unguarded.reason = make_reason(
-      "point.no_room_for_guard_pages",
-      "Judged without guard pages, for which the GPU's memory has no room: a stray read may have gone unseen.");
+  unguarded.reason =
+      make_reason("point.no_room_for_guard_pages",
+                  "Checked without guard pages for lack of device memory: stray reads may be undetected.");
   add_round(point, 1, unguarded);
   add_round(point, 2, one_round(100, 10, 5, 1000));
   EXPECT_EQ(point.disposition, Disposition::ok);

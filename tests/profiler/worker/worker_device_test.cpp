@@ -243,7 +243,7 @@ TEST_F(WorkerDevice, ASilentPointEndsAsALaunchThatDoesNotEnd) {
   const Device::Uncounted point = device->measure_uncounted(point_of(256), options, cancel);
   EXPECT_FALSE(point.waits);
   EXPECT_EQ(point.record.disposition, Disposition::timeout);
-  EXPECT_THAT(text(point.record.reason), HasSubstr("gpubox gave no result of fa2"));
+  EXPECT_THAT(text(point.record.reason), HasSubstr("gpubox returned no result for fa2"));
   EXPECT_FALSE(device->usable());
 }
 
@@ -283,7 +283,7 @@ TEST_F(WorkerDevice, AnAnswerAboutAnotherPointIsNone) {
   there.answer = [](PointRecord& record) { record.spec.problem.d = 128; };
   const PointRecord got = device->measure(point_of(256), {}, cancel);
   EXPECT_EQ(got.disposition, Disposition::crashed);
-  EXPECT_THAT(text(got.reason), HasSubstr("answered with another point"));
+  EXPECT_THAT(text(got.reason), HasSubstr("another point"));
   EXPECT_FALSE(device->usable());
 }
 
@@ -299,7 +299,7 @@ TEST_F(WorkerDevice, LinesThatCannotBeReadEndIt) {
     other.lines.emplace_back(line);
     const PointRecord got = opened->device->measure(point_of(256), {}, cancel);
     EXPECT_EQ(got.disposition, Disposition::crashed) << line;
-    EXPECT_THAT(text(got.reason), HasSubstr("what gpubox answers cannot be read")) << line;
+    EXPECT_THAT(text(got.reason), HasSubstr("invalid answer from gpubox")) << line;
     EXPECT_FALSE(opened->device->usable()) << line;
   }
 }
@@ -317,7 +317,7 @@ TEST_F(WorkerDevice, AFloodOfOtherLinesIsNoAnswer) {
     other.flood = line;
     const auto ceilings = opened->device->ceilings({}, cancel, [](std::size_t, std::size_t) {});
     ASSERT_FALSE(ceilings.ok()) << line;
-    EXPECT_EQ(text(ceilings.error().reason), "gpubox does not answer any more.");
+    EXPECT_EQ(text(ceilings.error().reason), "gpubox does not respond.");
     EXPECT_TRUE(other.abandoned);
   }
 }
@@ -338,7 +338,7 @@ TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
     EXPECT_FALSE(point.waits);
     EXPECT_EQ(point.record.disposition, Disposition::crashed);
     EXPECT_EQ(text(point.record.reason),
-              "The worker process ended with exit code 255. Its last words: Connection reset by peer.");
+              "The worker process exited with code 255. Last output: Connection reset by peer.");
     EXPECT_FALSE(process->usable());
     EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not this one's";
   }

@@ -191,8 +191,8 @@ TEST(DeviceList, ListsDevicesElsewhereOrWhyTheyCannotBeUsed) {
   const ListedDevice missing = listed("gpubox");
   EXPECT_EQ(missing.argument, "ssh:gpubox");
   EXPECT_EQ(missing.name, "gpubox: cannot be used");
-  EXPECT_TRUE(missing.note.contains("no attnscope in the PATH of gpubox")) << missing.note.toStdString();
-  EXPECT_TRUE(listed("-oProxyCommand=x").note.contains("names no device elsewhere"));
+  EXPECT_TRUE(missing.note.contains("PATH of gpubox")) << missing.note.toStdString();
+  EXPECT_TRUE(listed("-oProxyCommand=x").note.contains("is not a remote device"));
   sshd.install(ATTNSCOPE_COMMAND_PROGRAM);
   const ListedDevice found = listed("ssh:gpubox/simulated:L40S");
   EXPECT_EQ(found.name, "Simulated NVIDIA L40S on gpubox");

@@ -93,7 +93,7 @@ CeilingBench::CeilingBench(Place place)
 }
 
 void CeilingBench::stop_if_cancelled() const {
-  if (cancel_->cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled: nothing was kept.");
+  if (cancel_->cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled; no ceilings were stored.");
 }
 
 void CeilingBench::prepare(Sampled& sampled) {
@@ -253,7 +253,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
       return sampled.load.key == failed.key && sampled.load.argument == failed.argument;
     });
     if (another_way) {
-      add_remark(make_message("{} was measured without one of the ways to: {}", label, failed.reason), set);
+      add_remark(make_message("{}: one of its benchmarks failed: {}", label, failed.reason), set);
     } else {
       add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: {}", label, failed.reason), set);
     }
@@ -324,8 +324,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
 void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
   const CeilingKind& kind = *find_ceiling(sampled.load.key);
   if (sampled.values.empty()) {
-    add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: No time was taken of it.", kind.label()),
-               set);
+    add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: no valid samples.", kind.label()), set);
     return;
   }
   set.ceilings.push_back(summary_of(std::string(kind.key), sampled.load.argument, kind.unit, sampled.values));
@@ -413,7 +412,7 @@ void CeilingBench::add_capacities(CeilingSet& set) {
   }
   if (!counted) {
     set.remarks.push_back(
-        make_message("L2 misses are inferred from times, for there are no counters: {}", no_counters));
+        make_message("L2 miss rates are derived from times, since counters are unavailable: {}", no_counters));
     for (const auto& [read, miss, capacity] : curves) misses.push_back(timed_misses(set, read, miss));
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -432,13 +431,13 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
     set.ceilings.push_back({.name = std::string(key::others_use), .value = *others_use_, .unit = "percent"});
     if (*others_use_ >= busy_pct) {
       set.remarks.push_back(make_message(
-          "Others used {:.0f}% of this GPU when it began: the figures are of what was left.", *others_use_));
+          "Other processes used {:.0f}% of the GPU at the start; the ceilings may be too low.", *others_use_));
     }
   } else {
-    set.remarks.push_back("Whether others used this GPU is not known: NVML did not say.");
+    set.remarks.push_back("Other use of the GPU is unknown: NVML gave no utilization.");
   }
   if (std::ranges::any_of(loads_, [](const Sampled& sampled) { return !sampled.throttle_reasons; })) {
-    set.remarks.push_back("Whether the GPU was slowed down, and by what, is not known: NVML did not say.");
+    set.remarks.push_back("Throttling is unknown: NVML gave no throttle reasons.");
     return;
   }
   std::uint64_t reasons = 0;
@@ -458,7 +457,7 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
   set.ceilings.push_back(
       {.name = std::string(key::throttle_reasons), .value = static_cast<double>(reasons), .unit = "1"});
   if (slowed.empty() || !slows_down(reasons)) return;
-  set.remarks.push_back(make_message("The GPU was slowed down ({}) under: {}.", describe_throttle_reasons(reasons),
+  set.remarks.push_back(make_message("The GPU was throttled ({}) during: {}.", describe_throttle_reasons(reasons),
                                      fmt::join(slowed, ", ")));
 }
 

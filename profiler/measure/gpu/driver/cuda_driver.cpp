@@ -29,7 +29,7 @@ Result<CudaApi, LibraryError> CudaApi::load() {
   (void)library->bind(api.encode_tensor_map, "cuTensorMapEncodeTiled");
   if (!missing.empty()) {
     return Failure{LibraryError{
-        make_message("The NVIDIA driver in {} has no {}: it is older than CUDA 11.4.", api.path.string(), missing)}};
+        make_message("NVIDIA driver {}: missing function {} (older than CUDA 11.4).", api.path.string(), missing)}};
   }
   return api;
 }

@@ -25,7 +25,7 @@ std::string version_text(std::uint32_t version) {
 Result<CuptiApi, Message> CuptiApi::load() {
 #ifdef __SANITIZE_ADDRESS__
   if (std::getenv(override_variable) == nullptr) {
-    return Failure{"CUPTI cannot be loaded under AddressSanitizer: it opens its own parts with RTLD_DEEPBIND."};
+    return Failure{"CUPTI cannot be loaded under AddressSanitizer: it uses RTLD_DEEPBIND."};
   }
 #endif
   const auto library = DynamicLibrary::open({.title = "CUPTI",
@@ -38,14 +38,14 @@ Result<CuptiApi, Message> CuptiApi::load() {
   std::uint32_t version = 0;
   if (library->bind(api.cuptiGetVersion, "cuptiGetVersion")) {
     if (const CUptiResult result = api.cuptiGetVersion(&version); result != CUPTI_SUCCESS) {
-      return Failure{make_message("CUPTI in {} does not say its version: cuptiGetVersion: CUPTI error {}.",
+      return Failure{make_message("CUPTI {}: cannot read its version: cuptiGetVersion: CUPTI error {}.",
                                   api.path.string(), static_cast<int>(result))};
     }
   }
   api.version = version_text(version);
   // Parameter structs grow with each version, and an older library rejects a larger struct.
   if (version / 10000 < CUPTI_API_VERSION / 10000) {
-    return Failure{make_message("CUPTI {} in {} is older than the {} that this program was built for.", api.version,
+    return Failure{make_message("CUPTI {} in {} is too old; this program requires {} or newer.", api.version,
                                 api.path.string(), version_text(CUPTI_API_VERSION))};
   }
   std::string missing;
@@ -56,7 +56,7 @@ Result<CuptiApi, Message> CuptiApi::load() {
   ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
   if (!missing.empty()) {
-    return Failure{make_message("CUPTI {} in {} has no {}.", api.version, api.path.string(), missing)};
+    return Failure{make_message("CUPTI {} in {}: missing function {}.", api.version, api.path.string(), missing)};
   }
   // CUPTI opens these by soname, which may not be in the loader's search path. Once loaded, the soname resolves.
   for (const char* part : {"libnvperf_host.so", "libnvperf_target.so"}) {
@@ -86,26 +86,27 @@ CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, cons
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
       if (machine.counters_for_admin_only) {
-        return answer(CounterState::not_permitted,
-                      make_reason("counters.admin_only",
-                                  "The driver gives the GPU's performance counters to administrators only."),
-                      counter_permission_fix(machine));
+        return answer(
+            CounterState::not_permitted,
+            make_reason("counters.admin_only", "The driver restricts GPU performance counters to administrators."),
+            counter_permission_fix(machine));
       }
       return answer(CounterState::not_permitted,
-                    make_reason("counters.no_permission", "This user may not read the GPU's performance counters."),
+                    make_reason("counters.no_permission", "No permission to read GPU performance counters."),
                     counter_permission_fix(machine));
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
       return answer(
           CounterState::not_permitted,
-          make_reason("counters.hypervisor", "The hypervisor does not let this virtual GPU read performance counters."),
-          "Let the host's administrator enable profiling for this vGPU (plugin parameter enable_profiling=1).");
+          make_reason("counters.hypervisor",
+                      "The hypervisor does not allow this virtual GPU to read performance counters."),
+          "Ask the host's administrator to enable profiling for this vGPU (plugin parameter enable_profiling=1).");
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
       return answer(CounterState::unsupported,
-                    make_reason("counters.virtual_gpu", "This kind of virtual GPU has no performance counters."),
+                    make_reason("counters.virtual_gpu", "This type of virtual GPU has no performance counters."),
                     "Use GPU passthrough or a vGPU type with profiling.");
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
       return answer(CounterState::unsupported,
-                    make_reason("counters.mig", "This MIG slice gives no access to the performance counters."),
+                    make_reason("counters.mig", "This MIG instance has no access to performance counters."),
                     "Use a MIG instance that spans the GPU, or turn MIG off (nvidia-smi -mig 0, as root).");
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
       return answer(CounterState::unsupported,
@@ -113,42 +114,44 @@ CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, cons
                     "Update the Windows driver, or measure on Linux.");
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
       return answer(CounterState::unsupported,
-                    make_reason("counters.confidential", "Confidential computing keeps the counters closed."),
+                    make_reason("counters.confidential", "Confidential computing disables performance counters."),
                     "Turn confidential computing off, or set the GPU to its developer-tools mode.");
     case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_NOT_SUPPORTED:
-      return answer(CounterState::unsupported,
-                    make_reason("counters.not_offered", "This GPU or its set-up does not offer performance counters."),
-                    {});
+      return answer(
+          CounterState::unsupported,
+          make_reason("counters.not_offered", "This GPU or its configuration does not support performance counters."),
+          {});
     case CUPTI_ERROR_HARDWARE_BUSY:
       if (machine.mps)
         return answer(CounterState::busy,
-                      make_reason("counters.busy", "Another process holds the GPU's performance counters."),
+                      make_reason("counters.busy", "Another process is using the GPU's performance counters."),
                       "Stop other profilers (ncu, DCGM), and measure outside MPS.");
       return answer(CounterState::busy,
-                    make_reason("counters.busy", "Another process holds the GPU's performance counters."),
+                    make_reason("counters.busy", "Another process is using the GPU's performance counters."),
                     "Stop other profilers on this GPU (ncu, Nsight, DCGM: dcgmi profile --pause).");
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
     case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
-      return answer(CounterState::busy,
-                    make_reason("counters.another_tool",
-                                "Another tool in this process already uses CUPTI, which serves only one."),
-                    "Run without ncu, nsys, compute-sanitizer or an injected profiler (CUDA_INJECTION64_PATH).");
+      return answer(
+          CounterState::busy,
+          make_reason("counters.another_tool", "Another tool in this process is using CUPTI (only one is allowed)."),
+          "Run without ncu, nsys, compute-sanitizer or an injected profiler (CUDA_INJECTION64_PATH).");
     case CUPTI_ERROR_INVALID_PARAMETER:
     case CUPTI_ERROR_NOT_COMPATIBLE:
     case CUPTI_ERROR_CUDA_COMPILER_NOT_COMPATIBLE:
     case CUPTI_ERROR_API_NOT_IMPLEMENTED:
       return answer(CounterState::unsupported,
-                    make_reason("counters.mismatch", "CUPTI {} and the installed driver (CUDA {}) do not fit together.",
+                    make_reason("counters.mismatch", "CUPTI {} is incompatible with the installed driver (CUDA {}).",
                                 cupti.version, driver_version),
-                    "Install the CUPTI of a CUDA toolkit no newer than the driver.");
+                    "Install CUPTI from a CUDA toolkit that is not newer than the driver.");
     default: {
-      const Message meaning = make_reason("counters.not_started", "CUPTI {} did not start on this driver (CUDA {}).",
-                                          cupti.version, driver_version);
+      const Message meaning =
+          make_reason("counters.not_started", "CUPTI {} failed to initialize with this driver (CUDA {}).",
+                      cupti.version, driver_version);
       if (machine.mps)
         return answer(CounterState::unsupported, meaning, "Measure outside MPS (unset CUDA_MPS_PIPE_DIRECTORY).");
-      return answer(CounterState::unsupported, meaning, "Check that CUPTI and the driver are of matching versions.");
+      return answer(CounterState::unsupported, meaning, "Check that the versions of CUPTI and the driver match.");
     }
   }
 }

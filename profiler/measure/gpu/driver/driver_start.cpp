@@ -27,13 +27,12 @@ std::string gpu_node(const std::filesystem::path& devices) {
 
 GpuError sees_no_gpu(const std::filesystem::path& devices) {
   if (const std::string node = gpu_node(devices); !node.empty()) {
-    return {
-        GpuError::Kind::driver_failed,
-        make_reason("gpu.not_seen_with_node", "There is {}, and the NVIDIA driver sees no GPU.", node),
-        make_reason("gpu.not_seen_with_node_fix",
-                    "Check nvidia-smi and the kernel's log for a GPU that failed; it may need a reset, or a reboot.")};
+    return {GpuError::Kind::driver_failed,
+            make_reason("gpu.not_seen_with_node", "The NVIDIA driver finds no GPU, although {} exists.", node),
+            make_reason("gpu.not_seen_with_node_fix",
+                        "Check nvidia-smi and the kernel log; the GPU may need a reset or a reboot.")};
   }
-  return {GpuError::Kind::no_device, make_reason("gpu.not_seen", "The NVIDIA driver sees no GPU."),
+  return {GpuError::Kind::no_device, make_reason("gpu.not_seen", "The NVIDIA driver finds no GPU."),
           make_reason("gpu.not_seen_fix", "Check nvidia-smi; in a container, start it with --gpus all.")};
 }
 
@@ -48,9 +47,9 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
     if (cuda.error().absent)
       return fail(
           GpuError::Kind::no_driver, cuda.error().what,
-          make_reason("gpu.install_driver", "Install NVIDIA's driver (in a container: start it with --gpus all)."));
+          make_reason("gpu.install_driver", "Install the NVIDIA driver (in a container: start it with --gpus all)."));
     return fail(GpuError::Kind::driver_failed, cuda.error().what,
-                make_reason("gpu.reinstall_driver", "Reinstall NVIDIA's driver."));
+                make_reason("gpu.reinstall_driver", "Reinstall the NVIDIA driver."));
   }
   if (const CUresult result = cuda->cuInit(0); result != CUDA_SUCCESS) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -64,16 +63,16 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
         result == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH || result == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
     return fail(
         GpuError::Kind::driver_failed,
-        make_reason("gpu.driver_start", "The NVIDIA driver does not start: cuInit: {}.", cuda->describe(result)),
-        mismatch ? "The kernel module and libcuda.so.1 are of different versions: reboot, or reinstall the driver."
+        make_reason("gpu.driver_start", "The NVIDIA driver failed to initialize: cuInit: {}.", cuda->describe(result)),
+        mismatch ? "The kernel module and libcuda.so.1 have different versions: reboot or reinstall the driver."
                  : make_reason("gpu.check_nvidia_smi", "Check nvidia-smi."));
   }
   // A driver that is installed but does not respond is an error; the simulator must not replace the GPU.
   const auto silent = [&](const char* call, CUresult result) {
-    return fail(
-        GpuError::Kind::driver_failed,
-        make_reason("gpu.driver_start", "The NVIDIA driver does not start: {}: {}.", call, cuda->describe(result)),
-        make_reason("gpu.check_nvidia_smi", "Check nvidia-smi."));
+    return fail(GpuError::Kind::driver_failed,
+                make_reason("gpu.driver_start", "The NVIDIA driver failed to initialize: {}: {}.", call,
+                            cuda->describe(result)),
+                make_reason("gpu.check_nvidia_smi", "Check nvidia-smi."));
   };
   int version = 0;
   if (const CUresult result = cuda->cuDriverGetVersion(&version); result != CUDA_SUCCESS) {
@@ -81,9 +80,9 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
   }
   if (version < oldest_driver) {
     return fail(GpuError::Kind::driver_too_old,
-                make_reason("gpu.driver_too_old", "The NVIDIA driver knows CUDA {}.{}; 12.0 or newer is needed.",
+                make_reason("gpu.driver_too_old", "The NVIDIA driver supports CUDA {}.{}; 12.0 or newer is required.",
                             version / 1000, version % 1000 / 10),
-                "Install a driver of release 525 or newer.");
+                "Install driver 525 or newer.");
   }
   int count = 0;
   if (const CUresult result = cuda->cuDeviceGetCount(&count);

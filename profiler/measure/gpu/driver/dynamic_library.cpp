@@ -41,8 +41,8 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
       replacement != nullptr) {
     if (auto library = load(replacement, RTLD_NOW | RTLD_LOCAL)) return *library;
     std::error_code ignored;
-    return Failure{LibraryError{make_message("{} was not loaded from {}={}: {}", search.title, search.override_variable,
-                                             replacement, loader_error()),
+    return Failure{LibraryError{make_message("{} could not be loaded from {}={}: {}", search.title,
+                                             search.override_variable, replacement, loader_error()),
                                 !fs::exists(replacement, ignored)}};
   }
   for (const std::string& name : search.names) {
@@ -64,10 +64,10 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
     }
   }
   if (!broken.empty()) {
-    return Failure{LibraryError{make_message("{} was found but did not load: {}", search.title, broken), false}};
+    return Failure{LibraryError{make_message("{} was found but could not be loaded: {}", search.title, broken), false}};
   }
   return Failure{
-      LibraryError{make_message("{} is not installed: no {} was found", search.title, join_or(search.names)), true}};
+      LibraryError{make_message("{} is not installed: {} not found", search.title, join_or(search.names)), true}};
 }
 
 void* DynamicLibrary::symbol(const char* name) const {

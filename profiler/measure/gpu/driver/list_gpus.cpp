@@ -30,7 +30,7 @@ Result<std::vector<GpuListing>, GpuError> list_gpus() {
     }
   } catch (const DriverError& error) {
     return Failure{GpuError{
-        GpuError::Kind::device_failed, make_reason("gpu.no_answer", "A GPU did not answer: {}.", error.what()), {}}};
+        GpuError::Kind::device_failed, make_reason("gpu.no_answer", "A GPU did not respond: {}.", error.what()), {}}};
   }
   return listings;
 }

@@ -40,8 +40,8 @@ Message counter_permission_fix(const Machine& machine) {
     return "On Windows, open NVIDIA Control Panel > Desktop > Enable Developer Settings, then Developer > Manage GPU "
            "Performance Counters > Allow access to all users, and restart WSL.";
   if (machine.container)
-    return "Start the container with --cap-add=SYS_ADMIN, or let the host's administrator load the driver with "
-           "NVreg_RestrictProfilingToAdminUsers=0; root inside the container alone is not enough.";
+    return "Start the container with --cap-add=SYS_ADMIN, or load the host's driver with "
+           "NVreg_RestrictProfilingToAdminUsers=0; root in the container does not suffice.";
   return make_reason("counters.permission_fix",
                      "Run as root, or put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into "
                      "/etc/modprobe.d/nvidia-profiling.conf and reboot.");

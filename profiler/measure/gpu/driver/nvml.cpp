@@ -48,10 +48,9 @@ Result<std::unique_ptr<Nvml>, Message> Nvml::open() {
 #undef ATTNSCOPE_BIND
   complete =
       complete && (api->reasons != nullptr || library->bind(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
-  if (!complete)
-    return Failure{make_message("NVML in {} lacks functions that are used here.", library->path().string())};
+  if (!complete) return Failure{make_message("NVML {}: required functions are missing.", library->path().string())};
   if (const int result = api->init(); result != 0) {
-    return Failure{make_message("NVML did not start: {}.", api->error_string(result))};
+    return Failure{make_message("NVML failed to initialize: {}.", api->error_string(result))};
   }
   std::unique_ptr<Nvml> nvml(new Nvml);
   nvml->api_ = std::move(api);

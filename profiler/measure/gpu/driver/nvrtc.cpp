@@ -62,12 +62,12 @@ Result<Nvrtc, Message> Nvrtc::load() {
   ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
   if (!missing.empty()) {
-    return Failure{make_message("NVRTC in {} has no {}.", nvrtc.path_.string(), missing)};
+    return Failure{make_message("NVRTC {}: missing function {}.", nvrtc.path_.string(), missing)};
   }
   int major = 0;
   int minor = 0;
   if (const nvrtcResult result = nvrtc.api_.nvrtcVersion(&major, &minor); result != NVRTC_SUCCESS) {
-    return Failure{make_message("NVRTC in {} does not say its version: {}.", nvrtc.path_.string(),
+    return Failure{make_message("NVRTC {}: cannot read its version: {}.", nvrtc.path_.string(),
                                 failed("nvrtcVersion", nvrtc.api_.nvrtcGetErrorString(result)))};
   }
   nvrtc.version_ = fmt::format("{}.{}", major, minor);
@@ -76,7 +76,8 @@ Result<Nvrtc, Message> Nvrtc::load() {
 
 Message Nvrtc::refuses(std::string_view arch) const {
   const auto number = arch_number(arch);
-  if (!number) return make_reason("compile.no_arch", "'{}' is not an architecture; write it as sm_80 or sm_90a.", arch);
+  if (!number)
+    return make_reason("compile.no_arch", "'{}' is not an architecture (use a name like sm_80 or sm_90a).", arch);
   int count = 0;
   const char* call = "nvrtcGetNumSupportedArchs";
   nvrtcResult result = api_.nvrtcGetNumSupportedArchs(&count);
@@ -88,17 +89,16 @@ Message Nvrtc::refuses(std::string_view arch) const {
   }
   if (result != NVRTC_SUCCESS || count != std::ssize(known)) {
     if (result == NVRTC_SUCCESS) {
-      return make_reason("compile.archs_unknown", "NVRTC {} does not say which architectures it compiles for: {}.",
-                         version_, make_reason("compile.arch_count", "their number makes no sense"));
+      return make_reason("compile.archs_unknown", "NVRTC {} cannot list its architectures: {}.", version_,
+                         make_reason("compile.arch_count", "invalid count"));
     }
-    return make_reason("compile.archs_unknown", "NVRTC {} does not say which architectures it compiles for: {}.",
-                       version_, failed(call, api_.nvrtcGetErrorString(result)));
+    return make_reason("compile.archs_unknown", "NVRTC {} cannot list its architectures: {}.", version_,
+                       failed(call, api_.nvrtcGetErrorString(result)));
   }
   std::erase_if(known, [](int each) { return each < 80; });
   if (std::ranges::find(known, *number) != known.end()) return {};
-  return make_reason("compile.other_arch",
-                     "{} is not an architecture that NVRTC {} compiles these kernels for; it knows sm_{}.", arch,
-                     version_, fmt::join(known, ", sm_"));
+  return make_reason("compile.other_arch", "{} is not supported by NVRTC {} (supported: sm_{}).", arch, version_,
+                     fmt::join(known, ", sm_"));
 }
 
 std::vector<std::filesystem::path> Nvrtc::include_folders() const {
@@ -128,7 +128,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     }
   }
   if (main_text == nullptr)
-    return Failure{make_reason("compile.no_source", "{} is not among this program's kernel sources.", source.file)};
+    return Failure{make_reason("compile.no_source", "{} is not an embedded kernel source.", source.file)};
   const auto pointers = [](const std::vector<std::string>& strings) {
     std::vector<const char*> result;
     result.reserve(strings.size());
@@ -181,11 +181,11 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   // ptxas warns and emits slow code. Reject such built-in kernels, since their times would mislead; accept them from
   // users.
   if (!source.own && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
-    return fail(make_reason("compile.serialized", "the assembler serialized the tensor-core instructions"));
+    return fail(make_reason("compile.serialized", "ptxas serialized the wgmma instructions"));
   }
   result = api_.nvrtcGetCUBINSize(program, &size);
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBINSize"));
-  if (size == 0) return fail(make_reason("compile.no_cubin", "NVRTC made no cubin"));
+  if (size == 0) return fail(make_reason("compile.no_cubin", "NVRTC returned no cubin"));
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
@@ -194,8 +194,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
   };
   if (source.own && compiles_entry("") && !compiles_entry(source.entry + "'")) {
-    return fail(make_reason("point.no_entry",
-                            "{} has no kernel '{}'; declare it extern \"C\", or name it as the compiler does",
+    return fail(make_reason("point.no_entry", "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)",
                             source.file, source.entry));
   }
   compiled.figures = figures_from_log(compiled.log, source.entry);

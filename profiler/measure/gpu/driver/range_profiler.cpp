@@ -79,7 +79,7 @@ std::vector<double> whole(std::vector<double> values, const CounterConfig& confi
     const std::string& metric = config.metrics()[i];
     if (std::isfinite(values[i]) || !always_has_a_value(metric)) continue;
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     make_reason("counters.no_value", "CUPTI gave no value of {} for the range '{}'", metric, range));
+                     make_reason("counters.no_value", "CUPTI returned no value of {} for range '{}'", metric, range));
   }
   return values;
 }
@@ -288,12 +288,13 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
   }
   if (!complete)
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     make_reason("counters.more_passes", "CUPTI asked for more passes than it had announced"));
+                     make_reason("counters.more_passes", "CUPTI requested more passes than it had announced"));
   // A missing pass would leave its metrics without values and without an error.
   const std::size_t announced = given_->passes != 0 ? given_->passes : config.passes();
   if (passes < announced || (given_->passes != 0 && passes != announced)) {
-    throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     make_reason("counters.other_passes", "CUPTI was done after {} passes, not {}", passes, announced));
+    throw CuptiError(
+        CUPTI_ERROR_UNKNOWN,
+        make_reason("counters.other_passes", "CUPTI finished after {} passes instead of {}", passes, announced));
   }
   given_->passes = passes;
 }
@@ -326,9 +327,9 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
   }
   for (const Range& range : ranges) {
     if (values.contains(range.name)) continue;
-    throw CuptiError(CUPTI_ERROR_UNKNOWN,
-                     make_reason("counters.range_missing", "CUPTI gave back {} ranges, none of them '{}'",
-                                 values.size(), range.name));
+    throw CuptiError(
+        CUPTI_ERROR_UNKNOWN,
+        make_reason("counters.range_missing", "CUPTI returned {} ranges, but not '{}'", values.size(), range.name));
   }
   return values;
 }

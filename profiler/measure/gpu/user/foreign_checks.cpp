@@ -49,7 +49,7 @@ void GpuDevice::check_inputs(std::size_t slot, const PreparedPoint& point, const
   const auto now = digest(Oracle::Part::inputs, slot, point, options);
   const auto [changed, as_uploaded] = std::ranges::mismatch(now, point.uploaded);
   if (changed == now.end()) return;
-  throw PointEnd(Disposition::incorrect, "point.input_changed", "It writes to its input {}.", changed->buffer);
+  throw PointEnd(Disposition::incorrect, "point.input_changed", "The kernel writes to its input {}.", changed->buffer);
 }
 
 Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
@@ -76,11 +76,10 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   // case.
   if (can_map == 0)
     return make_reason("point.no_guard_pages",
-                       "Judged without guard pages, which this GPU cannot map: a stray read may have gone unseen.");
+                       "Checked without guard pages, which this GPU cannot map: stray reads may be undetected.");
   if (needed > free_device_bytes(cuda_))
-    return make_reason(
-        "point.no_room_for_guard_pages",
-        "Judged without guard pages, for which the GPU's memory has no room: a stray read may have gone unseen.");
+    return make_reason("point.no_room_for_guard_pages",
+                       "Checked without guard pages for lack of device memory: stray reads may be undetected.");
   for (const BufferSpec& buffer : point.plan.buffers) {
     if (buffer.place.is_part()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
@@ -92,7 +91,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   session_->runner.wait(options.timeout);
   current_work_ = flush == GuardedBuffer::Flush::end
                       ? make_reason("point.beyond_end", "A kernel reads or writes beyond the end of a buffer.")
-                      : make_reason("point.in_front", "A kernel reads or writes in front of a buffer.");
+                      : make_reason("point.in_front", "A kernel reads or writes before the start of a buffer.");
   const auto address_of = [&](const std::string& name) {
     const BufferSpec& buffer = *find_buffer(point.plan.buffers, name);
     return guarded.at(home_of(point.plan.buffers, buffer).name).address() +
@@ -126,8 +125,8 @@ void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, cons
   // Other processes may allocate, too, but rarely twice in a row.
   if (grown() <= 0) return;
   if (const std::int64_t bytes = grown(); bytes > 0) {
-    throw PointEnd(Disposition::incorrect, "point.leak",
-                   "{} launches took {} bytes of device memory and did not give them back: a leak.", launches, bytes);
+    throw PointEnd(Disposition::incorrect, "point.leak", "{} launches leaked {} bytes of device memory.", launches,
+                   bytes);
   }
 }
 
@@ -154,8 +153,7 @@ void GpuDevice::check_fresh(const PointRecord& record, std::size_t slot, Prepare
   }
   if (fastest <= most_slower * timed->median + slack_ns) return;
   throw PointEnd(Disposition::incorrect, "point.work_left_out",
-                 "With outputs that are still to be written it takes {}, and when it was timed {}: it leaves out what "
-                 "an earlier launch did.",
+                 "Launches take {} with unwritten outputs, but {} when timed: timed launches skip work.",
                  text(Nanoseconds(fastest)), text(Nanoseconds(timed->median)));
 }
 
@@ -205,10 +203,9 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
       },
       options.timeout);
   if (late_ns > share_left * several * median)
-    incorrect(make_reason(
-        "point.late_work",
-        "Its work goes on for {} ns after its last launch has ended: on another stream, where it is not timed.",
-        std::llround(late_ns)));
+    incorrect(make_reason("point.late_work",
+                          "Work continues for {} ns after the last launch, untimed on another stream.",
+                          std::llround(late_ns)));
   if (library) check_leak(record, point, options);
   check_fresh(record, slot, point, options);
   // Use the same addresses: a kernel that caches results would key them by address.
@@ -220,15 +217,15 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   const auto glimpse = [&] { return session_->workspace.glimpse(slot, point.plan); };
   const auto written = [&, before = glimpse()] { return glimpse() != before; };
   if (library && writes_early(session_->runner, enqueue, written, options.timeout))
-    incorrect(make_reason("point.other_stream",
-                          "It writes its output before the stream that it is given comes to it: it works on another "
-                          "one, where it is not timed."));
+    incorrect(make_reason(
+        "point.other_stream",
+        "Output is written before the given stream reaches the launch: the work runs untimed on another stream."));
   run_together(point.launches, options.timeout);
   if (const CheckResult result = judge(record, slot, point, others, options); !result.pass) {
     if (digest(Oracle::Part::outputs, slot, point, options) == timed)
       incorrect(
           make_reason("point.stale_output",
-                      "Its output is that of the inputs before: it does not follow from what the kernel is given."));
+                      "The output belongs to earlier inputs: the kernel does not compute it from the current ones."));
     incorrect(make_reason("point.with_other_inputs", "With other inputs: {}", result.reason));
   }
   if (options.counters) poison_again(slot, point, options);  // restore the timed state
@@ -240,10 +237,9 @@ Message GpuDevice::too_few_bytes(const PointRecord& record) const {
   const auto compulsory = evaluate(metric_key::model_compulsory_bytes, record);
   if (!counted || !compulsory) return {};
   if (counted->value >= (1 - dram_count_spread) * compulsory->value - count_slack_bytes) return {};
-  return make_reason(
-      "point.too_few_bytes",
-      "From a cold cache, fewer bytes left DRAM than inputs and outputs have: {} instead of {} at least.",
-      std::int64_t(counted->value), std::int64_t(compulsory->value));
+  return make_reason("point.too_few_bytes",
+                     "With a cold cache, DRAM traffic is {} bytes; inputs and outputs require at least {}.",
+                     std::int64_t(counted->value), std::int64_t(compulsory->value));
 }
 
 }  // namespace attnscope::gpu

@@ -144,17 +144,17 @@ Message wrong_arguments(const KernelLaunch& launch, std::string_view image) {
   const auto taken = parameter_bytes(image, launch.source.entry);
   if (!taken) return {};
   if (taken->size() != launch.arguments.size()) {
-    return make_reason("compile.argument_count", "{} takes {} arguments, and the statement gives {}.",
+    return make_reason("compile.argument_count", "{} takes {} arguments, but the manifest lists {}.",
                        launch.source.entry, taken->size(), launch.arguments.size());
   }
   for (std::size_t i = 0; i < taken->size(); ++i) {
     const std::size_t stated = bytes_of(launch.arguments[i]);
     const bool narrow = std::holds_alternative<std::int32_t>(launch.arguments[i]) && (*taken)[i] <= sizeof(short);
     if (stated == (*taken)[i] || narrow) continue;  // the driver takes the low bytes for bool and short
-    return make_reason("compile.argument_bytes",
-                       "Argument {} of {} has {} bytes, and the statement gives {}: a pointer and a long have 8, an "
-                       "int and a float 4, a tensor map 128.",
-                       i + 1, launch.source.entry, (*taken)[i], stated);
+    return make_reason(
+        "compile.argument_bytes",
+        "Argument {} of {} has {} bytes, but the manifest gives {} (pointer, long: 8; int, float: 4; tensor map: 128).",
+        i + 1, launch.source.entry, (*taken)[i], stated);
   }
   return {};
 }

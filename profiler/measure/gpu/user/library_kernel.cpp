@@ -53,8 +53,8 @@ std::set<std::string> loaded_files(const std::string& name) {
 template <class F>
 auto guarded(const std::string& library, const char* function, const F& call) {
   const auto threw = [&](const char* words) {
-    return PointEnd(Disposition::crashed, "point.library_threw", "{}, {}(): an exception crossed the C interface: {}",
-                    library, function, words);
+    return PointEnd(Disposition::crashed, "point.library_threw",
+                    "{}: {}() threw an exception across the C interface: {}", library, function, words);
   };
   try {
     return call();
@@ -79,24 +79,22 @@ LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.fil
   for (const std::string& each : loaded_files("libcupti.so")) {
     if (before.empty() || before.contains(each)) continue;
     no_kernel(make_reason("point.two_cupti",
-                          "{} brings {}, and {} counts already: name one of them for both in ATTNSCOPE_CUPTI_LIBRARY",
-                          name_, each, *before.begin()));
+                          "{} loads {}, but {} is already in use (set ATTNSCOPE_CUPTI_LIBRARY to one of them)", name_,
+                          each, *before.begin()));
   }
   const auto table = reinterpret_cast<decltype(&attnscope_kernel_v1)>(::dlsym(handle, entry));
   if (table == nullptr) {
-    no_kernel(
-        make_reason("point.no_interface",
-                    "{} exports no {}: it is built for another version of attnscope_kernel.h than {}, or for none",
-                    name_, entry, ATTNSCOPE_KERNEL_VERSION));
+    no_kernel(make_reason("point.no_interface", "{} does not export {} (build it with attnscope_kernel.h version {})",
+                          name_, entry, ATTNSCOPE_KERNEL_VERSION));
   }
   functions_ = guarded(name_, entry, table);
   if (functions_ == nullptr || functions_->version != ATTNSCOPE_KERNEL_VERSION) {
     no_kernel(make_reason("point.other_interface",
-                          "{} is built for version {} of attnscope_kernel.h, and this program has version {}", name_,
+                          "{} was built for attnscope_kernel.h version {}; this program requires version {}", name_,
                           functions_ == nullptr ? 0 : functions_->version, ATTNSCOPE_KERNEL_VERSION));
   }
   const auto need = [&](bool there, const char* function) {
-    if (!there) no_kernel(make_reason("point.no_function", "{}: its table of functions lacks {}", name_, function));
+    if (!there) no_kernel(make_reason("point.no_function", "{}: the function table lacks {}", name_, function));
   };
   need(functions_->supported != nullptr, "supported");
   need(functions_->workspace != nullptr, "workspace");
@@ -208,7 +206,7 @@ Message PreparedLibrary::stray_write() const {
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
   };
   if (written(workspace_.get()))
-    return make_reason("point.workspace_underrun", "{} wrote in front of its workspace.", library_.name());
+    return make_reason("point.workspace_underrun", "{} wrote before the start of its workspace.", library_.name());
   if (written(workspace_.get() + beside + static_cast<CUdeviceptr>(workspace_bytes_))) {
     return make_reason("point.workspace_overrun", "{} wrote beyond the end of its workspace of {} bytes.",
                        library_.name(), workspace_bytes_);
@@ -236,10 +234,9 @@ void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
     call_->kept = std::move(workspace_);  // freeing it could wait for the hung call
     static auto& lost = *new std::vector<std::shared_ptr<Call>>;
     lost.push_back(call_);
-    throw LaunchTimeout(
-        make_reason("point.library_still_running",
-                    "{}, prepare(): it was still running after {} ms, four times what --timeout gives a launch.",
-                    library_.name(), patience.count()));
+    throw LaunchTimeout(make_reason("point.library_still_running",
+                                    "{}: prepare() was still running after {} ms (four times --timeout).",
+                                    library_.name(), patience.count()));
   }
   try {
     check(status.get(), "prepare");
@@ -268,9 +265,9 @@ void PreparedLibrary::launch(CUstream stream) {
 void PreparedLibrary::check(int status, const char* function) const {
   if (status == ATTNSCOPE_OK) return;
   const char* const words = guarded(library_.name(), "last_error", library_.functions().last_error);
-  const Message said = words != nullptr && *words != '\0' ? Message::verbatim(words)
-                                                          : make_reason("point.no_words", "it does not say why");
-  const Message reason = make_reason("point.library_failed", "{}, {}(): {}", library_.name(), function, said);
+  const Message said =
+      words != nullptr && *words != '\0' ? Message::verbatim(words) : make_reason("point.no_words", "no error message");
+  const Message reason = make_reason("point.library_failed", "{}: {}(): {}", library_.name(), function, said);
   // A sticky device error makes the device unusable, regardless of the library's status.
   const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
   if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));

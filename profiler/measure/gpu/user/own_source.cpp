@@ -171,17 +171,16 @@ std::vector<fs::path> include_folders_of(const OwnSource& source, const std::vec
 
 Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vector<fs::path>& toolkit) {
   if (source.file.empty())
-    return Failure{make_reason("compile.came_with_results",
-                               "The kernel is known by what a file of results says of it, and its source {} is not "
-                               "there; open your own statement with --kernel.",
-                               source.name)};
+    return Failure{
+        make_reason("compile.came_with_results",
+                    "Source {} of this kernel is not in the results file (open the kernel's manifest with --kernel).",
+                    source.name)};
   const bool compiled = source.kind == OwnSource::Kind::cuda;
   auto text = text_of(source.file, compiled ? most_source_bytes : most_image_bytes);
   if (!text)
-    return Failure{
-        make_reason("compile.own_unreadable",
-                    "{} cannot be read, or is too large: a source has at most 64 MiB, what came compiled 1 GiB.",
-                    source.file.string())};
+    return Failure{make_reason("compile.own_unreadable",
+                               "{} cannot be read or is too large (limits: source 64 MiB, binary 1 GiB).",
+                               source.file.string())};
   OwnText own{.text = *text, .digest = {}, .files = {}};
   if (!compiled) {
     own.digest = uuid_of(fmt::format("{}\n{}", source.statement, *text));
@@ -191,15 +190,12 @@ Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vec
   Closure closure(include_folders_of(source, toolkit), toolkit.size());
   closure.add(source.file, source.name, *text);
   if (closure.full())
-    return Failure{make_reason(
-        "compile.own_too_much",
-        "{} includes too much to be known by: more than 64 MiB, 4096 files, or 200 of them within one another.",
-        source.file.string())};
+    return Failure{make_reason("compile.own_too_much", "{}: its includes exceed 64 MiB, 4096 files or a depth of 200.",
+                               source.file.string())};
   if (!closure.by_macro().empty())
-    return Failure{make_reason(
-        "compile.own_by_macro",
-        "{} includes what a macro names, so that nobody knows what was compiled: name the file in the #include.",
-        closure.by_macro())};
+    return Failure{make_reason("compile.own_by_macro",
+                               "{} includes a file named by a macro (write the file name in the #include).",
+                               closure.by_macro())};
   own.digest = uuid_of(fmt::format("{}\n{}", source.statement, closure.all()));
   own.files = std::move(closure.files());
   return own;
@@ -214,7 +210,7 @@ Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const OwnSource>
   if (known->second.digest == read->digest) return read;
   return Failure{
       make_reason("compile.own_changed",
-                  "{}, or what it includes, changed since it was read first; start again to measure it as it is now.",
+                  "{} or one of its includes changed since it was first read (restart to measure the new version).",
                   source->file.string())};
 }
 
