@@ -24,12 +24,12 @@ std::uint16_t fp16_bits(float value) {
   if (magnitude > 0x7F80'0000U) {
     half = 0x7E00U;  // NaN
   } else if (magnitude >= 0x4780'0000U) {
-    half = 0x7C00U;  // 65536 and more, infinity included
+    half = 0x7C00U;  // 65536 or more, including infinity
   } else if (magnitude >= 0x3880'0000U) {
-    // A normal number: move the exponent's bias from 127 to 15; rounding may carry into it, up to infinity.
+    // Normal: changes the exponent bias from 127 to 15; rounding may carry into the exponent, up to infinity.
     half = shift_right_to_even(magnitude - 0x3800'0000U, 13);
   } else if (magnitude >= 0x3300'0000U) {
-    // Subnormal: units of 2^-24. The significand 1.f * 2^(e - 127) becomes an integer by a shift of 126 - e.
+    // Subnormal, in units of 2^-24: shifting 1.f * 2^(e - 127) right by 126 - e gives an integer.
     const int exponent = static_cast<int>(magnitude >> 23);
     half = shift_right_to_even((magnitude & 0x7F'FFFFU) | 0x80'0000U, 126 - exponent);
   }
@@ -50,7 +50,7 @@ float fp16_value(std::uint16_t bits) {
 
 std::uint16_t bf16_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7FFF'FFFFU) > 0x7F80'0000U) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);  // NaN, made quiet
+  if ((bits & 0x7FFF'FFFFU) > 0x7F80'0000U) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);  // quiet NaN
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
@@ -68,7 +68,7 @@ namespace {
 
 constexpr float e4m3_largest = 448;
 
-/// Of the least power of two in which no magnitude is beyond e4m3, down to 2^-100.
+/// Exponent of the smallest power-of-two scale with which all magnitudes fit into e4m3; at least -100.
 int scale_exponent(float largest) {
   constexpr int least = -100;
   if (largest == 0) return least;
@@ -76,12 +76,12 @@ int scale_exponent(float largest) {
   return largest > std::ldexp(e4m3_largest, exponent) ? exponent + 1 : exponent;
 }
 
-/// A bit of a multiplicative hash (Knuth) of the column.
+/// One bit of a multiplicative hash (Knuth) of the column.
 bool flipped(std::size_t column) {
   return (static_cast<std::uint32_t>(column + 1) * 0x9E37'79B9U >> 17U & 1U) != 0;
 }
 
-/// One row times the Hadamard matrix behind the signs, by butterflies in fp32.
+/// Multiplies a row by random signs and the Hadamard matrix, with butterflies in fp32.
 void rotate(std::span<float> row) {
   for (std::size_t c = 0; c < row.size(); ++c) {
     if (flipped(c)) row[c] = -row[c];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp16 (IEEE binary16) and bf16 as bit patterns on the host; of fp8 what it is held as, and operands of 8 bits bit for
-// bit as kernels/fa3/fa3_quantise.cuh makes them.
+// Conversions of fp16 (IEEE binary16) and bf16 bit patterns on the host, and quantization to fp8. Quantized operands
+// match kernels/fa3/fa3_quantise.cuh bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,20 @@
 
 namespace attnscope {
 
-/// Round to nearest, ties to even; too large becomes infinity, NaN stays a (quiet) NaN.
+/// Rounds to nearest, ties to even. Overflow becomes infinity; NaN becomes a quiet NaN.
 [[nodiscard]] std::uint16_t to_bits(DType dtype, float value);
-/// Exact.
 [[nodiscard]] float from_bits(DType dtype, std::uint16_t bits);
 
-/// The nearest value that `dtype` can hold.
+/// Nearest value of `dtype`.
 [[nodiscard]] inline float round_to(DType dtype, float value) {
   return from_bits(dtype, to_bits(dtype, value));
 }
 
-/// The nearest e4m3 number, ties to even; +-448 beyond it.
+/// Nearest e4m3 number, ties to even; saturates at +-448.
 [[nodiscard]] float round_to_e4m3(float value);
 
-/// Turns the rows of Q, K or V, d bf16 numbers each, into what is multiplied in their place: scale x e4m3, which is a
-/// bf16 number again. A rotated Q is divided by d besides, as the Hadamard matrix of the kernels has entries of 1 and
-/// -1. Pre: d is a power of two where Q or K is rotated.
+/// Quantizes Q, K or V in place: rows of d bf16 numbers become scale x e4m3, again as bf16. A rotated Q is also divided
+/// by d, since the kernels' Hadamard matrix has entries of 1 and -1. Pre: d is a power of two if Q or K is rotated.
 void quantise(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantisation&);
 
 }  // namespace attnscope

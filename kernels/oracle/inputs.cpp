@@ -28,8 +28,8 @@ constexpr std::array kinds{InputKind::normal,    InputKind::all_equal,  InputKin
 constexpr std::array<std::string_view, kinds.size()> words{"normal",     "all-equal", "dominant-last-key", "ascending",
                                                            "descending", "large",     "one-hot-v"};
 
-/// SplitMix64's finaliser (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): a counter in,
-/// 64 well mixed bits out.
+/// Finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): hashes a
+/// counter to 64 bits.
 constexpr std::uint64_t mix(std::uint64_t x) {
   x += 0x9E37'79B9'7F4A'7C15U;
   x = (x ^ (x >> 30)) * 0xBF58'476D'1CE4'E5B9U;
@@ -37,7 +37,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// In (0, 1], so that its logarithm is finite.
+/// Uniform in (0, 1], so that its logarithm is finite.
 double uniform(std::uint64_t bits) {
   return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
 }
@@ -48,7 +48,7 @@ double normal(std::uint64_t key, std::uint64_t counter) {
   return std::sqrt(-2.0 * std::log(uniform(a))) * std::cos(2.0 * std::numbers::pi * uniform(b));
 }
 
-/// Streams of one tensor's key: the values, the outliers, the instances' shifts.
+/// Substreams of a tensor's key for outliers and for the instances' shifts.
 constexpr std::uint64_t outlier_stream = 0x6F75'746C;
 constexpr std::uint64_t shift_stream = 0x7368'6966;
 
@@ -82,12 +82,12 @@ std::uint64_t key_of(std::uint64_t seed, Tensor tensor) {
   return mix(mix(seed) + index_of(tensor));
 }
 
-/// Score span of the ascending and descending kinds: e^20 between the first and the last key.
+/// Score range of the ascending and descending kinds: weights grow by e^20 from the first to the last key.
 constexpr double ramp_span = 20.0;
 
 using Words = std::array<std::uint32_t, 4>;
 
-/// The paper's round function, ten times: two products, whose halves change places; the key grows by Weyl constants.
+/// Philox4x32-10: ten rounds of two products with swapped halves; the key grows by Weyl constants.
 Words philox(Words counter, std::uint32_t key_0, std::uint32_t key_1) {
   constexpr int rounds = 10;
   for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -160,9 +160,9 @@ std::int64_t InputGenerator::shift(Tensor tensor, std::int64_t instance) const {
 }
 
 float InputGenerator::structured(Tensor tensor, std::int64_t row, std::int64_t col) const {
-  if (tensor == Tensor::v) return row % problem_.d == col ? 1.0F : 0.0F;  // only one_hot_v has a V of its own
+  if (tensor == Tensor::v) return row % problem_.d == col ? 1.0F : 0.0F;  // V has a structure only for one_hot_v
   if (tensor == Tensor::q) return 1.0F;
-  // Q is all ones, so a key of constant x scores x d / sqrt(d) = x sqrt(d).
+  // Q is all ones, so a key with all elements x has the score x d / sqrt(d) = x sqrt(d).
   const double unit_score = 1.0 / std::sqrt(static_cast<double>(problem_.d));
   const double place = static_cast<double>(row) / static_cast<double>(problem_.n_k);
   switch (kind_) {
@@ -208,8 +208,8 @@ std::vector<std::int32_t> block_table(const AttentionProblem& p) {
 int dropout_draw(std::int64_t instance, std::int64_t row, std::int64_t key) {
   const auto i = static_cast<std::uint32_t>(row);
   const auto j = static_cast<std::uint32_t>(key);
-  // One call serves 16 rows by 32 keys in the layout of a matrix instruction's accumulator: of each eight rows and
-  // eight keys a lane has one row and two neighbouring keys.
+  // One Philox call covers 16 rows x 32 keys in the accumulator layout of a matrix instruction: a lane holds one row
+  // and two adjacent keys of each 8 x 8 block.
   const std::uint32_t lane = i % 8 * 4 + j % 8 / 2;
   const Words words =
       philox({i / 16, j / 32, lane, 0}, static_cast<std::uint32_t>(dropout_seed), static_cast<std::uint32_t>(instance));

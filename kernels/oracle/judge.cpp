@@ -15,19 +15,19 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// The distance of the type's values in the binade of `value`; 0 at 0, which every type holds.
+/// Distance between adjacent values of the type in the binade of `value`; 0 at 0, which is exact.
 double spacing_at(DType dtype, double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const DTypeTrait& trait = trait_of(dtype);
   return std::ldexp(1.0, std::max(std::ilogb(value), trait.least_exponent) - trait.fraction_bits);
 }
 
-/// Judges one tensor after another and keeps the one nearest to its bound.
+/// Checks tensors one by one and keeps the result nearest to its bound.
 class Judge {
  public:
   explicit Judge(const Reference& reference) : reference_(reference) {}
 
-  /// `must_be_zero`, where a row of the reference holds nothing.
+  /// `must_be_zero(row)`: true if the reference has no pairs for this row or key.
   template <class IsEmpty>
   void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
              const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
@@ -87,7 +87,8 @@ class Judge {
     for (std::size_t row = 0; row < lse.size(); ++row) {
       const double exact = reference_.lse[row];
       const auto value = static_cast<double>(lse[row]);
-      const double difference = value == exact ? 0 : std::abs(value - exact);  // equal infinities differ by NaN
+      // the difference of equal infinities is NaN
+      const double difference = value == exact ? 0 : std::abs(value - exact);
       const double error = std::isfinite(difference) ? difference : unbounded;
       max_lse_error_ = std::max(max_lse_error_, error);
       const double tolerance = std::isfinite(exact)

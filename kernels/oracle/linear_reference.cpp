@@ -17,7 +17,7 @@ double elu_plus_one(double x) {
   return x > 0 ? x + 1 : std::exp(x);
 }
 
-/// A matrix as it is and as features, exact and in 16 bits.
+/// phi() of a matrix, exact and in 16 bits.
 struct FeatureMatrix {
   std::vector<double> exact;
   std::vector<float> rounded;
@@ -32,20 +32,20 @@ struct FeatureMatrix {
   }
 };
 
-/// One query head against its K/V head.
+/// A query head and its K/V head.
 class LinearHead {
  public:
   LinearHead(const AttentionProblem& p, const FeatureMatrix& queries, const FeatureMatrix& keys,
              const std::vector<float>& values)
       : p_(p), d_(static_cast<std::size_t>(p.d)), queries_(queries), keys_(keys), values_(values) {}
 
-  /// Row `at.row`, to place `place` of the result.
+  /// Computes row `at.row` and stores it at index `place` of the result.
   void row(const RowId& at, std::size_t place, Reference& result) const {
     const KeyRange range = visible_keys(p_, at.instance / p_.heads_q, at.row);
     const double* q = &queries_.exact[static_cast<std::size_t>(at.row) * d_];
     const float* q16 = &queries_.rounded[static_cast<std::size_t>(at.row) * d_];
     std::vector<double> o(d_, 0);
-    std::vector<std::pair<std::size_t, float>> weights;  // in 16 bits, with their keys
+    std::vector<std::pair<std::size_t, float>> weights;  // in 16 bits, with the offsets of their keys
     double sum = 0;
     float sum16 = 0;
     for (std::int64_t key = range.first; key < range.last; ++key) {
@@ -90,10 +90,10 @@ class LinearHead {
 }  // namespace
 
 /// O_i = sum_j phi(Q_i)·phi(K_j) V_j / sum_j phi(Q_i)·phi(K_j) over the keys j that row i sees, phi(x) = elu(x) + 1 (A.
-/// Katharopoulos et al., arXiv 2006.16236, equations 4, 5 and 7), from the definition: nothing is summed up over keys
-/// before a row is there. `lse` is the logarithm of the divisor, -inf for a row that sees no key. `naive16` is what
-/// 16 bits make of the same: features, products, weights and the result rounded, fp32 accumulation. Pre: a forward pass
-/// without dropout. Multiply-adds: 2 n_k d a row.
+/// Katharopoulos et al., arXiv 2006.16236, equations 4, 5 and 7). Evaluates the definition directly, without prefix
+/// sums over keys. `lse` is the logarithm of the divisor, -inf for a row that sees no key. `naive16` is computed in 16
+/// bits: features, products, weights and the result are rounded, accumulation is fp32. Pre: a forward pass without
+/// dropout. Multiply-adds: 2 n_k d per row.
 Reference reference_linear_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
   const auto elements = request.rows.size() * static_cast<std::size_t>(p.d);
   Reference result;
@@ -104,7 +104,7 @@ Reference reference_linear_attention(const AttentionProblem& p, const MatrixSour
   result.o.exact.assign(elements, 0);
   result.o.naive16.assign(elements, 0);
   const unsigned wanted = request.threads == 0 ? std::thread::hardware_concurrency() : request.threads;
-  // One query head at a time, so that memory stays at one head's matrices; rows come grouped by head.
+  // One query head at a time, which limits memory to one head's matrices; rows are sorted by head.
   for (std::size_t begin = 0, end = 0; begin < result.rows.size(); begin = end) {
     const std::int64_t instance = result.rows[begin].instance;
     while (end < result.rows.size() && result.rows[end].instance == instance) ++end;

@@ -22,11 +22,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a weight of 8 bits is off by at most, relative: half a step of e4m3, of an exponential that may itself be read
-/// off a straight line between powers of two (4% from 2^x at most, where its mean is right).
+/// Maximum relative error of an 8-bit weight: half a step of e4m3, times up to 4% if the exponential is linearly
+/// interpolated between powers of two.
 constexpr double weight_error = (1 + 0x1p-4) * 1.04 - 1;
 
-/// Every value of the type, for conversion by look-up.
+/// All values of the type, as a lookup table.
 std::vector<float> value_table(DType dtype) {
   std::vector<float> table(1U << 16);
   for (std::uint32_t bits = 0; bits < table.size(); ++bits) {
@@ -35,7 +35,7 @@ std::vector<float> value_table(DType dtype) {
   return table;
 }
 
-/// Sums in eight interleaved parts: more exact than one, and the compiler can keep them in vector registers.
+/// Dot product with eight partial sums: more accurate than one, and vectorizable.
 double dot(const double* a, const float* b, std::size_t n) {
   std::array<double, 8> part{};
   std::size_t i = 0;
@@ -57,7 +57,7 @@ std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-/// The problem with everything that one head's work looks up again and again.
+/// The problem with precomputed values that every row needs.
 struct Setting {
   explicit Setting(const AttentionProblem& problem)
       : p(problem), d(index(problem.d)), table(value_table(problem.dtype)) {}
@@ -72,7 +72,7 @@ struct Setting {
   [[nodiscard]] bool block_counts(std::int64_t row, std::int64_t key) const {
     return !p.mask.sparse() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
   }
-  /// What dropout multiplies the entry of P with.
+  /// Factor by which dropout multiplies an entry of P.
   [[nodiscard]] double dropout_factor(std::int64_t instance, std::int64_t row, std::int64_t key) const {
     if (p.dropout <= 0) return 1;
     return dropout_draw(instance, row, key) < keep ? 256.0 / keep : 0.0;
@@ -86,7 +86,7 @@ struct Setting {
   bool gradients = p.pass != Pass::fwd;
 };
 
-/// Matrices of two tensors of one head as fp32 (exact): K and V, or Q and dO.
+/// Two matrices of a head as fp32 (exact): K and V, or Q and dO.
 struct Pair {
   std::vector<float> first;
   std::vector<float> second;
@@ -99,7 +99,7 @@ RowStatistics statistics_of(std::size_t rows) {
           .delta16 = std::vector<float>(rows, 0)};
 }
 
-/// Where a row's results go; null where they are not wanted.
+/// Destinations of a row's results; null if not requested.
 struct RowTarget {
   double* lse = nullptr;
   double* o = nullptr;
@@ -109,13 +109,13 @@ struct RowTarget {
   RowStatistics* statistics = nullptr;
 };
 
-/// An entry of dS in 16 bits.
+/// Entry of dS, rounded to 16 bits.
 float ds16(const Setting& s, float weight, float dp, float delta) {
   return s.rounded(static_cast<double>(weight * (dp - delta)));
 }
 
-/// Whichever is farther from what is exact. Standard attention rounds dP, fused kernels do not: where dP and D cancel,
-/// either may be lucky.
+/// Returns the value with the larger error. Standard attention rounds dP, fused kernels do not; if dP and D cancel,
+/// either may be accidentally accurate.
 float worse(double exact, float a, float b) {
   return std::abs(static_cast<double>(a) - exact) >= std::abs(static_cast<double>(b) - exact) ? a : b;
 }
@@ -125,7 +125,7 @@ class RowWorker {
   explicit RowWorker(const Setting& setting)
       : s_(setting), q_(setting.d), dout_(setting.d), o_(setting.d), o16_(setting.d), fused_(setting.d) {}
 
-  /// Pre: what the target points to is as for a row that sees no key.
+  /// Pre: the target is initialized with the results of a row that sees no key.
   void run(std::int64_t instance, std::int64_t row, const Pair& q_dout, const Pair& kv, const RowTarget& target) {
     const std::size_t d = s_.d;
     find_keys(instance, row);
@@ -192,9 +192,10 @@ class RowWorker {
  private:
   static void load(std::vector<double>& to, const float* from) { std::copy_n(from, to.size(), to.begin()); }
 
-  /// In 8 bits the error of one draw of few weights' roundings says little of another's. Allowed in its place, with
-  /// output_allowance, is what all errors at their worst give together, or twice the root of their squares, whichever
-  /// is less: six standard deviations, since rounding and line together are off by a third of their worst.
+  /// With 8 bits, rounding errors of few weights vary too much between draws to serve as a bound. The allowed error
+  /// (together with output_allowance) is instead the smaller of the sum of all maximum errors and twice the root of
+  /// their squares. The latter is six standard deviations, since the standard deviation of each error is a third of its
+  /// maximum.
   void spread_of_weights(const std::vector<float>& v) {
     for (std::size_t c = 0; c < s_.d; ++c) {
       double sum = 0;
@@ -225,14 +226,14 @@ class RowWorker {
   std::vector<double> dout_;
   std::vector<double> o_;
   std::vector<float> o16_;
-  std::vector<float> fused_;      ///< dQ from a dP that is not rounded
-  std::vector<std::size_t> key_;  ///< those that the row sees
+  std::vector<float> fused_;      ///< dQ from an unrounded dP
+  std::vector<std::size_t> key_;  ///< visible keys of the row
   std::vector<double> weight_;    ///< scores, then P
   std::vector<float> weight16_;
-  std::vector<double> factor_;  ///< dropout's
+  std::vector<double> factor_;  ///< of dropout
 };
 
-/// Sums of one key over the query rows that see it.
+/// Sums for one key over the query rows that see it.
 struct KeySums {
   std::vector<double> dk, dv;
   std::vector<float> dk16, fused_dk16, dv16;
@@ -241,7 +242,7 @@ struct KeySums {
   explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), fused_dk16(d), dv16(d) {}
 };
 
-/// Adds what the rows of query head `instance` give to a key's gradients.
+/// Adds the contribution of query head `instance` to a key's gradients.
 void add_head(const Setting& s, std::int64_t instance, std::int64_t key, const Pair& q_dout, const Pair& kv,
               std::span<const KeyRange> visible, const RowStatistics& statistics, KeySums& sums) {
   const std::size_t d = s.d;
@@ -270,7 +271,7 @@ void add_head(const Setting& s, std::int64_t instance, std::int64_t key, const P
   }
 }
 
-/// Calls work(make(), i) for each i below `count`, each thread with a worker of its own.
+/// Calls work(make(), i) for each i below `count`, with one worker object per thread.
 template <class Make, class Work>
 void in_parallel(std::size_t count, unsigned threads, const Make& make, const Work& work) {
   std::atomic<std::size_t> next{0};
@@ -283,14 +284,14 @@ void in_parallel(std::size_t count, unsigned threads, const Make& make, const Wo
   run();
 }
 
-/// Everything of one K/V head: the rows of the query heads that read it, then its keys.
+/// Work of one K/V head: the rows of its query heads, then its keys.
 class HeadWork {
  public:
   HeadWork(const Setting& setting, const MatrixSource& matrix, const ReferenceRequest& request, unsigned threads,
            Reference& result)
       : s_(setting), matrix_(matrix), request_(request), threads_(threads), result_(result) {}
 
-  /// Rows [row_begin, row_end) and keys [key_begin, key_end) of the result are those of K/V instance `kv`.
+  /// Computes rows [row_begin, row_end) and keys [key_begin, key_end) of the result, which belong to K/V instance `kv`.
   void run(std::int64_t kv, std::size_t row_begin, std::size_t row_end, std::size_t key_begin, std::size_t key_end) {
     const Pair keys{s_.floats(matrix_(Tensor::k, kv)), s_.floats(matrix_(Tensor::v, kv))};
     const std::int64_t group = s_.p.heads_q / s_.p.heads_kv;
@@ -313,7 +314,7 @@ class HeadWork {
   }
 
  private:
-  /// With `statistics` all rows of the head are computed, not only the wanted ones.
+  /// With `statistics`, computes all rows of the head, not only the requested ones.
   void run_rows(std::int64_t instance, std::size_t begin, std::size_t end, const Pair& queries, const Pair& keys,
                 RowStatistics* statistics) {
     struct Job {
@@ -413,8 +414,8 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
   const Setting setting(p);
   Reference result;
   result.dtype = held_as(p.dtype);
-  // fp32 scores of some hundreds, summed in another order and exponentiated by the fast instruction, stay well within.
-  // Sums of 8-bit products keep about 14 bits on Hopper, and those of their weights are of what was rounded.
+  // The default tolerance covers fp32 scores of several hundred with a different summation order and fast exponentials.
+  // For fp8, sums of 8-bit products have about 14 bits on Hopper, and sums of weights use rounded weights.
   if (p.dtype == DType::fp8) {
     result.lse_tolerance = 1e-3;
     result.lse_rounding = weight_error;
@@ -433,7 +434,7 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
   make_room(result.dk, result.keys.size());
   make_room(result.dv, result.keys.size());
 
-  // One K/V head at a time, so that memory stays at one head's matrices whatever the batch; rows and keys come grouped.
+  // One K/V head at a time, which limits memory to one head's matrices; rows and keys are sorted by head.
   const std::int64_t group = p.heads_q / p.heads_kv;
   const unsigned threads = request.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : request.threads;
   HeadWork work(setting, matrix, request, threads, result);

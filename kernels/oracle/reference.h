@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its gradients in float64 on the CPU: what a kernel's output is judged by.
+// Attention and its gradients in float64 on the CPU: the reference for kernel outputs.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,36 @@
 
 namespace attnscope {
 
-/// One row of a matrix: query row `row` of (batch, head) `instance`, or key `row` of a K/V instance.
+/// A matrix row: query row `row` of query head `instance`, or key `row` of K/V head `instance`.
 struct RowId {
   std::int64_t instance = 0;
   std::int64_t row = 0;
   bool operator==(const RowId&) const = default;
 };
-/// Every row, in memory order: reference rows of all_rows() line up with the whole of O, LSE and dQ.
+/// All rows in memory order, matching the layout of O, LSE and dQ.
 [[nodiscard]] std::vector<RowId> all_rows(const AttentionProblem&);
-/// Every key of every K/V instance: they line up with the whole of dK and dV.
+/// All keys of all K/V instances, matching the layout of dK and dV.
 [[nodiscard]] std::vector<RowId> all_keys(const AttentionProblem&);
-/// At most `count` distinct rows in memory order, for problems too large to check whole: first and last row of the
-/// first and last instance, the rest spread at random (by `seed`) over all instances and rows.
+/// At most `count` distinct rows in memory order, for problems too large to check completely: first and last row of the
+/// first and last instance, the others chosen at random with `seed`.
 [[nodiscard]] std::vector<RowId> sample_rows(const AttentionProblem&, std::size_t count, std::uint64_t seed);
 
 /// The rows of one tensor, [rows, d].
 struct ReferenceTensor {
   std::vector<double> exact;
-  /// As standard attention in 16 bits gives it: S, P, O, dP, dS and the result rounded to the problem's type, fp32
-  /// accumulation, D = rowsum(dO o O) from the rounded O. Its own error is the measure of what a 16-bit kernel may err.
-  /// A gradient is computed with dP left in fp32 as well, and each element is the worse of the two.
+  /// Result of standard attention in 16 bits: S, P, O, dP, dS and the result rounded to the problem's type, fp32
+  /// accumulation, D = rowsum(dO o O) from the rounded O. Its error defines the tolerance for 16-bit kernels. Gradients
+  /// are also computed with an fp32 dP, and each element is the less accurate of the two.
   std::vector<float> naive16;
 };
 
 struct Reference {
-  DType dtype = DType::fp16;  ///< of outputs
+  DType dtype = DType::fp16;  ///< type of the outputs
   std::int64_t d = 0;
   std::vector<RowId> rows;      ///< of O, LSE and dQ
   std::vector<double> lse;      ///< [rows], natural logarithm, before dropout; -inf for a row that sees no key
-  double lse_tolerance = 1e-4;  ///< of its magnitude, or of 1 where that is less
-  double lse_rounding = 0;      ///< besides, where sums are of rounded weights
+  double lse_tolerance = 1e-4;  ///< relative for |LSE| above 1, else absolute
+  double lse_rounding = 0;      ///< additional tolerance if sums use rounded weights
   ReferenceTensor o;
   ReferenceTensor dq;              ///< empty for a forward pass, like the rest
   std::vector<RowId> keys;         ///< of dK and dV
@@ -51,41 +51,40 @@ struct Reference {
   ReferenceTensor dv;
 };
 
-/// What the gradient of a key needs of every query row of one head.
+/// Per-row values of one query head that key gradients need.
 struct RowStatistics {
   std::vector<double> lse;     ///< -inf for a row that sees no key
   std::vector<double> delta;   ///< D = rowsum(dO o O)
-  std::vector<float> lse16;    ///< of the scores rounded to 16 bits
-  std::vector<float> delta16;  ///< from O of rounded scores and weights, itself rounded
+  std::vector<float> lse16;    ///< from scores rounded to 16 bits
+  std::vector<float> delta16;  ///< from the rounded O of rounded scores and weights
 };
 
-/// Matrix `instance` of Q, K, V or dO.
+/// Returns matrix `instance` of Q, K, V or dO.
 using MatrixSource = std::function<std::vector<std::uint16_t>(Tensor, std::int64_t instance)>;
-/// Statistics of query head `instance`, from elsewhere: another's word for LSE and D, which the gradients of keys then
-/// rest on.
+/// Returns statistics of query head `instance` from another source; key gradients then depend on its LSE and D.
 using StatisticsSource = std::function<RowStatistics(std::int64_t instance)>;
 
 struct ReferenceRequest {
   std::vector<RowId> rows;        ///< in memory order
   std::vector<RowId> keys{};      ///< in memory order; for the backward pass only
-  StatisticsSource statistics{};  ///< none: computed here from all rows of each head that shares a key
-  unsigned threads = 0;           ///< 0: as many as the machine has; the result does not depend on it
+  StatisticsSource statistics{};  ///< empty: computed from all rows of each head that shares a key
+  unsigned threads = 0;           ///< 0: all hardware threads; the result does not depend on it
 };
 
-/// O, LSE and, where the problem's pass has it, dQ of the rows and dK and dV of the keys, in float64, under the
-/// problem's mask and dropout. Scores are scaled by 1/sqrt(d). Multiply-adds: 2 n_k d a row (5 n_k d with dQ), 4 n_q d
-/// for a key and each query head that reads it.
+/// Computes O and LSE of the rows and, for passes with gradients, dQ of the rows and dK and dV of the keys. Float64,
+/// with the problem's mask and dropout; scores are scaled by 1/sqrt(d). Multiply-adds: 2 n_k d per row (5 n_k d with
+/// dQ), 4 n_q d per key and query head that reads it.
 [[nodiscard]] Reference reference_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
 
-/// How often naive attention's own error a kernel may err (the criterion of the FlashAttention authors' own tests).
+/// Allowed error as a multiple of naive attention's error, as in the FlashAttention authors' tests.
 inline constexpr double output_allowance = 2;
 inline constexpr double gradient_allowance = 3;
-/// How far a kernel's output may be from the reference: allowance max|naive16 - ref| + 2 max r. r is an element's
-/// |(ref + 0.3 - 0.3) - ref|, evaluated in 16 bits, or where that is larger half the distance of the type's values at
-/// |ref|: an element may round to either side, however few elements are looked at.
+/// Maximum allowed error: allowance max|naive16 - ref| + 2 max r. r is |(ref + 0.3 - 0.3) - ref| of an element in 16
+/// bits, or half the spacing of the type's values at |ref| if larger, since an element may round either way however few
+/// elements are checked.
 [[nodiscard]] double error_bound(DType, const ReferenceTensor&, double allowance);
 
-/// What a kernel computed, at the rows and keys of a reference and in their order. What is empty is not judged.
+/// Kernel output for the rows and keys of a reference, in the same order. Empty tensors are not checked.
 struct KernelOutput {
   std::vector<std::uint16_t> o{};
   std::vector<float> lse{};
@@ -97,17 +96,17 @@ struct KernelOutput {
 
 struct CheckResult {
   bool pass = false;
-  std::string tensor{};      ///< "O", "dQ", "dK" or "dV": the one nearest to its bound, which the figures are of
-  double max_abs_error = 0;  ///< infinity when it holds a NaN or infinity
-  double rms_error = 0;      ///< of O that quantised operands gave, against what the given inputs give
+  std::string tensor{};      ///< "O", "dQ", "dK" or "dV": tensor nearest to its bound, to which the errors belong
+  double max_abs_error = 0;  ///< infinity if it has a NaN or infinity
+  double rms_error = 0;      ///< of O with quantized operands, relative to the unquantized inputs
   double bound = 0;
-  double max_lse_error = 0;  ///< 0 when LSE is not checked; infinity when one of the pair is not finite
-  Message reason{};          ///< why it did not pass, one sentence with the place; empty otherwise
+  double max_lse_error = 0;  ///< 0 if LSE is not checked; infinity if one of the two values is not finite
+  Message reason{};          ///< cause and position of the failure; empty on success
 };
-/// NaN never passes; a row that sees no key must be exactly 0 in O and dQ, its LSE -inf; a key that no row sees exactly
-/// 0 in dK and dV. Nothing to judge does not pass.
+/// NaN always fails. A row that sees no key needs O and dQ of exactly 0 and LSE of -inf; a key that no row sees needs
+/// dK and dV of exactly 0. Fails if there is nothing to check.
 [[nodiscard]] CheckResult check(const Reference&, const KernelOutput&);
-/// Of O against a reference of the same rows.
+/// RMS error of O relative to a reference of the same rows.
 [[nodiscard]] double rms_error(const Reference&, const std::vector<std::uint16_t>& o);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judges by name: what an algorithm computes, its statement says by naming one.
+// References by name; an algorithm names the one that checks its results.
 #pragma once
 
 #include <span>
@@ -14,11 +14,11 @@ struct ReferenceKind {
   Reference (*of)(const AttentionProblem&, const MatrixSource&, ReferenceRequest) = nullptr;
 };
 
-/// Attention without softmax (linear_reference.cpp).
+/// Linear attention, without softmax (linear_reference.cpp).
 [[nodiscard]] Reference reference_linear_attention(const AttentionProblem&, const MatrixSource&, ReferenceRequest);
 
 [[nodiscard]] std::span<const ReferenceKind> references();
-/// nullptr for an unknown name.
+/// Returns nullptr for an unknown name.
 [[nodiscard]] const ReferenceKind* find_reference(std::string_view name);
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ constexpr const char* no_number = "it divides by zero, or a number is no whole o
 
 }  // namespace
 
-/// Recursive descent, one level of precedence a row of `levels`.
+/// Recursive descent parser with one precedence level per row of `levels`.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : text_(text) { result_.text_ = text; }
@@ -34,9 +34,9 @@ class ExpressionParser {
   struct Operator {
     std::string_view sign;
     Op op;
-    bool swapped = false;  ///< a > b is b < a
+    bool swapped = false;  ///< parses a > b as b < a
   };
-  /// A statement is somebody's file: brackets within brackets end here.
+  /// Manifests are untrusted: limits nesting and length.
   static constexpr int deepest = 64;
   static constexpr std::size_t longest = 1000;
 
@@ -57,7 +57,7 @@ class ExpressionParser {
   void need(std::string_view sign) {
     if (!take(sign)) fail(make_message("'{}' is missing", sign));
   }
-  /// The index of the new node.
+  /// Appends a node and returns its index.
   std::size_t add(Op op, std::array<std::size_t, 3> operands = {}, std::int64_t value = 0, double real = 0) {
     if (result_.nodes_.size() >= longest) fail("it is too long");
     result_.nodes_.push_back({op, operands, value, real});
@@ -79,7 +79,7 @@ class ExpressionParser {
     return first;
   }
 
-  /// The operator of this level that comes next; a longer sign goes before its beginning.
+  /// Takes the next operator of this level; longer signs are tried first.
   std::optional<Operator> next_operator(std::size_t level) {
     static const std::array<std::vector<Operator>, 5> levels{{
         {{"||", Op::either}},
@@ -150,7 +150,7 @@ class ExpressionParser {
     at_ = static_cast<std::size_t>(all.ptr - text_.data());
     return add(all.ptr != whole.ptr ? Op::fraction : Op::number, {}, value, real);
   }
-  /// -a is 0 - a, and !a is 0 == a.
+  /// Parses -a as 0 - a, and !a as 0 == a.
   std::size_t prefixed(Op op) {
     if (++depth_ > deepest) {
       fail("it is too long");
@@ -203,7 +203,7 @@ std::optional<T> Expression::result_of(Op op, T a, T b) {
       return T(a != b);
     case Op::both:
     case Op::either:
-      return T(b != T{0});  // the caller handles a deciding first operand
+      return T(b != T{0});  // a decisive first operand was handled by the caller
     case Op::least:
       return std::min(a, b);
     case Op::most:

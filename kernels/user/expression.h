@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on a problem's numbers, as a user's statement writes it: "ceil_div(n_q, br)". It is parsed and evaluated,
-// never executed. From weak to strong: a ? b : c; ||; &&; == != < <= > >=; + -; * / %; - !; min(a, b), max(a, b),
-// ceil_div(a, b), sqrt(a), parentheses. Integers have 64 bits, `/` leaves out what remains, and a number with a point
-// has no value; as real numbers (`real()`) `/` divides, and sqrt() is exact.
+// Arithmetic expressions in a user's manifest: "ceil_div(n_q, br)". Parsed and evaluated, never executed. Precedence
+// from low to high: a ? b : c; ||; &&; == != < <= > >=; + -; * / %; - !; min(a, b), max(a, b), ceil_div(a, b), sqrt(a),
+// parentheses. Integers have 64 bits, `/` truncates, and numbers with a decimal point are errors. With real(), `/` is
+// exact division and sqrt() is not truncated.
 #pragma once
 
 #include <array>
@@ -19,30 +19,29 @@
 
 namespace attnscope::user {
 
-/// What names stand for.
+/// Values by name.
 using Variables = std::map<std::string, std::int64_t, std::less<>>;
 
 class Expression {
  public:
-  /// The error says what is wrong and at which character. Names are looked up only when it is evaluated: names() has
-  /// them.
+  /// The error gives the cause and the character position. Names are resolved at evaluation; names() returns them.
   [[nodiscard]] static Result<Expression, Message> parse(std::string_view text);
 
-  /// In the order of their first appearance.
+  /// In order of first appearance.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  /// The error names what has no value: a division by zero, a number beyond 64 bits, an unknown name.
+  /// Fails on a division by zero, an overflow of 64 bits or an unknown name.
   [[nodiscard]] Result<std::int64_t, Message> integer(const Variables&) const;
   [[nodiscard]] Result<double, Message> real(const Variables&) const;
-  /// Throws Message, also where the integer is not within these bounds.
+  /// Throws Message if there is no value or if it is out of these bounds.
   [[nodiscard]] std::int64_t within(const Variables&, std::int64_t least, std::int64_t most) const;
 
  private:
   friend class ExpressionParser;
   enum class Op : std::uint8_t {
     number,
-    fraction,  ///< with a point
+    fraction,  ///< number with a decimal point
     name,
     square_root,
     times,
@@ -63,13 +62,13 @@ class Expression {
   };
   struct Node {
     Op op = Op::number;
-    std::array<std::size_t, 3> operands{};  ///< indices of nodes
-    std::int64_t value = 0;                 ///< a whole number, or the index of a name
-    double real = 0;                        ///< a number
+    std::array<std::size_t, 3> operands{};  ///< node indices
+    std::int64_t value = 0;                 ///< integer, or index of a name
+    double real = 0;                        ///< number with a decimal point
   };
   template <class T>
   [[nodiscard]] Result<T, Message> evaluate(const Variables&) const;
-  /// Returns nothing for an undefined result. Pre: all names are known.
+  /// Returns nothing if the result is undefined. Pre: all names are known.
   template <class T>
   [[nodiscard]] std::optional<T> value_of(std::size_t node, const Variables&) const;
   template <class T>
@@ -77,7 +76,7 @@ class Expression {
 
   std::string text_;
   std::vector<std::string> names_;
-  std::vector<Node> nodes_;  ///< the last one is the whole
+  std::vector<Node> nodes_;  ///< the last node is the root
 };
 
 }  // namespace attnscope::user

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Notes where the character is that was read last.
+/// Stores the position of the last character read.
 class NotingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -36,11 +36,10 @@ class NotingIterator {
   const char** last_;
 };
 
-/// Takes the events of a parser: notes the line of each value, and refuses what a statement must not be by throwing
-/// Message.
+/// Parser callback: stores the line of each value and throws Message for JSON that a manifest must not have.
 class LineNotes {
  public:
-  /// `last`: the character that was read last.
+  /// `last`: position of the last character read.
   explicit LineNotes(const char* const* last) : last_(last), counted_(*last) {}
 
   void take(Json::parse_event_t event, const Json& parsed) {
@@ -62,7 +61,7 @@ class LineNotes {
   [[nodiscard]] std::map<std::string, std::size_t, std::less<>>& lines() { return lines_; }
 
  private:
-  /// A list or an object that is not at its end.
+  /// A list or an object that is still being parsed.
   struct Open {
     std::string pointer;
     bool list = false;
@@ -82,7 +81,7 @@ class LineNotes {
   void refuse_nul(const std::string& text) {
     if (text.find('\0') != std::string::npos) fail("a character NUL cannot be in a statement");
   }
-  /// A line's end is still on the line: a number is known to end by what follows.
+  /// A newline belongs to the line that it ends: the parser reads it to detect the end of a number.
   std::size_t line() {
     line_ += static_cast<std::size_t>(std::count(counted_, *last_, '\n'));
     counted_ = *last_;

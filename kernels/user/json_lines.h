@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of which every value knows its line, so that what is wrong with a statement is said where it stands.
+// JSON with the line number of each value, for error messages about manifests.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace attnscope::user {
 
 struct JsonWithLines {
   nlohmann::ordered_json json;
-  /// Of each value, by its JSON pointer: "/launches/0/grid".
+  /// Line of each value by JSON pointer: "/launches/0/grid".
   std::map<std::string, std::size_t, std::less<>> lines;
 };
 
-/// Refused, with its line, besides what is no JSON: a key twice, and more than 32 levels.
+/// Also rejects duplicate keys and more than 32 levels. Errors contain the line.
 [[nodiscard]] Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text);
 
 }  // namespace attnscope::user

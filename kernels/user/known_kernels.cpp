@@ -24,7 +24,7 @@
 namespace attnscope::user {
 namespace {
 
-/// Files, one a line.
+/// Manifest paths, one per line.
 constexpr const char* variable = "ATTNSCOPE_KERNELS";
 
 std::string inherited() {
@@ -42,7 +42,7 @@ Message in_file(const std::filesystem::path& file, std::string what) {
   return make_message("{}: {}", file.string(), Message::verbatim(std::move(what)));
 }
 
-/// What Registry::add() says of it; empty where it is known from then on.
+/// Returns the error of Registry::add(); empty on success.
 std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view instead_of = {}) {
   std::vector<std::unique_ptr<const Algorithm>> one;
   one.push_back(std::move(kernel));
@@ -68,7 +68,7 @@ Message take(const std::filesystem::path& file) {
   return {};
 }
 
-/// What files of results say of users' kernels.
+/// User-defined kernels found in results files.
 class FoundKernels {
  public:
   using AlgorithmsOf = std::function<std::vector<std::string>(std::size_t)>;
@@ -105,7 +105,7 @@ class FoundKernels {
 
  private:
   struct Read {
-    std::string name;  ///< empty: it is no statement
+    std::string name;  ///< empty: not a valid manifest
     Message wrong;
   };
   struct Stated {
@@ -114,7 +114,7 @@ class FoundKernels {
     bool has_law = true;
   };
 
-  /// nullptr for one too many, from which on none is taken.
+  /// Parses a manifest once; returns nullptr beyond the limits, after which no new one is accepted.
   const Read* read(std::string_view text) {
     if (const auto before = read_.find(text); before != read_.end()) return &before->second;
     full_ = full_ || read_.size() == most_read_statements || text.size() > most_read_statement_bytes - bytes_;
@@ -129,7 +129,7 @@ class FoundKernels {
     return &read;
   }
 
-  /// Whether a file before or this process states that name in another way.
+  /// Returns true if an earlier file or this process has a different manifest for the name.
   [[nodiscard]] bool is_another(const std::string& name, std::string_view text) const {
     const auto met = met_.find(name);
     const auto* given = dynamic_cast<const UserKernel*>(known_algorithms().find(name));
@@ -143,7 +143,7 @@ class FoundKernels {
     return std::make_unique<UserKernel>(std::move(statement));
   }
 
-  /// Whether --kernel gave one of that name; then it is what counts, and a line says where the file's is another.
+  /// Returns true if --kernel loaded a kernel of this name, which takes precedence; reports a differing manifest.
   bool is_given(const std::string& name, std::string_view text) {
     const Algorithm* const known = known_algorithms().find(name);
     if (known == nullptr || known->facts().for_reading) return false;
@@ -157,7 +157,7 @@ class FoundKernels {
     return true;
   }
 
-  /// Points of the kernel of that name are of this text; not `stated`: nothing is known of it.
+  /// Assigns a manifest to the points of a kernel; not `stated`: its manifest is invalid.
   void take_named(const std::string& name, std::string_view text, bool stated) {
     if (is_given(name, text)) return;
     const auto met = met_.find(name);
@@ -171,7 +171,7 @@ class FoundKernels {
     const auto next = next_.find(name);
     const auto* const kernel =
         next != next_.end() ? next->second.get() : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
-    // Whoever found it before goes on to find it.
+    // A registry that holds the kernel keeps it.
     if (kernel != nullptr ? std::exchange(first.has_law, false) : stated) {
       next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
       say(first.file == file_
@@ -187,12 +187,12 @@ class FoundKernels {
     say(make_message("{}: a statement that it has of {} is not taken, so that no law is known: {}", file_.string(),
                      kernels, why));
   }
-  /// Once.
+  /// Reports each line once.
   void say(Message line) {
     if (said_.insert(attnscope::text(line)).second) lines_.push_back(std::move(line));
   }
 
-  /// All that is new at once: each registry that this process works with stays.
+  /// Adds all new kernels in one call, since every registry of the process stays in memory.
   void add_all() {
     std::vector<std::string> names;
     std::vector<std::unique_ptr<const Algorithm>> kernels;
@@ -209,17 +209,17 @@ class FoundKernels {
   }
 
   std::mutex mutex_;
-  std::map<std::string, Read, std::less<>> read_;  // by text
+  std::map<std::string, Read, std::less<>> read_;  // by manifest text
   std::size_t bytes_ = 0;
   bool full_ = false;
   std::map<std::string, Stated, std::less<>> met_;  // by name
-  std::set<std::string> said_;                      // lines
-  std::filesystem::path file_;                      // what is being read, and so are the next
+  std::set<std::string> said_;                      // lines already reported
+  std::filesystem::path file_;                      // current results file
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
   std::vector<Message> lines_;
 };
 
-/// To the processes that this one starts.
+/// Passes the loaded kernels to child processes.
 void hand_down() {
   std::string files;
   for (const KernelFiles& each : loaded()) files += each.statement.string() + '\n';

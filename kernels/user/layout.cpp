@@ -30,7 +30,7 @@ PlaceStatement place(const char* tensor, const std::array<const char*, 3>& strid
           .packed = false};
 }
 
-/// Throws Message where two rows share an element. `counts` and `strides` are of batch entries, heads and rows.
+/// Throws Message if two rows overlap. `counts` and `strides`: batch entries, heads and rows.
 void check_apart(const PlaceStatement& stated, std::int64_t d, const std::array<std::int64_t, 3>& counts,
                  const std::array<std::int64_t, 3>& strides) {
   std::array<std::size_t, 3> order{0, 1, 2};
@@ -47,14 +47,14 @@ void check_apart(const PlaceStatement& stated, std::int64_t d, const std::array<
   }
 }
 
-/// A tensor in a buffer that it shares: elements, and counts and strides of batch entries, heads and rows.
+/// A tensor in a shared buffer: offset in elements, counts and strides of batch entries, heads and rows.
 struct Part {
   std::string tensor;
   std::int64_t at = 0;
   std::array<std::int64_t, 3> counts{};
   std::array<std::int64_t, 3> strides{};
 
-  /// Elements from the first to the last, of dimension `from` on.
+  /// Elements from the first to the last of dimensions `from` and up.
   [[nodiscard]] std::int64_t extent(std::size_t from, std::int64_t d) const {
     std::int64_t elements = d;
     for (std::size_t i = from; i < counts.size(); ++i) elements += (counts.at(i) - 1) * strides.at(i);
@@ -62,14 +62,14 @@ struct Part {
   }
 };
 
-/// Whether no element is of both: one ends before the other begins, or, where their strides are the same, within what
-/// one step of a stride covers. Pre: neither lies upon itself.
+/// Returns true if the tensors do not overlap: one ends before the other begins, or, with equal strides, they
+/// interleave within one stride. Pre: neither overlaps itself.
 bool apart(Part first, Part second, std::int64_t d) {
   if (first.at > second.at) std::swap(first, second);
   std::int64_t between = second.at - first.at;
   if (between >= first.extent(0, d)) return true;
   if (first.strides != second.strides) return false;
-  // From the largest stride on.
+  // Sorts dimensions by descending stride.
   for (const auto& [i, j] : {std::pair{0U, 1U}, std::pair{1U, 2U}, std::pair{0U, 1U}}) {
     if (first.strides.at(i) >= first.strides.at(j)) continue;
     for (Part* const part : {&first, &second}) {
@@ -84,7 +84,7 @@ bool apart(Part first, Part second, std::int64_t d) {
   return false;
 }
 
-/// Rows before each batch entry, and of all.
+/// First row of each batch entry, then the total number of rows.
 std::vector<std::int64_t> starts_of(const AttentionProblem& p, bool queries) {
   std::vector<std::int64_t> starts{0};
   for (std::int64_t entry = 0; entry < p.batch; ++entry) {
@@ -104,7 +104,8 @@ BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queri
   });
 }
 
-/// Sets the strides of its place. Elements that the buffer needs for it: those of the part, or of fewer rows.
+/// Sets the strides of `place`. Returns the elements that its buffer needs, with packed rows fewer than those of the
+/// part.
 std::int64_t place_tensor(attnscope::Place& place, Part& part, const PlaceStatement& stated, const AttentionProblem& p,
                           const Variables& known) {
   const bool queries = of_queries(stated.tensor);

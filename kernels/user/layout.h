@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a user's kernel has its tensors: each in a buffer of its own or several in one, by strides that are
-// expressions.
+// Memory layout of a user kernel's tensors: in separate or shared buffers, with strides given as expressions.
 #pragma once
 
 #include <array>
@@ -16,22 +15,22 @@ namespace attnscope::user {
 
 struct PlaceStatement {
   std::string tensor;                 ///< q, k, v, o, dout, dq, dk or dv
-  std::string within;                 ///< the buffer that it is part of; empty: one of its own
-  std::optional<Expression> at;       ///< elements before it there
-  std::array<Expression, 3> strides;  ///< elements, from one batch entry, head and row to the next
-  /// Batch entries follow one another and have as many rows as they have keys that are no padding.
+  std::string within;                 ///< name of the enclosing buffer; empty: a separate buffer
+  std::optional<Expression> at;       ///< offset in the enclosing buffer in elements
+  std::array<Expression, 3> strides;  ///< elements between batch entries, heads and rows
+  /// Batch entries are concatenated; each has its unpadded number of rows.
   bool packed = false;
 };
 
-/// Layouts that have a word: bhnd, bnhd, bn3hd (q, k and v in one), thd (entries of different lengths in one).
+/// Named layouts: bhnd, bnhd, bn3hd (q, k and v in one buffer), thd (entries of different lengths, concatenated).
 [[nodiscard]] const std::vector<std::string_view>& layout_words();
-/// What a word says. Pre: one of layout_words().
+/// Tensor placements of a named layout. Pre: one of layout_words().
 [[nodiscard]] std::vector<PlaceStatement> places_of(std::string_view word);
-/// The condition under which a word's places hold; nothing for words that always do.
+/// Condition that a named layout requires; empty if it has none.
 [[nodiscard]] std::optional<Expression> condition_of(std::string_view word);
 
-/// Places tensors in the buffers of a plan, and adds those that hold several and rows' starts ("q_starts", "k_starts":
-/// int32, batch + 1). Throws Message where strides have no value, or lay rows upon one another.
+/// Sets the placement of tensors in a plan's buffers; adds the enclosing buffers and the row offsets ("q_starts",
+/// "k_starts": int32, batch + 1). Throws Message if a stride has no value or rows overlap.
 void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStatement>&, const AttentionProblem&,
                    const Variables&);
 

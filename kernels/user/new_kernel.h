@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder to begin a kernel of one's own from: source, statement, and a page that says what to change.
+// Template folder for a user-defined kernel: source, manifest and a page of instructions.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@
 
 namespace attnscope::user {
 
-/// The files of a new kernel, as they travel in the program: assets/own-kernel/.
+/// Template file embedded in the program: assets/own-kernel/.
 struct NewKernelFile {
-  std::string_view path;  ///< "@NAME@" in it, and in the text, stands for the kernel's name
+  std::string_view path;  ///< "@NAME@" in path and text is replaced by the kernel's name
   std::string_view text;
 };
 
 [[nodiscard]] std::span<const NewKernelFile> new_kernel_files();
 
-/// Writes `parent`/`name`, which must not be there; the statement's path. The error is one line.
+/// Writes the folder `parent`/`name`, which must not exist. Returns the path of the manifest, or a one-line error.
 [[nodiscard]] Result<std::filesystem::path, Message> write_new_kernel(const std::string& name,
                                                                       const std::filesystem::path& parent);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value of a statement, which refuses what it must not be at its place.
+// A JSON value of a manifest with typed access; errors contain its line.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,26 @@
 
 namespace attnscope::user {
 
-/// Ends the parsing: caught in parse_statement().
+/// Aborts parsing; caught in parse_statement().
 struct Wrong {
   Message what;
 };
 
-/// A value, and where it stands. All that refuse throw Wrong.
+/// A JSON value and its position. Accessors throw Wrong if the value has another type.
 class Value {
  public:
   using Json = nlohmann::ordered_json;
-  /// Keeps references. `nth`: of a list's, from 1.
+  /// Keeps references to `all` and `json`. `nth`: position in a list, from 1.
   Value(const JsonWithLines& all, const Json& json, std::string pointer, std::size_t nth = 0)
       : all_(&all), json_(&json), pointer_(std::move(pointer)), nth_(nth) {}
 
   [[noreturn]] void wrong(Message what) const;
   [[noreturn]] void not_a(Message kind) const;
 
-  /// An object's member, where it has it.
+  /// Returns the member of an object if it exists.
   [[nodiscard]] std::optional<Value> find(const char* name) const;
   [[nodiscard]] Value at(const char* name) const;
-  /// Refuses what is no object, and members of other names.
+  /// Throws if the value is not an object or has members other than `known`.
   const Value& object(std::initializer_list<std::string_view> known) const;
   void each_member(const std::function<void(const std::string&, const Value&)>& use) const;
   [[nodiscard]] std::vector<Value> list() const;
@@ -47,11 +47,11 @@ class Value {
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] bool flag() const;
   [[nodiscard]] std::int64_t number(std::int64_t least, std::int64_t most) const;
-  /// A number is an expression, too.
+  /// Accepts integers and strings.
   [[nodiscard]] Expression expression(const std::vector<std::string>& known) const;
-  /// Of a part of its text.
+  /// Parses `part` of the text.
   [[nodiscard]] Expression expression(std::string_view part, const std::vector<std::string>& known) const;
-  /// One of these words.
+  /// Returns one of the `known` keywords.
   [[nodiscard]] std::string word(const std::vector<std::string_view>& known) const;
 
  private:

@@ -18,7 +18,7 @@ namespace attnscope::user {
 namespace {
 
 constexpr std::size_t longest_name = 40;
-/// Of assets/own-kernel/attnscope_kernel.h.
+/// As declared in assets/own-kernel/attnscope_kernel.h.
 constexpr const char* library_entry = "attnscope_kernel_v1";
 
 bool is_word(std::string_view text, std::string_view beside) {
@@ -106,7 +106,7 @@ class Parser {
     return std::make_shared<const OwnSource>(std::move(own));
   }
 
-  /// Of the compiler's those that change the code and write no file.
+  /// Allows compiler options that change the code and write no files.
   static std::string option(const Value& value) {
     static constexpr std::array known{"--use_fast_math",
                                       "--maxrregcount=",
@@ -174,12 +174,12 @@ class Parser {
     for (const auto& [key, sides] : {std::pair{"br", &result_.br}, std::pair{"bc", &result_.bc}}) {
       for (const Value& each : tile.at(key).list()) sides->push_back(static_cast<int>(each.number(1, 1 << 16)));
     }
-    constexpr std::size_t most_tiles = 512;  // each is asked about when a default is looked for
+    constexpr std::size_t most_tiles = 512;  // default_config() may test each tile
     if (result_.br.size() * result_.bc.size() > most_tiles)
       tile.wrong(make_message("more than {} tiles; state fewer values of br or bc", most_tiles));
   }
 
-  /// Rejects names of fields and axes; for a knob also names of exported columns.
+  /// Rejects names of fields and axes; for knobs also names of exported columns.
   void check_new_name(const std::string& name, const Value& value, bool knob = false) const {
     static constexpr std::array fields{"algorithm",     "dtype",  "pass",   "mask",         "dropout", "page",
                                        "deterministic", "tile",   "cache",  "gpus",         "n",       "m",
@@ -234,7 +234,7 @@ class Parser {
     names_.push_back(name);
   }
 
-  /// Of a buffer that is none of a tensor's.
+  /// Checks the name of a buffer that is not a tensor.
   [[nodiscard]] const std::string& buffer_name(const Value& value, const std::string& name) const {
     static constexpr std::array own{"q",  "k",  "v",           "o",          "lse",      "dout",     "dq",
                                     "dk", "dv", "key_lengths", "block_mask", "q_starts", "k_starts", "null"};
@@ -338,7 +338,7 @@ class Parser {
     result_.launches.push_back(std::move(launch));
   }
 
-  /// A library decides for itself how it launches, once a pass.
+  /// A library launches its kernels itself, once per pass.
   void check_library(const Value& value, Pass pass) const {
     for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "cooperative",
                             "starts_early", "arguments"}) {
@@ -494,7 +494,7 @@ class Parser {
   Value root_;
   std::optional<std::filesystem::path> folder_;
   std::vector<std::string> names_;
-  OwnSource shared_;  ///< what all sources have in common
+  OwnSource shared_;  ///< common to all sources
   std::shared_ptr<const OwnSource> source_;
   Statement result_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user states about a kernel of their own: a JSON file, parsed and never executed. Its schema is in
+// Manifest of a user-defined kernel: a JSON file, parsed and never executed. Its schema is in
 // assets/docs/own-kernel.md.
 #pragma once
 
@@ -21,19 +21,19 @@
 
 namespace attnscope::user {
 
-/// One argument of a kernel.
+/// A kernel argument.
 struct ArgumentStatement {
   enum class Type { buffer, int32, int64, float32, tensor_map };
   Type type = Type::buffer;
-  std::string buffer;               ///< its name; empty: the null pointer
-  Expression value;                 ///< of a number
-  std::vector<Expression> extents;  ///< of a tensor map: TensorMapArgument's, and so are the next
+  std::string buffer;               ///< buffer name; empty: null pointer
+  Expression value;                 ///< for a number
+  std::vector<Expression> extents;  ///< for a tensor map, like the next ones: see TensorMapArgument
   std::vector<Expression> strides;
   std::vector<Expression> box;
   int swizzle_bytes = 0;
 };
 
-/// Bytes that a launch moves of one matrix between SMs and L2.
+/// Bytes of one matrix that a launch moves between SMs and L2.
 struct BytesStatement {
   Tensor tensor = Tensor::q;
   std::optional<Expression> load;
@@ -48,79 +48,79 @@ struct DefineStatement {
 struct LaunchStatement {
   std::string name;
   std::shared_ptr<const OwnSource> source;
-  std::string entry;               ///< of a library the function that it exports
-  std::optional<Expression> when;  ///< 0: it is left out; of several of one name one is in
-  Pass pass = Pass::fwd;           ///< fwd or bwd: the pass that it is part of
+  std::string entry;               ///< for a library, the exported function
+  std::optional<Expression> when;  ///< 0: skipped; at most one of several launches of a name may be active
+  Pass pass = Pass::fwd;           ///< fwd or bwd: the pass to which it belongs
   std::vector<DefineStatement> defines;
   std::array<std::optional<Expression>, 3> grid;
   std::array<std::optional<Expression>, 3> block;
   std::array<std::optional<Expression>, 3> cluster;
   std::optional<Expression> shared_bytes;
-  std::optional<Expression> registers;  ///< a thread, by which blocks_per_sm is told; without it they do not limit it
+  std::optional<Expression> registers;  ///< per thread, for computing blocks_per_sm; empty: not a limit
   bool cooperative = false;
   bool starts_early = false;  ///< programmatic dependent launch
   std::vector<ArgumentStatement> arguments;
-  std::vector<BytesStatement> bytes;  ///< its law; empty: it states none
+  std::vector<BytesStatement> bytes;  ///< its law; empty: unknown
 };
 
-/// A law taken from a built-in algorithm.
+/// Law taken from a built-in algorithm.
 struct LikeStatement {
   std::string algorithm;
-  std::optional<Expression> br;  ///< nothing: the kernel's own
+  std::optional<Expression> br;  ///< empty: Br of the point
   std::optional<Expression> bc;
 };
 
 struct KnobStatement {
   std::string name;
   std::string meaning;
-  std::vector<std::int64_t> values;  ///< the first is what the kernel does of itself
+  std::vector<std::int64_t> values;  ///< the first is the default
 };
 
 struct RequirementStatement {
   Expression that;
-  Message otherwise;  ///< the refusal's words
+  Message otherwise;  ///< error text
 };
 
 struct ScratchStatement {
   std::string name;
   Expression bytes;
-  bool zero = false;  ///< zeros when the launches begin, else NaN bytes
+  bool zero = false;  ///< true: initialized with zeros; false: with NaN bytes
 };
 
 struct Statement {
   std::string name;
   std::string title;
   std::string reference = "softmax";
-  bool lse = false;  ///< "computes" has it
+  bool lse = false;  ///< "computes" contains it
   bool lse_base_2 = false;
-  std::vector<PlaceStatement> places;  ///< of tensors that are not batch x heads x N x d
+  std::vector<PlaceStatement> places;  ///< of tensors with a layout other than batch x heads x N x d
   std::vector<DType> dtypes;
-  std::vector<Pass> passes;  ///< fwd, bwd
+  std::vector<Pass> passes;
   std::vector<int> head_dims;
   bool unmasked = true;
   bool causal = false;
-  bool gqa = false;  ///< several query heads share a K/V head
+  bool gqa = false;  ///< supports query heads that share a K/V head
   Features features;
   std::vector<int> br;  ///< the first is the default
   std::vector<int> bc;
   std::vector<KnobStatement> knobs;
-  std::vector<std::pair<std::string, Expression>> names;  ///< what else expressions know; each may use those before it
+  std::vector<std::pair<std::string, Expression>> names;  ///< "let": each may use earlier ones
   std::vector<RequirementStatement> requirements;
   std::vector<ScratchStatement> scratch;
   std::vector<LaunchStatement> launches;
   std::optional<LikeStatement> like;
 
-  /// Whether a launch is a library's.
+  /// Returns true if a launch calls a library.
   [[nodiscard]] bool has_library() const;
-  /// Whether it says what the kernel moves.
+  /// Returns true if the manifest defines the bytes that the kernel moves.
   [[nodiscard]] bool states_bytes() const;
 };
 
-/// Names that expressions know besides knobs.
+/// Predefined names in expressions, besides knobs.
 [[nodiscard]] const std::vector<std::string>& known_names();
 
-/// Of a statement's text that lies in `folder`, by which paths of sources are relative; without one its sources are
-/// nowhere (OwnSource::file). The error is one line: what is wrong, and in which line.
+/// Parses a manifest. `folder` is its directory, to which source paths are relative; without it, OwnSource::file is
+/// empty. The error is one line with the line number.
 [[nodiscard]] Result<Statement, Message> parse_statement(std::string_view text,
                                                          const std::optional<std::filesystem::path>& folder);
 

@@ -69,7 +69,7 @@ Facts facts_of(const Statement& statement) {
     facts.flops_per_exponential = each->facts().flops_per_exponential;
     break;
   }
-  // The side that divides the traffic is that of a point's own tile.
+  // Only without expressions does the point's tile side divide the traffic.
   if (!statement.like || statement.like->br || statement.like->bc) return facts;
   const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
   facts.forward_side = like.forward_side;
@@ -90,7 +90,7 @@ std::array<std::uint32_t, 3> extents_of(const std::array<std::optional<Expressio
   return extents;
 }
 
-/// What cuTensorMapEncodeTiled() asks for, where no driver is there to ask. Throws Message.
+/// Requirements of cuTensorMapEncodeTiled(), checked without a driver. Throws Message.
 void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
   constexpr std::int64_t alignment = 16;
   for (std::size_t i = 0; i < map.strides.size(); ++i) {
@@ -107,7 +107,7 @@ void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
   }
 }
 
-/// Throws Message where the problem has no such buffer, or the tensor begins where no map can.
+/// Throws Message if the problem has no such buffer or the tensor's address is not aligned for a tensor map.
 void check_address(const ArgumentStatement& map, const std::vector<BufferSpec>& buffers) {
   constexpr std::int64_t alignment = 16;
   const BufferSpec* const buffer = find_buffer(buffers, map.buffer);
@@ -320,7 +320,7 @@ std::int64_t UserKernel::working_set_bytes(const AttentionProblem& p, const Conf
   if (like_ == nullptr) return 0;
   try {
     return like_->working_set_bytes(p, like_tile(variables(p, config, device)), device);
-  } catch (const Message&) {  // refusal() says it
+  } catch (const Message&) {  // refusal() reports it
     return 0;
   }
 }
@@ -434,7 +434,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   const std::vector<const LaunchStatement*> stated = launches_of(p, known);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchStatement& launch = *stated[i];
-    // Variants are one kernel to people, whatever their files are called.
+    // Variants share one displayed name, whatever their files are called.
     KernelSource source{.file = facts().name + "/" + (launch.when ? launch.name : file_name(*launch.source)),
                         .entry = launch.entry,
                         .defines = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's kernel as an algorithm: what its statement says, for a problem.
+// A user-defined kernel as an Algorithm, based on its manifest.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ class UserKernel final : public Algorithm {
   explicit UserKernel(Statement);
 
   [[nodiscard]] std::vector<std::filesystem::path> source_files() const;
-  /// The same, of which nobody knows what it moves.
+  /// Copy with unknown traffic.
   [[nodiscard]] std::unique_ptr<const UserKernel> without_law() const;
 
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
@@ -25,7 +25,7 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
-  /// As its file has it; empty for one that is `for_reading`.
+  /// Text of the manifest file; empty for kernels that are `for_reading`.
   [[nodiscard]] const std::string& text() const { return statement_.launches.front().source->statement; }
 
  protected:
@@ -36,25 +36,25 @@ class UserKernel final : public Algorithm {
 
  private:
   [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&, const DeviceLimits&) const;
-  /// The launches of the problem's pass, forward first. Throws Message where none is to be measured.
+  /// Launches of the problem's pass, forward first. Throws Message if a pass has none.
   [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&, const Variables&) const;
   [[nodiscard]] std::optional<Refusal> refuse_problem(const AttentionProblem&, const Config&) const;
-  /// Throws Message where a name of the statement's own has no value.
+  /// Throws Message if a name in "let" has no value.
   [[nodiscard]] Variables variables(const AttentionProblem&, const Config&, const DeviceLimits&) const;
-  /// Throws Message where an expression has no value, or none that a launch can have.
+  /// Throws Message if an expression has no value or an invalid one for a launch.
   [[nodiscard]] KernelModel model_of(const LaunchStatement&, const AttentionProblem&, const Variables&,
                                      const DeviceLimits&) const;
   [[nodiscard]] std::vector<BufferSpec> own_buffers(const AttentionProblem&, const Variables&) const;
-  /// The tile of its law. Throws Message. Pre: like_.
+  /// Tile at which the law is evaluated. Throws Message. Pre: like_.
   [[nodiscard]] TileShape like_tile(const Variables&) const;
   [[nodiscard]] std::vector<OperandTraffic> like_traffic(const AttentionProblem&, const Variables&,
                                                          const DeviceLimits&) const;
 
   Statement statement_;
-  const Algorithm* like_ = nullptr;  ///< whose law it has
+  const Algorithm* like_ = nullptr;  ///< algorithm that provides the law
 };
 
-/// Of a statement's file; its name with this behind it. The error is one line: file, line, what is wrong.
+/// Loads a manifest file; `suffix` is appended to the kernel's name. The error is one line: file, line, cause.
 [[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,
                                                                              const std::string& suffix = {});
 
