@@ -60,7 +60,7 @@ class HostBytes {
 
 /// Memory layout of a tensor of batch x heads x N x d. The d elements of a row are contiguous.
 struct Strides {
-  std::int64_t batch = 0;  ///< elements between consecutive batch entries; `head`, `row` likewise
+  std::int64_t batch = 0;  ///< elements between consecutive batch entries; same for `head` and `row`
   std::int64_t head = 0;
   std::int64_t row = 0;
   /// For batch entries of different lengths: first row of each entry, then the total number of rows. `batch` is then

@@ -16,16 +16,16 @@ namespace attnscope::key_stationary {
 /// Implementation of the pass. Every implementation has a dq_acc of whole Q tiles; the order of elements inside a tile
 /// is private to it. Parameters and tile programs differ only by whole_tiles.
 struct Kernels {
-  std::string_view file;   ///< of the main kernel
-  std::string_view entry;  ///< of the main kernel; suffixes "_dot" and "_convert" give the entries of rows_file
-  KernelNeeds needs;       ///< of the main kernel
-  std::vector<OnChipPart> on_chip;  ///< of the main kernel
+  std::string_view file;            ///< main kernel
+  std::string_view entry;           ///< main kernel; suffixes "_dot" and "_convert" give the entries of rows_file
+  KernelNeeds needs;                ///< main kernel
+  std::vector<OnChipPart> on_chip;  ///< main kernel
   std::string_view rows_file;       ///< source of dot and convert
   int row_threads = 0;
   int row_registers = 0;
   int chunk_columns = 16;          ///< keys per chunk of a step; chunks depend on each other
   std::int64_t operand_bytes = 0;  ///< read from shared memory per step
-  KernelTiming timing{};           ///< of the main kernel
+  KernelTiming timing{};           ///< main kernel
   KernelTiming dot_timing{};
   KernelTiming convert_timing{};
   int delta_request_rows = 8;  ///< rows of D per store request of a warp in dot

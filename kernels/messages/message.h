@@ -66,7 +66,7 @@ struct MessageArgument {
 /// A catalog text with its arguments, or an English text.
 struct Message {
   std::string id{};                          ///< catalog id or reason code; may be empty
-  std::vector<MessageArgument> arguments{};  ///< of a catalog text
+  std::vector<MessageArgument> arguments{};  ///< for a catalog text
   std::string words{};                       ///< shown if the catalog does not have the id
 
   Message() = default;
@@ -130,7 +130,7 @@ inline constexpr Saying said = [] { return Message(Said{}); };
 /// Arguments are inserted verbatim.
 class Catalogue {
  public:
-  /// The texts that are built in.
+  /// Built-in English texts.
   [[nodiscard]] static const Catalogue& english();
   /// Parses {"law": {"misses": "..."}}. Missing texts are English; unknown ids are ignored. Empty if the JSON is
   /// malformed or a text has a placeholder that the English one lacks.

@@ -33,11 +33,11 @@ struct DTypeTrait {
   DType dtype;
   std::string_view word;
   DType held;        ///< 16-bit type of outputs, and of inputs before quantization
-  int storage_bits;  ///< of an element of Q, K, V and dO, and of S and P if stored
-  int output_bits;   ///< of an element of O, dQ, dK and dV
+  int storage_bits;  ///< per element of Q, K, V and dO, and of S and P if stored
+  int output_bits;   ///< per element of O, dQ, dK and dV
   int accumulator_bits;
   int fraction_bits;   ///< explicit mantissa bits
-  int least_exponent;  ///< of the smallest normal number
+  int least_exponent;  ///< exponent of the smallest normal number
 };
 inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .word = "fp16",

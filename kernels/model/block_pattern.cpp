@@ -69,7 +69,7 @@ std::int64_t BlockPattern::Lines::nth(std::int64_t line, std::int64_t first, std
 
 BlockPattern::BlockPattern(const Mask& mask, std::int64_t rows, std::int64_t columns)
     : rows_(rows), columns_(columns), by_row_(rows, columns), by_column_(columns, rows) {
-  // By words: setting 2^26 squares one by one would take a second.
+  // Sets whole words: setting 2^26 squares one by one would take a second.
   for (std::int64_t i = 0; i < rows_; ++i) {
     for (std::int64_t j = 0; j < columns_; j += word_bits) {
       std::uint64_t bits = 0;

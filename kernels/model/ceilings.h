@@ -57,7 +57,7 @@ struct CeilingLine {
   Ceiling ceiling;
   std::optional<double> clock_hz;  ///< SM clock under its load
 };
-/// In the order of ceiling_kinds(), but curves last, each by size. Without clocks, and what is not in that table.
+/// Rows in the order of ceiling_kinds(), curves last and sorted by size. Excludes clocks and unknown keys.
 [[nodiscard]] std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling>);
 /// Half the interquartile range divided by the value; empty without quartiles.
 [[nodiscard]] std::optional<double> relative_spread(const Ceiling&);

@@ -32,9 +32,9 @@ constexpr Capability hopper{9, 0, 2048, 32, 228};
 constexpr Capability blackwell_server{10, 0, 2048, 32, 228};
 constexpr Capability blackwell_desktop{12, 0, 1536, 24, 100};
 
-/// Limits by product, from datasheets and architecture white papers. Memory capacities are powers of two there,
-/// whatever the unit's name. `tflops`: dense fp16 with fp32 accumulation (half the advertised value if that includes
-/// sparsity or fp16 accumulation).
+/// Limits by product, from datasheets and architecture white papers. Memory capacities are powers of two there
+/// for both unit names, GB and GiB. `tflops`: dense fp16 with fp32 accumulation (half the advertised value if that
+/// includes sparsity or fp16 accumulation).
 struct Product {
   std::string_view name;
   std::string_view driver_name;  ///< name reported by the driver, if different

@@ -10,7 +10,7 @@ namespace {
 /// Measured rates of a GPU relative to its peaks.
 struct MeasuredShares {
   std::string_view gpu;
-  double dram = 1;                ///< of the datasheet rate, for read and write streams
+  double dram = 1;                ///< share of the datasheet rate, for read and write streams
   double l2_bytes_per_cycle = 0;  ///< per SM and cycle, while all SMs read from L2
 };
 /// NVIDIA H200: `attnscope ceilings` measures 4.5 TB/s for DRAM reads, 4.0 TB/s for copies, 7.7 to 8.7 TB/s for L2

@@ -25,13 +25,13 @@ struct ClockLimits {
   double idle = 0;      ///< idle power
   double tensor = 0;    ///< power of attention kernels with tensor cores always busy, at boost clock
   double dram = 0;      ///< power of DRAM at its peak rate
-  double exponent = 1;  ///< of SM power over clock
+  double exponent = 1;  ///< SM power is proportional to clock to this power
   double lag_ns = 0;    ///< averaging time of the power regulator; shorter loads are not limited
 };
 
 struct DeviceRates {
   UnitCosts per_cycle;        ///< per SM: FLOPs, ex2, fp32 values, bytes of shared memory, bytes from L2
-  double mma_sync_share = 1;  ///< of per_cycle.tensor that mma.sync reaches
+  double mma_sync_share = 1;  ///< share of per_cycle.tensor that mma.sync reaches
   int sm_count = 1;
   double boost_hz = 0;
   double dram_peak_bytes_per_second = 0;  ///< from the datasheet

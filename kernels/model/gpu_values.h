@@ -31,7 +31,8 @@ struct GpuValue {
 [[nodiscard]] std::string wrong_gpu(const DeviceLimits&);
 inline constexpr std::size_t longest_gpu_name = 60;
 
-/// The public GPU's limits under that name; it states what it was derived from, so that all rates can be set apart.
+/// Copy of a public GPU under another name. Rates that the simulator would derive from the original are set explicitly,
+/// so that a file can change each of them.
 [[nodiscard]] DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name);
 
 /// 8 hexadecimal digits that distinguish GPUs of equal names and different values.

@@ -28,7 +28,7 @@ struct KernelWork {
   double steps_at_once = 1;     ///< steps of one block that different warps process concurrently
   double rounds = 0;            ///< dependent chunks of the steps: product, softmax, product
   double squares_read = 0;      ///< squares of the block mask read sequentially to find the next tile
-  double tensor_flops = 0;      ///< of matrix instructions
+  double tensor_flops = 0;      ///< issued by matrix instructions
   double products_at_once = 1;  ///< throughput relative to 16-bit operands
   double exponentials = 0;      ///< ex2
   double fp32_values = 0;       ///< accumulator values that are rescaled, converted or added
@@ -74,7 +74,7 @@ struct KernelTiming {
   double refill_latency = 0;  ///< per refill of L1 from DRAM, beyond those with sufficient L1 capacity
   UnitCosts alone{};          ///< cost of work of one warp per scheduler that no other warp hides
   UnitCosts busy{};           ///< cost of work while warps compete for the unit
-  double skew = 0;            ///< of a block alone: barrier waits relative to its work
+  double skew = 0;            ///< barrier waits of a block alone, relative to its work
   double overlap = 1;         ///< exponent of the norm of latency and work: 1 adds them, large values overlap them
   double launch_ns = 0;       ///< launch to first load, plus last store to end
   KernelUse use{};

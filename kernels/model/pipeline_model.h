@@ -90,8 +90,8 @@ struct LaunchTime {
 
 /// Input of predict_times(). Pre: the model has no refusal.
 [[nodiscard]] std::vector<LaunchLoad> predict_loads(const AttentionModel&, const DeviceLimits&);
-/// Times without anything played: DRAM bytes too are estimated by the closed form (KernelWork::distinct_bytes, and what
-/// an L2 of the device's size misses of the rest). One for each measured kernel. Pre: the model has no refusal.
+/// Predicts the time of each measured kernel without simulation. DRAM bytes are estimated in closed form:
+/// KernelWork::distinct_bytes plus estimated L2 misses. Pre: the model has no refusal.
 [[nodiscard]] std::vector<LaunchTime> predict_times(const AttentionModel&, const DeviceLimits&);
 /// Same, with given rates, such as those of a device with measured ceilings.
 [[nodiscard]] std::vector<LaunchTime> predict_times(const AttentionModel&, const DeviceLimits&, const DeviceRates&);

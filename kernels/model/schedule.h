@@ -68,10 +68,10 @@ struct OperationTime {
 /// Total time and its parts on the GPU with the most attention work; attention, combine and exposed time sum to `ns`.
 struct ScheduleTimes {
   double ns = 0;
-  double attention_ns = 0;  ///< of the busiest GPU
+  double attention_ns = 0;  ///< busiest GPU
   double combine_ns = 0;
   double exposed_ns = 0;  ///< waiting for copies, and at the end for other GPUs
-  double copies_ns = 0;   ///< of the copies it sends, overlapped or not
+  double copies_ns = 0;   ///< duration of the copies it sends, overlapped or not
   double imbalance = 1;   ///< attention time of the busiest GPU over the mean of all GPUs
 };
 /// `times`: one per operation, in schedule order. `ns`: total time, measured separately if the GPUs' clocks differ; 0:

@@ -38,7 +38,7 @@ struct TileRun {
   std::int64_t tiles = 0;
   std::int64_t seen = 0;
   // Squares of the block mask that a kernel reads per tile; 0 without a block mask.
-  std::int64_t read_by_square = 0;  ///< it passes over whole squares: one for each of those, and for each tile it sees
+  std::int64_t read_by_square = 0;  ///< kernel skips whole squares: one read per skipped square and per visited tile
   std::int64_t read_by_tile = 0;    ///< kernel tests each tile that window and lengths leave
 
   bool operator==(const TileRun&) const = default;
@@ -51,7 +51,7 @@ struct TileRun {
 /// Squares that all tiles read.
 [[nodiscard]] std::int64_t read_by_square(std::span<const TileRun>);
 [[nodiscard]] std::int64_t read_by_tile(std::span<const TileRun>);
-/// Either of them in the mean over batch entries: of all heads it is so many times as there are heads.
+/// Mean of read_by_square() or read_by_tile() over batch entries; times the number of heads, the total.
 [[nodiscard]] double mean_read(std::span<const std::vector<TileRun>> by_entry,
                                std::int64_t (*read)(std::span<const TileRun>));
 

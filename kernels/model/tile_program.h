@@ -74,7 +74,7 @@ struct TileAccess {
   // Nonzero if a row is less than a sector (RowNumbers::access()) or rows come in boxes (in_boxes()). 0: rows are whole
   // sectors.
   std::uint8_t request_rows = 0;  ///< rows per warp request, which moves each sector that it touches
-  std::int8_t place = 0;  ///< of the first row in its sector; negative: left of a sector that a request has moved
+  std::int8_t place = 0;  ///< index of the first row in its sector; negative: in a sector that an earlier request moved
 
   /// Same access in TMA boxes of `box_rows` rows (a multiple of 16, up to 256). Boxes move whole, including rows
   /// outside the matrix.

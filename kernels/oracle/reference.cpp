@@ -230,7 +230,7 @@ class RowWorker {
   std::vector<std::size_t> key_;  ///< visible keys of the row
   std::vector<double> weight_;    ///< scores, then P
   std::vector<float> weight16_;
-  std::vector<double> factor_;  ///< of dropout
+  std::vector<double> factor_;  ///< dropout factors
 };
 
 /// Sums for one key over the query rows that see it.

@@ -39,13 +39,13 @@ struct ReferenceTensor {
 struct Reference {
   DType dtype = DType::fp16;  ///< type of the outputs
   std::int64_t d = 0;
-  std::vector<RowId> rows;      ///< of O, LSE and dQ
+  std::vector<RowId> rows;      ///< rows of O, LSE and dQ
   std::vector<double> lse;      ///< [rows], natural logarithm, before dropout; -inf for a row that sees no key
   double lse_tolerance = 1e-4;  ///< relative for |LSE| above 1, else absolute
   double lse_rounding = 0;      ///< additional tolerance if sums use rounded weights
   ReferenceTensor o;
   ReferenceTensor dq;              ///< empty for a forward pass, like the rest
-  std::vector<RowId> keys;         ///< of dK and dV
+  std::vector<RowId> keys;         ///< rows of dK and dV
   std::vector<std::uint8_t> seen;  ///< [keys], 0 for a key that no row sees
   ReferenceTensor dk;
   ReferenceTensor dv;
@@ -98,7 +98,7 @@ struct CheckResult {
   bool pass = false;
   std::string tensor{};      ///< "O", "dQ", "dK" or "dV": tensor nearest to its bound, to which the errors belong
   double max_abs_error = 0;  ///< infinity if it has a NaN or infinity
-  double rms_error = 0;      ///< of O with quantized operands, relative to the unquantized inputs
+  double rms_error = 0;      ///< O with quantized operands, relative to unquantized inputs
   double bound = 0;
   double max_lse_error = 0;  ///< 0 if LSE is not checked; infinity if one of the two values is not finite
   Message reason{};          ///< cause and position of the failure; empty on success

@@ -209,10 +209,10 @@ class FoundKernels {
   }
 
   std::mutex mutex_;
-  std::map<std::string, Read, std::less<>> read_;  // by manifest text
+  std::map<std::string, Read, std::less<>> read_;  // key: text of the manifest
   std::size_t bytes_ = 0;
   bool full_ = false;
-  std::map<std::string, Stated, std::less<>> met_;  // by name
+  std::map<std::string, Stated, std::less<>> met_;  // key: kernel name
   std::set<std::string> said_;                      // lines already reported
   std::filesystem::path file_;                      // current results file
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;

@@ -166,7 +166,7 @@ std::optional<Expression> condition_of(std::string_view word) {
 void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStatement>& places,
                    const AttentionProblem& p, const Variables& known) {
   std::vector<BufferSpec> together;
-  std::map<std::string, std::vector<Part>> parts;  // by buffer
+  std::map<std::string, std::vector<Part>> parts;  // key: name of the enclosing buffer
   bool packed = false;
   for (const PlaceStatement& stated : places) {
     packed = packed || stated.packed;

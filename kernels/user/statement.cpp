@@ -18,7 +18,7 @@ namespace attnscope::user {
 namespace {
 
 constexpr std::size_t longest_name = 40;
-/// As declared in assets/own-kernel/attnscope_kernel.h.
+/// Entry point declared in assets/own-kernel/attnscope_kernel.h.
 constexpr const char* library_entry = "attnscope_kernel_v1";
 
 bool is_word(std::string_view text, std::string_view beside) {

@@ -93,7 +93,7 @@ struct Statement {
   std::string reference = "softmax";
   bool lse = false;  ///< "computes" contains it
   bool lse_base_2 = false;
-  std::vector<PlaceStatement> places;  ///< of tensors with a layout other than batch x heads x N x d
+  std::vector<PlaceStatement> places;  ///< tensors with a layout other than batch x heads x N x d
   std::vector<DType> dtypes;
   std::vector<Pass> passes;
   std::vector<int> head_dims;

@@ -434,7 +434,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   const std::vector<const LaunchStatement*> stated = launches_of(p, known);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchStatement& launch = *stated[i];
-    // Variants share one displayed name, whatever their files are called.
+    // Variants from different files share one displayed name.
     KernelSource source{.file = facts().name + "/" + (launch.when ? launch.name : file_name(*launch.source)),
                         .entry = launch.entry,
                         .defines = {},

@@ -88,7 +88,7 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
       for (std::size_t i = 0; i < plan.launches.size(); ++i) {
         if (!plan.launches[i].starts_early) continue;
         ++early;
-        // The first of the set-up or measured launches would overlap what prepares them.
+        // Otherwise a launch would overlap the setup that prepares its inputs.
         ASSERT_TRUE(i > 0 && plan.launches[i].setup == plan.launches[i - 1].setup) << a->name();
         EXPECT_TRUE(says(plan.launches[i], "wait_for_launch_before()")) << a->name();
         EXPECT_TRUE(says(plan.launches[i - 1], "let_next_launch_start()")) << a->name();
@@ -100,8 +100,8 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
 
 TEST(Theory, WhatTheTileDecides) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
-    if (a->facts().decodes) continue;  // decodes: splitkv_test.cpp
-    // With every extent of the tile halved: does the trait say what the closed form does?
+    if (a->facts().decodes) continue;  // decoding is tested in splitkv_test.cpp
+    // Halves each tile side: the closed form must agree with traffic_side().
     const auto bytes = [&](const AttentionProblem& p, int extent) {
       return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
@@ -115,18 +115,18 @@ TEST(Theory, PapersCounts) {
     Pass pass;
     std::int64_t bytes;
   };
-  // Worked out by hand for 4 heads of 2-byte elements, N 4096, d 128: N² is 16,777,216 elements, Nd 524,288.
-  // Standard attention, FlashAttention (arXiv 2205.14135v2), Algorithm 0: Q, K in, S out; S in, P out; P, V in, O out:
-  // 69,206,016 elements a head. Algorithm 3: P, dO in, dV out; dO, V in, dP out; P, dP in, dS out; dS, K in, dQ out;
-  // dS, Q in, dK out: 121,634,816.
+  // For 4 heads of 2-byte elements, N 4096, d 128: N² is 16,777,216 elements, Nd 524,288. Standard attention of
+  // FlashAttention (arXiv 2205.14135v2), Algorithm 0: Q, K in, S out; S in, P out; P, V in, O out: 69,206,016 elements
+  // per head. Algorithm 3: P, dO in, dV out; dO, V in, dP out; P, dP in, dS out; dS, K in, dQ out; dS, Q in, dK out:
+  // 121,634,816.
   for (const auto& [pass, bytes] :
        {Count{Pass::fwd, 553'648'128}, Count{Pass::bwd, 973'078'528}, Count{Pass::fwd_bwd, 1'526'726'656}}) {
     AttentionProblem p = square;
     p.pass = pass;
     EXPECT_EQ(standard_attention_bytes(p), bytes) << to_string(pass);
   }
-  // FlashAttention as that paper's Fig. 2 (middle) counts it: 4096 keys are 41 tiles of 100, so 124 Nd forward,
-  // 65,011,712 elements a head, and 168 Nd backward, 88,080,384.
+  // FlashAttention as counted for Fig. 2 (middle): 4096 keys are 41 tiles of 100; 124 Nd forward (65,011,712 elements
+  // per head), 168 Nd backward (88,080,384).
   for (const auto& [pass, bytes] :
        {Count{Pass::fwd, 520'093'696}, Count{Pass::bwd, 704'643'072}, Count{Pass::fwd_bwd, 1'224'736'768}}) {
     AttentionProblem p = square;
@@ -142,11 +142,11 @@ TEST(Theory, WorkingSets) {
   EXPECT_EQ(algorithm("naive").working_set_bytes(many, tile, h200()), 500LL * 1001 * 1008 * 2);
   EXPECT_EQ(algorithm("fa2").working_set_bytes(many, tile, h200()), 0);
   EXPECT_EQ(algorithm("fa3").working_set_bytes(many, tile, h200()), 0);
-  // Eight warps of some 180 registers a thread: an SM's 65,536 hold one block, though its shared memory would hold
-  // five.
+  // Eight warps with about 180 registers per thread: the 65,536 registers of an SM hold one block, its shared memory
+  // would hold five.
   EXPECT_EQ(algorithm("fa1").working_set_bytes(many, tile, h200()), 132LL * 1001 * 392);
-  // Backward, four warps of 16 x 16 cells and narrow rows: now registers and shared memory let seven blocks in, so that
-  // 500 heads run at once and no more are there.
+  // Backward with four warps of 16 x 16 cells and narrow rows: registers and shared memory allow seven blocks per SM,
+  // so all 500 heads run at once.
   AttentionProblem narrow = many;
   narrow.pass = Pass::bwd;
   narrow.d = 16;
@@ -192,7 +192,7 @@ TEST(Plan, EntriesAreInTheEmbeddedSources) {
   }
 }
 
-/// A problem, the integers that its launches take by the names of their parameters, and the pointers that are null.
+/// A problem, its launches' integer arguments by parameter name, and the null pointers.
 struct ArgumentCase {
   AttentionProblem problem;
   std::map<std::string, std::int64_t> integers;
@@ -215,7 +215,7 @@ void expect_arguments(const KernelLaunch& launch, const std::set<std::string>& b
       EXPECT_TRUE(buffer->name.empty() || buffers.contains(name));
     } else if (const auto* real = std::get_if<float>(&argument)) {
       ASSERT_TRUE(name == "scale" || name == "factor");
-      // Products of standard attention with dropout: naive_test.cpp.
+      // dropout in standard attention is tested in naive_test.cpp
       if (name == "scale" || expected.problem.dropout == 0) {
         EXPECT_FLOAT_EQ(*real, name == "scale" ? 0.125F : 1.0F);
       }
@@ -242,7 +242,7 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
   cases.push_back({p, integers, {}});
   for (const ArgumentCase& each : cases) {
     for (const Algorithm* a : built_in_algorithms().algorithms()) {
-      if (each.problem.pass == Pass::bwd && a->name() == "naive") continue;  // naive_test.cpp
+      if (each.problem.pass == Pass::bwd && a->name() == "naive") continue;  // tested in naive_test.cpp
       if (a->refusal(each.problem, Tiling{.br = 64, .bc = 64}, h200())) continue;
       const AttentionPlan plan = a->plan(each.problem, Tiling{.br = 64, .bc = 64}, h200());
       std::set<std::string> buffers;
@@ -270,7 +270,7 @@ TEST(Plan, DefinesSayTheConfiguration) {
   EXPECT_THAT(algorithm("fa2").plan(p, tile, h200()).launches[0].source.defines,
               ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_MASK=1", "ATTN_DROPOUT=0",
                           "ATTN_HEADS_FASTEST=1"));
-  // One softmax kernel serves every tile and d.
+  // The softmax kernel does not depend on tile and d.
   EXPECT_THAT(algorithm("naive").plan(p, tile, h200()).launches[1].source.defines,
               ElementsAre("ATTN_BF16=1", "ATTN_MASK=1", "ATTN_DROPOUT=0"));
 }
@@ -306,8 +306,8 @@ TEST(Traffic, Fa2FollowsBrAloneAndFa1FollowsBc) {
 }
 
 TEST(Traffic, TheTablesFormulas) {
-  // io model, elements per head: FA2 2 n_q d + Tr 2 n_k d, plus n_q fp32; FA1 2 n_k d + Tc (3 n_q d + 4 n_q) with its
-  // fp32 state; naive 4 N^2 + 4 N d at least, operands read again for every GEMM tile.
+  // Elements per head: FA2 2 n_q d + Tr 2 n_k d, plus n_q fp32; FA1 2 n_k d + Tc (3 n_q d + 4 n_q) with its fp32 state;
+  // naive at least 4 N^2 + 4 N d, with operands reread per GEMM tile.
   constexpr std::int64_t n = 4096;
   constexpr std::int64_t d = 128;
   constexpr std::int64_t heads = 4;
@@ -322,7 +322,7 @@ TEST(Traffic, TheTablesFormulas) {
   EXPECT_EQ(naive.launches[0].traffic, (Traffic{heads * 2 * (64 + 32) * n * d, heads * 2 * n * n}));
   EXPECT_EQ(naive.launches[1].traffic, (Traffic{heads * 2 * n * n, heads * 2 * n * n}));
   EXPECT_EQ(naive.launches[2].traffic, (Traffic{heads * 2 * (n * n + 32 * n * d), heads * 2 * n * d}));
-  // One tile over everything is the compulsory minimum beside LSE; naive's is the paper's 4 N^2 + 4 N d.
+  // A single tile has compulsory bytes plus LSE; naive then has the paper's 4 N^2 + 4 N d.
   const AttentionProblem small{.n_q = 256, .n_k = 256, .d = 64};
   const Tiling whole{.br = 256, .bc = 256};
   EXPECT_EQ(algorithm("fa2").plan(small, whole, h200()).traffic().total(), compulsory_traffic(small).total() + 1024);
@@ -341,7 +341,7 @@ TEST(Plan, MatrixFlopsAndRegisters) {
     }
     EXPECT_DOUBLE_EQ(flops, a->flops(square)) << a->name();
   }
-  // Naive computes all of S under a causal mask too.
+  // Naive computes all of S even with a causal mask.
   AttentionProblem causal = square;
   causal.mask = Mask::causal;
   EXPECT_DOUBLE_EQ(algorithm("fa2").plan(causal, {}, h200()).launches[0].matrix_flops, forward_flops(causal));
@@ -399,7 +399,7 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   const auto launch = [&](int warps) {
     return fa2.plan(p, Tiling{.br = 128, .bc = 64, .warps = warps}, h200()).launches.front();
   };
-  // What the kernel does of itself is the same kernel; else one macro more, and another geometry.
+  // The default is the same kernel; other values add a macro and change the block size.
   EXPECT_EQ(launch(4).source, launch(0).source);
   EXPECT_EQ(launch(0).block[0], 128U);
   EXPECT_EQ(launch(8).block[0], 256U);
@@ -419,8 +419,8 @@ TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRow
       EXPECT_EQ(fa3.source.file, "fa3/fa3_forward.cuh");
       EXPECT_EQ(fa3.source.entry, "attn_fa3_forward");
       EXPECT_EQ(fa3.source.defines, fa2.source.defines);
-      EXPECT_EQ(fa3.block[0], 384U);  // two warpgroups that multiply, one that loads
-      // Q, K and V twice, O on its way out, the barriers.
+      EXPECT_EQ(fa3.block[0], 384U);  // two consumer warpgroups, one producer
+      // Q, double-buffered K and V, O, barriers.
       EXPECT_EQ(fa3.dynamic_shared_bytes, 2 * 128 * (128 + 4 * 128 + 128) + 64 + 64);
       EXPECT_EQ(fa3.grid, fa2.grid);
       EXPECT_EQ(fa3.launched_grid()[0], std::min(fa3.grid[0], 132U));
@@ -429,7 +429,7 @@ TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRow
       if (!p.mask.padded()) {
         EXPECT_EQ(fa3.traffic, taken);
       }
-      EXPECT_GE(fa3.traffic.l2_to_sm_bytes, taken.l2_to_sm_bytes);  // of padded tiles, whole boxes
+      EXPECT_GE(fa3.traffic.l2_to_sm_bytes, taken.l2_to_sm_bytes);  // padded tiles load whole boxes
       EXPECT_EQ(std::ssize(test::all_accesses(*fa3.program)),
                 std::ssize(test::all_accesses(*fa2.program)) + 2 * fa3.blocks());
     }
@@ -447,7 +447,7 @@ TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
       }
     }
   }
-  // Panels of 16 columns where d is no multiple of more: nothing is padded, on chip or between.
+  // Panels of 16 columns if no larger one divides d: no padding on chip or between panels.
   const AttentionProblem p{.n_q = 4096, .n_k = 4096, .d = 80};
   const KernelLaunch launch = fa3.plan(p, Tiling{.br = 128, .bc = 64}, h200()).launches.front();
   EXPECT_EQ(launch.dynamic_shared_bytes, 2 * 80 * (128 + 4 * 64 + 128) + 64 + 64);
@@ -458,7 +458,7 @@ TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
 }
 
 TEST(Fa3, BoxesCrossWholeAtTheRaggedEnd) {
-  // As counters of an H100 say: 16 row tiles of one box of Q and 8 key tiles each, of 1000 rows.
+  // Counted on an H100: 16 row tiles of one Q box and 8 key tiles each, 1000 rows.
   const AttentionProblem p{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 1000, .n_k = 1000, .d = 64};
   const KernelLaunch launch = algorithm("fa3").plan(p, Tiling{.br = 64, .bc = 128}, h200()).launches.front();
   EXPECT_EQ(launch.traffic, (Traffic{138'428'416, 4'240'384}));
@@ -507,13 +507,13 @@ TEST(Fa3, OperandsOf8BitsAreMadeBeforeWhatIsMeasuredOrWithIt) {
   EXPECT_THAT(measured(), testing::ElementsAre("quantise Q", "quantise K", "transpose V", "fwd"));
   const AttentionPlan plan = fa3.plan(p, config, h200());
   EXPECT_TRUE(plan.quantised->rotated);
-  // 16 bits of each element come in, 8 go out; of V transposed 1024 keys. A sector for each block's scale.
+  // Reads 16 bits and writes 8 bits per element; transposed V has 1024 keys. One sector per block for the scale.
   const std::int64_t q = 2 * 4 * 512 * 128;
   const std::int64_t k = 2 * 2 * 1000 * 128;
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{2 * q, q + 2 * 4 * 8 * 32}));
   EXPECT_EQ(plan.launches[1].traffic, (Traffic{2 * k, k + 2 * 2 * 8 * 32}));
   EXPECT_EQ(plan.launches[2].traffic, (Traffic{2 * k, 2 * 2 * 1024 * 128 + 2 * 2 * 8 * 32}));
-  // Four row tiles of each of eight heads: Q once, eight K and V tiles for each, whole boxes; scales and the counter.
+  // Four row tiles for each of eight heads: Q once, eight K and V tiles each in whole boxes, scales and the counter.
   EXPECT_EQ(plan.launches[3].traffic.l2_to_sm_bytes, q + 8 * 4 * (8 * 2 * 128 * 128 + 8 * 2 * 32 + 2 * 32 + 32));
 }
 
@@ -522,7 +522,7 @@ TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
   const auto on = [&](const Tiling& tile) { return fa1.plan(p, tile, h200()).launches.front(); };
   DeviceLimits smaller = h200();
-  smaller.shared_bytes_per_block = 120 << 10;  // room for the tile, but not for a second team
+  smaller.shared_bytes_per_block = 120 << 10;  // fits the tile but no second team
   const KernelLaunch one = fa1.plan(p, Tiling{.br = 64, .bc = 448}, smaller).launches.front();
   const KernelLaunch two = on({.br = 64, .bc = 448});
   EXPECT_EQ(one.block[0], 128U);
@@ -532,7 +532,7 @@ TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
   EXPECT_EQ(two.traffic, one.traffic);
   EXPECT_EQ(on({.br = 16, .bc = 448}).block[0], 256U);
   EXPECT_EQ(on({.br = 128, .bc = 64}).source.defines.back(), "ATTN_DROPOUT=0");
-  // 227 KiB hold 7 Q tiles of 16 rows beside this K and V, but no 8th.
+  // 227 KiB hold 7 Q tiles of 16 rows in addition to K and V, but not 8.
   EXPECT_EQ(on({.br = 16, .bc = 848}).source.defines.back(), "ATTN_TEAMS=7");
   EXPECT_FALSE(fa1.refusal(p, Tiling{.br = 64, .bc = 864}, h200()));
   EXPECT_EQ(on({.br = 64, .bc = 864}).block[0], 128U);
@@ -568,11 +568,11 @@ TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
           const Tiling tile = tiling_of(a->default_config(p, gpu));
           const auto refused = a->refusal(p, tile, gpu);
           if (!refused) continue;
-          if (refused->cause == Refusal::Cause::architecture) {  // kernels made for 9.0 alone
+          if (refused->cause == Refusal::Cause::architecture) {  // kernels for compute capability 9.0 only
             EXPECT_NE(gpu.compute_major, 9) << a->name() << " d " << d;
             continue;
           }
-          // Then no tile does: the least demanding one is refused too.
+          // If the default tile is infeasible, the smallest tile must be infeasible, too.
           EXPECT_TRUE(a->refusal(p, Tiling{.br = 16, .bc = 16}, gpu).has_value())
               << a->name() << " d " << d << " on " << gpu.name << ": " << refused->reason;
           EXPECT_GT(d, 128) << a->name() << " on " << gpu.name << ": " << refused->reason;

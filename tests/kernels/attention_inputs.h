@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a problem, whole, and the reference of them.
+// Complete inputs of a problem and their reference results.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace attnscope {
 
-/// Q, K, V and dO as AttentionProblem lays them out, K and V contiguous whatever the page; dO, N(0, 1) in every kind,
-/// is empty for a forward pass.
+/// Q, K, V and dO as laid out by AttentionProblem, K and V always contiguous. dO is N(0, 1) for every kind and empty
+/// for a forward pass.
 struct AttentionInputs {
   std::vector<std::uint16_t> q;
   std::vector<std::uint16_t> k;
@@ -21,7 +21,6 @@ struct AttentionInputs {
   std::vector<std::uint16_t> dout{};
 };
 
-/// All of them.
 [[nodiscard]] inline AttentionInputs make_inputs(const AttentionProblem& p, InputKind kind, std::uint64_t seed) {
   const InputGenerator generator(p, kind, seed);
   const auto make = [&](Tensor tensor, std::int64_t instances, std::int64_t rows) {
@@ -38,7 +37,7 @@ struct AttentionInputs {
           .dout = p.pass == Pass::fwd ? std::vector<std::uint16_t>{} : make(Tensor::dout, p.instances(), p.n_q)};
 }
 
-/// Of these inputs, which have to outlive it.
+/// The inputs must outlive the result.
 [[nodiscard]] inline MatrixSource matrices_of(const AttentionProblem& p, const AttentionInputs& inputs) {
   return [&p, &inputs](Tensor tensor, std::int64_t instance) {
     const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
@@ -57,7 +56,7 @@ struct AttentionInputs {
   return reference_attention(p, matrices_of(p, inputs), std::move(request));
 }
 
-/// Every row and key.
+/// Reference of all rows and keys.
 [[nodiscard]] inline Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs,
                                                    unsigned threads = 0) {
   return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward passes of the FlashAttention algorithms. That closed forms are the programs' sums: model_test.cpp.
+// Backward passes of the FlashAttention algorithms. model_test.cpp compares closed forms with tile programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ const std::vector<const Algorithm*>& flash() {
   return both;
 }
 
-/// odd_problems(), and the same shapes under the other masks.
+/// odd_problems(), plus the same shapes with the other masks.
 std::vector<AttentionProblem> backward_problems() {
   std::vector<AttentionProblem> problems = test::odd_problems();
   std::erase_if(problems, [](const AttentionProblem& p) { return p.dtype == DType::fp8; });
@@ -77,8 +77,8 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
               const KernelLaunch& launch = padded.launches[i];
               ASSERT_EQ(launch.traffic, walk(*launch.program)) << launch.name;
               EXPECT_EQ(launch.grid[0], launch.program->blocks()) << launch.name;
-              // Nothing but the accumulators' last tile, boxes of Q and dO that cross whole, and how many rows of D are
-              // stored at once, differs from fa2's.
+              // Differs from fa2 only in the accumulators' last tile, whole boxes of Q and dO, and the rows of D per
+              // store.
               Traffic expected = plain.launches[i].traffic;
               for (const TileAccess& a : test::all_accesses(*plain.launches[i].program)) {
                 if (a.access == Access::store && a.tensor == Tensor::delta) expected.sm_to_l2_bytes -= a.moved_bytes();
@@ -96,7 +96,7 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
               }
               EXPECT_EQ(launch.traffic, expected) << launch.name;
             }
-            // All of the buffer is cleared once and read once.
+            // The whole buffer is cleared once and read once.
             const auto buffer = std::ranges::find(padded.buffers, "dq_acc", &BufferSpec::name);
             EXPECT_EQ(buffer->bytes, p.instances() * rows * d * 4);
             EXPECT_EQ(of_accumulators[Access::store], buffer->bytes);
@@ -109,10 +109,9 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
 }
 
 TEST(Backward, TheTablesFormulas) {
-  // In elements, of FlashAttention-2 (arXiv 2307.08691), Algorithm 2, as its authors' code runs it in three kernels,
-  // and of FlashAttention (arXiv 2205.14135v2), Algorithm 4: FA2 pre 2 n_q d + n_q, main 4 n_k d + Tc (2 n_q d + n_q d
-  // in fp32 + 2 n_q); FA1 4 n_k d + Tc (5 n_q d + 2 n_q), of which dQ is fp32 here, cleared first and written in 16
-  // bits last.
+  // In elements, from FlashAttention-2 (arXiv 2307.08691), Algorithm 2, in three kernels as in its authors' code, and
+  // FlashAttention (arXiv 2205.14135v2), Algorithm 4. FA2: pre 2 n_q d + n_q, main 4 n_k d + Tc (2 n_q d + n_q d in
+  // fp32 + 2 n_q). FA1: 4 n_k d + Tc (5 n_q d + 2 n_q), with dQ in fp32, cleared first and written in 16 bits last.
   constexpr std::int64_t n = 4096;
   constexpr std::int64_t d = 128;
   constexpr std::int64_t heads = 4;

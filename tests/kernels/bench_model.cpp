@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long theory takes to answer: asked at every movement of a slider, it has 50 us at batch 1 and N 16384, and 1 ms
-// at batch 64 with key lengths; with a prediction of the times out of it, 1 ms.
+// Time of a model evaluation, which runs at every slider movement. Targets: 50 us at batch 1 and N 16384; 1 ms at batch
+// 64 with key lengths; 1 ms including a time prediction.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of a few blocks by hand; model_test.cpp holds those of all launches to their tile programs.
+// Small block orders computed by hand. model_test.cpp compares the orders of all launches with their tile programs.
 #include "kernels/block_orders.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// A head's tiles with 1, 2 and 3 steps.
+/// Tiles of a head with 1, 2 and 3 steps.
 std::vector<BlockRun> rising(std::int64_t blocks = 1) {
   return {{.blocks = blocks, .steps = 1}, {.blocks = blocks, .steps = 2}, {.blocks = blocks, .steps = 3}};
 }
@@ -43,7 +43,8 @@ TEST(BlockOrders, TileByTile) {
 }
 
 TEST(BlockOrders, EntriesOfTheirOwnLengths) {
-  // Two entries of two heads each, three heads in turn: one head first, then the other with both of the second entry.
+  // Two entries of two heads each, three interleaved: a single head first, then its neighbor with both heads of the
+  // second entry.
   const std::vector<BlockRun> shorter{{.blocks = 2, .steps = 1}, {.blocks = 1, .steps = 2}};
   const BlockOrder order = order_of({.heads = 4, .last_first = true, .in_turn = 3, .tiles = {rising(), shorter}});
   ASSERT_EQ(order.size(), 2U);
@@ -52,7 +53,7 @@ TEST(BlockOrders, EntriesOfTheirOwnLengths) {
   EXPECT_EQ(order[1].runs, both);
 }
 
-/// What comes before the blocks that are told is one run of their mean, and no block is lost.
+/// Earlier blocks are merged into one run with their mean; no block is lost.
 TEST(BlockOrders, OfManyBlocksTheLastAreToldAndTheOthersSummed) {
   const HeadTiles launch{.heads = 3000, .last_first = true, .in_turn = 2, .tiles = {rising()}};
   const BlockOrder order = order_of(launch);
@@ -64,7 +65,7 @@ TEST(BlockOrders, OfManyBlocksTheLastAreToldAndTheOthersSummed) {
   EXPECT_EQ(order[1].times, (blocks_told + 5) / 6);
   EXPECT_EQ(before.blocks + order[1].times * 6, 9000);
 
-  // One turn of all heads: its first tiles are not told.
+  // All heads interleaved: the first tiles are merged.
   const BlockOrder by_tile =
       order_of({.heads = 1500, .raster = Raster::heads_fastest, .last_first = true, .tiles = {rising()}});
   ASSERT_EQ(by_tile.size(), 2U);
@@ -82,7 +83,7 @@ TEST(BlockOrders, NoneWhereAllAreAlike) {
   EXPECT_TRUE(order_of({.heads = 7, .last_first = true, .tiles = {{{.blocks = 9, .steps = 4}}}}).empty());
 }
 
-/// How many blocks share an SM hangs on the registers: what the compiler took of them on an H200, by tile.
+/// Registers determine the blocks per SM; values from the compiler for an H200, by tile.
 TEST(RegisterEstimates, LeaveAsManyBlocksASmAsTheCompilers) {
   struct Compiled {
     std::string_view algorithm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which a launch hands out its row tiles: all of them once, and so that no SM waits long at its end.
+// Order in which a launch schedules its row tiles: each exactly once, and SMs stay busy until its end.
 #include "kernels/device/head_blocks_shape.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(HeadBlocks, OneHeadAfterTheOtherWithItsLongestTileFirst) {
   }
   EXPECT_EQ(head_block(5, 4, 3, 1, false).tile, 1);
   EXPECT_EQ(head_block(5, 4, 3, 1, false).instance, 1);
-  // Three heads, two in turn: the odd one first, then the others tile by tile.
+  // Three heads, two interleaved: the single head first, then the others tile by tile.
   std::vector<std::pair<int, int>> order;
   for (int block = 0; block < 6; ++block) {
     const HeadBlock<int> at = head_block(block, 2, 3, 2, true);
@@ -64,8 +64,8 @@ TEST(HeadBlocks, HeadsInTurn) {
   EXPECT_EQ(heads_in_turn(512), 32) << "many short heads would fetch all their keys at once";
 }
 
-/// Share of the time until the last block ends in which `places` are at work, each taking the next block when it is
-/// free. A block lasts as long as its program has steps.
+/// Utilization of `places` slots until the last block ends, with greedy scheduling. A block's duration is its number of
+/// steps.
 double busy_share(const TileProgram& program, std::size_t places) {
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> free_at;
   for (std::size_t i = 0; i < places; ++i) free_at.push(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of a shared sequence compute, on the host, from their parameters as they are launched.
+// Host implementations of the multi-GPU kernels, with the kernels' parameters.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace attnscope::test {
 
-/// What stands for a tensor map there: [instances, rows, columns] of 16 bits.
+/// Replaces a tensor map on the host: [instances, rows, columns] of 16 bits.
 struct HostTensorMap {
   void* address = nullptr;
   std::uint64_t extents[3] = {};
-  std::uint64_t strides[2] = {};  ///< bytes, of a row and of an instance
+  std::uint64_t strides[2] = {};  ///< bytes between rows and between instances
 
   [[nodiscard]] std::uint16_t* row(std::int64_t instance, std::int64_t r) const {
     return reinterpret_cast<std::uint16_t*>(static_cast<std::byte*>(address) +
@@ -26,8 +26,8 @@ struct HostTensorMap {
   }
 };
 
-/// attn_fa3_forward of 16-bit operands, full or causal: maps of Q, K, V and O, three scales, lse, taken, instances,
-/// group, n_q, n_k, scale, heads_q, left, right, ...
+/// attn_fa3_forward with 16-bit operands, full or causal mask: maps of Q, K, V and O, three scales, lse, taken,
+/// instances, group, n_q, n_k, scale, heads_q, left, right, ...
 inline void compute_fa3(void** arguments, DType dtype, bool causal) {
   const auto map = [&](int i) {
     HostTensorMap copy;

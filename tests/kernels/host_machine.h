@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine of several GPUs on the host: it executes the schedule of a plan operation by operation, in any order that
-// its streams and dependencies allow. A launch computes what its arguments say, in double precision, from the bytes of
-// its buffers.
+// Executes the schedule of a multi-GPU plan on the host, operation by operation, in any order that streams and
+// dependencies allow. Launches compute in double precision from the bytes of their buffers.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +39,7 @@ class HostMachine {
     put("v", inputs.v);
   }
 
-  /// In an order that `seed` picks among all that are allowed.
+  /// Runs the schedule in an allowed order that `seed` selects.
   KernelOutput run(std::uint64_t seed) {
     for (const Operation& copy : plan_.schedule.distribute) transfer(copy);
     const std::vector<Operation>& all = plan_.schedule.operations;
@@ -55,7 +54,7 @@ class HostMachine {
           ready.push_back(i);
         }
       }
-      if (ready.empty()) return {};  // they wait for one another
+      if (ready.empty()) return {};  // deadlock
       const std::size_t next = ready[random() % ready.size()];
       all[next].is_transfer() ? transfer(all[next]) : launch(all[next]);
       done.insert(next);
@@ -69,14 +68,14 @@ class HostMachine {
     return output;
   }
 
-  /// That crossed links.
+  /// Bytes sent over links.
   [[nodiscard]] std::int64_t link_bytes() const { return link_bytes_; }
 
  private:
   void put(const char* name, const std::vector<std::uint16_t>& values) {
     std::memcpy(memory_.at(name).data(), values.data(), values.size() * 2);
   }
-  /// Throws where the bytes are not the buffer's, and where it lies on another GPU.
+  /// Throws if the bytes exceed the buffer or the buffer is on another GPU.
   std::byte* at(const std::string& name, std::int64_t offset = 0, std::int64_t bytes = 0, int gpu = 0) {
     const BufferSpec& buffer = *find_buffer(plan_.buffers, name);
     if (buffer.gpu != gpu) throw std::out_of_range(name + " is on another GPU");

@@ -27,8 +27,8 @@ AttentionProblem heads_of(std::int64_t n, std::int64_t d, const Mask& mask = Mas
   return {.mask = mask, .heads_q = 4, .heads_kv = 4, .n_q = n, .n_k = n, .d = d};
 }
 
-// Of each head 4 N d elements: Q, K, V, O. Beside them, without a mask, d (d + 1) of the one state: written once, read
-// by each of the 32 tiles of 128 rows.
+// 4 N d elements per head for Q, K, V and O. Without a mask also d (d + 1) for the state, written once and read by each
+// of the 32 tiles of 128 rows.
 TEST(LinearAttention, MovesFourNdWithoutAMask) {
   const AttentionModel model = linear_attention().model(heads_of(4096, 128), TileShape{128, 64}, h200());
   ASSERT_EQ(model.kernels.size(), 2U);
@@ -42,9 +42,8 @@ TEST(LinearAttention, MovesFourNdWithoutAMask) {
   EXPECT_EQ(model.working_set_bytes, 0);
 }
 
-// Chunks of C = 64 keys: a state at the end of each but the last, N d^2 / C elements written and as many read; K and V
-// pass once for the states and once beside the diagonal. Row r of a tile meets r + 1 keys there: 2 N C d operations
-// more.
+// Chunks of C = 64 keys. Each chunk but the last has a state: N d^2 / C elements written and read. K and V are read
+// once for the states and once at the diagonal, where row r of a tile sees r + 1 keys: 2 N C d more FLOPs.
 TEST(LinearAttention, CausalKeepsAStateAChunk) {
   const AttentionModel model = linear_attention().model(heads_of(4096, 64, Mask::causal), TileShape{64, 64}, h200());
   ASSERT_EQ(model.kernels.size(), 2U);
@@ -63,8 +62,7 @@ TEST(LinearAttention, ShortCausalProblemsNeedNoState) {
   EXPECT_EQ(plan.launches[0].name, "outputs");
 }
 
-// Twice the N twice the bytes, whatever the tile and the memory that it is made of: what standard attention and
-// FlashAttention do not have.
+// Bytes are linear in N, independent of tile and on-chip memory, unlike standard attention and FlashAttention.
 TEST(LinearAttention, BytesGrowAsNAndDWhateverM) {
   const auto bytes = [](std::int64_t n, std::int64_t d, const TileShape& tile) {
     return static_cast<double>(linear_attention().model(heads_of(n, d), tile, h200()).traffic().total());
@@ -84,7 +82,7 @@ TEST(LinearAttention, ScaledStatesAreMeans) {
   EXPECT_EQ(linattn::scale_of((1 << 30) - 1), 1.0F / (1 << 30));
 }
 
-/// What the kernels do, in their precisions and, but within one product, in their order: 16-bit features, states and
+/// Emulates the kernels' precision and, except within a matrix product, their order: 16-bit features, states and
 /// weights, fp32 sums.
 class Emulated {
  public:
@@ -125,7 +123,7 @@ class Emulated {
     return &matrix[static_cast<std::size_t>(row) * d_];
   }
 
-  /// The states of a K/V head, scaled and rounded.
+  /// Computes the scaled and rounded states of a K/V head.
   void sum_up(std::int64_t head) {
     states_.clear();
     Sums sums{std::vector<float>(d_ * d_, 0), std::vector<float>(d_, 0)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What theory says without a plan is what the plan runs.
+// The model matches the plan's launches and tile programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using test::label;
 
 using BytesOfMatrix = std::map<Tensor, std::pair<std::int64_t, std::int64_t>>;
 
-/// Loads and stores of each matrix of which anything crosses, by the closed form; a matrix that it names twice fails.
+/// Loads and stores per matrix of the closed form, without matrices that have no traffic; fails on duplicates.
 BytesOfMatrix by_matrix(const KernelModel& kernel) {
   BytesOfMatrix all;
   for (const auto& [tensor, traffic] : kernel.operands) {
@@ -34,8 +34,8 @@ BytesOfMatrix by_matrix(const KernelModel& kernel) {
   return all;
 }
 
-/// The same as the program walks, of numbers of rows by the addresses of each one: of every request, the sectors that
-/// it touches; and of boxes, of which each is as large as the others.
+/// Same from the tile program. Row values are counted by address: the sectors that each request touches. Boxes all have
+/// equal size.
 BytesOfMatrix by_matrix(const TileProgram& program, const AttentionProblem& p) {
   BytesOfMatrix all;
   std::set<std::int64_t> request;
@@ -49,7 +49,7 @@ BytesOfMatrix by_matrix(const TileProgram& program, const AttentionProblem& p) {
     }
     std::int64_t bytes = access.request_rows > 0 ? 0 : access.bytes();
     for (std::int64_t row = 0; access.request_rows > 0 && row < access.rows; ++row) {
-      // A request goes on from one head to the next where its access says so.
+      // A request continues into the next head if its access allows it.
       if (row % access.request_rows == 0 && (row > 0 || access.place >= 0)) request.clear();
       const std::int64_t address = 4 * (access.instance * p.n_q + access.row + row);
       bytes += request.insert(address / 32).second ? 32 : 0;
@@ -61,7 +61,7 @@ BytesOfMatrix by_matrix(const TileProgram& program, const AttentionProblem& p) {
   return all;
 }
 
-/// All the problems and tiles that the closed forms are proved on, in each pass.
+/// Calls `check` for all problems and tiles of the closed-form tests, in each pass.
 template <class Check>
 int for_each_model(const Check& check) {
   int checked = 0;
@@ -118,7 +118,7 @@ TEST(Model, IsThePlansToTheByte) {
   EXPECT_GT(checked, static_cast<int>(28 * problems)) << "most tiles and passes of most problems run";
 }
 
-/// The order of the blocks is the program's, to the step, and what it says of their work sums to the whole's.
+/// The order matches the program's steps, and its work sums to the total.
 void expect_order(const KernelWork& work, const std::vector<double>& steps_of_blocks) {
   if (work.order.empty()) {
     for (const double steps : steps_of_blocks) EXPECT_EQ(steps, steps_of_blocks.front());
@@ -146,8 +146,8 @@ void expect_order(const KernelWork& work, const std::vector<double>& steps_of_bl
   EXPECT_NEAR(squares, work.squares_read, 1e-9 * work.squares_read);
 }
 
-/// What times are predicted from: steps are the program's, and tiles count whole, so that no less is asked of the units
-/// than the program computes.
+/// Inputs of the time model: steps match the program, and whole tiles are counted, so that no unit has less work than
+/// the program performs.
 TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
   for_each_model(
       [](const Algorithm& algorithm, const AttentionProblem& p, const Config& config, const AttentionModel& model) {
@@ -171,7 +171,7 @@ TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
           EXPECT_GE(work.rounds, 0);
           EXPECT_TRUE(p.mask.sparse() || work.squares_read == 0) << "there is none to read";
           EXPECT_GE(work.steps_at_once, 1);
-          // What is added to in L2 crosses from the SM once, and DRAM reads and writes it.
+          // Data reduced in L2 is sent once by the SM; DRAM reads and writes it.
           EXPECT_LE(work.distinct_bytes, 2 * static_cast<double>(model.kernels[i].traffic.total()));
           EXPECT_EQ(model.kernels[i].starts_early, plan.launches[i].starts_early);
           EXPECT_EQ(model.kernels[i].work, plan.launches[i].work);
@@ -179,19 +179,19 @@ TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
           EXPECT_GT(model.kernels[i].timing.launch_ns, 0) << "constants were fitted";
         }
         if (algorithm.facts().reference != "softmax") return;
-        // With 8 bits, down to half of them are straight lines.
+        // With 8 bits up to half of them are linear interpolations.
         EXPECT_GE(exponentials, static_cast<double>(unmasked_pairs(p)) * (p.dtype == DType::fp8 ? 0.5 : 1));
       });
 }
 
-/// Rows of an operand that a step loads: of which head, which ones.
+/// Rows of an operand that a step loads, with their head.
 struct LoadedRows {
   std::int64_t instance;
   std::int64_t first;
   std::int64_t last;
 };
 
-/// Which pairs of query rows and keys of all heads a program brings together on chip.
+/// Marks the query-key pairs, over all heads, that a program combines on chip.
 void add_pairs(std::vector<bool>& met, const TileProgram& program, const AttentionProblem& p) {
   for (std::int64_t block = 0; block < program.blocks(); ++block) {
     PairFinder finder;
@@ -265,7 +265,7 @@ TEST(Model, OnChipPartsSumToWhatTheLaunchTakes) {
       with_parts[algorithm.name() + " " + kernel.name] += kernel.on_chip.empty() ? 0 : 1;
     }
   });
-  // What only passes rows through holds nothing by name.
+  // Kernels that only stream rows have no named parts.
   for (const auto& [kernel, count] : with_parts) {
     const bool rows = kernel.ends_with(" dot") || kernel.ends_with(" convert") || kernel.ends_with(" combine") ||
                       kernel.find(" quantise ") != std::string::npos || kernel.ends_with(" transpose V");
@@ -273,7 +273,7 @@ TEST(Model, OnChipPartsSumToWhatTheLaunchTakes) {
   }
 }
 
-/// Both by the formulas of the papers: a Q tile with a K and a V tile, and the sums beside them in registers.
+/// From the papers' formulas: Q, K and V tiles in shared memory, accumulators in registers.
 TEST(Model, OnChipPartsByHand) {
   const AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 4096, .n_k = 4096, .d = 128};
   const auto part = [](const KernelModel& kernel, const std::string& name) {
@@ -298,7 +298,7 @@ TEST(Model, ARefusalIsTheWholeAnswer) {
   EXPECT_EQ(model.working_set_bytes, 0);
 }
 
-/// The counts are sums over a side of the tile grid: 2^20 tiles a side would leave no time for their product.
+/// Counts are sums over one side of the tile grid; their product, 2^20 x 2^20 tiles, would take too long.
 TEST(Model, LongSequencesUnderAMaskNeedNoWalkOverTiles) {
   for (const char* mask : {"full", "causal", "window:4096:0", "causal+lengths:ramp"}) {
     const std::int64_t n = std::int64_t{1} << 24;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard attention beyond the full forward pass: masks, dropout, the backward pass, rows longer than a block holds.
+// Standard attention beyond the full forward pass: masks, dropout, backward pass, rows that exceed a block.
 #include "kernels/common_knobs.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ std::vector<std::string> names(const AttentionPlan& plan) {
   return all;
 }
 
-/// Both passes over ragged shapes, shared K/V heads, every kind of mask, and rows that one block does not hold.
+/// Both passes with ragged shapes, GQA, every kind of mask, and rows that exceed one block.
 std::vector<AttentionProblem> problems() {
   std::vector<AttentionProblem> all;
   for (const char* words : {"full", "causal", "window:30:20", "lengths:ramp", "blocks:16:random30",
@@ -207,7 +207,7 @@ TEST(Naive, ProductsShareTheirKernels) {
   EXPECT_EQ(launch(plan, "dp").source, launch(plan, "qk").source);
   EXPECT_EQ(launch(plan, "dq").source, launch(plan, "pv").source);
   EXPECT_EQ(launch(plan, "dk").source, launch(plan, "dv").source);
-  // Under dropout the signs of P say what is dropped, those of dS are signs.
+  // With dropout the signs of P mark dropped entries; in dS they are ordinary signs.
   p.dropout = 0.5;
   const AttentionPlan dropping = naive_attention.plan(p, tile, h200());
   EXPECT_THAT(launch(dropping, "pv").source.defines, IsSupersetOf({"ATTN_DROPOUT=1"}));
@@ -216,7 +216,7 @@ TEST(Naive, ProductsShareTheirKernels) {
   EXPECT_EQ(launch(dropping, "dk").source, launch(plan, "dk").source);
 }
 
-/// What the launch passes for the kernel's parameters, by their names in the source.
+/// Launch arguments by parameter name in the source.
 std::map<std::string, Argument> passed(const KernelLaunch& l) {
   const std::vector<std::string> declared = test::parameter_names(l.source);
   std::map<std::string, Argument> result;

@@ -17,7 +17,7 @@ constexpr std::array<unsigned, 4> words(const Philox4& p) {
   return {p.word[0], p.word[1], p.word[2], p.word[3]};
 }
 
-/// Random123's known answers for philox4x32-10.
+/// Known answers of Random123 for philox4x32-10.
 TEST(Philox, KnownAnswers) {
   using Words = std::array<unsigned, 4>;
   EXPECT_EQ(words(philox({{0, 0, 0, 0}}, 0, 0)), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -27,7 +27,7 @@ TEST(Philox, KnownAnswers) {
 }
 
 TEST(Philox, EveryEntryHasAByteOfItsOwn) {
-  // (counter, byte) of a 64 x 96 matrix: none twice, all in range.
+  // (counter, byte) pairs of a 64 x 96 matrix are unique and in range.
   std::set<std::tuple<unsigned, unsigned, unsigned, unsigned>> taken;
   for (unsigned row = 0; row < 64; ++row) {
     for (unsigned column = 0; column < 96; ++column) {
@@ -39,7 +39,7 @@ TEST(Philox, EveryEntryHasAByteOfItsOwn) {
   EXPECT_EQ(taken.size(), 64U * 96);
 }
 
-/// The judge draws by code of its own.
+/// The oracle has an independent implementation.
 TEST(Philox, TheJudgesBytesAreTheKernels) {
   int differing = 0;
   for (const unsigned instance : {0U, 1U, 1000U}) {
@@ -78,7 +78,7 @@ TEST(Philox, BytesAreUniformAndDifferBetweenInstancesAndSeeds) {
     }
   }
   EXPECT_NEAR(sum / (128 * 128), 127.5, 2.5);
-  EXPECT_LT(same_instance, 128);  // 64 by chance
+  EXPECT_LT(same_instance, 128);  // 64 expected by chance
   EXPECT_LT(same_seed, 128);
 }
 

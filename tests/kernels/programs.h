@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the algorithms share.
+// Helpers for tests of the algorithms.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline std::string label(const Algorithm& algorithm, const AttentionProblem& p, 
   return algorithm.name() + " " + describe(p) + " " + describe(config);
 }
 
-/// The kernel's parameter names, as its source declares them; pointers with '*' before them.
+/// Parameter names in the kernel's source; pointers are prefixed with '*'.
 inline std::vector<std::string> parameter_names(const KernelSource& source) {
   const auto sources = embedded_sources();
   const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
@@ -55,7 +55,7 @@ inline std::vector<std::string> parameter_names(const KernelSource& source) {
   return names;
 }
 
-/// Under sanitizers (tests/sanitized.h) every `nth` problem, which take all the ways that the others do.
+/// With sanitizers (tests/sanitized.h), every `nth` problem only; these take the same code paths.
 inline std::vector<AttentionProblem> thinned_under_sanitizers(std::vector<AttentionProblem> problems, std::size_t nth) {
   if (!sanitized()) return problems;
   std::vector<AttentionProblem> some;
@@ -63,7 +63,7 @@ inline std::vector<AttentionProblem> thinned_under_sanitizers(std::vector<Attent
   return some;
 }
 
-/// Small problems with everything that can be odd: ragged edges, one row, empty rows, grouped heads, both masks.
+/// Small problems with every irregularity: ragged edges, one row, empty rows, GQA, both masks.
 inline std::vector<AttentionProblem> odd_problems() {
   std::vector<AttentionProblem> problems;
   for (const Mask& mask : {Mask::none, Mask::causal}) {
@@ -94,10 +94,10 @@ inline std::vector<AttentionProblem> odd_problems() {
                           .d = n_k % 2 == 0 ? 64 : 128});
     }
   }
-  return thinned_under_sanitizers(std::move(problems), 5);  // all n_q and all n_k
+  return thinned_under_sanitizers(std::move(problems), 5);  // keeps all n_q and all n_k
 }
 
-/// Small problems under every kind of mask, for tiles that divide blocks of 96.
+/// Small problems with every kind of mask, for tiles that divide mask blocks of 96.
 inline std::vector<AttentionProblem> masked_problems() {
   std::vector<AttentionProblem> problems;
   for (const char* mask :
@@ -115,10 +115,10 @@ inline std::vector<AttentionProblem> masked_problems() {
                           .d = n_k % 2 == 0 ? 80 : 32});
     }
   }
-  return thinned_under_sanitizers(std::move(problems), 3);  // all masks and all shapes
+  return thinned_under_sanitizers(std::move(problems), 3);  // keeps all masks and shapes
 }
 
-/// Tiles that divide blocks of 96.
+/// Tiles that divide mask blocks of 96.
 inline std::vector<Tiling> dividing_tiles() {
   return {{.br = 16, .bc = 16},
           {.br = 48, .bc = 32, .raster = Raster::heads_fastest},
@@ -126,7 +126,7 @@ inline std::vector<Tiling> dividing_tiles() {
           {.br = 32, .bc = 96}};
 }
 
-/// Whether the algorithm's kernels are not made for the configuration: decoding takes few queries.
+/// Returns true if the algorithm does not support the configuration, such as many queries in a decoding kernel.
 inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   const auto refusal = algorithm.refusal(p, tile, known_gpus().front());
   return refusal && refusal->cause == Refusal::Cause::shape;

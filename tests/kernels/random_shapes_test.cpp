@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Theory of random shapes, from 1 to the largest that can be posed: no count overflows. Under the undefined-behaviour
-// sanitizer every sum of the way is looked at, not its end alone.
+// Models of random shapes up to the largest valid ones: no count may overflow. With the undefined-behavior sanitizer,
+// intermediate sums are checked, too.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -56,7 +56,7 @@ class Shapes {
     p.mask = parse_mask(mask(p.n_k)).value();
     return p;
   }
-  /// One whose programs are walked in no time.
+  /// A problem whose tile programs are short.
   [[nodiscard]] AttentionProblem small_problem() {
     AttentionProblem p = problem();
     p.batch = extent(3);
@@ -78,7 +78,7 @@ class Shapes {
 };
 
 void expect_no_overflow(const AttentionProblem& p, const TileShape& tile, const std::string& label) {
-  // Of every instance all pairs, in a precision in which nothing overflows.
+  // All pairs of all instances, in a type that cannot overflow.
   const long double pairs =
       static_cast<long double>(p.instances()) * static_cast<long double>(p.n_q) * static_cast<long double>(p.n_k);
   EXPECT_GE(unmasked_pairs(p), 0) << label;
@@ -112,7 +112,7 @@ TEST(RandomShapes, NoCountOverflows) {
       EXPECT_GE(model.traffic().sm_to_l2_bytes, 0) << algorithm->name() << " " << label;
       const std::vector<BufferSpec> buffers = algorithm->buffers(p, config, device);
       EXPECT_GT(bytes_of(buffers), 0) << algorithm->name() << " " << label;
-      if (p.n_q + p.n_k > 1 << 22) continue;  // a plan's programs know their tiles
+      if (p.n_q + p.n_k > 1 << 22) continue;  // tile programs precompute their tiles
       const AttentionPlan plan = algorithm->plan(p, config, device);
       ASSERT_EQ(plan.buffers.size(), buffers.size()) << algorithm->name() << " " << label;
       for (std::size_t b = 0; b < buffers.size(); ++b) {
@@ -125,7 +125,7 @@ TEST(RandomShapes, NoCountOverflows) {
   EXPECT_GT(modelled, 100);
 }
 
-/// Heads and tiles begin anywhere in a sector, and end anywhere.
+/// Heads and tiles begin and end at any index in a sector.
 TEST(RandomShapes, ClosedFormsAreTheProgramsToTheSector) {
   Shapes shapes(20261126);
   const DeviceLimits& device = known_gpus().front();

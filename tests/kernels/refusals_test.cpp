@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which problems, tiles and knobs each algorithm refuses on which GPU, and with which words.
+// Problems, tiles and knobs that each algorithm rejects per GPU, with their messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::int64_t whole_number(std::string_view text) {
   return value;
 }
 
-/// One head of 512 queries and keys in 128 dimensions, and what "d=64 mask=causal" changes of it.
+/// One head with 512 queries and keys and d 128, modified as in "d=64 mask=causal".
 AttentionProblem refused_problem(const std::string& changes) {
   AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
   for (const std::string& word : words_of(changes)) {
@@ -59,7 +59,6 @@ AttentionProblem refused_problem(const std::string& changes) {
   return p;
 }
 
-/// "64x128 warps=8 raster=heads_fastest"
 Config refused_config(const std::string& text) {
   std::vector<std::string> words = words_of(text);
   const std::size_t cross = words.front().find('x');
@@ -78,7 +77,7 @@ struct RefusalCase {
   const char* algorithm;
   const char* problem;
   const char* config;
-  const char* refusal;  ///< cause and the beginning of the reason; empty: it runs
+  const char* refusal;  ///< cause and start of the reason; empty: feasible
   const char* gpu = "h200";
 };
 
@@ -217,7 +216,7 @@ TEST(Refusal, EachCauseByNameWithItsFigures) {
   }
 }
 
-/// The kernels choose their chunk widths by the same limit, so the two must agree on what a block has.
+/// The kernels derive chunk widths from the same limit, so both must agree.
 TEST(Refusal, RegisterLimitIsTheShapes) {
   for (const int d : {64, 128, 256}) {
     for (int br = 16; br <= 1024; br += 16) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A built-in algorithm that states other facts.
+// A built-in algorithm with modified facts.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace attnscope::test {
 class Restated : public Algorithm {
  public:
   Restated(const Algorithm& of, Facts facts) : Algorithm(std::move(facts)), of_(of) {}
-  /// Under another name, and as a user's where it is to be judged like one.
+  /// Changes the name, and optionally declares it as user-defined.
   Restated(const Algorithm& of, std::string name, bool foreign)
       : Restated(of, stated(of.facts(), std::move(name), foreign)) {}
 
@@ -41,15 +41,15 @@ class Restated : public Algorithm {
     facts.foreign = foreign;
     return facts;
   }
-  /// What the algorithm is told of a configuration.
+  /// Configuration as passed to the wrapped algorithm.
   [[nodiscard]] virtual Config known(const Config& config) const { return config; }
 
  private:
   const Algorithm& of_;
 };
 
-/// FA2 with other knobs, which change nothing else, and what it takes of them by itself: what states them has to find
-/// them everywhere with nothing else changed.
+/// FA2 with other knobs that have no effect, and with fixed knobs of its own. Tests that generic code finds knobs by
+/// declaration.
 class Fa2WithKnobs : public Restated {
  public:
   Fa2WithKnobs(const std::string& name, std::vector<Knob> knobs, Knobs own = {})
@@ -72,7 +72,7 @@ class Fa2WithKnobs : public Restated {
   Knobs own_;
 };
 
-/// The only algorithm of it has a number and a word.
+/// One algorithm with a numeric knob and a knob with named values.
 inline Registry registry_with_knobs() {
   Registry registry;
   registry.add(std::make_unique<Fa2WithKnobs>(

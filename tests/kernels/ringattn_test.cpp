@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention across GPUs: executing the schedules computes attention, whatever order the streams allow; the closed forms
-// of links and of the joining kernel are those of what is executed; orders of tokens share the work as they say.
+// Attention across GPUs: executing the schedules in any order that the streams allow computes attention; closed forms
+// of links and of the combine kernel match the executed operations; token orders distribute the work as documented.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::string label(const Case& each) {
   return each.algorithm + " " + describe(each.problem);
 }
 
-/// All orders, odd numbers of GPUs, tiles that do not fill, groups of heads, several batch entries.
+/// All token orders, odd numbers of GPUs, partial tiles, GQA, several batch entries.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const std::string algorithm : {"ring", "allgather", "ulysses"}) {
@@ -96,7 +96,7 @@ TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
     EXPECT_EQ(plan.schedule.link_bytes(), link_bytes(each.algorithm, p)) << label(each);
     EXPECT_EQ(plan.schedule.empty(), p.gpus == 1);
   }
-  // 64k tokens on two GPUs, 16 heads of 128: each hands over 32,768 x 16 x 128 elements of K, and as many of V.
+  // 64k tokens on two GPUs, 16 heads of d 128: each sends 32,768 x 16 x 128 elements of K and of V.
   AttentionProblem p{.heads_q = 16, .heads_kv = 16, .n_q = 65'536, .n_k = 65'536, .d = 128};
   p.gpus = 2;
   EXPECT_EQ(link_bytes("ring", p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
@@ -127,7 +127,7 @@ TEST(SharedSequence, TheJoiningKernelsClosedFormIsItsProgram) {
   }
 }
 
-/// How the attention that each computes is shared out: of pairs of query and key.
+/// Distribution of attention work over GPUs, measured in query-key pairs.
 ScheduleTimes by_pairs(const AttentionPlan& plan) {
   const auto pairs = [&](const Operation& operation) {
     return operation.is_transfer() || operation.kind == Operation::Kind::combine
@@ -160,12 +160,12 @@ TEST(SharedSequence, ARingHidesItsCopiesAndAnAllGatherNone) {
                     return each.link_bytes() > 0 ? copy_ns : each.kind == Operation::Kind::attention ? 100.0 : 0.0;
                   }));
   };
-  const ScheduleTimes ring = times_of("ring", 40);  // K and V of a step: 80 beside 100
+  const ScheduleTimes ring = times_of("ring", 40);  // K and V of a step take 80, attention takes 100
   EXPECT_DOUBLE_EQ(ring.ns, 400);
   EXPECT_DOUBLE_EQ(ring.attention_ns, 400);
   EXPECT_DOUBLE_EQ(ring.exposed_ns, 0);
   EXPECT_DOUBLE_EQ(ring.copies_ns, 3 * 80);
-  const ScheduleTimes slow = times_of("ring", 60);  // 120 beside 100, three times
+  const ScheduleTimes slow = times_of("ring", 60);  // 120 for copies against 100 for attention, three times
   EXPECT_DOUBLE_EQ(slow.ns, 3 * 120 + 100);
   EXPECT_DOUBLE_EQ(slow.exposed_ns, 3 * 20);
   const ScheduleTimes gather = times_of("allgather", 40);

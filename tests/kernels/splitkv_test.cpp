@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-KV decoding: the closed form equals the program, the program touches each key once, and the combine reads what
-// was written and nothing else.
+// Split-KV decoding: closed form and program agree, each key is read once, and combine reads exactly what was written.
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 
@@ -39,8 +38,8 @@ Mask with_lengths(Mask mask, std::vector<std::int64_t> lengths) {
   return mask;
 }
 
-/// Ragged, one key, more splits than keys allow, grouped heads, packed rows that are no multiple of eight, empty
-/// entries, pages, 8 bits.
+/// Ragged sizes, a single key, more splits than keys allow, GQA, packed rows that are not a multiple of eight, empty
+/// entries, pages, fp8.
 std::vector<AttentionProblem> decode_problems() {
   std::vector<AttentionProblem> problems;
   for (const auto& [heads_q, heads_kv, n_q] :
@@ -64,7 +63,7 @@ std::vector<AttentionProblem> decode_problems() {
   return problems;
 }
 
-/// Of the two launches that are measured; others may come before.
+/// First of the two measured launches; setup launches may come before.
 const KernelLaunch& partial_of(const AttentionPlan& plan) {
   return plan.launches.end()[-2];
 }
@@ -88,7 +87,7 @@ std::string tile_label(const AttentionProblem& p, const Tiling& tile) {
 
 TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
   std::vector<AttentionProblem> problems = decode_problems();
-  // Splits longer than one window of the block table, which begins inside a sector.
+  // A split covers more than one window of the block table, which begins inside a sector.
   problems.push_back({.batch = 2, .n_q = 1, .n_k = 60'003, .d = 16, .page = 16});
   for (const AttentionProblem& p : problems) {
     for (const Tiling& tile : decode_tiles(p)) {
@@ -102,7 +101,7 @@ TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
 }
 
 TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
-  // 16 columns of a row of a matrix of a tensor, as one number.
+  // Encodes 16 columns of a row of a matrix as one number.
   const auto cell_of = [](Tensor tensor, std::int64_t matrix, std::int64_t row, std::int64_t col) {
     EXPECT_TRUE(matrix < 1 << 16 && row < 1 << 16 && col < 1 << 12);
     return ((static_cast<std::int64_t>(tensor) << 16 | matrix) << 16 | row) << 8 | col / 16;
@@ -137,7 +136,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
           }
         }
       }
-      // Every byte of partial LSE is defined, and nothing is read that is not.
+      // Every byte of the partial LSE is written, and only written bytes are read.
       const auto bytes_of = [&](std::string_view name) {
         return std::ranges::find(plan.buffers, name, &BufferSpec::name)->bytes;
       };
@@ -192,7 +191,7 @@ TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
   measured += combine_of(plan).traffic;
   EXPECT_EQ(plan.traffic(), measured);
   ASSERT_EQ(plan.launches.size(), 4U);
-  // 16 blocks of 4096 keys of each head read the head and their own once more.
+  // 16 blocks of 4096 keys of each head reread the head and their own keys once.
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{17LL * 2 * 65'536 * 256, 2LL * 65'536 * 128 + 2 * 32}));
   EXPECT_EQ(plan.quantised, (Quantisation{.keys = 65'536, .weights = false}));
 }
@@ -200,11 +199,11 @@ TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
 TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
   const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 128, .splits = 66}, h200());
-  // K and V once, and for each of 132 blocks 8 rows: Q in, fp32 O and LSE out; the combine reads O once, LSE 8 times.
+  // K and V once; for each of 132 blocks 8 rows: Q in, fp32 O and LSE out. Combine reads O once and LSE 8 times.
   const std::int64_t rows = 132LL * 8;
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{2LL * 2 * 65'536 * 256 + rows * 256, rows * (512 + 4)}));
   EXPECT_EQ(plan.launches[1].traffic, (Traffic{rows * (512 + 8 * 4), 16 * (256 + 4)}));
-  // Four times the keys, four times the bytes but for the splits' share.
+  // Four times the keys give four times the bytes, except for those of the splits.
   AttentionProblem longer = p;
   longer.n_k *= 4;
   const Traffic four = splitkv_algorithm().plan(longer, Tiling{.br = 16, .bc = 128, .splits = 66}, h200()).traffic();
@@ -213,7 +212,7 @@ TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
 }
 
 TEST(SplitKv, BlockTableIsReadInWholeSectors) {
-  // Entry 1's row of the table begins at entry 3 of a sector of 8: pages 3 .. 5 lie in one sector.
+  // Entry 1's row of the table begins at index 3 of a sector of 8: pages 3 .. 5 are in one sector.
   const AttentionProblem p{.batch = 2, .n_q = 1, .n_k = 40, .d = 16, .page = 16};
   const AttentionProblem contiguous{.batch = 2, .n_q = 1, .n_k = 40, .d = 16};
   const auto reads = [](const AttentionProblem& problem, int splits) {
@@ -222,13 +221,13 @@ TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   };
   EXPECT_EQ(reads(p, 1) - reads(contiguous, 1), 2 * 32);
   EXPECT_EQ(reads(p, 3) - reads(contiguous, 3), 6 * 32);
-  // 9 pages from entry 9 on: entries 9 .. 17 lie in two sectors; 0 .. 8 in two as well.
+  // 9 pages from entry 9: entries 9 .. 17 are in two sectors; 0 .. 8 as well.
   AttentionProblem nine = p;
   nine.n_k = 9 * 16;
   AttentionProblem nine_contiguous = contiguous;
   nine_contiguous.n_k = 9 * 16;
   EXPECT_EQ(reads(nine, 1) - reads(nine_contiguous, 1), 4 * 32);
-  // The table itself is a buffer; K and V are padded to whole pages.
+  // The table is a buffer; K and V are padded to whole pages.
   const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 16, .splits = 1}, h200());
   const auto table = std::ranges::find(plan.buffers, "block_table", &BufferSpec::name);
   ASSERT_NE(table, plan.buffers.end());
@@ -252,8 +251,7 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   EXPECT_EQ(tile(16, 2, 1, 65'536, 256).bc, 64);
   EXPECT_EQ(tile(132, 132, 1, 65'536, 128).splits, 1);
   EXPECT_EQ(tile(1, 1, 1, 16, 64).splits, 1);
-  EXPECT_LE(tile(1, 1, 1, 512, 64).splits, 32);  // no more than fragments
-  // Every known GPU runs it.
+  EXPECT_LE(tile(1, 1, 1, 512, 64).splits, 32);  // at most one split per fragment
   for (const DeviceLimits& gpu : known_gpus()) {
     for (const int d : splitkv_algorithm().facts().head_dims) {
       for (const std::int64_t n_q : {1, 16}) {
@@ -348,7 +346,7 @@ TEST(SplitKv, PlansOfDevicesDifferInStagesAndEarlyCombineAlone) {
   DeviceLimits ampere = h200();
   ampere.compute_major = 8;
   EXPECT_FALSE(splitkv_algorithm().plan(p, tile, ampere).launches[1].starts_early);
-  // The tile's own wish goes first; the size of the problem is in no macro.
+  // The tile's knob has priority; the size of the problem is in no macro.
   Tiling two = tile;
   two.stages = 2;
   EXPECT_THAT(splitkv_algorithm().plan(p, two, h200()).launches[0].source.defines, Contains("ATTN_STAGES=2"));

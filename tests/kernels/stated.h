@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algorithm of which there are facts alone.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +7,7 @@
 
 namespace attnscope::test {
 
-/// An algorithm that nobody runs.
+/// An algorithm with facts only; it cannot run.
 class Stated final : public Algorithm {
  public:
   using Algorithm::Algorithm;

@@ -84,7 +84,7 @@ TEST(TileTable, OfOneHeadDimensionALineHoldsFromTheNextSmallerLengthOnAndTheLast
                               {4096, 128},
                               {4097, 128},
                               {131072, 128}}) {
-    // The keys decide, not the queries; and the head dimension before the length: d 64 has a line for n 16384.
+    // n_k selects the line, not n_q; d is matched before the length: d 64 has a line for n 16384.
     for (const std::int64_t d : {80, 128}) {
       const TileChoice* choice = find_tile_choice(table, "fa2", {.n_q = 700, .n_k = n, .d = d}, h200());
       ASSERT_NE(choice, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile with the built-in algorithms' knobs, as tests write them down.
+// A tile with the knobs of the built-in algorithms, for concise tests.
 #pragma once
 
 #include <cstdint>

@@ -174,7 +174,7 @@ TEST(LengthCounts, AreTheLengthsOfAllEntries) {
 }
 
 TEST(UnmaskedPairs, OfABatchBeyondAnyListAreCounted) {
-  // Half of the keys and a half of one: every length is there for as many entries.
+  // Half of the keys plus one half: each length occurs equally often.
   const AttentionProblem p{
       .mask = parse_mask("lengths:ramp").value(), .batch = 4'000'000'000'000, .n_q = 3, .n_k = 1000};
   EXPECT_EQ(unmasked_pairs(p), 3 * 4'000'000'000 * (1000 * 1001 / 2));

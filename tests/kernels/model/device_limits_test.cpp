@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU by its limits, ceilings and other values, and the occupancy that they leave.
+// GPU limits, ceilings, hypothetical GPUs, and occupancy.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -69,7 +69,7 @@ TEST(KnownGpus, EveryFieldIsFilled) {
   }
 }
 
-// A run on a GPU has its driver's name, which no datasheet writes so.
+// Runs store the driver's name, which differs from the datasheet's.
 TEST(FindGpu, KnowsDriversNames) {
   EXPECT_EQ(find_gpu("NVIDIA H100 80GB HBM3"), find_gpu("H100"));
   EXPECT_EQ(find_gpu("NVIDIA A100-SXM4-40GB"), find_gpu("A100 40GB"));
@@ -100,8 +100,8 @@ void expect_occupancy(const LaunchFootprint& launch, int blocks, double pct, std
   EXPECT_EQ(occupancy.limiter, limiter);
 }
 
-// Expected values by hand from the tables of the CUDA programming guide for compute capability 9.0: 64 warps, 32
-// blocks, 65,536 registers, 228 KiB of shared memory, 1 KiB of it reserved for each block.
+// Expected values from the CUDA Programming Guide for compute capability 9.0: 64 warps, 32 blocks, 65,536 registers,
+// 228 KiB of shared memory, 1 KiB reserved per block.
 TEST(Occupancy, Threads) {
   expect_occupancy({many_blocks, 1024, 32, 0}, 2, 100, "threads");
   expect_occupancy({many_blocks, 256, 0, 0}, 8, 100, "threads");
@@ -112,13 +112,13 @@ TEST(Occupancy, Blocks) {
 }
 
 TEST(Occupancy, RegistersAreHandedOutInUnitsOf256AWarp) {
-  // 255 registers: 8,160 a warp become 8,192; 8 warps fit: 2 blocks of 4.
+  // 255 registers: 8,160 per warp, rounded up to 8,192; 8 warps fit: 2 blocks of 4.
   expect_occupancy({many_blocks, 128, 255, 0}, 2, 12.5, "registers");
-  // 168 registers: 5,376 a warp; 3 warps in each of four partitions: 3 blocks of 4.
+  // 168 registers: 5,376 per warp; 3 warps in each of four partitions: 3 blocks of 4.
   expect_occupancy({many_blocks, 128, 168, 0}, 3, 18.75, "registers");
-  // 128 registers: 4,096 a warp; 16 warps fit, 3 blocks of 5.
+  // 128 registers: 4,096 per warp; 16 warps fit: 3 blocks of 5.
   expect_occupancy({many_blocks, 160, 128, 0}, 3, 23.4375, "registers");
-  // 184 registers: 5,888 a warp; two warps in each partition: 8 blocks of one warp.
+  // 184 registers: 5,888 per warp; two warps per partition: 8 blocks of one warp.
   expect_occupancy({many_blocks, 32, 184, 0}, 8, 12.5, "registers");
 }
 
@@ -189,7 +189,7 @@ TEST(GpuValues, EachIsWhatItWasSetTo) {
 }
 
 TEST(GpuValues, PeaksGoWithSmsClockAndWhatEachDoesInAClock) {
-  // 4096 FLOP a clock, 132 SMs, 1.98 GHz.
+  // 4096 FLOPs per clock, 132 SMs, 1.98 GHz.
   EXPECT_NEAR(own().tensor_flops, 4096 * 132 * 1.98e9, 1);
   EXPECT_NEAR(own_with("sm_count", 264).tensor_flops, 4096 * 264 * 1.98e9, 1);
   EXPECT_NEAR(own_with("clock_ghz", 1).tensor_flops, 4096 * 132 * 1e9, 1);
@@ -243,8 +243,7 @@ TEST(WhatIfs, MultiplyAndSaySo) {
 }
 
 TEST(WhatIfs, PredictionsFollow) {
-  // FA1 at this length cycles through more than the L2 holds: DRAM bounds it, and a larger L2 or a faster DRAM frees
-  // it.
+  // At this length FA1 rereads more than L2 holds and is DRAM-bound: a larger L2 or faster DRAM helps.
   const Algorithm& fa1 = *built_in_algorithms().find("fa1");
   const AttentionProblem p{.heads_q = 132, .heads_kv = 132, .n_q = 4096, .n_k = 4096, .d = 64};
   const Config tile{TileShape{.br = 64, .bc = 128}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published numbers: FlashAttention is arXiv 2205.14135v2.
+// Published values; FlashAttention is arXiv 2205.14135v2.
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 
@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-/// FlashAttention, Fig. 2: GPT-2 medium's attention.
+/// Attention of GPT-2 medium, as in FlashAttention, Fig. 2.
 constexpr AttentionProblem fig2{.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
 constexpr std::int64_t mib = 1024L * 1024;
 
@@ -29,7 +29,7 @@ TEST(IoModel, Fig2MiddleForwardBytes) {
 }
 
 TEST(IoModel, Fig2LeftForwardAndBackwardBytes) {
-  // Backward by the paper's own counts: 4 Tc + 4 for flash; 14 N^2 + 8 Nd more than the forward for standard attention.
+  // Backward by the paper: 4 Tc + 4 for flash; standard attention adds 14 N^2 + 8 Nd to the forward pass.
   const std::int64_t nd = fig2.instances() * fig2.n_q * fig2.d * 2;
   EXPECT_NEAR(static_cast<double>(flash_paper_bytes(fig2, 256) + (4 * 4 + 4) * nd), 4.4e9, 0.05e9);
   const std::int64_t n2 = fig2.instances() * fig2.n_q * fig2.n_k * 2;
@@ -37,9 +37,9 @@ TEST(IoModel, Fig2LeftForwardAndBackwardBytes) {
 }
 
 TEST(IoModel, StandardAttentionForward) {
-  // Batch x heads 1024, N 1024, d 64: measured 9.08 GB on an H200, 4 N^2 + 4 N d says 9.13.
+  // Batch x heads 1024, N 1024, d 64: 9.08 GB measured on an H200; 4 N^2 + 4 N d is 9.13 GB.
   EXPECT_NEAR(static_cast<double>(standard_attention_bytes(fig2)), 9.13e9, 0.005e9);
-  // One fp16 head at N 8192: S or P is 128 MiB, written once and read once each.
+  // One fp16 head at N 8192: S and P have 128 MiB each, written once and read once.
   const AttentionProblem head{.n_q = 8192, .n_k = 8192, .d = 64};
   EXPECT_EQ(standard_attention_bytes(head) - 4L * 8192 * 64 * 2, 512 * mib);
   const AttentionProblem rectangular{.n_q = 10, .n_k = 7, .d = 16};
@@ -95,7 +95,7 @@ TEST(IoModel, PaperTileOnAnH200) {
   EXPECT_EQ(paper_tile(m, 64).br, 64);
   EXPECT_EQ(paper_tile(m, 128).bc, 227);
   EXPECT_EQ(paper_tile(m, 128).br, 128);
-  // Q, K, V, O and S tiles together: the literal rule takes 82% of M at d 64 and overflows it at d 128.
+  // Q, K, V, O and S tiles of the literal rule: 82% of M at d 64, more than M at d 128.
   const auto share = [m](std::int64_t d) {
     const PaperTile tile = paper_tile(m, d);
     const std::int64_t elements = (2 * tile.br + 2 * tile.bc) * d + tile.br * tile.bc;
@@ -143,7 +143,7 @@ TEST(IoModel, SharedMemoryBudgets) {
 }
 
 TEST(IoModel, AsymptoteOfTheorem2) {
-  // With Tc = 4dN/M and large N the paper's count is 12 N^2 d^2 / M.
+  // With Tc = 4dN/M and large N the paper's count approaches 12 N^2 d^2 / M.
   const AttentionProblem p{.heads_q = 2, .heads_kv = 2, .n_q = 1 << 20, .n_k = 1 << 20, .d = 64};
   const std::int64_t m = 65'536;
   const double ratio =
@@ -153,7 +153,7 @@ TEST(IoModel, AsymptoteOfTheorem2) {
 }
 
 TEST(IoModel, Fa1LeavesTheL2) {
-  // On an H200 (60 MiB), N at which 16 / 32 / 64 / 132 / 264 heads at once exceed the L2.
+  // H200 (60 MiB L2): N at which 16 / 32 / 64 / 132 / 264 concurrent heads exceed L2.
   struct Row {
     std::int64_t heads;
     double n_d64;
@@ -164,7 +164,7 @@ TEST(IoModel, Fa1LeavesTheL2) {
     for (const std::int64_t d : {64, 128}) {
       const AttentionProblem p{.heads_q = 264, .heads_kv = 264, .n_q = 1000, .n_k = 1000, .d = d};
       DeviceLimits device = *find_gpu("h200");
-      device.sm_count = static_cast<int>(heads);  // a block each
+      device.sm_count = static_cast<int>(heads);  // one block per SM
       const std::int64_t bytes =
           built_in_algorithms().find("fa1")->working_set_bytes(p, TileShape{.br = 64, .bc = 64}, device);
       EXPECT_NEAR(60.0 * mib * 1000 / static_cast<double>(bytes), d == 64 ? n_d64 : n_d128, 51)

@@ -29,7 +29,7 @@ TEST(MaskWords, RoundTrip) {
     EXPECT_EQ(to_string(mask_of(text)), text);
     EXPECT_EQ(mask_of(to_string(mask_of(text))), mask_of(text)) << text;
   }
-  // Other spellings of the same mask have one canonical word.
+  // Equivalent masks have one canonical text.
   EXPECT_EQ(to_string(mask_of("window:inf:0")), "causal");
   EXPECT_EQ(to_string(mask_of("window:inf:inf")), "full");
   EXPECT_EQ(to_string(mask_of("full+causal")), "causal");
@@ -119,7 +119,7 @@ TEST(KeyLengths, RampListAndFull) {
   EXPECT_EQ(lengths(), (std::vector<std::int64_t>{10, 0, 7, 1}));
 }
 
-/// The definition in the header, pair by pair.
+/// Definition of the mask in mask.h, for one pair.
 bool sees(const AttentionProblem& p, std::int64_t entry, std::int64_t i, std::int64_t j) {
   const std::int64_t length = key_length(p, entry);
   const std::int64_t diagonal = i + length - p.n_q;

@@ -29,7 +29,7 @@ Message misses() {
   return say::law::misses{.n = 16'384, .d = 64, .m = "{percent}", .percent = 3};
 }
 
-/// English again when it goes.
+/// Restores English on destruction.
 struct OtherLanguage {
   explicit OtherLanguage(const char* json) { use_catalogue(Catalogue::parse(json).value()); }
   ~OtherLanguage() { use_catalogue(Catalogue::english()); }
@@ -78,7 +78,7 @@ TEST(Message, ACatalogueThatIsWrongIsNone) {
 }
 
 TEST(Message, WhatIsTooLongIsCutForPeopleAlone) {
-  const std::string huge = std::string(3999, 'x') + "é" + std::string(1'000'000, 'y');  // é lies across the cut
+  const std::string huge = std::string(3999, 'x') + "é" + std::string(1'000'000, 'y');  // the limit splits the é
   const Message message = make_message("[{}]", huge);
   EXPECT_THAT(text(message), AllOf(SizeIs(4000 + 3), EndsWith("…")));
   EXPECT_THAT(english_text(message), AllOf(HasSubstr(huge), EndsWith("]")));
@@ -116,7 +116,7 @@ std::set<std::string> places_of(const std::string& text) {
   return {all.begin(), all.end()};
 }
 
-/// Words of the field, units, and names of programs, keys and options, which are the same in every language.
+/// Terms that are equal in every language: units and names of programs, keys and options.
 const std::set<std::string>& terms() {
   static const std::set<std::string> all{"attnscope", "Spearman", "Br",     "Bc",     "dK",  "dV",
                                          "dO",        "dP",       "dQ",     "dS",     "exp", "max",
@@ -124,7 +124,7 @@ const std::set<std::string>& terms() {
   return all;
 }
 
-/// Words that are no such term: two letters and more, outside of places, `code` and capitals' own (FA2, DRAM, N).
+/// English words that are not terms: two or more letters, outside of placeholders, `code` and capitals (FA2, DRAM, N).
 std::string words_of_a_language(const std::string& text) {
   std::string left = std::regex_replace(text, std::regex(place), " ");
   left = std::regex_replace(left, std::regex("`[^`]*`|--[a-z-]+|\\*\\.[a-z]+|<[^>]*>"), " ");
@@ -137,7 +137,7 @@ std::string words_of_a_language(const std::string& text) {
 }
 
 bool has_letters_of_its_own(const std::string& text) {
-  // U+3000 and above: of English texts none has any.
+  // U+3000 and above do not occur in English texts.
   return text.find_first_of("\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEA\xEB\xEC\xED\xEF") != std::string::npos;
 }
 
@@ -155,7 +155,7 @@ TEST_P(Translation, SaysAllThatEnglishSays) {
     const std::string& text = found->second;
     EXPECT_EQ(places_of(text), places_of(said)) << id << ": " << text;
     EXPECT_EQ(matches(text, "&[A-Za-z]").size(), matches(said, "&[A-Za-z]").size()) << id << ": " << text;
-    const bool own = has_letters_of_its_own(text) || text == GetParam();  // or the language's code
+    const bool own = has_letters_of_its_own(text) || text == GetParam();  // or the language code
     const std::string foreign = own ? "" : words_of_a_language(text);
     EXPECT_EQ(foreign, "") << id << ": " << text;
   }

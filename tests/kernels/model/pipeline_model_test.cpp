@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small launches whose times are worked out by hand.
+// Small launches with times computed by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-/// Four SMs at 1 GHz: a cycle is a nanosecond. No power cap.
+/// Four SMs at 1 GHz (one cycle per nanosecond), no power limit.
 DeviceRates four_sms() {
   return {.per_cycle = {.tensor = 1000, .exponential = 10, .fp32 = 100, .shared = 100, .l2 = 50},
           .sm_count = 4,
@@ -28,7 +28,7 @@ DeviceRates four_sms() {
           .inherited = false};
 }
 
-/// Of one launch at a clock that nothing lowers.
+/// Time of one launch at a fixed clock.
 LaunchTime launch_time(const LaunchLoad& load, DeviceRates rates, double clock_hz) {
   rates.boost_hz = clock_hz;
   return launch_times(std::span(&load, 1), rates).front();
@@ -38,7 +38,7 @@ double held_clock_hz(const std::vector<LaunchLoad>& loads, const DeviceRates& ra
   return launch_times(loads, rates).front().clock_hz;
 }
 
-/// Equal blocks of four warps, each of 5 steps and 100 cycles of products at the peak; the kernel reaches half of it.
+/// Equal blocks of four warps with 5 steps and 100 cycles of products at peak; the kernel reaches half of the peak.
 LaunchLoad products(double blocks) {
   return {.work = {.steps = 5 * blocks, .tensor_flops = 100e3 * blocks},
           .timing = {.step_latency = 10, .busy = {.tensor = 2}, .overlap = 1, .launch_ns = 30},
@@ -107,7 +107,7 @@ TEST(PipelineModel, LoadsIntoRegistersWaitForRoomInTheL1) {
   load.l2_sm_bytes = 4;
   EXPECT_NEAR(ns(load), before + 7 * (15 - 6) / 4.0, 1e-9) << "a fourth of them from DRAM";
   load.l2_sm_bytes = 1;
-  // Both blocks of an SM want the room at the same time.
+  // Both blocks of an SM need the capacity at once.
   LaunchLoad two = load;
   two.blocks = 8;
   two.blocks_per_sm = 2;
@@ -169,7 +169,8 @@ TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
 }
 
 TEST(PipelineModel, UnevenBlocksAreDealtOutInTheirOrder) {
-  // Lengths of 1.6, 1, 1, 1 and 0.4, 1 of the mean, 250 cycles; the fifth follows the second, the sixth the third.
+  // Steps of 1.6, 1, 1, 1, 0.4 and 1 times the mean of 250 cycles; the fifth block follows the second, the sixth the
+  // third.
   LaunchLoad load = products(6);
   load.work.order = {{.times = 1,
                       .runs = {{.blocks = 1, .steps = 8},
@@ -179,7 +180,7 @@ TEST(PipelineModel, UnevenBlocksAreDealtOutInTheirOrder) {
   const LaunchTime time = launch_time(load, four_sms(), 1e9);
   EXPECT_NEAR(time.ns, 2 * 250 + 30, 1e-9);
   EXPECT_NEAR(time.idle_ns, 500 - 6 * 250 / 4.0, 1e-9);
-  // The longest one last begins when the first of the others has ended.
+  // With the longest block last, it starts when the first other block ends.
   load.work.order = {{.times = 1,
                       .runs = {{.blocks = 1, .steps = 5},
                                {.blocks = 1, .steps = 2},
@@ -189,7 +190,7 @@ TEST(PipelineModel, UnevenBlocksAreDealtOutInTheirOrder) {
 }
 
 TEST(PipelineModel, ABlocksWorkGoesWithItsRounds) {
-  // Each of four SMs has one: 9 rounds of 12, and so 3 times the mean's work.
+  // One block on each of four SMs; one has 9 of 12 rounds and so 3 times the mean work.
   LaunchLoad load = products(4);
   load.work.rounds = 12;
   load.timing.round_latency = 10;
@@ -201,7 +202,7 @@ TEST(PipelineModel, ABlocksWorkGoesWithItsRounds) {
 TEST(PipelineModel, WaitsOfAStepHideBehindOtherBlocksWork) {
   LaunchLoad load = products(8);
   load.blocks_per_sm = 2;
-  load.timing.step_latency = 50;  // 250 cycles, of which the other block's work covers 200
+  load.timing.step_latency = 50;  // 250 cycles, 200 of them hidden by the other block's work
   EXPECT_NEAR(ns(load), 2 * 200 + 50 + 30, 1e-9);
 }
 
@@ -220,7 +221,7 @@ TEST(PipelineModel, DramAndL2StandBesideTheSms) {
   load.dram_bytes = 1e6;  // 1 us
   const LaunchTime dram = launch_time(load, four_sms(), 1e9);
   EXPECT_NEAR(dram.ns, std::pow(std::pow(250, 4) + std::pow(1000, 4), 0.25) + 30, 1e-6);
-  load.l2_sm_bytes = 2e6;  // as long
+  load.l2_sm_bytes = 2e6;  // same duration
   EXPECT_NEAR(ns(load), std::pow(std::pow(250, 4) + 2 * std::pow(1000, 4), 0.25) + 30, 1e-6);
 }
 
@@ -232,7 +233,7 @@ TEST(PipelineModel, ALaunchThatStartsEarlyHidesMostOfItsBeginning) {
   EXPECT_NEAR(point_ns(times), 280 + 280 - 0.7 * 30, 1e-9);
 }
 
-/// Products alone at the peak rate draw 1.6 of the cap beside 0.2 of idling.
+/// Products at peak rate draw 1.6 times the power limit, idling 0.2.
 DeviceRates capped() {
   DeviceRates rates = four_sms();
   rates.clock = {.idle = 0.2, .tensor = 1.6, .dram = 0, .exponent = 3, .lag_ns = 0};
@@ -255,7 +256,7 @@ TEST(LaunchTimes, OperandsOf8BitsTakeHalfTheTime) {
 }
 
 TEST(HeldClock, IsTheHighestWithinTheCap) {
-  // At a share s of the boost clock: 0.2 + 1.6 s s^3 = 1, so s = 0.5^(1/4).
+  // At a share s of the boost clock: 0.2 + 1.6 s s^3 = 1, hence s = 0.5^(1/4).
   const std::vector loads{at_the_peak(4e6)};
   const double clock = held_clock_hz(loads, capped());
   EXPECT_NEAR(clock, std::pow(0.5, 0.25) * 1e9, 1e3);
@@ -266,7 +267,7 @@ TEST(HeldClock, IsTheHighestWithinTheCap) {
 
 TEST(HeldClock, IsTheBoostWhereTheWorkDrawsLess) {
   LaunchLoad load = at_the_peak(4e6);
-  load.timing.busy.tensor = 2.5;  // the products take 0.4 of the time: 0.2 + 0.64
+  load.timing.busy.tensor = 2.5;  // products take 40% of the time: 0.2 + 0.64
   EXPECT_EQ(held_clock_hz(std::vector{load}, capped()), 1e9);
 }
 
@@ -281,7 +282,7 @@ TEST(HeldClock, FallsUnderLoadAndFurtherWhereTensorCoresAreBusy) {
   DeviceRates rates = four_sms();
   rates.clock = {.load = 0.1, .load_ns = 0, .surge = 0.4, .surge_from = 0.5, .idle = 0, .exponent = 1};
   LaunchLoad load = at_the_peak(4e6);
-  load.timing.busy.tensor = 2;  // busy for half of the time
+  load.timing.busy.tensor = 2;  // busy half of the time
   EXPECT_NEAR(held_clock_hz(std::vector{load}, rates), 0.9e9, 1e3);
   EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), (1 - 0.1 - 0.4 * 0.5) * 1e9, 1e3);
   rates.clock.load_ns = 1e9;
@@ -291,7 +292,7 @@ TEST(HeldClock, FallsUnderLoadAndFurtherWhereTensorCoresAreBusy) {
 TEST(HeldClock, LaunchesOfAPointHoldOne) {
   LaunchLoad idle = at_the_peak(0);
   idle.timing.launch_ns = 1000;
-  // The products take half of the time: 0.2 + 0.8 at the boost.
+  // Products take half of the time: 0.2 + 0.8 at boost clock.
   EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6), idle}, capped()), 1e9, 1e3);
 }
 
@@ -310,7 +311,7 @@ TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
   EXPECT_EQ(device_rates(*find_gpu("L40S")).per_cycle.tensor, 1024);
   EXPECT_EQ(device_rates(*find_gpu("rtx-4090")).per_cycle.tensor, 512);
 
-  // As a file has it: no clock.
+  // Files store no clock.
   DeviceLimits read = *find_gpu("H200");
   read.boost_hz = 0;
   EXPECT_EQ(device_rates(read).boost_hz, 1.98e9) << "known by its name";
@@ -365,7 +366,7 @@ TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
   }
 }
 
-// What the paper is about: FA1's rows fall out of the L2 with the number of heads, and DRAM begins to decide.
+// FA1's concurrent heads exceed L2 as their number grows, so that DRAM becomes the bottleneck.
 TEST(PredictTimes, RowsThatTheL2DoesNotHoldAreReadFromDram) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const Algorithm* fa1 = built_in_algorithms().find("fa1");
@@ -379,12 +380,12 @@ TEST(PredictTimes, RowsThatTheL2DoesNotHoldAreReadFromDram) {
   EXPECT_GT(dram_share(132), 0.85);
 }
 
-/// A block takes its steps, by itself or not.
+/// A block takes as many cycles as it has steps.
 double its_steps(const BlockRun& block, double /*at_once*/) {
   return block.steps;
 }
 
-/// Two at once take three halves of the time.
+/// Two concurrent blocks take 1.5 times as long.
 double shared(const BlockRun& block, double at_once) {
   return block.steps * (1 + at_once) / 2;
 }
@@ -402,20 +403,19 @@ TEST(BlockOrder, RunsOfBlocksThatAreAlike) {
 }
 
 TEST(DealtCycles, EachBlockGoesToThePlaceThatIsFreeFirst) {
-  // 5, 3 and 2 begin. At 2 the third SM takes 4 (to 6), at 3 the second takes 1 (to 4) and then 6 (to 10).
+  // 5, 3 and 2 start. At 2 the third SM takes 4 (until 6), at 3 the second takes 1 (until 4) and then 6 (until 10).
   const DealtCycles dealt = dealt_cycles(one_by_one({5, 3, 2, 4, 1, 6}), 3, 1, its_steps);
   EXPECT_EQ(dealt.all, 10);
   EXPECT_EQ(dealt.evenly, 7);
 }
 
 TEST(DealtCycles, TheLongestFirstEndTogether) {
-  // 6, 5, 4 begin; 3, 2 and 1 go where 4, 5 and 6 end.
+  // 6, 5 and 4 start; 3, 2 and 1 follow when 4, 5 and 6 end.
   EXPECT_EQ(dealt_cycles(one_by_one({6, 5, 4, 3, 2, 1}), 3, 1, its_steps).all, 7);
 }
 
 TEST(DealtCycles, TurnsAreRepeated) {
-  // 4 2 1 4 2 1: from 1 on the third SM has 4 (to 5), from 2 the second has 2 (to 4) and then nothing; the 1 comes
-  // at 4.
+  // 4 2 1 4 2 1: at 1 the third SM takes 4 (until 5), at 2 the second takes 2 (until 4); the last block starts at 4.
   const BlockOrder order{
       {.times = 2, .runs = {{.blocks = 1, .steps = 4}, {.blocks = 1, .steps = 2}, {.blocks = 1, .steps = 1}}}};
   const DealtCycles dealt = dealt_cycles(order, 3, 1, its_steps);
@@ -424,18 +424,17 @@ TEST(DealtCycles, TurnsAreRepeated) {
 }
 
 TEST(DealtCycles, TheFirstBlocksGoToAllSmsInTurn) {
-  // Two places on each of two SMs: 4 and 6 together, 2 alone. Both take 3/2 until 4 has ended at 6; 6 then has a third
-  // of its steps left.
+  // Two slots on each of two SMs: 4 and 6 share one, 2 is alone. Both run 1.5 times as long until 4 ends at 6; then 6
+  // has a third of its steps left.
   EXPECT_EQ(dealt_cycles(one_by_one({4, 2, 6}), 2, 2, shared).all, 8);
 }
 
 TEST(DealtCycles, WhereNothingIsLeftToGiveOutABlockGoesOnByItself) {
-  // One SM: 4 and 2 begin; at 3 comes 6, as long as there are two. 4 ends at 6, where 6 has two thirds of its steps
-  // left.
+  // One SM: 4 and 2 start; at 3 comes 6 and both share the SM. 4 ends at 6, when 6 has two thirds of its steps left.
   EXPECT_EQ(dealt_cycles(one_by_one({4, 2, 6}), 1, 2, shared).all, 6 + 4);
 }
 
-/// Block by block to the place that is free first, found by looking at all.
+/// Reference: assigns each block to the first free slot by linear search.
 double dealt_by_looking(const std::vector<double>& steps, std::size_t places) {
   std::vector<double> ends(places, 0);
   for (const double each : steps) *std::ranges::min_element(ends) += each;

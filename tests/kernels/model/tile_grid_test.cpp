@@ -55,7 +55,7 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(tiles_of(square), 6);
   EXPECT_EQ(square.counts(square.row_runs()).key_rows_seen, 6 * 128);
 
-  // 5 queries, 2 keys: queries 0..2 see none.
+  // 5 queries, 2 keys: queries 0..2 see no key.
   const TileGrid tall({.mask = Mask::causal, .n_q = 5, .n_k = 2}, {.br = 1, .bc = 1});
   EXPECT_EQ(tall.k_tiles_seen(2), 0);
   EXPECT_EQ(tall.k_tiles_seen(3), 1);
@@ -70,7 +70,7 @@ std::vector<std::int64_t> each_of(const std::vector<TileRun>& runs) {
   return seen;
 }
 
-/// Every count of a grid against the mask's definition, pair by pair.
+/// Compares every count of a grid with the mask's definition, pair by pair.
 void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t entry) {
   const TileGrid grid(p, tile, entry);
   const std::string label = to_string(p.mask) + " " + std::to_string(p.n_q) + "x" + std::to_string(p.n_k) + " tile " +
@@ -157,8 +157,8 @@ TEST(TileGrid, WindowsAndLengthsMatchTheMask) {
   }
 }
 
-/// A walk along one side of the score matrix, as the kernels take it (kernels/device/visibility.cuh): what it asks of
-/// the block mask until it stands at the next tile, and behind the last one at the end.
+/// Traversal of one side of the score matrix as in the kernels (kernels/device/visibility.cuh); counts reads of the
+/// block mask up to each next tile and after the last one.
 struct Walk {
   std::int64_t reads = 0;
   template <class Counts>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile programs touch every element that they must, and none outside. That their sums are the closed forms:
-// model_test.cpp; that they load what attention needs, too.
+// Tile programs access every required element and none outside the matrices. model_test.cpp compares their sums with
+// the closed forms and checks that they load what attention needs.
 #include "kernels/model/tile_program.h"
 #include "kernels/common_knobs.h"
 #include "kernels/linattn/linattn_programs.h"
@@ -40,7 +40,7 @@ struct Extent {
 
 Extent extent_of(Tensor tensor, const AttentionProblem& p) {
   const std::int64_t padded = (p.n_k + 15) / 16 * 16;
-  if (tensor == linattn::kv_state) return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // no more than one a key
+  if (tensor == linattn::kv_state) return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // at most one per key
   switch (tensor) {
     case Tensor::q:
       return {p.instances(), p.n_q, p.d, bytes_per_element(p.dtype)};
@@ -86,7 +86,7 @@ void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionP
   const bool q_as_given = plan.quantised && plan.quantised->query_rows == 0;
   for (const KernelLaunch& launch : plan.launches) {
     for (const TileAccess& a : test::all_accesses(*launch.program)) {
-      if (a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part) continue;  // splitkv_test.cpp
+      if (a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part) continue;  // tested in splitkv_test.cpp
       Extent extent = extent_of(a.tensor, p);
       if (a.tensor == Tensor::q && q_as_given) extent.element_bytes = bytes_per_element(held_as(p.dtype));
       ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
@@ -124,8 +124,8 @@ TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
 TEST(PairFinder, OneOperandStaysWhileTheOtherPassesBy) {
   struct Case {
     const char* what;
-    std::string loads;  ///< a letter a step: q, k, b for both, - for neither
-    std::string pairs;  ///< x where the step works on pairs
+    std::string loads;  ///< one letter per step: q, k, b for both, - for neither
+    std::string pairs;  ///< x if the step combines queries and keys
   };
   for (const auto& [what, loads, pairs] :
        {Case{"a Q tile and all K tiles", "qkkk-", ".xxx."}, Case{"a K tile and all Q tiles", "kqqq-", ".xxx."},

@@ -33,16 +33,16 @@ TEST(Float16, Fp16KnownPatterns) {
 }
 
 TEST(Float16, Fp16RoundsToNearestEven) {
-  EXPECT_EQ(to_bits(DType::fp16, 1.0F + 0x1p-11F), 0x3C00);      // halfway, even below
-  EXPECT_EQ(to_bits(DType::fp16, 1.0F + 0x1.8p-10F), 0x3C02);    // halfway, even above
-  EXPECT_EQ(to_bits(DType::fp16, 1.0F + 0x1.002p-11F), 0x3C01);  // just over halfway
+  EXPECT_EQ(to_bits(DType::fp16, 1.0F + 0x1p-11F), 0x3C00);      // halfway, rounds down to even
+  EXPECT_EQ(to_bits(DType::fp16, 1.0F + 0x1.8p-10F), 0x3C02);    // halfway, rounds up to even
+  EXPECT_EQ(to_bits(DType::fp16, 1.0F + 0x1.002p-11F), 0x3C01);  // just above halfway
   EXPECT_EQ(to_bits(DType::fp16, 65519.99F), 0x7BFF);
-  EXPECT_EQ(to_bits(DType::fp16, 65520.0F), 0x7C00);  // halfway to 2^16: infinity
+  EXPECT_EQ(to_bits(DType::fp16, 65520.0F), 0x7C00);  // halfway to 2^16: rounds to infinity
   EXPECT_EQ(to_bits(DType::fp16, 1e30F), 0x7C00);
   EXPECT_EQ(to_bits(DType::fp16, 0x1p-25F), 0x0000);  // halfway to the smallest subnormal
   EXPECT_EQ(to_bits(DType::fp16, 0x1.000002p-25F), 0x0001);
   EXPECT_EQ(to_bits(DType::fp16, 0x1.8p-24F), 0x0002);
-  EXPECT_EQ(to_bits(DType::fp16, 0x1.FFFp-15F), 0x0400);  // rounds up into the normal numbers
+  EXPECT_EQ(to_bits(DType::fp16, 0x1.FFFp-15F), 0x0400);  // rounds up to a normal number
   EXPECT_EQ(to_bits(DType::fp16, 1e-20F), 0x0000);
   EXPECT_EQ(to_bits(DType::fp16, -1e-20F), 0x8000);
 }
@@ -63,7 +63,7 @@ TEST(Float16, Bf16KnownPatterns) {
 TEST(Float16, NanStaysNan) {
   for (const DType dtype : {DType::fp16, DType::bf16}) {
     EXPECT_TRUE(std::isnan(round_to(dtype, std::numeric_limits<float>::quiet_NaN())));
-    // A NaN whose upper fraction bits are 0 must not turn into infinity.
+    // A NaN with zero upper fraction bits must not become infinity.
     EXPECT_TRUE(std::isnan(round_to(dtype, std::bit_cast<float>(0x7F80'0001U))));
     EXPECT_TRUE(std::isnan(from_bits(dtype, 0xFFFF)));
   }

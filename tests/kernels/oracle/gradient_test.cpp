@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients that kernels are judged by, against what they are gradients of.
+// Compares reference gradients with finite differences of the forward pass.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ struct Values {
   std::vector<double> q, k, v, dout;
 };
 
-/// What attention under mask and dropout is by its definition, pair by pair.
+/// Visibility of a pair by the definition of mask and lengths.
 bool pair_is_seen(const AttentionProblem& p, std::int64_t entry, std::int64_t row, std::int64_t key) {
   const std::int64_t length = key_length(p, entry);
   if (key >= length) return false;
@@ -46,7 +46,7 @@ bool pair_is_seen(const AttentionProblem& p, std::int64_t entry, std::int64_t ro
   return !p.mask.sparse() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
 }
 
-/// sum(dO o O): its derivatives are the gradients.
+/// sum(dO o O), the loss whose derivatives are the gradients.
 double loss(const AttentionProblem& p, const Values& x) {
   double total = 0;
   const std::int64_t group = p.heads_q / p.heads_kv;
@@ -110,7 +110,7 @@ std::vector<GradientCase> gradient_cases() {
   blocks.d = 2;
   cases.push_back({"blocks_causal_dropout", blocks});
   AttentionProblem tall = small("causal");
-  tall.n_q = 9;  // two rows that see nothing
+  tall.n_q = 9;  // two rows that see no key
   tall.heads_q = 3;
   cases.push_back({"empty_rows_group_of_three", tall});
   AttentionProblem ungrouped = small("window:1:1");
@@ -149,7 +149,7 @@ TEST_P(Gradients, AreTheDifferencesOfTheForwardPass) {
   expect_gradient(x.q, reference.dq, "dQ");
   expect_gradient(x.k, reference.dk, "dK");
   expect_gradient(x.v, reference.dv, "dV");
-  // The loss is linear in dO: O is its derivative there.
+  // The loss is linear in dO with derivative O.
   for (std::size_t e = 0; e < x.dout.size(); e += 5) {
     const double at = x.dout[e];
     x.dout[e] = at + 1;
@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(Masks, Gradients, testing::ValuesIn(gradient_cases()),
                          [](const auto& each) { return std::string(each.param.name); });
 
 TEST(GradientsByHand, AllEqualScores) {
-  // Every weight is 1/n: dV = mean-weighted column sums of dO, dS = (dP - mean dP)/n, and K constant makes dQ zero.
+  // All weights are 1/n: dV = column sums of dO over n, dS = (dP - mean dP)/n; constant K gives dQ = 0.
   const AttentionProblem p{.pass = Pass::bwd, .n_q = 5, .n_k = 8, .d = 4};
   const AttentionInputs inputs = make_inputs(p, InputKind::all_equal, 2);
   const Reference r = reference_attention(p, inputs);
@@ -255,7 +255,7 @@ TEST(GradientsByHand, AllEqualScores) {
         dp += dout[i * 4 + c] * v[j * 4 + c];
         for (std::size_t l = 0; l < 8; ++l) mean += dout[i * 4 + c] * v[l * 4 + c] / 8;
       }
-      expected += (dp - mean) / 8 / 2;  // Q is all ones, the scale 1/2
+      expected += (dp - mean) / 8 / 2;  // Q is all ones, the scale is 1/2
     }
     for (std::size_t c = 0; c < 4; ++c) EXPECT_NEAR(r.dk.exact[j * 4 + c], expected, 1e-12);
   }
@@ -272,11 +272,11 @@ TEST(GradientsByHand, WhatIsMaskedGetsExactlyNothing) {
   const AttentionProblem p{
       .pass = Pass::bwd, .mask = mask_of("lengths:3/0+causal"), .batch = 2, .n_q = 5, .n_k = 6, .d = 4};
   const Reference r = reference_attention(p, make_inputs(p, InputKind::normal, 1));
-  // Entry 0: length 3, rows 0 and 1 see nothing; entry 1 sees nothing at all.
+  // Entry 0 has length 3, and its rows 0 and 1 see no key; no row of entry 1 sees a key.
   for (std::size_t row = 0; row < 10; ++row) {
     const bool empty = row < 2 || row >= 5;
     EXPECT_EQ(r.lse[row] == -infinite, empty) << row;
-    // One key alone has weight 1 whatever its score: row 2 has no gradient either.
+    // A single key has weight 1 for any score, so row 2 has no gradient either.
     for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(r.dq.exact[row * 4 + c] == 0, empty || row == 2) << row;
   }
   for (std::size_t key = 0; key < 12; ++key) {

@@ -79,7 +79,7 @@ TEST(Inputs, SameSeedSameBits) {
   EXPECT_NE(inputs.k, inputs.v);
 }
 
-/// These bits are what recorded errors were measured on: a change of the generator must be meant.
+/// Recorded errors were measured with these bits, so the generator must not change them.
 TEST(Inputs, FirstValuesStayWhatTheyAre) {
   const InputGenerator generator(problem, InputKind::normal, 20220527);
   std::vector<std::uint16_t> q(50UL * 32);
@@ -106,7 +106,7 @@ TEST(Inputs, NormalHasUnitVarianceAndFewOutliers) {
   }
   EXPECT_NEAR(sum / static_cast<double>(inner), 0.0, 0.02);
   EXPECT_NEAR(squares / static_cast<double>(inner), 1.0, 0.03);
-  // N(0, 100) is beyond 6 for 55% of one in a thousand.
+  // N(0, 100) exceeds 6 in 55% of cases, and one value in a thousand is an outlier.
   EXPECT_NEAR(static_cast<double>(far) / static_cast<double>(q.size()), 0.00055, 0.0003);
 }
 
@@ -115,7 +115,7 @@ TEST(Inputs, FillIsPoolShiftedByInstance) {
   std::set<std::int64_t> shifts;
   const AttentionProblem long_rows{.n_q = 3000, .n_k = 1, .d = 64};
   const InputGenerator wrapping(long_rows, InputKind::normal, 9);
-  std::vector<std::uint16_t> out(3000UL * 64);  // more than the pool: it wraps
+  std::vector<std::uint16_t> out(3000UL * 64);  // exceeds the pool, which wraps around
   wrapping.fill(Tensor::q, 5, out);
   const auto pool = wrapping.pool(Tensor::q);
   const std::int64_t shift = wrapping.shift(Tensor::q, 5);
@@ -131,7 +131,7 @@ TEST(Inputs, PoolSizeIsPrime) {
   for (std::int64_t f = 2; f * f <= InputGenerator::pool_size; ++f) ASSERT_NE(InputGenerator::pool_size % f, 0) << f;
 }
 
-/// Scores of query 0 with every key of instance 0.
+/// Scores of query 0 for every key of instance 0.
 std::vector<double> scores(InputKind kind) {
   const AttentionInputs inputs = make_inputs(problem, kind, 3);
   const std::vector<float> q = values(inputs.q);

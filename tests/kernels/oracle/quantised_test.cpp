@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 TEST(E4m3, RoundsToTheNearestAndTiesToEven) {
-  // OCP 8-bit floating point specification, E4M3: 3 fraction bits, normal from 2^-6, subnormal from 2^-9, at most 448.
+  // OCP 8-bit floating point specification, E4M3: 3 fraction bits, normal from 2^-6, subnormal from 2^-9, maximum 448.
   EXPECT_EQ(round_to_e4m3(17), 16);
   EXPECT_EQ(round_to_e4m3(19), 20);
   EXPECT_EQ(round_to_e4m3(-0.3F), -0.3125F);
@@ -46,7 +46,7 @@ double rms_error(const std::vector<std::uint16_t>& made, const std::vector<std::
 
 TEST(Quantise, EveryBlockHasAScaleOfItsOwn) {
   constexpr std::size_t d = 64;
-  // An outlier so large that its block's small numbers vanish, in one block of two.
+  // One block of two has an outlier so large that its small numbers vanish.
   const std::vector<std::uint16_t> given = random_matrix(128, d, 1, 1e6F);
   std::vector<std::uint16_t> made = given;
   quantise(made, Tensor::q, d, {.query_rows = 64, .keys = 128});
@@ -55,7 +55,7 @@ TEST(Quantise, EveryBlockHasAScaleOfItsOwn) {
                        matrix.begin() + static_cast<std::ptrdiff_t>((i + 1) * 64 * d));
   };
   EXPECT_GT(rms_error(block(made, 0), block(given, 0)), 0.9);
-  // Half a step of 2^-3 of a number's binade is 4% of it in the mean.
+  // Half a step of 2^-3 of a number's binade is 4% of it on average.
   EXPECT_LT(rms_error(block(made, 1), block(given, 1)), 0.04);
   EXPECT_GT(rms_error(block(made, 1), block(given, 1)), 0.01);
 }
@@ -86,7 +86,7 @@ TEST(Quantise, ARotationKeepsDotProductsAndSpreadsOutliers) {
     }
     return std::sqrt(squares / rows);
   };
-  // Scores of N(0, 128) have a standard deviation of 11; the row with an outlier of 57 in both reaches 3,249.
+  // Scores of N(0, 128) have a standard deviation of 11; the rows with an outlier of 57 in both score 3,249.
   EXPECT_LT(error(true), 2.0);
   EXPECT_LT(error(true), error(false));
 }

@@ -27,7 +27,7 @@ std::vector<std::uint16_t> bits(const std::vector<double>& values, DType dtype =
   return all;
 }
 
-/// What a perfect kernel would store.
+/// Output of a perfect kernel.
 std::vector<std::uint16_t> rounded(const Reference& reference) {
   return bits(reference.o.exact, reference.dtype);
 }
@@ -43,14 +43,15 @@ TEST(Reference, OnlineSoftmaxExamples) {
   EXPECT_NEAR(three.o.exact[0], (10 - 10 * std::exp(-2.0)) / l, 1e-12);
   EXPECT_NEAR(three.lse[0], 2 + std::log(l), 1e-12);
 
-  // [3.01, 0.09, 2.48, 1.95]: m 3.01, l 1.99, first weight 50.28% (bf16 and fp16 move the scores a little).
+  // [3.01, 0.09, 2.48, 1.95]: m 3.01, l 1.99, first weight 50.28% (the rounding of bf16 and fp16 shifts the scores
+  // slightly).
   const Reference four = reference_attention(
       {.n_q = 1, .n_k = 4, .d = 1}, {.q = bits({1}), .k = bits({3.01, 0.09, 2.48, 1.95}), .v = bits({1, 0, 0, 0})}, 1);
   EXPECT_NEAR(four.o.exact[0], 0.5028, 5e-4);
   EXPECT_NEAR(four.lse[0], 3.01 + std::log(1.99), 2e-3);
 }
 
-/// 4 x 2 example, no 1/sqrt(d): Q is scaled by sqrt(2) to undo it, which fp16 holds to 3 digits.
+/// 4 x 2 example without 1/sqrt(d): Q is scaled by sqrt(2) to cancel it, within 3 digits of fp16.
 Reference four_by_two(std::int64_t keys) {
   const double r = std::sqrt(2.0);
   const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
@@ -71,13 +72,13 @@ TEST(Reference, FourByTwoExample) {
   EXPECT_NEAR(block1.lse[0], 1 + std::log(1.368), 1e-3);
   EXPECT_NEAR(block1.lse[1], 2 + std::log(1.368), 1e-3);
 
-  // Block 2 raises the first row's maximum from 1 to 2: alpha = e^-1; its own scores are (1, 2).
+  // Block 2 raises the first row's maximum from 1 to 2: alpha = e^-1; its scores are (1, 2).
   const Reference both = four_by_two(4);
   const double alpha = std::exp(-1.0);
   const double l = 1.368 * alpha + alpha + 1;
   EXPECT_NEAR(both.lse[0], 2 + std::log(l), 2e-3);
   EXPECT_NEAR(both.o.exact[0], (1.368 * alpha * 0.731 + alpha * 2 + 1) / l, 2e-3);
-  // The second row keeps its maximum 2: alpha = 1, and block 2's scores (0, 1) have beta = e^-1 together.
+  // The second row keeps its maximum of 2: alpha = 1; the scores (0, 1) of block 2 have beta = e^-1.
   const double l2 = 1.368 + std::exp(-2.0) + std::exp(-1.0);
   EXPECT_NEAR(both.lse[1], 2 + std::log(l2), 2e-3);
 }
@@ -96,7 +97,7 @@ TEST(Reference, CausalIsBottomRightAlignedAndEmptyRowsAreZero) {
 }
 
 TEST(Reference, GroupedHeadsReadTheirKeyHead) {
-  // Heads 0, 1 read K/V head 0 (v = 1), heads 2, 3 read 1 (v = 2); the second batch 3 and 4.
+  // Heads 0, 1 use K/V head 0 (v = 1), heads 2, 3 use K/V head 1 (v = 2); the second batch entry has 3 and 4.
   const Reference r =
       reference_attention({.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1, .n_k = 1, .d = 1},
                           {.q = bits(std::vector<double>(8, 1)), .k = bits({1, 1, 1, 1}), .v = bits({1, 2, 3, 4})});
@@ -192,7 +193,8 @@ TEST_F(Check, NanAndInfinityNeverPass) {
 }
 
 TEST_F(Check, EmptyRowsAreExact) {
-  for (const std::uint16_t smallest : {std::uint16_t{0x0001}, std::uint16_t{0x8001}}) {  // above and below zero
+  // smallest positive and negative value
+  for (const std::uint16_t smallest : {std::uint16_t{0x0001}, std::uint16_t{0x8001}}) {
     auto o = rounded(reference);
     o[0] = smallest;
     EXPECT_THAT(text(check(reference, {.o = o}).reason), HasSubstr("sees no key"));
@@ -225,7 +227,7 @@ TEST_F(Check, LseAndSizes) {
   EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = {0}}).pass);
 }
 
-/// One row of 8-bit weights: d is 2, the scores are given, and V has one column of values and one of ones.
+/// One row of 8-bit weights with the given scores: d is 2, V has a column of values and a column of ones.
 Reference of_8_bits(const std::vector<double>& scores, const std::vector<double>& values) {
   std::vector<double> k, v;
   for (std::size_t n = 0; n < scores.size(); ++n) {
@@ -242,7 +244,7 @@ bool passes_with(const Reference& reference, double o) {
 }
 
 TEST(ErrorBound, Of8BitsIsWhatTheWeightsOfARowCanErr) {
-  // A weight of 5.5% meets a V of -26 among 667 keys that add nothing: O is off as that weight is, by up to 10%.
+  // A weight of 5.5% has V = -26, 666 other keys have V = 0: the relative error of O is that of the weight, up to 10%.
   std::vector<double> scores(667, 0.0), values(667, 0.0);
   scores[13] = 3.65;
   values[13] = -26;
@@ -252,7 +254,7 @@ TEST(ErrorBound, Of8BitsIsWhatTheWeightsOfARowCanErr) {
   EXPECT_TRUE(passes_with(outlier, o * 1.09));
   EXPECT_FALSE(passes_with(outlier, o * 1.14));
 
-  // 4096 equal weights: their errors cancel, but for about 10% / 64 of |V| = 8.
+  // 4096 equal weights: errors cancel except for about 10% / 64 of |V| = 8.
   std::vector<double> alternating(4096);
   for (std::size_t n = 0; n < alternating.size(); ++n) alternating[n] = n % 2 == 0 ? 8 : -8;
   const Reference many = of_8_bits(std::vector<double>(4096, 0.0), alternating);
@@ -261,25 +263,25 @@ TEST(ErrorBound, Of8BitsIsWhatTheWeightsOfARowCanErr) {
 }
 
 TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
-  // One key: O = V exactly, naive makes no error; what is left is rounding.
+  // One key: O = V exactly and naive has no error; only rounding remains.
   const Reference exact =
       reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({1}), .k = bits({1}), .v = bits({1})}, 1);
   EXPECT_EQ(exact.o.naive16[0], 1.0F);
-  // Half the distance of neighbouring values is more than that at 1 (2^-10), 1.5 and -4.5 (2^-8 below 8).
+  // Half the spacing of values exceeds it at 1 (2^-10), 1.5 and -4.5 (2^-8 below 8).
   EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 0x1p-10);
   EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {1.5}, .naive16 = {1.5F}}, gradient_allowance), 0x1p-10);
   EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive16 = {-4.5F}}, output_allowance), 0x1p-8);
   EXPECT_DOUBLE_EQ(error_bound(DType::bf16, {.exact = {4.5}, .naive16 = {4.5F}}, gradient_allowance), 0x1p-5);
-  // At 2^-6 the sum with 0.3 rounds coarser than the value itself: 0.3 is in the binade of 2^-12.
+  // At 2^-6 adding 0.3 rounds coarser than the value: 0.3 has a spacing of 2^-12.
   const float there = round_to(DType::fp16, 0x1p-6F + 0.3F);
   const float back = round_to(DType::fp16, there - 0.3F);
   EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {0x1p-6}, .naive16 = {0x1p-6F}}, output_allowance),
                    2 * std::abs(static_cast<double>(back) - 0x1p-6));
-  // Naive attention's own error counts twice for outputs, three times for gradients.
+  // The error of naive attention counts twice for outputs and three times for gradients.
   EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, output_allowance), 1 + 0x1p-10);
   EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, gradient_allowance), 1.5 + 0x1p-10);
 
-  // bf16 has 8 fewer bits: its bound is several times fp16's.
+  // bf16 has a larger bound than fp16: 3 fewer fraction bits.
   AttentionProblem p{.n_q = 32, .n_k = 64, .d = 32};
   const auto bound = [&] {
     return error_bound(p.dtype, reference_attention(p, make_inputs(p, InputKind::normal, 2)).o, output_allowance);
@@ -307,7 +309,7 @@ TEST(References, AreFoundByName) {
   EXPECT_EQ(find_reference("quadratic"), nullptr);
 }
 
-// Two queries and three keys of one column, causal at the bottom right: the first query sees two keys. phi(0) = 1,
+// Two queries and three keys with d = 1, causal, bottom-right aligned: the first query sees two keys. phi(0) = 1,
 // phi(1) = 2, phi(3) = 4, phi(-1) = 1/e.
 TEST(LinearReference, ByHand) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 2, .n_k = 3, .d = 1};
@@ -333,7 +335,7 @@ TEST(LinearReference, RowsThatSeeNoKeyAreEmpty) {
   }
 }
 
-// The sums of equations 8 to 12, row after row, give what the definition gives.
+// The recurrence of equations 8 to 12 gives the same result as the definition.
 TEST(LinearReference, IsTheRecurrenceOfThePaper) {
   const AttentionProblem p{
       .mask = Mask::causal, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 40, .d = 16};
@@ -381,7 +383,7 @@ TEST(LinearReference, SomeRowsAreThoseOfAllAndThreadsChangeNothing) {
   }
 }
 
-// Its 16-bit self is within its own bound, and what is twice as far is not.
+// Its own 16-bit result passes; an output with twice the error fails.
 TEST(LinearReference, JudgesByItsOwnBound) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 60, .n_k = 60, .d = 32};
   const Reference reference = linear(p, make_inputs(p, InputKind::normal, 5), all_rows(p), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that a process knows by what files of results say of them.
+// Kernels that a process knows from results files.
 #include "kernels/user/known_kernels.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ std::string named(const std::string& name) {
   return text;
 }
 
-/// All that is said of one statement, to which points of `kernel` refer.
+/// All messages about one manifest to which points of `kernel` refer.
 std::string known_from(const std::string& statement, const char* file, const std::string& kernel = {}) {
   const std::string_view one = statement;
   std::string lines;
@@ -130,21 +130,20 @@ TEST(KnownFromFile, WhatIsNoStatementIsNamedOnceAndNotTaken) {
 }
 
 TEST(KnownFromFile, NoOtherLawIsDrawnOnPointsOfWhatIsNoStatement) {
-  // Known before.
   EXPECT_EQ(known_from(named("unreadable"), "a.attnscope"), "");
   EXPECT_THAT(
       known_from("[1]", "b.attnscope", "unreadable"),
       AllOf(HasSubstr("b.attnscope states kernel unreadable otherwise than a.attnscope"), HasSubstr("not taken")));
   EXPECT_FALSE(known_algorithms().find("unreadable")->facts().states_bytes);
   EXPECT_EQ(known_from("[1]", "b.attnscope", "unreadable"), "") << "said once";
-  // Met afterwards: its knobs are known, its law is not.
+  // Afterwards: its knobs are known, its law is not.
   EXPECT_THAT(known_from("[2]", "b.attnscope", "unreadable-2"), HasSubstr("not taken"));
   EXPECT_EQ(known_algorithms().find("unreadable-2"), nullptr);
   EXPECT_THAT(known_from(named("unreadable-2"), "a.attnscope"), HasSubstr("otherwise than b.attnscope"));
   ASSERT_NE(known_algorithms().find("unreadable-2"), nullptr);
   EXPECT_FALSE(known_algorithms().find("unreadable-2")->facts().states_bytes);
   EXPECT_EQ(known_from(named("unreadable-2"), "a.attnscope"), "");
-  // The same text in another file, of another kernel.
+  // Same text in another file, for another kernel.
   EXPECT_EQ(known_from(named("unreadable-3"), "a.attnscope"), "");
   EXPECT_THAT(known_from("[2]", "c.attnscope", "unreadable-3"), HasSubstr("c.attnscope states kernel unreadable-3"));
   EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().states_bytes);
@@ -185,7 +184,7 @@ TEST(KnownFromFile, ManyAtOnceMakeOneRegistry) {
   EXPECT_EQ(&known_algorithms(), &all) << "nothing is new";
 }
 
-/// In a process of its own: from then on none is taken.
+/// Runs in a separate process, since no manifest is accepted afterwards.
 void know_too_many() {
   std::vector<std::string> texts;
   std::vector<std::string> names;
@@ -193,7 +192,7 @@ void know_too_many() {
     names.push_back("many-" + std::to_string(i));
     texts.push_back(named(names.back()));
   }
-  texts.push_back(named("many-1") + " ");  // whose first statement is taken
+  texts.push_back(named("many-1") + " ");  // the first manifest of this name is accepted
   names.emplace_back("many-1");
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   const auto know = [&] {

@@ -34,7 +34,7 @@ Message refused(const std::string& layout) {
 
 class LayoutTest : public ::testing::Test {
  protected:
-  /// Of the plan that the template has with this layout.
+  /// Plans the template kernel with this layout.
   void plan(const std::string& layout, const AttentionProblem& p) {
     auto statement = parse_statement(with_layout(layout), "/somewhere");
     ASSERT_TRUE(statement) << statement.error();
@@ -139,7 +139,7 @@ TEST_F(LayoutTest, RefusesRowsUponOneAnother) {
   EXPECT_THAT(reason(heads, square), HasSubstr("leaves no room for 256"));
   AttentionProblem decode = square;
   decode.n_q = 1;
-  EXPECT_EQ(reason(close, decode), "");  // one row needs no stride
+  EXPECT_EQ(reason(close, decode), "");  // a single row needs no stride
   AttentionProblem grouped = square;
   grouped.heads_kv = 2;
   EXPECT_THAT(reason(R"("bn3hd")", grouped), HasSubstr("as many query heads"));
@@ -153,7 +153,7 @@ TEST_F(LayoutTest, RefusesRowsUponOneAnother) {
   EXPECT_THAT(reason(shared("0", "2 * n_k * heads * d"), square), HasSubstr("k and v lie upon one another in kv"));
   EXPECT_THAT(reason(shared("n_k * heads * d - d", "2 * n_k * heads * d"), square), HasSubstr("k and v lie upon"));
   EXPECT_THAT(reason(shared("n_k * heads * d", "2 * n_k * heads * d - d"), square), HasSubstr("k and v lie upon"));
-  // Q of four heads, K and V of two, in each row.
+  // Each row has Q of four heads, K and V of two.
   const std::string rows = R"json({ "q": { "in": "qkv", "strides": ["n_q * 8 * d", "d", "8 * d"] },
                                    "k": { "in": "qkv", "at": "4 * d", "strides": ["n_q * 8 * d", "d", "8 * d"] },
                                    "v": { "in": "qkv", "at": "6 * d", "strides": ["n_q * 8 * d", "d", "8 * d"] } })json";

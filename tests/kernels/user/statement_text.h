@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statement of `attnscope kernels new my-kernel`.
+// Manifest written by `attnscope kernels new my-kernel`.
 #pragma once
 
 #include <string>

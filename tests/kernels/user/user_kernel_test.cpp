@@ -144,7 +144,7 @@ TEST_F(UserKernelTest, NeedsNoMoreThanTheGpuHas) {
 TEST_F(UserKernelTest, APersistentGridKnowsTheGpu) {
   const auto kernel = kernel_of(changed("[\"ceil_div(n_q, br)\", \"batch * heads\"]", "[\"sms * blocks_per_sm\"]"));
   const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
-  EXPECT_EQ(plan.launches[0].grid[0], 132U * 8U);  // 256 threads a block, 2,048 an SM
+  EXPECT_EQ(plan.launches[0].grid[0], 132U * 8U);  // 256 threads per block, 2,048 per SM
 }
 
 TEST_F(UserKernelTest, KnobsAreValuesOfExpressions) {
