@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long many files take to merge, and how much memory: bench_merge FOLDER [FILES [POINTS [shards]]]. Files that are
-// in the folder are not made again; with `shards` they are parts of one plan, which become one run.
+// Measures time and memory of merging many files: bench_merge FOLDER [FILES [POINTS [shards]]]. Existing files in the
+// folder are reused. `shards`: the files are shards of one plan and become one run.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path target = folder / "merged.attnscope";
   std::filesystem::remove(target);
   std::fflush(stdout);
-  // By itself: what making the files took is not its memory.
+  // In a separate process, so that memory for creating the files does not count.
   const pid_t child = ::fork();
   if (child == 0) {
     JoinReport report;

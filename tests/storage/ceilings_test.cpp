@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ceilings and noise of a GPU in a file.
+// Storage of ceilings and noise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST_F(Ceilings, rates_are_the_newest_that_say_any) {
   EXPECT_EQ(newest_rates(of_driver, *find_gpu("H100 SXM")), of_driver.data()) << "a file has the driver's name";
 }
 
-// Two measurements that found the same, in one second, are one set; in two seconds they are two.
+// Equal measurements within one second are one set; later they are two.
 TEST_F(Ceilings, that_are_kept_twice_are_no_error) {
   std::set<std::string> times;
   std::set<std::string> names;
@@ -241,7 +241,7 @@ TEST_F(Noise, points_that_no_recordings_have_are_not_taken) {
   }
 }
 
-// It holds of recordings of that GPU, with that driver, within a day; of several sets the nearest in time.
+// Noise applies to recordings on the same GPU and driver within a day; of several sets the nearest is used.
 TEST_F(Noise, holds_of_one_gpu_driver_and_day) {
   add();
   std::vector<StoredNoise> sets = read();

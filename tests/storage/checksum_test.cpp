@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damage that SQLite does not see: every value and every row that was written is missed when it is another or gone.
+// Damage that SQLite does not detect: changed or missing values and rows are reported.
 #include "storage/checksum.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -34,7 +34,7 @@ void write_runs(const std::filesystem::path& file) {
                                          {.name = "l2_shared_miss", .argument = 1e6, .value = 0.5, .unit = "1"}});
 }
 
-/// Whether reading the whole file finds fault with it.
+/// Returns true if checking the file reports an error.
 bool noticed(const std::filesystem::path& file) {
   try {
     return !check_file(file).ok();
@@ -66,7 +66,7 @@ TEST_F(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
   ASSERT_TRUE(check_file(whole).ok());
-  // A person's words for a run, which say nothing of what was measured, and numbers that only name rows.
+  // Columns outside of the checksum: texts and flags that users edit, and row ids.
   const std::set<std::string> free{"runs.name",    "runs.note",      "runs.hidden",
                                    "runs.deleted", "runs.edited_at", "totals.id"};
   SQLite::Database source(whole.string());
@@ -87,7 +87,7 @@ TEST_F(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
                       column.table, column.name));
       rows = update.exec();
     }
-    if (rows == 0) continue;  // nothing is written there yet
+    if (rows == 0) continue;  // the test data has no rows there
     ++changed;
     EXPECT_TRUE(noticed(file)) << column.table << '.' << column.name;
   }
@@ -141,7 +141,7 @@ TEST_F(Checksum, follow_what_a_collector_changes) {
     const FileError twice = storage_error_of([&] { store.add_point(run, 1, full_record()); });
     EXPECT_TRUE(check_file(file).ok()) << "a point that is refused is not counted: " << twice.what();
     store.add_point(run, 2, full_record());
-  }  // as if it was killed
+  }  // the run stays open, as after a kill
   RunStore::open(file, Mode::collect)
       .add_complete_runs({{CompleteRun{full_header(), {simple_record(8), full_record()}}}});
   const FileCheck check = check_file(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a file: each its own kind, one sentence with the path, and not a byte of the file changed.
+// File errors: kind, a one-line message with the path, and unchanged files.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
 using FileErrors = FileTest;
 
-/// Opening in either mode fails with `kind`, one line naming the file, and changes neither file nor folder.
+/// Expects that both modes fail with `kind` and a one-line message with the file name, and change nothing.
 void expect_refused(const std::filesystem::path& file, Kind kind) {
   const std::string before = content(file);
   for (const Mode mode : {Mode::read_only, Mode::collect}) {
@@ -44,7 +44,7 @@ void expect_refused(const std::filesystem::path& file, Kind kind) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 1) << "something was left";
 }
 
-/// Of a child that ended by itself; of one that a signal ended, its negative number.
+/// Returns the exit code of a child, or the negative signal number.
 int exit_code(pid_t child) {
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -69,7 +69,7 @@ void overwrite(const std::filesystem::path& file, std::uintmax_t from, std::uint
   out << std::string(bytes, '\x5a');
 }
 
-/// What is made of a file of 40 points, and what is then said of it.
+/// Change to a file of 40 points, and the expected error.
 struct Refused {
   const char* name;
   Kind kind;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                               },
                               {fmt::format("schema version {};", schema_version + 1),
                                fmt::format("supports version {}", schema_version)}},
-                      Refused{"overwritten", Kind::damaged,  // but for the header
+                      Refused{"overwritten", Kind::damaged,  // all pages except the header
                               [](const std::filesystem::path& file) {
                                 overwrite(file, 4096, std::filesystem::file_size(file) - 4096);
                               }},
@@ -176,7 +176,7 @@ TEST_F(FileErrors, not_writable) {
 }
 
 TEST_F(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
-  // A child that may not write files beyond 2 MiB; it tells how many points were kept before the disk was full.
+  // The child cannot write files beyond 2 MiB; it reports the number of points stored before the disk was full.
   int results[2];
   ASSERT_EQ(::pipe(results), 0);
   const pid_t child = ::fork();

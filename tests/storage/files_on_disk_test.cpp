@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as things in folders: removed, moved and replaced while they are written, left half made, and written over.
+// Files that are removed, moved or replaced during writing, incomplete files, and overwriting.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -68,7 +68,7 @@ TEST_F(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replac
   }
 }
 
-// More than SQLite keeps in its log before it writes that back, and another program that writes it back as well.
+// The log exceeds SQLite's checkpoint limit, and another program checkpoints, too.
 TEST_F(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
@@ -103,7 +103,7 @@ TEST_F(NewFiles, that_fail_leave_nothing) {
 TEST_F(NewFiles, an_empty_database_of_nobody_counts_as_new) {
   {
     SQLite::Database blank(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    blank.exec("PRAGMA journal_mode = WAL");  // as far as a collector came that was killed
+    blank.exec("PRAGMA journal_mode = WAL");  // a killed collector left this
   }
   ASSERT_GT(fs::file_size(file), 0U);
   const FileError error = storage_error_of([&] { RunStore::open(file, Mode::read_only); });
@@ -151,7 +151,7 @@ TEST_F(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
   std::optional<SQLite::Database> other;
   RunStore store = RunStore::open(file, Mode::collect, [&](int waited_ms) {
     EXPECT_GE(waited_ms, 0);
-    if (++asked == 3) transaction.reset();  // the other program lets go
+    if (++asked == 3) transaction.reset();  // the other program releases its lock
     return true;
   });
   const std::int64_t run = store.begin_run(full_header());
@@ -162,7 +162,7 @@ TEST_F(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
   EXPECT_EQ(store.points().size(), 1U);
 }
 
-// Their size is 0, as an empty file's, which is made ours.
+// Special files have size 0 like an empty file, which would be overwritten.
 TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
   const TemporaryFolder folder;
   const auto pipe = folder / "pipe.attnscope";
@@ -181,7 +181,7 @@ TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "nothing is made beside them";
 }
 
-// His end may never come, and all is committed before the log is written back.
+// A reader may never end; the data is committed before the checkpoint.
 TEST_F(Locks, of_a_reader_that_stays_are_not_waited_for) {
   int asked = 0;
   RunStore store = RunStore::open(file, Mode::collect, [&](int) { return ++asked < 300; });
@@ -203,7 +203,7 @@ TEST_F(Locks, are_given_up_when_it_is_wished) {
   EXPECT_EQ(storage_error_of([&] { store.add_point(run, 0, simple_record(100)); }).kind(), Kind::locked);
 }
 
-/// Writes `text` as a table of ours would be.
+/// Writes `text` as an exported table.
 void write_table(const fs::path& target, const std::string& text, Existing existing = Existing::of_its_kind) {
   OutputFile file(target, file_kind::csv, existing);
   file.write(text);

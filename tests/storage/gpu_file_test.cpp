@@ -90,7 +90,7 @@ TEST(GpuFile, ErrorsAreOneLine) {
   }
 }
 
-// Whoever opens a pipe waits for a writer.
+// Opening a pipe would block.
 TEST(GpuFile, OnlyRegularFilesOfABoundedSizeAreRead) {
   const testing::TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe.json").c_str(), 0600), 0);

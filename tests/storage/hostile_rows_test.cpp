@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that no program of ours writes: each is skipped and named, and the others are given. Schemas that would run
-// something: refused with one line, before anything of them is read or run.
+// Invalid rows are skipped and reported, and valid rows are returned. Schemas that would execute code are rejected
+// before anything is read.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
 
-/// Two runs on two devices: points 1 to 3, and 4.
+/// Writes two runs on two devices: points 1 to 3, and 4.
 void write_two_runs(const std::filesystem::path& file) {
   write_run(file, {simple_record(64), full_record(), simple_record(64)});
   RunHeader header = full_header();
@@ -36,7 +36,7 @@ void write_two_runs(const std::filesystem::path& file) {
 
 struct Damage {
   const char* sql;
-  std::vector<std::int64_t> left;  ///< ids of the points that are still given
+  std::vector<std::int64_t> left;  ///< ids of the points that are still returned
   const char* where;
   const char* why;
 };
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 const std::vector<std::int64_t> all{1, 2, 3, 4};
 
-// A point is what was measured, whatever became of the text that its kernel was stated by.
+// Points stay valid if their kernel's manifest is damaged.
 INSTANTIATE_TEST_SUITE_P(
     Statements, HostileRows,
     ::testing::Values(
@@ -198,7 +198,7 @@ TEST(HostileRows, bounds_hold_at_both_ends) {
   }
 }
 
-/// Why the file is refused, which has two kernels of one point with these times.
+/// Returns the error of a file with two kernels of one point with these times.
 std::string refusal_of(const std::string& first, const std::string& second) {
   const std::string header = "algorithm,kernel,N,heads,d,time_ns\n";
   const auto row = [](const char* kernel, const std::string& time) {
@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"DROP INDEX runs_by_plan; CREATE INDEX runs_by_plan ON runs (abs(id))", "modified index runs_by_plan"},
         Hostile{"CREATE INDEX mine ON points (d)", "unexpected index mine on table points"},
         Hostile{"DROP TABLE run_tags", "lacks table run_tags"},
-        // The comment goes on over the column that stood below it.
+        // The comment extends over the next column.
         Hostile{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'equal plans' || char(10), "
                 "'equal plans ') WHERE name = 'runs'",
                 "modified table runs"}));
@@ -292,7 +292,7 @@ TEST(Text, that_steers_a_terminal_is_spelled_out) {
             "a\\u202eb\\u2066");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xef\xbf\xbe\xef\xbf\xbd"),
-            "\\ufffe\xef\xbf\xbd");  // no character, and the one that stands for one
+            "\\ufffe\xef\xbf\xbd");  // a noncharacter, and the replacement character
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 using Paths = std::vector<fs::path>;
 
-/// All that exports say of a file, but for when the JSON was made.
+/// Returns all exports of a file, without the JSON's creation time.
 std::string exported(const fs::path& file) {
   const RunStore store = RunStore::open(file, Mode::read_only);
   std::ostringstream text;
@@ -41,7 +41,7 @@ std::string exported(const fs::path& file) {
 
 class Merge : public ::testing::Test {
  protected:
-  /// A run of one point for each length, at the places 0, 1, ...
+  /// Writes a run with one point per length, from plan index `first`.
   fs::path write(const std::string& name, const RunHeader& header, const std::vector<std::int64_t>& lengths,
                  StoredRunState state = StoredRunState::complete, std::size_t first = 0) {
     const fs::path file = folder_ / name;
@@ -51,7 +51,7 @@ class Merge : public ::testing::Test {
     store.finish_run(run, state);
     return file;
   }
-  /// A copy of the file in which the run went on to the end, with these lengths.
+  /// Copies the file and completes the run with these lengths.
   fs::path resume(const fs::path& file, const std::string& name, const std::vector<std::int64_t>& lengths) {
     const fs::path copy = folder_ / name;
     fs::copy_file(file, copy);
@@ -65,7 +65,7 @@ class Merge : public ::testing::Test {
   JoinReport merge(const std::string& name, const Paths& files, Damaged damaged = Damaged::refuse) {
     return merge_files(files, folder_ / name, damaged);
   }
-  /// Changes the file as if it had been recorded so.
+  /// Changes the file and updates its checksum, as if it had been recorded so.
   static void alter(const fs::path& file, const std::string& sql) {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
     database.exec(sql);
@@ -117,7 +117,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   EXPECT_EQ(check.points, points);
   EXPECT_EQ(check.unverified, 0U);
 
-  // merge(merge(a, b), b) is merge(a, b), and so is merging by pairs.
+  // merge(merge(a, b), b) equals merge(a, b); merging in pairs gives the same.
   report = merge("again.attnscope", {folder_ / "forth.attnscope", ATTNSCOPE_LAW_SAMPLE, b});
   EXPECT_TRUE(report.whole());
   EXPECT_TRUE(whole == exported(folder_ / "again.attnscope"));
@@ -150,8 +150,8 @@ PointRecord cancelled_point(std::int64_t n) {
   return record;
 }
 
-/// What two copies of a run of four points, which had one when they parted, went on to measure: a length for each place
-/// from 1 on; 0: nothing, below 0: cancelled.
+/// Two copies of a run of four points that shared the first point, and the lengths that each measured for the other
+/// plan indices; 0: not measured, negative: cancelled.
 struct Copies {
   const char* name;
   std::vector<std::int64_t> one;
@@ -282,7 +282,7 @@ TEST_F(Merge, parts_of_a_plan_become_one_run_whose_points_know_their_device) {
     EXPECT_THAT(devices, ElementsAre("GPU-A", "GPU-A", "GPU-B", "GPU-B"));
     EXPECT_TRUE(check_file(all).ok());
   }
-  // Half of it is not all of it.
+  // A shard is not the whole plan.
   header.planned_points = 9;
   header.uid = "ffffffffffffffffffffffffffffffff";
   const fs::path c = write("c.attnscope", header, {64});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the recorded samples are looked for, and which of them is taken.
+// Search order of the recorded samples.
 #include "profiler/files/recorded_samples.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A variable of the environment, until the end of a test.
+/// Sets an environment variable until the end of a test.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -62,7 +62,7 @@ TEST(RecordedSamples, TheFirstThatIsThereIsTaken) {
     fs::create_directories(root / which / "attnscope/samples");
     std::ofstream(root / which / "attnscope/samples/of-all.attnscope") << which;
   }
-  fs::create_directories(root / "first/attnscope/samples/of-second.attnscope");  // a folder is no sample
+  fs::create_directories(root / "first/attnscope/samples/of-second.attnscope");  // a folder is not a sample
   std::ofstream(root / "second/attnscope/samples/of-second.attnscope") << "second";
   std::ofstream(root / "second/attnscope/samples/h200.attnscope") << "not the one beside the program";
   const Variable shared("XDG_DATA_DIRS", (root / "first").string() + ":" + (root / "second").string());

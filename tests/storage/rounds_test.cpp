@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points of several rounds in a file: written one round at a time, read, copied, joined, damaged.
+// Points with several rounds: written round by round, read, copied, merged, damaged.
 #include "profiler/metrics/rounds.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ RunHeader header_of_rounds(int rounds) {
   return header;
 }
 
-/// Of several kernels, and ok: what is not is not measured again.
+/// Returns an ok record of several kernels; other dispositions are not measured again.
 PointRecord measured_record() {
   PointRecord record = full_record();
   record.disposition = Disposition::ok;
@@ -46,7 +46,7 @@ PointRecord measured_record() {
   return record;
 }
 
-/// The record as another round finds it: every count `more` larger, every time as well.
+/// Returns the record of another round, with all counts and times increased by `more`.
 PointRecord found_again(PointRecord record, double more) {
   for (KernelRecord& kernel : record.kernels) {
     for (MetricValue& metric : kernel.metrics) {
@@ -58,7 +58,7 @@ PointRecord found_again(PointRecord record, double more) {
   return record;
 }
 
-/// A run of one point, measured in `rounds` rounds.
+/// Writes a run of one point with `rounds` rounds.
 std::int64_t write_rounds(const std::filesystem::path& file, int rounds, StoredRunState state) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(header_of_rounds(3));
@@ -216,7 +216,7 @@ TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
   }
 }
 
-// By it and the run's seed a comparison knows when in its round each point was measured.
+// Comparisons compute the time of a measurement within a round from plan index and seed.
 TEST_F(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
   {
     RunStore store = RunStore::open(file, Mode::collect);
@@ -231,7 +231,7 @@ TEST_F(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
   EXPECT_EQ(input.table.points().place(0), 5U);
 }
 
-/// Hostile rows of a file of three rounds, and what is said of the point.
+/// SQL that damages a file of three rounds, and the expected error.
 class HostileRounds : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(HostileRounds, LeaveThePointOutByName) {
@@ -301,7 +301,7 @@ TEST(Rounds, go_through_every_export_and_back) {
                 round_values(metric_key::time_median_ns, wanted, kernel.kernel));
       for (const MetricValue& metric : kernel.metrics) {
         EXPECT_EQ(there->metric(metric.name), metric.value) << kernel.kernel << " " << metric.name;
-        if (metric.provenance == Provenance::modelled) continue;  // stands with the first round
+        if (metric.provenance == Provenance::modelled) continue;  // stored with the first round
         EXPECT_EQ(round_values(metric.name, got, kernel.kernel), round_values(metric.name, wanted, kernel.kernel))
             << kernel.kernel << " " << metric.name;
       }
@@ -326,7 +326,7 @@ TEST(Rounds, that_no_export_can_have_written_are_refused) {
               HasSubstr("duplicate round 1"));
   EXPECT_THAT(error(R"([{"round": 1, "samples_ns": ["x"]}])"), HasSubstr("'samples_ns'"));
   EXPECT_THAT(error(R"([{"round": 1, "metrics": [], "samples_ns": [1]}])"), HasSubstr("'metrics'"));
-  // Rounds without times are no rounds; the point's own time stands.
+  // Rounds without times are ignored; the point's own time is used.
   EXPECT_EQ(error(R"([{"round": 0, "samples_ns": []}, {"round": 1}])"), "");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person says of runs: edits, runs that are deleted, words that are damaged.
+// Edits of run texts and flags, deleted runs, damaged texts.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_F(RunEdits, go_along_with_copies) {
   (void)merge_files({file_}, folder_ / "merged.attnscope");
   (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
   for (const char* name : {"merged.attnscope", "copy.attnscope"}) {
-    // Two runs of one second stand in the order of their uids.
+    // Runs that started in the same second are sorted by uid.
     const std::vector<RunSummary> copied = runs_in(folder_ / name);
     const auto edited = std::ranges::find(copied, "kept", [](const RunSummary& run) { return run.words.name; });
     ASSERT_NE(edited, copied.end()) << name;
@@ -122,7 +122,7 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
     EXPECT_THAT(text(store.bad_rows().at(0).where), HasSubstr("name, note and tags of run 1"));
   }
 
-  // A new edit mends the words.
+  // A new edit repairs damaged texts.
   edit({1}, {.name = "again", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(words(1).name, "again");
   EXPECT_THAT(words(1).tags, ElementsAre("t")) << "what was sound stays";
@@ -161,7 +161,7 @@ TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copi
     EXPECT_EQ(statements(), 0) << "the statement of a deleted run's kernel goes with it";
     EXPECT_TRUE(check_file(target).ok());
   }
-  // Whoever edited it later, deleted or not, says how it is.
+  // The last edit decides, including deletion.
   change_rows(older, "UPDATE runs SET edited_at = '9', name = 'restored'");
   fs::remove(target);
   (void)merge_files({file_, older}, target);

@@ -189,7 +189,7 @@ TEST(RunStore, stores_whole_runs_or_none) {
   expect_equal(store.points()[0].record, whole.points[0]);
 
   CompleteRun broken = whole;
-  broken.points[1].spec.problem.dropout = 1;  // the schema's check fails
+  broken.points[1].spec.problem.dropout = 1;  // violates the schema's check
   EXPECT_THROW(store.add_complete_runs({{whole, broken}}), FileError);
   EXPECT_EQ(store.runs().size(), 2U);
   EXPECT_EQ(store.points().size(), 4U);
@@ -257,7 +257,7 @@ TEST(RunStore, filters_points_by_run_and_by_id) {
   EXPECT_THAT(lengths({999}, 0), ElementsAre());
 }
 
-/// Two runs, the first with its places written from the last to the first: more than are read at a time.
+/// Writes two runs, the first with descending plan indices; more points than one batch of reading.
 void write_many(const std::filesystem::path& file, std::int64_t longest) {
   RunStore store = RunStore::open(file, Mode::collect);
   std::vector<CompleteRun> runs(1);
@@ -359,7 +359,7 @@ TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
   EXPECT_EQ(open(), 2U);
   EXPECT_EQ(open(), 2U);
   {
-    // In the middle of the blob, whose pages each begin with the number of the next.
+    // In the middle of the blob, whose pages begin with the number of the next page.
     std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
     bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) / 8192 * 4096));
     bytes.put('\x7F');
@@ -488,7 +488,7 @@ TEST(RunStore, reading_a_finished_file_leaves_nothing_beside_it) {
   EXPECT_EQ(files(), 1);
 }
 
-/// Runs `child` in a process of its own and waits for it; its exit status, or minus the signal that ended it.
+/// Runs `child` in a child process; returns its exit status or the negative signal number.
 template <class Child>
 int in_child(Child&& child) {
   const pid_t process = ::fork();
@@ -670,7 +670,7 @@ TEST(CompactCopy, a_killed_collectors_log_beside_the_target_goes_with_it) {
     store.finish_run(store.begin_run(full_header()), StoredRunState::complete);
   }
   const auto target = folder / "all.attnscope";
-  {  // as a kill leaves them: copies of a file and its log while it is written
+  {  // simulates a kill: copies of a file and its log during writing
     RunStore killed = RunStore::open(folder / "b.attnscope", Mode::collect);
     for (int i = 0; i < 3; ++i) killed.add_point(killed.begin_run(full_header()), 0, full_record());
     for (const char* suffix : {"", "-wal"}) {

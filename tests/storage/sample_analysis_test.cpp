@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What analysis says of the measurements that ship with the program.
+// Analysis results of the recorded samples.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ namespace {
 using analysis::LawFamily;
 using analysis::LawLevel;
 
-/// The shipped sample: its points, and the table of them.
+/// Recorded sample: points and their table.
 class Sample {
  public:
   Sample() {
@@ -61,7 +61,7 @@ class Sample {
     return *std::ranges::find(runs_, point.run_id, &RunSummary::id);
   }
 
-  /// The curves of every problem that has some.
+  /// Returns the curves of all problems that have some.
   [[nodiscard]] std::vector<analysis::CurveSet> all_curves(const analysis::CurveRequest& request) const {
     std::vector<analysis::CurveSet> sets;
     for (const analysis::Plot& plot : analysis::plan_plots(table_)) {
@@ -90,17 +90,16 @@ const analysis::Curve* find(const analysis::CurveSet& set, const std::string& al
   return found == set.curves.end() ? nullptr : &*found;
 }
 
-/// What FA1 writes besides its results and, where the L2 holds it all, never reads from DRAM: O, l and m in fp32, once
-/// a row. (Its backward pass accumulates dQ in fp32.)
+/// Returns the bytes of FA1's intermediates, which are written but not read from DRAM if they fit in L2: O, l and m in
+/// fp32, once per row. (The backward pass accumulates dQ in fp32.)
 double intermediate_bytes(const PointSpec& spec) {
   const AttentionProblem& p = spec.problem;
   const std::int64_t numbers = p.pass == Pass::fwd ? p.d + 2 : p.d;
   return static_cast<double>(p.instances() * p.n_q * numbers * 4);
 }
 
-/// Where DRAM has half of what it can have of the SM<->L2 bytes: from what is read and written once, while the L2
-/// serves the rest, up to all of them. Between two points by the logarithm of N; empty where no two points have it
-/// between them.
+/// Returns the N at which DRAM bytes are half way between compulsory bytes (all rereads hit in L2) and SM-L2 bytes
+/// (none do). Interpolated in log N; nullopt if no two points bracket it.
 std::optional<double> half_way(const analysis::CurveSet& set) {
   const analysis::Curve* dram = find(set, "fa1", analysis::CurveKind::measured, analysis::Quantity::dram);
   const analysis::Curve* sm_l2 = find(set, "fa1", analysis::CurveKind::measured, analysis::Quantity::sm_l2);
@@ -170,8 +169,7 @@ TEST(Sample, RunsSayNothingOfTheMachineTheyWereMadeOn) {
   }
 }
 
-/// The point's bytes to and from DRAM over the least that its results take: the compulsory minimum, and the log-sum-exp
-/// of every row.
+/// Returns DRAM bytes relative to the lower bound: compulsory bytes plus the log-sum-exp of each row.
 double over_least(const PointRecord& record) {
   const AttentionProblem& p = record.spec.problem;
   const double least =
@@ -199,10 +197,10 @@ TEST(Sample, NoPointMovesLessThanTheCompulsoryMinimum) {
   EXPECT_EQ(below_without_write_back, 280) << "what the write-back is for";
 }
 
-// Beyond the L2, K and V come from DRAM once, whatever N: every byte of them is read N/Br times, and the L2 has it.
-// Not quite where two blocks an SM (fa2's at d 128), or several heads in turn (fa3's under a causal mask), walk through
-// 16 MiB of K and V at once, a quarter of the L2: 0.1% to 0.5% of those reads miss, which at N/Br of 32 to 128 adds up;
-// and 1% under a sliding window, where what comes between two reads of a key is as much as a wave of blocks touches.
+// Beyond L2 capacity, K and V still come from DRAM once for any N: each byte is read N/Br times and hits in L2.
+// Exceptions: two blocks per SM (fa2 at d 128) or several heads (fa3 with a causal mask) read 16 MiB of K and V at
+// once, a quarter of L2; 0.1% to 0.5% of those reads miss, which adds up at N/Br of 32 to 128. With a sliding window 1%
+// misses, because a wave of blocks touches that much between two reads of a key.
 TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
   std::vector<std::string> farther;
   int within = 0;
@@ -235,7 +233,7 @@ TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
                            "masks fa2 d 128 N 16384 window:1024:0 1.01"));
 }
 
-// What the driver said of each launch when the sample was recorded.
+// Occupancy reported by the driver when the sample was recorded.
 TEST(Sample, OccupancyIsTheDriversForEveryLaunch) {
   std::size_t launches = 0;
   for (const StoredPoint& point : sample().points()) {
@@ -255,7 +253,7 @@ TEST(Sample, OccupancyIsTheDriversForEveryLaunch) {
   EXPECT_GT(launches, 700U);
 }
 
-// What the window's explanation says of the sample.
+// Checks the claim in explanation.md.
 TEST(Sample, BytesDoNotDecideFlashAttention3sTime) {
   std::map<int, const PointRecord*> of_rows;
   for (const StoredPoint& point : sample().points()) {
@@ -273,7 +271,7 @@ TEST(Sample, BytesDoNotDecideFlashAttention3sTime) {
   EXPECT_NEAR(ratio(metric_key::time_median_ns), 1.16, 0.005);
 }
 
-// The L2 serves FA1's working set at short N and no longer at long ones: the N half-way lies where the band is drawn.
+// L2 holds FA1's working set at short N but not at long ones; the half-way N lies within the L2 band.
 TEST(SampleAnalysis, TheL2BandHoldsFa1sHalfWayPoint) {
   analysis::CurveRequest request;
   request.algorithms = {"fa1"};
@@ -343,7 +341,7 @@ TEST_F(LawSample, SettledDramBytesOfFa1FollowTheLawToo) {
     EXPECT_TRUE(counted.fit->intervals[k].contains(counted.closed_form->exponents[k])) << k;
     EXPECT_NEAR(counted.fit->exponents[k], counted.law.exponents[k], 0.05);
   }
-  // Bytes over a factor of 1,800 fall onto one band.
+  // Bytes span a factor of 1,800, but their ratios to the law differ by less than 20%.
   EXPECT_GT(counted.bytes_range, 1500);
   EXPECT_LT(counted.band.high / counted.band.low, 1.2);
 }

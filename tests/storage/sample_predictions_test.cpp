@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted times against those of the shipped sample, on the half of its problems that no constant was fitted to. The
-// figures that assets/docs/measurements.md publishes, with margin.
+// Predicted times compared with the recorded sample, on the half of its problems that was not used for fitting. Bounds
+// are the figures in assets/docs/measurements.md plus a margin.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,14 +33,14 @@ using analysis::ErrorRow;
 using analysis::Half;
 using Errors = std::vector<ErrorRow>;
 
-/// Predicted uses of the GPU's units against counted ones.
+/// Predicted utilization of GPU units compared with counters.
 struct UseErrors {
-  std::map<GpuUnit, std::vector<double>> units;  ///< |predicted - counted|, both shares of a launch's time
-  std::size_t bounds = 0;     ///< launches of which the model or the counters name a unit as the bound
-  std::size_t confirmed = 0;  ///< of these, where compare_bounds() agrees
+  std::map<GpuUnit, std::vector<double>> units;  ///< |predicted - counted|, both as shares of the launch's time
+  std::size_t bounds = 0;                        ///< launches for which model or counters name a bottleneck
+  std::size_t confirmed = 0;                     ///< of these, launches where compare_bounds() agrees
 };
 
-/// The measured record with the prediction in place of what the file keeps of an older one.
+/// Returns the measured record with its stored prediction replaced.
 PointRecord with_prediction(const analysis::PredictedPoint& point, const KernelRecord& kernel) {
   PointRecord both;
   both.spec = point.measured->spec;
@@ -58,7 +58,7 @@ PointRecord with_prediction(const analysis::PredictedPoint& point, const KernelR
   return both;
 }
 
-/// Of every launch whose units were counted.
+/// Covers every launch with unit counters.
 UseErrors use_errors(std::span<const analysis::PredictedPoint> points) {
   UseErrors errors;
   for (const analysis::PredictedPoint& point : points) {
@@ -80,7 +80,7 @@ UseErrors use_errors(std::span<const analysis::PredictedPoint> points) {
   return errors;
 }
 
-/// The sample's measured points, each with the limits of its GPU.
+/// The sample's measured points with the limits of their GPU.
 class Measured {
  public:
   explicit Measured(const char* file = ATTNSCOPE_SAMPLE) {
@@ -100,7 +100,7 @@ class Measured {
     }
   }
 
-  /// `predict`: of a spec and its device's limits. Points of `half`, or all.
+  /// `predict`: function of spec and device limits. `half`: half of the points; nullopt: all.
   template <class Predict>
   [[nodiscard]] Errors errors(std::optional<Half> half, const Predict& predict) const {
     std::vector<PointRecord> predicted(points_.size());
@@ -114,9 +114,9 @@ class Measured {
     uses_ = use_errors(pairs);
     return analysis::prediction_errors(pairs);
   }
-  /// Of what errors() played last.
+  /// Returns the utilization errors of the last errors().
   [[nodiscard]] const UseErrors& uses() const { return uses_; }
-  /// What was measured of the GPU of that name; nothing where nobody did.
+  /// Returns the measured ceilings of that GPU; empty if there are none.
   [[nodiscard]] MeasuredCeilings rates(const DeviceLimits& limits) const {
     const StoredCeilings* set = newest_rates(sets_, limits);
     return set == nullptr ? MeasuredCeilings{} : MeasuredCeilings{.ceilings = set->ceilings, .from = set->device_name};
@@ -143,8 +143,9 @@ const ErrorRow& times_of(const Errors& errors, Half half) {
   return row == errors.end() ? throw std::logic_error("no such row") : *row;
 }
 
-/// The tables in assets/samples that reports, verdicts and the window quote are of this model: after a change of it,
-/// `attnscope model --against assets/samples/h200.attnscope --csv` writes h200-errors.csv anew, and so on.
+/// The tables in assets/samples, which reports and the window quote, must match this model. After a change of the
+/// model, rewrite h200-errors.csv with `attnscope model --against assets/samples/h200.attnscope --csv`, likewise the
+/// others.
 void expect_published(const Errors& errors, std::string_view gpu) {
   const analysis::PublishedErrors* all = analysis::validated_errors(gpu);
   ASSERT_NE(all, nullptr);
@@ -183,7 +184,7 @@ TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
   expect_published(errors, "NVIDIA H200");
 }
 
-/// Constants of kernels were fitted to an H200; what they issue, and the clock, on other H100 than this one.
+/// Kernel constants were fitted to an H200, issue rates and clock to other H100 GPUs than this one.
 TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
   if (test::sanitized()) GTEST_SKIP() << "touches what SimulatedTimesOfProblemsThatNothingWasFittedTo does";
   const Measured h100(ATTNSCOPE_SECOND_SAMPLE);
@@ -211,10 +212,10 @@ TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
   EXPECT_EQ(uses.units.size(), gpu_units.size());
 }
 
-/// Of two tiles of one problem, played for a GPU that nothing was fitted to: what is decided is what was measured.
+/// Verdicts on simulated pairs of tiles, on a GPU without fitted constants, match the measured ones.
 TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
   const RunStore store = RunStore::open(ATTNSCOPE_SECOND_SAMPLE, RunStore::Mode::read_only);
-  constexpr std::int64_t of_tiles = 3;  // the preset's run
+  constexpr std::int64_t of_tiles = 3;  // run of the preset tiles
   const std::vector<StoredPoint> measured = store.points({{of_tiles}});
   const RunSummary run = store.runs().at(of_tiles - 1);
   const std::unique_ptr<Device> device = make_simulated_device(run.limits, built_in_algorithms(), {});

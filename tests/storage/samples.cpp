@@ -77,7 +77,7 @@ PointRecord full_record() {
   record.spec.knobs = {{"raster", "heads_fastest"}, {"splits", 5}, {"warps", 6}, {"stages", 3}};
   record.spec.cache = CacheState::warm;
   record.disposition = Disposition::incorrect;
-  // With a comma, quotes, a number, a message within the message, and what looks like a place for an argument.
+  // Contains a comma, quotes, a number, a nested message, and text that looks like a placeholder.
   record.reason = make_reason(
       "point.run_again", "Run again: {}",
       make_reason("oracle.row", "{} is 0.5 instead of 0.25 at instance {} row {} column {}: error 0.25, bound 0.125.",

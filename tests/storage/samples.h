@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records and files that the storage tests share.
+// Records and files shared by the storage tests.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace attnscope::testing {
 
-/// Every field set, none to its default.
+/// Returns a header with all fields set to non-default values.
 RunHeader full_header();
-/// Three kernels and their sum, clocks, errors, samples; every field set, none to its default.
+/// Returns a record with three kernels and their sum, clocks, errors and samples; all fields have non-default values.
 PointRecord full_record();
-/// An ok fa2 point of length n.
+/// Returns an ok fa2 point with sequence length n.
 PointRecord simple_record(std::int64_t n);
 
-/// Places of a run's points that are not cancelled.
+/// Returns the plan indices of a run's points that are not cancelled.
 inline std::vector<std::size_t> places_of(const RunStore& store, std::int64_t run) {
   std::vector<std::size_t> places;
   for (const MeasuredRounds& point : store.measured_rounds(run)) places.push_back(point.index);
   return places;
 }
-/// The last run, which is continued.
+/// Reopens the last run.
 inline std::int64_t reopened_run(RunStore& store) {
   const std::int64_t run = store.runs().back().id;
   store.reopen_run(run);
   return run;
 }
 
-/// N of a file's points.
+/// Returns N of all points in a file.
 std::vector<std::int64_t> lengths_in(const std::filesystem::path& file);
 
-/// The failure that `action` throws; a test failure when it throws none.
+/// Returns the FileError that `action` throws; fails the test if it throws none.
 template <class Action>
 FileError storage_error_of(Action&& action) {
   try {

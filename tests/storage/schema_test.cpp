@@ -27,7 +27,7 @@ TEST(Schema, has_a_column_for_every_field_of_a_point) {
   }
 }
 
-/// FNV-1a over the identities of a file's points.
+/// Returns the FNV-1a hash of the identities of a file's points.
 std::uint64_t identities_of(const char* file) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const StoredPoint& point : RunStore::open(file, RunStore::Mode::read_only).points()) {
@@ -38,7 +38,7 @@ std::uint64_t identities_of(const char* file) {
   return hash;
 }
 
-// The identity decides which problems are held out of fits: with another one, published errors would be in-sample.
+// Identities decide which problems are held out of fits; if they changed, published errors would be in-sample.
 TEST(Samples, keep_the_identities_of_their_points) {
   EXPECT_EQ(identities_of(ATTNSCOPE_SAMPLE), 13516064894059681565ULL);
   EXPECT_EQ(identities_of(ATTNSCOPE_SECOND_SAMPLE), 1744289126059905825ULL);

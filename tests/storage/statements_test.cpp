@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users' kernels were stated by, in files.
+// Manifests of user-defined kernels in files.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 
-/// As a later reading of a changed source.
+/// Returns the manifest after a source was changed.
 KernelStatement other_than(const KernelStatement& statement) {
   KernelStatement other = statement;
   other.sources.front().digest = "cc";
@@ -186,7 +186,7 @@ TEST_F(Statements, MakeTheirKernelsKnownForReading) {
   EXPECT_TRUE(known->facts().for_reading);
   EXPECT_TRUE(known->facts().states_bytes);
 
-  // Of another file, where the points of that kernel are of what is no statement, whatever name that has.
+  // In another file the points have an invalid manifest under the same kernel name.
   statement.text = R"({"name": "another"})";
   record = stated_by(statement);
   record.spec.algorithm = "of-a-file";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of files of measurements share.
+// Helpers for tests of measurement files.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -15,14 +15,14 @@
 
 namespace attnscope::testing {
 
-/// A folder, and the name of a file in it.
+/// Temporary folder with the path of a file in it.
 class FileTest : public ::testing::Test {
  protected:
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "a.attnscope";
 };
 
-/// Adds a run of these points, the first at place 0. Without a state it stays open, as after a kill. Returns its id.
+/// Adds a run of these points, from plan index 0. nullopt: the run stays open, as after a kill. Returns its id.
 inline std::int64_t write_run(const std::filesystem::path& file, const std::vector<PointRecord>& points,
                               std::optional<StoredRunState> state = StoredRunState::complete,
                               const RunHeader& header = full_header()) {
@@ -33,7 +33,7 @@ inline std::int64_t write_run(const std::filesystem::path& file, const std::vect
   return run;
 }
 
-/// Changes a closed file past the checks of its schema. Returns how many rows the last statement changed.
+/// Executes SQL on a closed file without the schema's checks. Returns the number of rows changed by the last statement.
 inline int change_rows(const std::filesystem::path& file, const std::string& sql) {
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   database.exec("PRAGMA ignore_check_constraints = ON");

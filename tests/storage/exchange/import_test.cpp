@@ -231,7 +231,7 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
   for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text, ImportFormat::json), HasSubstr(says)) << text;
 }
 
-/// What a stored file exports comes back, all of it imported.
+/// Exports of a stored file can be imported.
 TEST(Import, ReadsOurOwnExports) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
@@ -269,7 +269,7 @@ TEST(Import, ReadsOurOwnExports) {
   EXPECT_EQ(imported(json.str(), ImportFormat::json).devices[0].info.limits.max_threads_per_block, 1023);
 }
 
-/// As imports hold them.
+/// Returns the points in the order of an import.
 std::vector<std::vector<PointRecord>> points_by_run(const RunStore& store) {
   std::vector<std::vector<PointRecord>> points;
   for (const RunSummary& run : store.runs()) {
@@ -284,7 +284,7 @@ struct Compared {
   int negative = 0;
 };
 
-/// Every metric of every kernel, stored and derived.
+/// Compares every metric of every kernel, stored and derived.
 Compared compare(const PointRecord& got, const PointRecord& want) {
   Compared compared;
   for (const KernelRecord& kernel : want.kernels) {
@@ -389,7 +389,7 @@ TEST(ImportNcu, ReadsTheRawTableWithItsUnits) {
   EXPECT_FALSE(evaluate(metric_key::dram_write_bytes, point)) << "one of its parts is not known";
 }
 
-/// "becomes [unit]" of a column, or why it is left out.
+/// Returns "becomes [unit]" for a column, or why it is skipped.
 std::string fate_of(const Import& import, std::string_view name) {
   const auto column = std::ranges::find(import.columns, name, &ImportedColumn::name);
   if (column == import.columns.end()) return "no such column";
@@ -473,7 +473,7 @@ TEST(ImportCsv, SeparatorAndUnitsAreTheTables) {
   EXPECT_EQ(import.columns[4].unit, "ms");
   EXPECT_EQ(fate_of(import, "dram_read_bytes [Mbyte]"), "dram_read_bytes [byte]");
   EXPECT_THAT(import.ignored, ElementsAre("time_us", "time_ns [ms]")) << "which of several is meant nobody knows";
-  // A value a row, in a table of semicolons.
+  // Long table with semicolons.
   const Import table = imported("algorithm;N;heads;d;metric;value;unit\na;64;1;64;time_ns;1.5;ms\n");
   EXPECT_EQ(value_of(table.devices[0].points[0], metric_key::time_median_ns), 1.5e6);
 }
@@ -558,7 +558,7 @@ TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
               HasSubstr("give --algorithm"));
 }
 
-/// A raw table of these launches: a kernel's name and its time in ns.
+/// Returns an ncu raw table with these kernel names and times in ns.
 std::string raw_table(const std::vector<std::pair<std::string, std::string>>& launches) {
   std::string text =
       "\"ID\",\"Kernel Name\",\"Grid Size\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\"\n"

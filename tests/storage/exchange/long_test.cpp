@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports of one row a value, and their way back.
+// Export and import of long tables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class LongExport : public ::testing::Test {
 
   std::vector<Line> lines() { return named_rows(text()); }
 
-  /// The one line of that value.
+  /// Returns the only line with this value.
   static Line line_of(const std::vector<Line>& lines, const std::string& kernel, const std::string& metric,
                       const std::string& plan_index = "0") {
     std::vector<Line> found;
@@ -221,7 +221,7 @@ TEST_F(LongExport, NamesKeepWhatTheyHold) {
   EXPECT_EQ(value.at("value"), "7");
   EXPECT_EQ(value.at("unit"), hostile);
 
-  // Wide ones too, whose header is made of names as well.
+  // The wide header contains names, too.
   std::ostringstream wide;
   export_csv(store_, {}, wide);
   const auto rows = parse_csv(wide.str());
@@ -268,7 +268,7 @@ TEST_F(LongExport, ComesBackAsTheWideOneDoes) {
       expect_same(points[i], from_wide.devices[0].points[i]);
       continue;
     }
-    // With units, which the wide one has no place for.
+    // Units are kept, unlike in a wide table.
     EXPECT_EQ(points[0].spec, full_record().spec);
     for (const KernelRecord& kernel : full_record().kernels) {
       for (const MetricValue& metric : kernel.metrics) {

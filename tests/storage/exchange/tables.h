@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are exported and imported, for tests.
+// Helpers for export and import tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace attnscope::testing {
 
-/// An independent reader of RFC 4180.
+/// Parses RFC 4180, independent of the product's reader.
 inline std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows{{""}};
   bool quoted = false;
@@ -46,7 +46,7 @@ inline std::vector<std::vector<std::string>> parse_csv(const std::string& text) 
 
 using NamedFields = std::map<std::string, std::string>;
 
-/// The rows below the header, by its names.
+/// Returns the rows below the header, by column name.
 inline std::vector<NamedFields> named_rows(const std::string& text) {
   const auto rows = parse_csv(text);
   std::vector<NamedFields> named;

@@ -459,7 +459,7 @@ TEST_F(PointRecordsTest, AFileThatIsGoneIsNamed) {
   panel.show_point(point(1));
   const QString text = panel.toPlainText();
   EXPECT_TRUE(text.contains("N 512")) << "what was asked for: " << text.toStdString();
-  EXPECT_TRUE(text.contains("cannot be read")) << text.toStdString();
+  EXPECT_TRUE(text.contains("Cannot read")) << text.toStdString();
   EXPECT_TRUE(text.contains(path)) << text.toStdString();
   EXPECT_EQ(workspace.visible()->size(), fixtures::memory_wall().size());
 }
