@@ -4,13 +4,13 @@
 // but far from a GPU's peak. Q, O: [batch, heads, n_q, D]; K, V: [batch, heads_kv, n_k, D]; LSE: [batch, heads, n_q],
 // natural logarithm. BR, BC, D, BF16 and CAUSAL come from the manifest's "defines".
 
-constexpr int threads_of_a_row = 4;             // each thread holds a quarter of a row of Q and O
-constexpr int columns = D / threads_of_a_row;   // per thread, in chunks of 8
-constexpr int chunks = columns / 8;             // 16 bytes, one load each
-constexpr int keys_at_a_time = 8;               // keys per update of the running maximum
+constexpr int threads_per_row = 4;            // each thread holds a quarter of a row of Q and O
+constexpr int columns = D / threads_per_row;  // per thread, in chunks of 8
+constexpr int chunks = columns / 8;           // 16 bytes, one load each
+constexpr int keys_per_step = 8;              // keys per update of the running maximum
 constexpr float log2_e = 1.44269504f;
 #define MINUS_INFINITY __int_as_float(0xFF800000)
-static_assert(D % 32 == 0 && BC % keys_at_a_time == 0, "whole chunks, whole steps");
+static_assert(D % 32 == 0 && BC % keys_per_step == 0, "whole chunks, whole steps");
 
 // Elements have 16 bits; inline PTX converts them, so no header is needed.
 __device__ float to_float(unsigned bits) {
@@ -51,10 +51,10 @@ __device__ int4 pack(const float* values) {
 
 // Loads rows [first, first + BC) of K or V; zeros past the last key.
 __device__ void load_tile(int4* tile, const int4* rows, int first, int n_k) {
-  constexpr int in_a_row = D / 8;
-  for (int i = threadIdx.x; i < BC * in_a_row; i += blockDim.x) {
-    const bool there = first + i / in_a_row < n_k;
-    tile[i] = there ? __ldcg(rows + (long long)first * in_a_row + i) : make_int4(0, 0, 0, 0);
+  constexpr int chunks_per_row = D / 8;
+  for (int i = threadIdx.x; i < BC * chunks_per_row; i += blockDim.x) {
+    const bool there = first + i / chunks_per_row < n_k;
+    tile[i] = there ? __ldcg(rows + (long long)first * chunks_per_row + i) : make_int4(0, 0, 0, 0);
   }
 }
 
@@ -66,8 +66,8 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
 
   const int head = blockIdx.y;  // over the whole batch
   const int head_kv = head / heads * heads_kv + head % heads / (heads / heads_kv);
-  const int part = threadIdx.x % threads_of_a_row;
-  const int row = blockIdx.x * BR + threadIdx.x / threads_of_a_row;
+  const int part = threadIdx.x % threads_per_row;
+  const int row = blockIdx.x * BR + threadIdx.x / threads_per_row;
   const bool is_row = row < n_q;
   const int4* const k_rows = k + (long long)head_kv * n_k * (D / 8);
   const int4* const v_rows = v + (long long)head_kv * n_k * (D / 8);
@@ -82,7 +82,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
   float o_row[columns] = {};
 #pragma unroll
   for (int c = 0; c < chunks; ++c) {
-    const int4 packed = is_row && block_last >= 0 ? __ldcg(q + of_row + c * threads_of_a_row + part) : make_int4(0, 0, 0, 0);
+    const int4 packed = is_row && block_last >= 0 ? __ldcg(q + of_row + c * threads_per_row + part) : make_int4(0, 0, 0, 0);
     unpack(packed, q_row + 8 * c);
   }
 
@@ -94,16 +94,16 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
     load_tile(v_tile, v_rows, first, n_k);
     __syncthreads();
 
-    for (int j = 0; j < BC; j += keys_at_a_time) {
-      float score[keys_at_a_time];
+    for (int j = 0; j < BC; j += keys_per_step) {
+      float score[keys_per_step];
       float highest = maximum;
 #pragma unroll
-      for (int i = 0; i < keys_at_a_time; ++i) {
+      for (int i = 0; i < keys_per_step; ++i) {
         float product = 0;
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
           float key[8];
-          unpack(k_tile[(j + i) * (D / 8) + c * threads_of_a_row + part], key);
+          unpack(k_tile[(j + i) * (D / 8) + c * threads_per_row + part], key);
 #pragma unroll
           for (int e = 0; e < 8; ++e) product += q_row[8 * c + e] * key[e];
         }
@@ -119,13 +119,13 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
 #pragma unroll
       for (int e = 0; e < columns; ++e) o_row[e] *= correction;
 #pragma unroll
-      for (int i = 0; i < keys_at_a_time; ++i) {
+      for (int i = 0; i < keys_per_step; ++i) {
         const float weight = exp2f(score[i] - maximum);
         sum += weight;
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
           float value[8];
-          unpack(v_tile[(j + i) * (D / 8) + c * threads_of_a_row + part], value);
+          unpack(v_tile[(j + i) * (D / 8) + c * threads_per_row + part], value);
 #pragma unroll
           for (int e = 0; e < 8; ++e) o_row[8 * c + e] += weight * value[e];
         }
@@ -138,6 +138,6 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
 #pragma unroll
   for (int e = 0; e < columns; ++e) o_row[e] *= inverse;
 #pragma unroll
-  for (int c = 0; c < chunks; ++c) o[of_row + c * threads_of_a_row + part] = pack(o_row + 8 * c);
+  for (int c = 0; c < chunks; ++c) o[of_row + c * threads_per_row + part] = pack(o_row + 8 * c);
   if (part == 0) lse[(long long)head * n_q + row] = sum > 0 ? (maximum + log2f(sum)) / log2_e : MINUS_INFINITY;
 }

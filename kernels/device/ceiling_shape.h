@@ -19,11 +19,11 @@ inline constexpr int wgmma_shared_bytes = 2 * (2 * 64 + wgmma_columns) * wgmma_d
 
 /// Returns two 16-bit elements with random signs and magnitudes in [0.5, 2) in fp16 ([2^-15, 2) in bf16), or four e4m3
 /// elements with magnitudes in [1, 2).
-constexpr unsigned ceiling_operand(unsigned random, bool of_8_bits = false) {
+constexpr unsigned ceiling_operand(unsigned random, bool is_8_bit = false) {
   random ^= random >> 15;
   random *= 0x2c1b3c6du;
   random ^= random >> 13;
-  if (of_8_bits) {
+  if (is_8_bit) {
     return (random & 0x87878787u) | 0x38383838u;
   }
   return (random & 0x87ff87ffu) | 0x38003800u;

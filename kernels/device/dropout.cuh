@@ -8,7 +8,7 @@
 
 namespace attnscope::device {
 
-inline constexpr bool dropping = ATTN_DROPOUT != 0;
+inline constexpr bool has_dropout = ATTN_DROPOUT != 0;
 
 struct Dropout {
   unsigned seed;

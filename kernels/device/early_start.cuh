@@ -6,14 +6,14 @@
 namespace attnscope::device {
 
 /// Allows the next launch to start once every block has called this or exited.
-__device__ __forceinline__ void let_next_launch_start() {
+__device__ __forceinline__ void allow_next_launch() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
 /// Waits until the previous launch has completed and its writes are visible.
-__device__ __forceinline__ void wait_for_launch_before() {
+__device__ __forceinline__ void wait_for_previous_launch() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif

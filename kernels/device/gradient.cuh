@@ -155,9 +155,9 @@ struct TileGradients {
   using ScorePart = Part<Br, chunk, warps>;
   using KeyPart = Part<Bc, D, warps>;
   using QueryPart = Part<Br, D, warps>;
-  static constexpr WarpGrid of_scores = ScorePart::grid;
-  static constexpr WarpGrid of_keys = KeyPart::grid;
-  static constexpr WarpGrid of_queries = QueryPart::grid;
+  static constexpr WarpGrid score_grid = ScorePart::grid;
+  static constexpr WarpGrid key_grid = KeyPart::grid;
+  static constexpr WarpGrid query_grid = QueryPart::grid;
 
   typename KeyPart::Accumulator dk;
   typename KeyPart::Accumulator dv;
@@ -180,13 +180,13 @@ struct TileGradients {
   __device__ __forceinline__ static void clear_unseen(typename ScorePart::Accumulator& s, int row, int key,
                                                       const Visibility& sees) {
 #pragma unroll
-    for (int m = 0; m < of_scores.rows; ++m) {
+    for (int m = 0; m < score_grid.rows; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int first = sees.first(row + m * 16 + half * 8) - key;
         const int last = sees.last(row + m * 16 + half * 8) - key;
 #pragma unroll
-        for (int n = 0; n < 2 * of_scores.columns; ++n) {
+        for (int n = 0; n < 2 * score_grid.columns; ++n) {
 #pragma unroll
           for (int e = 0; e < 2; ++e) {
             if ((bounded_left && n * 8 + e < first) || n * 8 + e >= last) {
@@ -212,8 +212,8 @@ struct TileGradients {
       typename ScorePart::Accumulator s;
       ScorePart::clear(s);
       part.template multiply<D / 16>(
-          s, Factor<Tile, false, true, of_scores.rows>(q, part.row, lane),
-          Factor<Tile, false, false, of_scores.columns>(k + column * Tile::row_bytes, part.column, lane));
+          s, Factor<Tile, false, true, score_grid.rows>(q, part.row, lane),
+          Factor<Tile, false, false, score_grid.columns>(k + column * Tile::row_bytes, part.column, lane));
       if (column == 0) {
         after_scores();
       }
@@ -221,7 +221,7 @@ struct TileGradients {
       const int row = first_row + part.row * 16;
       const int key = first_key + column + part.column * 16;
 #pragma unroll
-      for (int m = 0; m < of_scores.rows; ++m) {
+      for (int m = 0; m < score_grid.rows; ++m) {
         if (!part.has_row(m)) {
           continue;
         }
@@ -229,17 +229,17 @@ struct TileGradients {
         for (int half = 0; half < 2; ++half) {
           const float exponent = load_shared_float(shift + ((part.row + m) * 16 + half * 8 + lane / 4) * 4);
 #pragma unroll
-          for (int n = 0; n < 2 * of_scores.columns; ++n) {
+          for (int n = 0; n < 2 * score_grid.columns; ++n) {
             s[m][n][half * 2] = exp2_fast(s[m][n][half * 2] * scale - exponent);
             s[m][n][half * 2 + 1] = exp2_fast(s[m][n][half * 2 + 1] * scale - exponent);
           }
         }
       }
-      if (!sees.whole(row, of_scores.rows * 16, key, of_scores.columns * 16)) {
+      if (!sees.whole(row, score_grid.rows * 16, key, score_grid.columns * 16)) {
         clear_unseen(s, row + lane / 4, key + lane % 4 * 2, sees);
       }
 #pragma unroll
-      for (int m = 0; m < of_scores.rows; ++m) {
+      for (int m = 0; m < score_grid.rows; ++m) {
         if (!part.has_row(m)) {
           continue;
         }
@@ -252,13 +252,13 @@ struct TileGradients {
       typename ScorePart::Accumulator dp;
       ScorePart::clear(dp);
       part.template multiply<D / 16>(
-          dp, Factor<Tile, false, true, of_scores.rows>(dout, part.row, lane),
-          Factor<Tile, false, false, of_scores.columns>(v + column * Tile::row_bytes, part.column, lane));
+          dp, Factor<Tile, false, true, score_grid.rows>(dout, part.row, lane),
+          Factor<Tile, false, false, score_grid.columns>(v + column * Tile::row_bytes, part.column, lane));
 #if ATTN_DROPOUT
       const float kept = 256.0f / static_cast<float>(dropout.keep);
 #endif
 #pragma unroll
-      for (int m = 0; m < of_scores.rows; ++m) {
+      for (int m = 0; m < score_grid.rows; ++m) {
         if (!part.has_row(m)) {
           continue;
         }
@@ -266,7 +266,7 @@ struct TileGradients {
         for (int half = 0; half < 2; ++half) {
           const float row_delta = load_shared_float(delta + ((part.row + m) * 16 + half * 8 + lane / 4) * 4);
 #pragma unroll
-          for (int n = 0; n < 2 * of_scores.columns; ++n) {
+          for (int n = 0; n < 2 * score_grid.columns; ++n) {
 #pragma unroll
             for (int e = 0; e < 2; ++e) {
               const float weight = s[m][n][half * 2 + e];
@@ -297,8 +297,8 @@ struct TileGradients {
   __device__ __forceinline__ void add_queries(typename QueryPart::Accumulator& dq) const {
     const QueryPart part(warp());
     const int lane = this->lane();
-    part.template multiply<Bc / 16>(dq, Factor<Scores, false, true, of_queries.rows>(ds, part.row, lane),
-                                    Factor<Tile, true, false, of_queries.columns>(k, part.column, lane));
+    part.template multiply<Bc / 16>(dq, Factor<Scores, false, true, query_grid.rows>(ds, part.row, lane),
+                                    Factor<Tile, true, false, query_grid.columns>(k, part.column, lane));
   }
 
   /// Calls visit(row in the tile, column, m, n, half) for each 8 x 16 block of dQ that this warp owns; m, n and half
@@ -307,11 +307,11 @@ struct TileGradients {
   __device__ __forceinline__ void each_query_block(Visit visit) const {
     const QueryPart part(warp());
 #pragma unroll
-    for (int m = 0; m < of_queries.rows; ++m) {
+    for (int m = 0; m < query_grid.rows; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
 #pragma unroll
-        for (int n = 0; n < of_queries.columns; ++n) {
+        for (int n = 0; n < query_grid.columns; ++n) {
           if (part.has_row(m) && part.has_column(n)) {
             visit((part.row + m) * 16 + half * 8, (part.column + n) * 16, m, n, half);
           }
@@ -326,11 +326,11 @@ struct TileGradients {
     const QueryPart part(warp());
     const int lane = this->lane();
 #pragma unroll
-    for (int m = 0; m < of_queries.rows; ++m) {
+    for (int m = 0; m < query_grid.rows; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int row = (part.row + m) * 16 + half * 8 + lane / 4;
-        store_scaled<of_queries.columns>(target + static_cast<long long>(row) * D + part.column * 16, dq[m], half,
+        store_scaled<query_grid.columns>(target + static_cast<long long>(row) * D + part.column * 16, dq[m], half,
                                          scale_q, D - part.column * 16, part.has_row(m) && row < inside);
       }
     }
@@ -342,15 +342,15 @@ struct TileGradients {
     const KeyPart part(warp());
     const int lane = this->lane();
 #pragma unroll
-    for (int m = 0; m < of_keys.rows; ++m) {
+    for (int m = 0; m < key_grid.rows; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int row = (part.row + m) * 16 + half * 8 + lane / 4;
         const long long at = static_cast<long long>(row) * D + part.column * 16;
-        store_scaled<of_keys.columns>(target_k + at, dk[m], half, scale_k, D - part.column * 16,
-                                      part.has_row(m) && row < inside);
-        store_scaled<of_keys.columns>(target_v + at, dv[m], half, scale_v, D - part.column * 16,
-                                      part.has_row(m) && row < inside);
+        store_scaled<key_grid.columns>(target_k + at, dk[m], half, scale_k, D - part.column * 16,
+                                       part.has_row(m) && row < inside);
+        store_scaled<key_grid.columns>(target_v + at, dv[m], half, scale_v, D - part.column * 16,
+                                       part.has_row(m) && row < inside);
       }
     }
   }
@@ -359,8 +359,8 @@ struct TileGradients {
   __device__ __forceinline__ void add_keys_of(typename KeyPart::Accumulator& sum, unsigned weights, unsigned rows) {
     const KeyPart part(warp());
     const int lane = this->lane();
-    part.template multiply<Br / 16, (D > 128)>(sum, Factor<Scores, true, true, of_keys.rows>(weights, part.row, lane),
-                                               Factor<Tile, true, false, of_keys.columns>(rows, part.column, lane));
+    part.template multiply<Br / 16, (D > 128)>(sum, Factor<Scores, true, true, key_grid.rows>(weights, part.row, lane),
+                                               Factor<Tile, true, false, key_grid.columns>(rows, part.column, lane));
   }
 
   template <int Cells>
@@ -376,14 +376,14 @@ struct TileGradients {
 
   /// Stores 16 rows of this warp's part of P o Z or dS. Dropped entries of P have their sign bit set.
   template <bool DropNegative>
-  __device__ __forceinline__ static void store(unsigned tile, int lane, const float (&s)[2 * of_scores.columns][4],
+  __device__ __forceinline__ static void store(unsigned tile, int lane, const float (&s)[2 * score_grid.columns][4],
                                                const ScorePart& part, int m, int column) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = (part.row + m) * 16 + half * 8 + lane / 4;
       const unsigned first = tile + lane % 4 * 4;
 #pragma unroll
-      for (int n = 0; n < 2 * of_scores.columns; ++n) {
+      for (int n = 0; n < 2 * score_grid.columns; ++n) {
         if (part.has_column(n / 2)) {
           float low = s[n][half * 2];
           float high = s[n][half * 2 + 1];
@@ -401,12 +401,12 @@ struct TileGradients {
 
 #if ATTN_DROPOUT
   /// Sets the sign bit of the dropped entries of 16 rows. Philox returns the bytes of 32 columns at a time.
-  __device__ __forceinline__ static void drop(float (&s)[2 * of_scores.columns][4], int lane, int row, int key,
+  __device__ __forceinline__ static void drop(float (&s)[2 * score_grid.columns][4], int lane, int row, int key,
                                               unsigned instance, const DropoutStream& dropout) {
-    constexpr bool whole_calls = of_scores.columns % 2 == 0 && Bc % 32 == 0 && chunk % 32 == 0;
+    constexpr bool whole_calls = score_grid.columns % 2 == 0 && Bc % 32 == 0 && chunk % 32 == 0;
     Philox4 bytes;
 #pragma unroll
-    for (int n = 0; n < of_scores.columns; ++n) {
+    for (int n = 0; n < score_grid.columns; ++n) {
       const int column = key + n * 16;
       if (!whole_calls || n % 2 == 0) {
         bytes = dropout_bytes(dropout.seed, instance, row + lane / 4, column + lane % 4 * 2);

@@ -50,9 +50,9 @@ constexpr int registers_for_chunk(int br, int bc, int d, int chunk) {
   const int count = warps(br, bc, d);
   const WarpGrid scores = warp_grid(br, chunk, count);
   const int kept = 2 * 8 * warp_grid(bc, d, count).cells();
-  const int of_scores = 2 * 8 * scores.cells() + 4 * scores.rows;
-  const int of_queries = 8 * warp_grid(br, d, count).cells();
-  return kept + (of_scores > of_queries ? of_scores : of_queries) + 48 + (chunk < bc ? 8 : 0);
+  const int score_registers = 2 * 8 * scores.cells() + 4 * scores.rows;
+  const int query_registers = 8 * warp_grid(br, d, count).cells();
+  return kept + (score_registers > query_registers ? score_registers : query_registers) + 48 + (chunk < bc ? 8 : 0);
 }
 
 /// Columns of the score tile processed at once; divides bc. P and dS pass through shared memory, so bc costs registers

@@ -97,7 +97,7 @@ struct QueryRows {
       } else {
         online_softmax<MTiles, Width, D>(p, s, o, statistics, scale);
       }
-      if constexpr (dropping) {
+      if constexpr (has_dropout) {
 #pragma unroll
         for (int m = 0; m < MTiles; ++m) {
           drop<Width, Aligned>(p[m], first_row + m * 16, column, dropout);

@@ -33,7 +33,7 @@ constexpr int teams = 1;
 constexpr int block_threads = threads(br, teams);
 constexpr int team_warps = warps(br);
 constexpr int slices = slices_per_warp(br);
-constexpr int chunk = chunk_columns(br, bc, d, dropping);
+constexpr int chunk = chunk_columns(br, bc, d, has_dropout);
 
 using Tile = SharedTile<d>;
 
@@ -237,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
         const float sum = quad_sum(rows.statistics.sum[0][half]);
         const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
         if (finished) {
-          const float weight = dropping ? inverse * rows.dropout.scale : inverse;
+          const float weight = has_dropout ? inverse * rows.dropout.scale : inverse;
           unsigned pairs[d / 8];
 #pragma unroll
           for (int n = 0; n < d / 8; ++n) {

@@ -29,7 +29,7 @@ constexpr int warps = 0;
 constexpr int warp_rows = rows_per_warp(br, d, warps);
 constexpr int m_tiles = warp_rows / 16;
 constexpr int block_threads = threads(br, d, warps);
-constexpr int chunk = chunk_columns(br, bc, d, warps, dropping);
+constexpr int chunk = chunk_columns(br, bc, d, warps, has_dropout);
 
 using Tile = SharedTile<d>;
 
@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float sum = quad_sum(rows.statistics.sum[m][half]);
-      const float inverse = sum > 0.0f ? (dropping ? rows.dropout.scale : 1.0f) / sum : 0.0f;
+      const float inverse = sum > 0.0f ? (has_dropout ? rows.dropout.scale : 1.0f) / sum : 0.0f;
       const int row = rows.row(m, half);
       const long long matrix_row = static_cast<long long>(instance) * n_q + row;
       unsigned pairs[d / 8];

@@ -90,7 +90,7 @@ constexpr Features features{.window = true, .lengths = true, .blocks = true, .dr
 constexpr TileShape tile_of_8_bits{.br = 128, .bc = scaled_keys};
 constexpr Features features_of_8_bits{.window = true, .lengths = true, .blocks = true};
 
-bool of_8_bits(const AttentionProblem& p) {
+bool is_fp8(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 bool rotated(const Config& config) {
@@ -230,7 +230,7 @@ std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p, bool rota
 
 /// Rejects what is only for 8-bit operands, or unavailable with them.
 std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
-  if (!of_8_bits(p)) {
+  if (!is_fp8(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
       if (!config.knobs.word(each).empty())
         return shape_refusal(make_reason("refusal.only_8_bit", "The knob {} requires dtype fp8.", each));
@@ -246,7 +246,7 @@ std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& 
 /// Reason why the forward kernel does not support the tile on any device.
 std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
-  if (of_8_bits(p) && tile != tile_of_8_bits) {
+  if (is_fp8(p) && tile != tile_of_8_bits) {
     return shape_refusal(make_reason("refusal.only_tile", "fa3 fp8 supports only tile {}, not {}.",
                                      describe(tile_of_8_bits), describe(tile)));
   }
@@ -288,7 +288,7 @@ std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
 /// The stages knob adds a define only if it differs from the kernel's default.
 std::vector<std::string> forward_defines(const AttentionProblem& p, const Config& config) {
   std::vector<std::string> defines = query_stationary::defines(p, config);
-  if (of_8_bits(p)) defines.emplace_back("ATTN_FP8=1");
+  if (is_fp8(p)) defines.emplace_back("ATTN_FP8=1");
   const TileShape& tile = config.tile;
   const int stages = knob_of(config, knob::stages);
   if (stages > 0 && stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
@@ -299,14 +299,14 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const Config
 
 std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShape& tile) {
   const auto boxes = [&](const char* given, const char* quantised, std::int64_t instances, std::int64_t n, int rows) {
-    return boxes_of(of_8_bits(p) ? quantised : given, p, instances, n, rows);
+    return boxes_of(is_fp8(p) ? quantised : given, p, instances, n, rows);
   };
-  const auto scales = [&](const char* name) { return BufferArgument{of_8_bits(p) ? name : ""}; };
+  const auto scales = [&](const char* name) { return BufferArgument{is_fp8(p) ? name : ""}; };
   const auto d = static_cast<int>(p.d);
   return {boxes("q", "q8", p.instances(), p.n_q, fa3::group_rows),
           boxes("k", "k8", p.kv_instances(), p.n_k, tile.bc),
-          of_8_bits(p) ? boxes_of("v8", p.dtype, p.kv_instances(), d, padded_keys(p), d, tile.bc)
-                       : boxes_of("v", p, p.kv_instances(), p.n_k, tile.bc),
+          is_fp8(p) ? boxes_of("v8", p.dtype, p.kv_instances(), d, padded_keys(p), d, tile.bc)
+                    : boxes_of("v", p, p.kv_instances(), p.n_k, tile.bc),
           boxes_of("o", held_as(p.dtype), p.instances(), p.n_q, d, fa3::group_rows, d),
           scales("q_scales"),
           scales("k_scales"),
@@ -316,13 +316,12 @@ std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShap
 }
 
 query_stationary::Execution execution(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
-  return {
-      .operand_rows = fa3::group_rows,
-      .chunk_columns = config.tile.bc,
-      .persistent_blocks = resident_blocks(device, needs(p, config)),
-      .box_rows = fa3::group_rows,
-      .exponential_share = of_8_bits(p) ? 1 - fa3::line_tiles_of(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
-      .timing = forward_timing};
+  return {.operand_rows = fa3::group_rows,
+          .chunk_columns = config.tile.bc,
+          .persistent_blocks = resident_blocks(device, needs(p, config)),
+          .box_rows = fa3::group_rows,
+          .exponential_share = is_fp8(p) ? 1 - fa3::line_tiles_of(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
+          .timing = forward_timing};
 }
 
 KernelModel forward_model(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
@@ -339,7 +338,7 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config, const
                                 in_shared("V", ring_rows * (row + fa3::ones_rows(element)), stages)};
   if (o_apart) parts.push_back(in_shared("O out", fa3::o_bytes(tile.br, d)));
   parts.push_back(in_shared("barriers", fa3::barrier_bytes(tile.br, stages)));
-  if (of_8_bits(p)) parts.push_back(in_shared("scales", fa3::scale_bytes(tile.br, stages, element)));
+  if (is_fp8(p)) parts.push_back(in_shared("scales", fa3::scale_bytes(tile.br, stages, element)));
   for (const OnChipPart& part :
        {in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
         in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)}) {
@@ -441,7 +440,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     if (p.pass != Pass::fwd) return backward_tile(p);
-    if (of_8_bits(p)) return tile_of_8_bits;
+    if (is_fp8(p)) return tile_of_8_bits;
     // Measured on an H200 at N 512 to 16384. The same tile at every N, so that a curve over N has one tile.
     const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
                              : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
@@ -482,7 +481,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
   [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,
                                                          const DeviceLimits& device) const override {
     std::vector<KernelModel> all;
-    if (of_8_bits(p)) {
+    if (is_fp8(p)) {
       for (const Matrix& matrix : matrices) all.push_back(quantise_model(p, matrix, quantising_measured(config)));
     }
     all.push_back(forward_model(p, config, device));
@@ -494,7 +493,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
   }
   [[nodiscard]] std::vector<BufferSpec> forward_buffers(const AttentionProblem& p) const override {
     std::vector<BufferSpec> all = query_stationary::buffers(p, true);
-    if (of_8_bits(p)) append_quantised(all, p);
+    if (is_fp8(p)) append_quantised(all, p);
     return all;
   }
   [[nodiscard]] std::vector<BufferSpec> backward_buffers(const AttentionProblem& p,
@@ -507,7 +506,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
         query_stationary::forward(p, config, forward_model(p, config, device),
                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)},
                                   execution(p, config, device), forward_matrices(p, config.tile));
-    if (!of_8_bits(p)) return plan;
+    if (!is_fp8(p)) return plan;
     append_quantised(plan.buffers, p);
     std::vector<KernelLaunch> before = quantise_launches(p, rotated(config), quantising_measured(config));
     plan.launches.insert(plan.launches.begin(), std::move_iterator(before.begin()), std::move_iterator(before.end()));

@@ -42,9 +42,9 @@ constexpr int d = ATTN_D;
 constexpr int br = ATTN_BR;
 constexpr int bc = ATTN_BC;
 #if defined(ATTN_DETERMINISTIC) && ATTN_DETERMINISTIC
-constexpr bool in_turns = true;
+constexpr bool deterministic = true;
 #else
-constexpr bool in_turns = false;
+constexpr bool deterministic = false;
 #endif
 
 constexpr int ring = stages;
@@ -60,9 +60,9 @@ constexpr unsigned dq_bytes = br * d * 4;
 constexpr bool tight = d == 128;
 // In a deterministic pass, blocks add to a tile in launch order, so that none waits for a block that cannot start yet.
 // With a right bound the last keys go first, since their blocks reach the tile first; else the first keys do.
-constexpr bool last_keys_first = in_turns && bounded_right;
+constexpr bool last_keys_first = deterministic && bounded_right;
 // Earlier key tiles are seen by more rows, so several heads are interleaved, longest tiles first.
-constexpr bool heads_together = !in_turns && last_rows_first;
+constexpr bool heads_together = !deterministic && last_rows_first;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -310,7 +310,7 @@ struct Shared {
     const unsigned q_numbers = dout_tiles + ring * RowTile::bytes;
     const unsigned dout_numbers = q_numbers + ring * br * 4;
     dq = dout_numbers + ring * br * 4;
-    const unsigned barriers = dq + (in_turns ? dq_buffers * dq_bytes : 0);
+    const unsigned barriers = dq + (deterministic ? dq_buffers * dq_bytes : 0);
     q = {q_tiles, q_numbers, barriers};
     dout = {dout_tiles, dout_numbers, barriers + 16 * ring};
     ds_barriers = barriers + 32 * ring;
@@ -470,7 +470,7 @@ struct Consumer {
     pin(dq);
     const int now = thread();
     const int part = dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
-    if constexpr (in_turns) {
+    if constexpr (deterministic) {
       const unsigned place = shared.dq_of(at) + part * (dq_floats * 4) + now % 32 * 16;
       barrier_wait(shared.dq_sent(at), at / dq_buffers % 2 ^ 1);
 #pragma unroll
@@ -614,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
       shared.dout.fill(dout, walk, block.visits);
     } else if (thread / 32 == 2) {
       fill_numbers(shared.q, shared.dout, lse, delta, walk, block.visits, n_q, thread % 32);
-    } else if (in_turns && thread == 96) {
+    } else if (deterministic && thread == 96) {
       send_in_turn(arguments, shared, block);
     }
   } else {

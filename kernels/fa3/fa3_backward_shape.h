@@ -31,10 +31,10 @@ constexpr int dq_buffers = 2;
 /// Bytes for K and V; the rings of Q and dO with LSE and D of their rows; dS (elements of `element` bytes); dQ;
 /// barriers and the first row tile.
 constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers + 8;
-constexpr long long shared_bytes(int br, int bc, int d, int element, bool in_turns) {
+constexpr long long shared_bytes(int br, int bc, int d, int element, bool deterministic) {
   const long long pair = 2LL * element;  // K and V; Q and dO
   return pair * d * bc + stages * (pair * d + 8) * br + ds_buffers * static_cast<long long>(element) * br * bc +
-         (in_turns ? dq_buffers * 4LL * br * d : 0) + barrier_bytes;
+         (deterministic ? dq_buffers * 4LL * br * d : 0) + barrier_bytes;
 }
 
 /// Products are limited by shared-memory reads, so each thread keeps as many columns of V and K in registers as fit.

@@ -404,7 +404,7 @@ struct Consumer : Multiplier {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float sum = fp8 ? rows.sum[half] : quad_sum(rows.sum[half]);
-      inverse[half] = sum > 0.0f ? (dropping ? dropout_of(instance, a.keep, a.seed).scale : 1.0f) / sum : 0.0f;
+      inverse[half] = sum > 0.0f ? (has_dropout ? dropout_of(instance, a.keep, a.seed).scale : 1.0f) / sum : 0.0f;
       if (thread_row + half * 8 < a.n_q && thread % 4 == 0) {
         store_float(a.lse + static_cast<long long>(instance) * a.n_q + thread_row + half * 8,
                     sum > 0.0f ? rows.log_reference(half, a.scale) + __log2f(sum) * ln_2 : minus_infinity);

@@ -110,7 +110,7 @@ struct Multiplier : Group<ThreadRows> {
     };
     const auto pack_scores = [&](int column) {
       rows.pack_scores();
-      if constexpr (dropping) {
+      if constexpr (has_dropout) {
         drop<bc, bc % 32 == 0>(rows.p, warp_row, column, dropout_of(tile.instance, a.keep, a.seed));
       }
     };

@@ -24,7 +24,7 @@ using splitkv::packed_rows;
 using splitkv::SplitGrid;
 using splitkv::table_entry_bytes;
 
-bool of_8_bits(const AttentionProblem& p) {
+bool is_fp8(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 
@@ -65,7 +65,7 @@ int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shar
   const TileShape& tile = config.tile;
   const int fitting = splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
                                              p.page > 0, p.mask.padded(), shared_limit);
-  return of_8_bits(p) ? std::min(fitting, std::max(1, most_keys / tile.bc)) : fitting;
+  return is_fp8(p) ? std::min(fitting, std::max(1, most_keys / tile.bc)) : fitting;
 }
 
 KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
@@ -110,7 +110,7 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShap
   parts.push_back(in_shared("m, l", splitkv::statistics_bytes(tile.br, tile.bc, d)));
   if (p.page > 0) parts.push_back(in_shared("block table", table_entry_bytes * splitkv::table_window));
   if (p.mask.padded()) parts.push_back(in_shared("key length", splitkv::key_length_bytes));
-  if (of_8_bits(p)) parts.push_back(in_shared("scales", splitkv::scale_bytes(element)));
+  if (is_fp8(p)) parts.push_back(in_shared("scales", splitkv::scale_bytes(element)));
   parts.push_back(in_registers("S", rows * chunk * accumulator));
   parts.push_back(in_registers("P", rows * chunk * bytes_per_element(held_as(p.dtype))));
   parts.push_back(in_registers("O", rows * d * accumulator));
@@ -233,14 +233,14 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   all.push_back({"lse_part", parts * grid.lse_rows() * fp32_bytes});
   all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   all.push_back(row_buffer("lse", p, 1, fp32_bytes));
-  if (of_8_bits(p)) append_quantised(all, p);
+  if (is_fp8(p)) append_quantised(all, p);
   return all;
 }
 
 /// 8-bit caches need compute capability 8.9 and multiples of 32 columns. Each quantization block reads the whole head,
 /// so with many keys it would exceed a point's time limit.
 std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
-  if (!of_8_bits(p)) return std::nullopt;
+  if (!is_fp8(p)) return std::nullopt;
   if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
     return Refusal{Refusal::Cause::shape,
                    make_reason("refusal.kernel_head_dim",
@@ -262,7 +262,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   AttentionPlan plan;
   plan.buffers = buffers_of(grid);
 
-  const bool fp8 = of_8_bits(p);
+  const bool fp8 = is_fp8(p);
   if (fp8) {
     plan.launches = quantise_launches(p);
     plan.quantised = Quantisation{.keys = p.n_k, .weights = false};

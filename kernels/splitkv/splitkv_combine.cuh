@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
   const float* const split_o =
       o_part + first_part * o_stride + (first_row + row) * d + slice * combine_columns + lane % 4 * 4;
 
-  wait_for_launch_before();
+  wait_for_previous_launch();
   float maximum = minus_infinity;
   float sum = 0.0f;
   float4 sum_o = make_float4(0.0f, 0.0f, 0.0f, 0.0f);

@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   float* const scales =
       reinterpret_cast<float*>(table + (paged ? table_window : 0) + (lengths ? key_length_bytes / 4 : 0));
 
-  let_next_launch_start();  // lets the combine kernel occupy free resources early
+  allow_next_launch();  // lets the combine kernel occupy free resources early
 
   const int kv = static_cast<int>(blockIdx.x / static_cast<unsigned>(splits));
   const int split = static_cast<int>(blockIdx.x) - kv * splits;

@@ -90,8 +90,8 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
         ++early;
         // Otherwise a launch would overlap the setup that prepares its inputs.
         ASSERT_TRUE(i > 0 && plan.launches[i].setup == plan.launches[i - 1].setup) << a->name();
-        EXPECT_TRUE(says(plan.launches[i], "wait_for_launch_before()")) << a->name();
-        EXPECT_TRUE(says(plan.launches[i - 1], "let_next_launch_start()")) << a->name();
+        EXPECT_TRUE(says(plan.launches[i], "wait_for_previous_launch()")) << a->name();
+        EXPECT_TRUE(says(plan.launches[i - 1], "allow_next_launch()")) << a->name();
       }
     }
   }
