@@ -62,7 +62,7 @@ class ProblemPage : public Page {
   void look_through(const std::string& of, Find find, std::function<void()> show);
   /// Drops a pending search; its result would undo later choices.
   void stop_looking() { look_.drop(); }
-  [[nodiscard]] bool looks() const { return look_.busy(); }
+  [[nodiscard]] bool searching() const { return look_.busy(); }
   /// State to filter from: the current choices, with the points that match the query.
   [[nodiscard]] Narrowed narrowed(const QString& query) const;
   void take(Narrowed now);

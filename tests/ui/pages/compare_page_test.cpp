@@ -106,10 +106,10 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_TRUE(page.shown().common().contains("d 128")) << page.shown().common().toStdString();
   EXPECT_FALSE(page.shown().common().contains("N ")) << "it varies";
   EXPECT_EQ(page.model().column_named("ratio"), 1) << "in sight, however many settings there are";
-  EXPECT_FALSE(page.said().folded());
+  EXPECT_FALSE(page.summary_view().folded());
   page.resize(960, 420);
-  EXPECT_TRUE(page.said().folded()) << "the answer stands for all words";
-  EXPECT_EQ(page.said().copies(), QString());
+  EXPECT_TRUE(page.summary_view().folded()) << "the answer stands for all words";
+  EXPECT_EQ(page.summary_view().copies(), QString());
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
 }
 
@@ -219,8 +219,8 @@ TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
   ASSERT_TRUE(QFile::copy(folder.filePath("sides.attnscope"), copy));
   ASSERT_EQ(workspace.open_now(copy), QString());
   page.settle();
-  EXPECT_TRUE(page.said().copies().contains("all points of copied.attnscope are in another"))
-      << page.said().copies().toStdString();
+  EXPECT_TRUE(page.summary_view().copies().contains("all points of copied.attnscope are in another"))
+      << page.summary_view().copies().toStdString();
 }
 
 /// Ratios drawn as markers or as interval bars in a row of the plot.

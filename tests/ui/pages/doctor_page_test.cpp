@@ -25,7 +25,7 @@ class DoctorPageTest : public WindowTest {
 
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   /// Shows the page, and waits for its checks.
-  static DoctorPage& turned_to(MainWindow& window) {
+  static DoctorPage& open_page(MainWindow& window) {
     auto& page = page_of<DoctorPage>(window);
     QSignalSpy looked(&page, &DoctorPage::looked);
     window.show();
@@ -43,7 +43,7 @@ class DoctorPageTest : public WindowTest {
 TEST_F(DoctorPageTest, WithoutTheProgramItSaysWhatToDo) {
   qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent/attnscope");
   MainWindow window(false);
-  const DoctorPage& page = turned_to(window);
+  const DoctorPage& page = open_page(window);
   EXPECT_TRUE(page.checks().empty());
   EXPECT_TRUE(page.summary().contains("was not found beside this one or in PATH: install it there"));
   EXPECT_FALSE(button(page, "measure-ceilings").isEnabled());
@@ -53,7 +53,7 @@ TEST_F(DoctorPageTest, WithoutTheProgramItSaysWhatToDo) {
 TEST_F(DoctorPageTest, AProgramThatDoesNotAnswerIsSaid) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   MainWindow window(false);
-  DoctorPage& page = turned_to(window);
+  DoctorPage& page = open_page(window);
   EXPECT_EQ(page.summary(), "`attnscope doctor` did not answer: attnscope ended with code 1 and did not say why");
   // Once the program exists, checking again succeeds.
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
@@ -81,7 +81,7 @@ class DoctorOnGpuTest : public DoctorPageTest {
   }
   /// Clicks once the GPU is found.
   void measure(MainWindow& window, const char* what) {
-    DoctorPage& page = turned_to(window);
+    DoctorPage& page = open_page(window);
     page.restore({{"file", database}});
     QPushButton& begin = button(page, what);
     ASSERT_TRUE(QTest::qWaitFor([&] { return begin.isEnabled(); }, patience_ms)) << begin.toolTip().toStdString();
@@ -105,7 +105,7 @@ class DoctorOnGpuTest : public DoctorPageTest {
 TEST_F(DoctorOnGpuTest, EachCheckHasItsStateAndItsFix) {
   qputenv("ATTNSCOPE_FAKE_GPU", "cupti-availability=35,throttle=4");
   MainWindow window(false);
-  const DoctorPage& page = turned_to(window);
+  const DoctorPage& page = open_page(window);
   EXPECT_TRUE(named(page, "device").ok);
   EXPECT_TRUE(named(page, "device").detail.startsWith("Fake GPU, compute capability 9.0"));
   const ShownCheck& counters = named(page, "counters");
@@ -121,7 +121,7 @@ TEST_F(DoctorOnGpuTest, EachCheckHasItsStateAndItsFix) {
 TEST_F(DoctorOnGpuTest, WithoutAGpuItSaysSo) {
   for (const char* name : libraries) qputenv(name, "/nonexistent/library.so");
   MainWindow window(false);
-  const DoctorPage& page = turned_to(window);
+  const DoctorPage& page = open_page(window);
   EXPECT_FALSE(named(page, "driver").ok);
   EXPECT_FALSE(button(page, "measure-ceilings").isEnabled());
   EXPECT_TRUE(page.progress().startsWith("There is no GPU to measure")) << page.progress().toStdString();

@@ -427,15 +427,15 @@ TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
     CurveRequest request;
     request.algorithms = {"fa1", "fa2"};
     const CurveSet set = fixtures::curves_of(points, request);
-    std::set<std::pair<QRgb, SampleMark>> looks;
+    std::set<std::pair<QRgb, SampleMark>> styles;
     std::size_t drawn = 0;
     for (const Curve& curve : set.curves) {
       if (curve.kind != CurveKind::measured) continue;
       ++drawn;
-      looks.emplace(curve_color(curve, colors).rgb(), mark_of(curve));
+      styles.emplace(curve_color(curve, colors).rgb(), mark_of(curve));
     }
     EXPECT_EQ(drawn, 4U * static_cast<std::size_t>(runs));
-    EXPECT_EQ(looks.size(), drawn);
+    EXPECT_EQ(styles.size(), drawn);
   }
 }
 

@@ -231,9 +231,9 @@ std::vector<bool> ticks_of(const Workspace& workspace) {
 }
 
 /// Edits the first run of a file like another program.
-void edit(const QString& file, const std::function<void(RunEdit&)>& say) {
+void edit(const QString& file, const std::function<void(RunEdit&)>& change) {
   RunEdit words;
-  say(words);
+  change(words);
   RunStore::open(file.toStdString(), RunStore::Mode::collect).edit({{1}}, words);
 }
 

@@ -40,15 +40,15 @@ TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
   ASSERT_NE(text, nullptr);
   // The numbers are those of an H200.
   const double m = static_cast<double>(find_gpu("H200")->sram_elements(2));
-  const QString said = text->toPlainText();
+  const QString plain_text = text->toPlainText();
   for (const QString& figure :
        {QStringLiteral("%L1").arg(m, 0, 'f', 0), QStringLiteral("1/%1 for d 64").arg(m / 4096, 0, 'f', 0),
         QStringLiteral("1/%1 for d 128").arg(m / 16384, 0, 'f', 0),
         QStringLiteral("%1 times fewer bytes at d 64").arg(m / (3 * 4096), 0, 'f', 0),
         QStringLiteral("%1 times fewer at d 128").arg(m / (3 * 16384), 0, 'f', 1)}) {
-    EXPECT_TRUE(said.contains(figure)) << figure.toStdString();
+    EXPECT_TRUE(plain_text.contains(figure)) << figure.toStdString();
   }
-  for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(said.contains(heading)) << heading;
+  for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(plain_text.contains(heading)) << heading;
 }
 
 TEST_F(WindowTest, DocumentationOpensTheDocumentsAndTheirLinksLeadOn) {

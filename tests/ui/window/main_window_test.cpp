@@ -352,14 +352,14 @@ TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
   };
   auto* application = qobject_cast<Application*>(QCoreApplication::instance());
   ASSERT_NE(application, nullptr);
-  QStringList said;
-  application->on_trouble([&](const QString& what) { said << what; });
+  QStringList reports;
+  application->on_trouble([&](const QString& what) { reports << what; });
   Greedy greedy;
   QCoreApplication::postEvent(&greedy, new QEvent(QEvent::User));
   settle();
   application->on_trouble({});
-  ASSERT_EQ(said.size(), 1);
-  EXPECT_TRUE(said[0].contains("host memory")) << said[0].toStdString();
+  ASSERT_EQ(reports.size(), 1);
+  EXPECT_TRUE(reports[0].contains("host memory")) << reports[0].toStdString();
 }
 
 /// A run of FA2 at d 64, which the sample file does not have.

@@ -274,12 +274,12 @@ TEST(ResultModel, SaysWhichCellsAreOthers) {
   for (int row = 0; row < model.rowCount(); ++row) before.push_back(model.index(row, 1).data().toString());
   show(second);
   EXPECT_EQ(reset.count(), 0);
-  std::set<int> said;
+  std::set<int> changed_rows;
   for (const QList<QVariant>& signal : changed) {
     const QModelIndex cell = signal.at(0).toModelIndex();
     EXPECT_EQ(cell, signal.at(1).toModelIndex());
     EXPECT_EQ(cell.column(), 1) << "labels stay";
-    said.insert(cell.row());
+    changed_rows.insert(cell.row());
   }
   std::set<int> others;
   for (int row = 0; row < model.rowCount(); ++row) {
@@ -287,7 +287,7 @@ TEST(ResultModel, SaysWhichCellsAreOthers) {
   }
   EXPECT_FALSE(others.empty());
   EXPECT_LT(others.size(), before.size()) << "the tile's shared memory does not follow N";
-  EXPECT_EQ(said, others);
+  EXPECT_EQ(changed_rows, others);
 }
 
 }  // namespace

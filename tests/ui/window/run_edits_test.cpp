@@ -43,7 +43,7 @@ class RunEditsTest : public WindowTest {
     }
     return all;
   }
-  [[nodiscard]] QVariant said(int row, int role) { return window->runs_panel()->model()->index(row, 0).data(role); }
+  [[nodiscard]] QVariant row_data(int row, int role) { return window->runs_panel()->model()->index(row, 0).data(role); }
 
   std::unique_ptr<MainWindow> window = std::make_unique<MainWindow>(false);
   RunEditor* editor = nullptr;
@@ -55,8 +55,8 @@ TEST_F(RunEditsTest, AreSeenAtOnceAndADeletedRunComesBack) {
   edit({"--run=1", "--name=before the fix", "--tag=base", "--note=why"});
   EXPECT_EQ(window->banner().text(), QString());
   EXPECT_EQ(titles(), (QStringList{"before the fix", "tiles"}));
-  EXPECT_TRUE(said(0, RunsModel::detail_role).toString().startsWith(QStringLiteral("#base · ")));
-  EXPECT_TRUE(said(0, Qt::ToolTipRole).toString().contains(QStringLiteral("why")));
+  EXPECT_TRUE(row_data(0, RunsModel::detail_role).toString().startsWith(QStringLiteral("#base · ")));
+  EXPECT_TRUE(row_data(0, Qt::ToolTipRole).toString().contains(QStringLiteral("why")));
   EXPECT_FALSE(window->workspace().runs()[1].visible) << "ticks stay";
   window->workspace().set_run_visible(1, true);
   edit({"--run=2", "--hide"});

@@ -134,11 +134,11 @@ class TabOrderTest : public WindowTest {
 
   static void look_at(QWidget& stop, const QWidget* before, QWidget& window, std::map<const QWidget*, int>& turns,
                       const std::string& where) {
-    const auto said = [&] { return where + ": " + path_of(stop); };
-    EXPECT_TRUE(stop.isVisible()) << said();
-    EXPECT_FALSE(name_of(stop).isEmpty()) << "no name: " << said();
+    const auto location = [&] { return where + ": " + path_of(stop); };
+    EXPECT_TRUE(stop.isVisible()) << location();
+    EXPECT_FALSE(name_of(stop).isEmpty()) << "no name: " << location();
     const QRect area = seen(stop, window);
-    EXPECT_FALSE(area.isEmpty()) << "out of sight: " << said() << words_of(placed(stop, window));
+    EXPECT_FALSE(area.isEmpty()) << "out of sight: " << location() << words_of(placed(stop, window));
     if (before != nullptr && panel_of(*before) == panel_of(stop)) {
       const QRect last = seen(*before, window);
       const bool up = area.bottom() < last.top() && area.left() < last.right();
@@ -146,7 +146,7 @@ class TabOrderTest : public WindowTest {
       // The walk starts inside a panel and may return to it once.
       if (up || back) {
         EXPECT_LE(++turns[panel_of(stop)], 1)
-            << "out of order: " << said() << words_of(area) << " behind " << path_of(*before) << words_of(last);
+            << "out of order: " << location() << words_of(area) << " behind " << path_of(*before) << words_of(last);
       }
     }
     const QImage with = stop.grab().toImage();
@@ -155,8 +155,8 @@ class TabOrderTest : public WindowTest {
     const QImage without = stop.grab().toImage();
     stop.setFocus(Qt::TabFocusReason);
     settle();
-    EXPECT_NE(with, without) << "the focus is not seen: " << said();
-    EXPECT_EQ(QApplication::focusWidget(), &stop) << said();
+    EXPECT_NE(with, without) << "the focus is not seen: " << location();
+    EXPECT_EQ(QApplication::focusWidget(), &stop) << location();
   }
 
   /// Checks that each control has room for its text.

@@ -341,7 +341,7 @@ void ComparePage::show_found(ComparedView found) {
   if (!found.partners) {
     return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
   }
-  words_->say(found, copies_in_words(workspace_.runs()));
+  words_->set_result(found, copies_in_words(workspace_.runs()));
   size_columns();
   note_->show_for(found.simulated);
   stack_->setCurrentIndex(0);

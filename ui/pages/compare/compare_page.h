@@ -52,7 +52,7 @@ class ComparePage : public Page {
   [[nodiscard]] QString words() const;
   /// Text above the content: answer, then number of verdicts, then differences, one per line.
   [[nodiscard]] QString summary() const { return words_->summary(); }
-  [[nodiscard]] const ComparedWords& said() const { return *words_; }
+  [[nodiscard]] const ComparedWords& summary_view() const { return *words_; }
   [[nodiscard]] QString method() const { return words_->method(); }
 
  protected:

@@ -70,7 +70,7 @@ ComparedWords::ComparedWords(QWidget* parent)
   style();
 }
 
-void ComparedWords::say(const ComparedView& found, const QString& copies) {
+void ComparedWords::set_result(const ComparedView& found, const QString& copies) {
   const analysis::ComparisonView& view = found.table->view();
   QStringList spreads;
   for (const Message& each : view.spreads) spreads << qtext(each);

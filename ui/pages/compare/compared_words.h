@@ -19,7 +19,7 @@ class ComparedWords : public QWidget {
  public:
   explicit ComparedWords(QWidget* parent);
 
-  void say(const ComparedView& found, const QString& copies);
+  void set_result(const ComparedView& found, const QString& copies);
   /// Folds or shows the details depending on the page's height, unless the user did.
   void fit(int height);
   [[nodiscard]] bool folded() const { return summary_->isHidden(); }

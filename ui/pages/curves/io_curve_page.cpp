@@ -338,7 +338,7 @@ void IoCurvePage::refresh(bool keep_view) {
   know_axes();
   narrow_to_axes();
   // The last request counts, except that a zoom dropped by an earlier pending one stays dropped.
-  keeps_view_ = keep_view && (keeps_view_ || !looks());
+  keeps_view_ = keep_view && (keeps_view_ || !searching());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
   look_through(

@@ -60,7 +60,7 @@ Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
     return Failure{make_message("unknown GPU: '{}'", name)};
   }
   choices.device = name;
-  choices.own = nullptr;
+  choices.custom_limits = nullptr;
   return std::monostate();
 }
 
@@ -190,7 +190,7 @@ std::span<const WhatIfChoice> what_if_choices() {
 }
 
 DeviceLimits limits_of(const ExplorerChoices& choices) {
-  if (choices.own != nullptr) return what_if(*choices.own, choices.what_if);
+  if (choices.custom_limits != nullptr) return what_if(*choices.custom_limits, choices.what_if);
   const auto gpus = known_gpus();
   const auto found = std::ranges::find(gpus, choices.device, &DeviceLimits::name);
   return what_if(found == gpus.end() ? gpus.front() : *found, choices.what_if);

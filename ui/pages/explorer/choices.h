@@ -26,14 +26,14 @@ struct ExplorerChoices {
   std::optional<std::int64_t> m_bytes = {};
   WhatIf what_if = {};
   /// Limits of a GPU from a file or a recorded run; null for a listed GPU.
-  std::shared_ptr<const DeviceLimits> own = {};
+  std::shared_ptr<const DeviceLimits> custom_limits = {};
 
   /// Rates measured on such a GPU, from an open file; null: rates of the table. Not a choice.
   std::shared_ptr<const StoredCeilings> rates = {};
 
   bool operator==(const ExplorerChoices& other) const {
     return point == other.point && device == other.device && m_bytes == other.m_bytes && what_if == other.what_if &&
-           own == other.own;
+           custom_limits == other.custom_limits;
   }
 };
 

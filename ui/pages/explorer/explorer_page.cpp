@@ -162,7 +162,7 @@ QString ExplorerPage::open_gpu(const QString& file) {
   opened_gpus_.push_back(gpu);
   State next = chosen_;
   next.choices.device = gpu->name;
-  next.choices.own = gpu;
+  next.choices.custom_limits = gpu;
   change(std::move(next), qtext(say::explorer_page::did_choose{.what = "device"}));
   list_devices();
   return {};
@@ -171,10 +171,10 @@ QString ExplorerPage::open_gpu(const QString& file) {
 bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const {
   const auto opened = std::ranges::find(opened_gpus_, name.toStdString(), [](const auto& gpu) { return gpu->name; });
   if (opened == opened_gpus_.end() && choose(choices, QStringLiteral("device"), name).ok()) return true;
-  const auto own = opened != opened_gpus_.end() ? *opened : recorded_gpu(workspace_, name.toStdString());
-  if (own == nullptr) return false;
-  choices.device = own->name;
-  choices.own = own;
+  const auto custom = opened != opened_gpus_.end() ? *opened : recorded_gpu(workspace_, name.toStdString());
+  if (custom == nullptr) return false;
+  choices.device = custom->name;
+  choices.custom_limits = custom;
   return true;
 }
 

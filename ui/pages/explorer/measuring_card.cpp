@@ -26,7 +26,7 @@ constexpr int most_steps = 8;
 
 /// A newer collector may use values that this window does not know.
 template <class Parsed>
-Message said(const Parsed& parsed, const std::string& word) {
+Message title_or_verbatim(const Parsed& parsed, const std::string& word) {
   return parsed.ok() ? title(*parsed) : Message::verbatim(word);
 }
 
@@ -108,9 +108,9 @@ QString outcome_words(const MeasuredPoint& point) {
   if (point.event.time_median_ns > 0) {
     return qtext(say::explorer_page::measured_time{
         .time = text(Nanoseconds(point.event.time_median_ns)),
-        .provenance = said(parse_provenance(point.event.provenance), point.event.provenance)});
+        .provenance = title_or_verbatim(parse_provenance(point.event.provenance), point.event.provenance)});
   }
-  return qtext(said(parse_disposition(point.event.disposition), point.event.disposition));
+  return qtext(title_or_verbatim(parse_disposition(point.event.disposition), point.event.disposition));
 }
 
 MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)

@@ -20,10 +20,10 @@ struct Use {
 Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, const DeviceLimits& limits) {
   constexpr double percent_of_one = 100;
   const auto number = [](double percent) { return QString::number(percent, 'f', 0).toStdString(); };
-  const auto said = [&](double percent) -> Use {
+  const auto to_use = [&](double percent) -> Use {
     return {qtext(say::explorer_page::use{.percent = number(percent)}), percent / percent_of_one};
   };
-  if (const auto use = analysis::counted_use(unit, record, kernel)) return said(*use);
+  if (const auto use = analysis::counted_use(unit, record, kernel)) return to_use(*use);
   if (unit == GpuUnit::tensor) {
     const auto pipe = evaluate(metric_key::tensor_pipe_pct, record, kernel);
     if (!pipe) return {};
@@ -31,7 +31,7 @@ Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, c
   }
   const auto rate = evaluate(metric_key::dram_bandwidth, record, kernel);
   if (unit != GpuUnit::dram || !rate || limits.dram_bytes_per_second <= 0) return {};
-  return said(100 * rate->value / limits.dram_bytes_per_second);
+  return to_use(100 * rate->value / limits.dram_bytes_per_second);
 }
 
 }  // namespace

@@ -121,11 +121,11 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   }
   analysis::TableOf<Line> table(std::move(lines));
   // The titles are the keys for export; rates are in base units.
-  const auto add = [&](const Message& title, const Message& help, ColumnKind kind, auto said,
+  const auto add = [&](const Message& title, const Message& help, ColumnKind kind, auto make_cell,
                        const char* key = nullptr) {
     const std::string words = text(title);
     table.add({.key = key == nullptr ? words : key, .title = words, .kind = kind, .help = text(help)},
-              [set, said](const Line& line) -> Cell { return said(line); });
+              [set, make_cell](const Line& line) -> Cell { return make_cell(line); });
   };
   const auto number = [](std::optional<double> value, double scale = 1) {
     return value ? Cell{.text = number_text(*value * scale), .number = value} : Cell{};
