@@ -39,7 +39,7 @@ std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& 
   if (std::ranges::find(facts.dtypes, p.dtype) == facts.dtypes.end()) {
     std::vector<std::string_view> has;
     for (const DType dtype : facts.dtypes) has.push_back(to_string(dtype));
-    return shape_refusal(make_reason("refusal.dtype", "{} has no kernels for {}; it has {}.", facts.name,
+    return shape_refusal(make_reason("refusal.dtype", "{} does not support dtype {}; supported: {}.", facts.name,
                                      to_string(p.dtype), fmt::join(has, ", ")));
   }
   const std::vector<int>& head_dims = facts.head_dims;
@@ -55,7 +55,7 @@ std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& 
   }
   for (const auto& [name, value] :
        {std::pair{"n_q", p.n_q}, std::pair{"n_k", p.n_k}, std::pair{"batch x heads_q", p.instances()}}) {
-    if (auto refused = refuse_over(name, value, max_rows, "the kernels count in 32 bits")) return refused;
+    if (auto refused = refuse_over(name, value, max_rows, "kernels use 32-bit sizes")) return refused;
   }
   return std::nullopt;
 }
@@ -77,12 +77,12 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
                           Wish{on_one_gpu(p) != p, has.gpus, say::feature::several_gpus{}}};
   for (const Wish& wish : wishes) {
     if (wish.asked && !wish.available)
-      return shape_refusal(make_reason("refusal.feature", "{} has no {}.", algorithm, wish.name));
+      return shape_refusal(make_reason("refusal.feature", "{} does not support {}.", algorithm, wish.name));
   }
   if (p.mask.sparse() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
-      return shape_refusal(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's blocks of {}.", name,
+      return shape_refusal(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's block size {}.", name,
                                        value, p.mask.block_size));
     }
   }
@@ -96,8 +96,9 @@ std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
       std::vector<std::string_view> known;
       for (const Knob& some : facts.knobs) known.push_back(some.name);
       if (known.empty())
-        return shape_refusal(make_reason("refusal.no_knobs", "{} has no knob '{}', nor any other.", facts.name, name));
-      return shape_refusal(make_reason("refusal.no_such_knob", "{} has no knob '{}'; it has {}.", facts.name, name,
+        return shape_refusal(
+            make_reason("refusal.no_knobs", "{} has no knob '{}' (it has no knobs).", facts.name, name));
+      return shape_refusal(make_reason("refusal.no_such_knob", "{} has no knob '{}'; available: {}.", facts.name, name,
                                        fmt::join(known, ", ")));
     }
     if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape_refusal(parsed.error());
@@ -115,7 +116,7 @@ std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& 
 }
 
 std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
-  return refuse_over(fmt::format("{}'s number of thread blocks", kernel), blocks, max_int, "a grid has no more");
+  return refuse_over(fmt::format("{} grid size", kernel), blocks, max_int, "the maximum number of blocks in a grid");
 }
 
 std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most, std::string_view why) {
@@ -126,13 +127,13 @@ std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, st
 std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, const DeviceLimits& device) {
   if (device.compute_major < 8) {
     return Refusal{Refusal::Cause::architecture,
-                   make_reason("refusal.capability", "the kernels need compute capability {} or newer; {} has {}.",
+                   make_reason("refusal.capability", "the kernels need compute capability {} or higher; {} has {}.",
                                capability(8, 0), device.name, capability(device.compute_major, device.compute_minor))};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.threads <= device.max_threads_per_block) continue;
     return Refusal{Refusal::Cause::threads,
-                   make_reason("refusal.threads", "{} needs {} threads a block; {} has {}.", k.kernel,
+                   make_reason("refusal.threads", "{} needs {} threads per block; {} allows {}.", k.kernel,
                                grouped(k.threads), device.name, grouped(device.max_threads_per_block))};
   }
   for (const KernelNeeds& k : kernels) {
@@ -140,14 +141,14 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
     if (k.registers <= available) continue;
     return Refusal{Refusal::Cause::registers,
                    make_reason("refusal.registers",
-                               "{} needs about {} registers a thread; with {} threads a block, the register file of an "
-                               "SM of {} leaves {} for each.",
+                               "{} needs about {} registers per thread; with {} threads per block, {} has {} per "
+                               "thread.",
                                k.kernel, k.registers, grouped(k.threads), device.name, available)};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.shared_bytes <= device.shared_bytes_per_block) continue;
     return Refusal{Refusal::Cause::shared_memory,
-                   make_reason("refusal.shared_memory", "{} needs {} bytes of shared memory a block; {} has {}.",
+                   make_reason("refusal.shared_memory", "{} needs {} bytes of shared memory per block; {} has {}.",
                                k.kernel, grouped(k.shared_bytes), device.name, grouped(device.shared_bytes_per_block))};
   }
   return std::nullopt;

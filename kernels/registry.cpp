@@ -35,18 +35,16 @@ void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
 void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
   const Facts& facts = algorithm->facts();
   if (find(facts.name) != nullptr) {
-    throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", facts.name));
+    throw std::invalid_argument(fmt::format("algorithm '{}' already exists", facts.name));
   }
   if (find_reference(facts.reference) == nullptr) {
-    throw std::invalid_argument(
-        fmt::format("nothing judges {}: there is no reference '{}'", facts.name, facts.reference));
+    throw std::invalid_argument(fmt::format("algorithm '{}': unknown reference '{}'", facts.name, facts.reference));
   }
   for (const Knob& knob : facts.knobs) {
     const Knob* const known = find_knob(knob.name);
     if (known != nullptr && known->words.empty() != knob.words.empty()) {
-      throw std::invalid_argument(
-          fmt::format("knob '{}' of {} takes words where another algorithm's takes numbers, or the other way round",
-                      knob.name, facts.name));
+      throw std::invalid_argument(fmt::format(
+          "knob '{}' of {}: another algorithm has a knob of this name and a different type", knob.name, facts.name));
     }
   }
   for (const Knob& knob : facts.knobs) {

@@ -46,14 +46,14 @@ Message read_line(std::string_view line, std::span<const std::string> knobs, Til
   std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos) return make_message("it has fewer than {} fields", fields.size() + 1);
+    if (comma == std::string_view::npos) return make_message("fewer than {} fields", fields.size() + 1);
     field = line.substr(0, comma);
     line.remove_prefix(comma + 1);
   }
   const auto pass = parse_pass(fields[1]);
   if (!pass) return pass.error();
   if (fields[3] != "full" && fields[3] != "causal")
-    return make_message("mask '{}' is neither full nor causal", fields[3]);
+    return make_message("unknown mask '{}'; accepted: full, causal", fields[3]);
   choice.algorithm = fields[0];
   choice.pass = *pass;
   choice.arch = fields[2];
@@ -67,7 +67,7 @@ Message read_line(std::string_view line, std::span<const std::string> knobs, Til
     choice.config.knobs.set(knobs[i], value);
   }
   if (whole) return {};
-  return make_message("d, n, br, bc, {} must be whole numbers", fmt::join(knobs, ", "));
+  return make_message("d, n, br, bc, {} must be integers of 0 or more", fmt::join(knobs, ", "));
 }
 
 std::string arch_of(const DeviceLimits& device) {
@@ -104,9 +104,9 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
       };
       const auto unknown = std::ranges::find_if_not(*knobs, known);
       if (unknown == knobs->end()) continue;
-      wrong = make_message("no algorithm has a knob '{}' that is a number", *unknown);
+      wrong = make_message("unknown numeric knob '{}'", *unknown);
     } else if (!knobs) {
-      wrong = make_message("the header {},...,{} is missing", before_knobs, after_knobs);
+      wrong = make_message("missing header {},...,{}", before_knobs, after_knobs);
     } else {
       wrong = read_line(line, *knobs, choice);
     }

@@ -93,16 +93,14 @@ Message too_much_work(const AttentionProblem& p) {
   constexpr std::int64_t squares_of_a_word = 64;
   const std::int64_t entries = p.mask.padded() ? p.batch : 1;
   if (entries > most_entries)
-    return make_reason("problem.lengths_of_batch", "key lengths are for a batch of at most 2^16, not {}.", p.batch);
+    return make_reason("problem.lengths_of_batch", "key lengths require a batch of at most 2^16, not {}.", p.batch);
   std::int64_t rows = 0;
   if (__builtin_add_overflow(p.n_q, p.n_k, &rows) || !multiply(rows, entries) || rows > most_rows) {
     if (!p.mask.padded())
-      return make_reason("problem.rows", "{} queries and {} keys are too many: at most 2^28 together are accepted.",
-                         p.n_q, p.n_k);
+      return make_reason("problem.rows", "{} queries plus {} keys exceed the limit of 2^28.", p.n_q, p.n_k);
     return make_reason("problem.rows_of_batch",
-                       "key lengths for a batch of {} with {} queries and {} keys are too many: at most 2^28 rows in "
-                       "all are accepted.",
-                       p.batch, p.n_q, p.n_k);
+                       "batch {} with {} queries and {} keys exceeds the limit of 2^28 rows for key lengths.", p.batch,
+                       p.n_q, p.n_k);
   }
   if (!p.mask.sparse()) return {};
   const std::int64_t squares_q = ceil_div(p.n_q, p.mask.block_size);
@@ -120,18 +118,16 @@ Message wrong_mask(const AttentionProblem& p) {
   constexpr std::int64_t widest_side = std::int64_t{1} << 29;
   for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
     if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
-    return make_reason("problem.window_side", "the {} side of the window is {}; 0 to 2^29 keys are accepted.", name,
-                       side);
+    return make_reason("problem.window_side", "the {} side of the window is {}; allowed: 0 to 2^29 keys.", name, side);
   }
   if (p.mask.lengths == Mask::Lengths::list) {
     if (std::cmp_not_equal(p.mask.length_list.size(), p.batch)) {
-      return make_reason("problem.length_count", "the mask gives {} key lengths for a batch of {}.",
+      return make_reason("problem.length_count", "the mask has {} key lengths for a batch of {}.",
                          p.mask.length_list.size(), p.batch);
     }
     const auto [shortest, longest] = std::ranges::minmax(p.mask.length_list);
-    if (shortest < 0) return make_reason("problem.length_below_zero", "a key length of {} is below zero.", shortest);
-    if (longest > p.n_k)
-      return make_reason("problem.length_beyond", "a key length of {} is beyond n_k ({}).", longest, p.n_k);
+    if (shortest < 0) return make_reason("problem.length_below_zero", "key length {} is negative.", shortest);
+    if (longest > p.n_k) return make_reason("problem.length_beyond", "key length {} exceeds n_k ({}).", longest, p.n_k);
   }
   if (!p.mask.sparse()) return {};
   constexpr std::int64_t largest_block = std::int64_t{1} << 20;
@@ -146,7 +142,7 @@ Message wrong_mask(const AttentionProblem& p) {
   }
   std::int64_t squares = ceil_div(p.n_q, size);
   if (!multiply(squares, ceil_div(p.n_k, size)) || squares > most_squares) {
-    return make_reason("problem.block_count", "the block mask would have {} x {} squares; at most 2^26 are accepted.",
+    return make_reason("problem.block_count", "the block mask has {} x {} squares; the maximum is 2^26.",
                        ceil_div(p.n_q, size), ceil_div(p.n_k, size));
   }
   return {};
@@ -154,12 +150,13 @@ Message wrong_mask(const AttentionProblem& p) {
 
 Message wrong_dropout(double dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
-    return make_reason("problem.dropout_range", "dropout must be a probability from 0 to below 1, not {}.", dropout);
+    return make_reason("problem.dropout_range", "dropout must be at least 0 and below 1, not {}.", dropout);
   }
   // Otherwise a point labeled as dropout would drop nothing or everything.
   const long dropped = std::lround(256 * dropout);
   if (dropout > 0 && (dropped == 0 || dropped == 256)) {
-    return make_reason("problem.dropout_rounds", "dropout {:g} rounds to {} of 256.", dropout, dropped);
+    return make_reason("problem.dropout_rounds", "dropout {:g} rounds to {}/256; allowed: 0, or 1/256 to 255/256.",
+                       dropout, dropped);
   }
   return {};
 }
@@ -334,14 +331,13 @@ Message invalid_reason(const AttentionProblem& p) {
                        p.page);
   }
   if (p.gpus < 1 || p.gpus > most_gpus)
-    return make_reason("problem.gpus", "a problem is shared by 1 to {} GPUs, not {}.", most_gpus, p.gpus);
+    return make_reason("problem.gpus", "gpus must be 1 to {}, not {}.", most_gpus, p.gpus);
   // Every count of the program (bytes of fp32 scores, FLOPs, traffic of the smallest tile in both passes) is below 64
   // n_q n_k d bytes per instance with full pages, so limiting this product limits them all.
   std::int64_t size = 64;
   const bool fits = multiply(size, p.batch) && multiply(size, p.heads_q) && multiply(size, p.n_q) &&
                     multiply(size, p.page > 0 ? round_up(p.n_k, p.page) : p.n_k) && multiply(size, p.d);
-  if (!fits)
-    return make_reason("problem.too_large", "{} is too large: its byte counts do not fit in 63 bits.", describe(p));
+  if (!fits) return make_reason("problem.too_large", "{} is too large: byte counts exceed 63 bits.", describe(p));
   return {};
 }
 

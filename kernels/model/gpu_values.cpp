@@ -91,11 +91,11 @@ std::string wrong_name(const std::string& name) {
   const bool control =
       std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   if (blank_ends || control || name.size() > longest_gpu_name) {
-    return fmt::format("the name must have 1 to {} characters, no control characters, and no space at its ends",
+    return fmt::format("the name must have 1 to {} characters, no control characters and no spaces at its ends",
                        longest_gpu_name);
   }
   if (const DeviceLimits* known = find_gpu(name)) {
-    return fmt::format("the name is that of a public GPU, {}; use another name", known->name);
+    return fmt::format("the name belongs to the public GPU {} (use another name)", known->name);
   }
   return {};
 }

@@ -65,7 +65,7 @@ Result<std::optional<KnobValue>, Message> parse_knob(const Knob& knob, std::stri
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > knob.largest) {
-    return Failure{make_message("{} must be a whole number from 0 (the algorithm's choice) to {}, not '{}'.", knob.name,
+    return Failure{make_message("{} must be an integer from 0 (the algorithm's choice) to {}, not '{}'.", knob.name,
                                 knob.largest, text)};
   }
   return number == 0 ? Value() : Value(number);

@@ -32,22 +32,22 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 /// Returns the first error, or an empty message.
 Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.windowed()) return "it sets a window twice";
-  if (parts.size() != 3) return "a window is window:LEFT:RIGHT";
+  if (mask.windowed()) return "more than one window";
+  if (parts.size() != 3) return "expected window:LEFT:RIGHT";
   for (const auto& [side, text, target] :
        {std::tuple{"left", parts[1], &mask.left}, std::tuple{"right", parts[2], &mask.right}}) {
     if (text == "inf") continue;
     const auto value = number(text);
-    if (!value) return make_message("the {} side of the window is '{}', not a number of keys or inf", side, text);
-    if (*value < 0) return make_message("the {} side of the window is {}, below zero", side, *value);
+    if (!value) return make_message("the {} side of the window is '{}'; expected a number of keys or inf", side, text);
+    if (*value < 0) return make_message("the {} side of the window is negative: {}", side, *value);
     *target = *value;
   }
   return {};
 }
 
 Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.padded()) return "it sets lengths twice";
-  if (parts.size() != 2) return "lengths are lengths:ramp or lengths:300/512/...";
+  if (mask.padded()) return "more than one 'lengths'";
+  if (parts.size() != 2) return "expected lengths:ramp or lengths:300/512/...";
   if (parts[1] == "ramp") {
     mask.lengths = Mask::Lengths::ramp;
     return {};
@@ -55,18 +55,18 @@ Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
   mask.lengths = Mask::Lengths::list;
   for (const std::string_view text : split(parts[1], '/')) {
     const auto value = number(text);
-    if (!value) return make_message("'{}' is not a length", text);
-    if (*value < 0) return make_message("length {} is below zero", *value);
+    if (!value) return make_message("invalid length '{}'", text);
+    if (*value < 0) return make_message("length {} is negative", *value);
     constexpr std::size_t most = std::size_t{1} << 16;
-    if (mask.length_list.size() == most) return "it has more than 2^16 lengths";
+    if (mask.length_list.size() == most) return "more than 2^16 lengths";
     mask.length_list.push_back(*value);
   }
   return {};
 }
 
 Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.sparse()) return "it sets blocks twice";
-  if (parts.size() != 3) return "blocks are blocks:SIZE:PATTERN";
+  if (mask.sparse()) return "more than one 'blocks'";
+  if (parts.size() != 3) return "expected blocks:SIZE:PATTERN";
   const auto size = number(parts[1]);
   if (!size || *size < 16 || *size % 16 != 0) {
     return make_message("the block size must be a positive multiple of 16, not '{}'", parts[1]);
@@ -85,8 +85,8 @@ Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
   const auto value = number(pattern);
   const std::int64_t most = strided ? std::int64_t{1} << 20 : 100;
   if (!value || *value < (strided ? 1 : 0) || *value > most) {
-    if (strided) return make_message("'{}' is no stride of at least 1", pattern);
-    return make_message("'{}' is no percentage from 0 to 100", pattern);
+    if (strided) return make_message("invalid stride '{}'; it must be at least 1", pattern);
+    return make_message("invalid percentage '{}'; it must be 0 to 100", pattern);
   }
   mask.blocks = strided ? Mask::Blocks::stride : Mask::Blocks::random;
   mask.block_parameter = *value;
@@ -97,14 +97,14 @@ Message read_part(Mask& mask, std::string_view part) {
   const auto parts = split(part, ':');
   if (part == "full") return {};
   if (part == "causal") {
-    if (mask.windowed()) return "it sets a window twice";
+    if (mask.windowed()) return "more than one window";
     mask.right = 0;
     return {};
   }
   if (parts[0] == "window") return read_window(mask, parts);
   if (parts[0] == "lengths") return read_lengths(mask, parts);
   if (parts[0] == "blocks") return read_blocks(mask, parts);
-  return make_message("unknown word '{}'", part);
+  return make_message("unknown part '{}'", part);
 }
 
 std::string bound(std::int64_t side) {

@@ -25,7 +25,7 @@ std::size_t tensor_count() {
 }
 
 Tensor own_tensor(std::string_view name) {
-  if (tensor_count() == most_tensors) throw std::length_error("more matrices than most_tensors");
+  if (tensor_count() == most_tensors) throw std::length_error("too many tensors (increase most_tensors)");
   tensor_names().push_back(name);
   return static_cast<Tensor>(tensor_count() - 1);
 }

@@ -74,7 +74,7 @@ std::size_t index_of(Tensor tensor) {
     case Tensor::dout:
       return 3;
     default:
-      throw std::invalid_argument("only Q, K, V and dO are inputs");
+      throw std::invalid_argument("not an input; inputs are Q, K, V and dO");
   }
 }
 

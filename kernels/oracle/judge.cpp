@@ -34,7 +34,7 @@ class Judge {
     if (bits.empty()) return;
     judged_ = true;
     if (bits.size() != exact.exact.size()) {
-      fail(make_reason("oracle.elements", "the output has {} elements of {}, the reference {}.", bits.size(), name,
+      fail(make_reason("oracle.elements", "the output has {} elements of {}, the reference has {}.", bits.size(), name,
                        exact.exact.size()));
       keep({.tensor = std::string(name), .max_abs_error = unbounded, .bound = 0});
       return;
@@ -80,7 +80,7 @@ class Judge {
     if (lse.empty()) return;
     judged_ = true;
     if (lse.size() != reference_.lse.size()) {
-      fail(make_reason("oracle.elements", "the output has {} elements of LSE, the reference {}.", lse.size(),
+      fail(make_reason("oracle.elements", "the output has {} elements of LSE, the reference has {}.", lse.size(),
                        reference_.lse.size()));
       return;
     }
@@ -102,7 +102,7 @@ class Judge {
   }
 
   [[nodiscard]] CheckResult result() {
-    if (!judged_) fail(make_reason("oracle.no_output", "there is no output to judge."));
+    if (!judged_) fail(make_reason("oracle.no_output", "no output to check."));
     CheckResult result = std::move(worst_);
     result.max_lse_error = max_lse_error_;
     result.reason = std::move(reason_);

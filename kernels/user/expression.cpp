@@ -13,7 +13,7 @@
 namespace attnscope::user {
 namespace {
 
-constexpr const char* no_number = "it divides by zero, or a number is no whole one or too large";
+constexpr const char* no_number = "division by zero, overflow or not an integer";
 
 }  // namespace
 
@@ -24,7 +24,7 @@ class ExpressionParser {
 
   Result<Expression, Message> parse() {
     (void)choice();
-    if (error_.empty() && at_ < text_.size()) fail(make_message("'{}' does not belong there", text_.substr(at_, 1)));
+    if (error_.empty() && at_ < text_.size()) fail(make_message("unexpected '{}'", text_.substr(at_, 1)));
     if (error_.empty()) return std::move(result_);
     return Failure{make_message("'{}', character {}: {}", std::string(text_), error_at_ + 1, error_)};
   }
@@ -59,13 +59,13 @@ class ExpressionParser {
   }
   /// Appends a node and returns its index.
   std::size_t add(Op op, std::array<std::size_t, 3> operands = {}, std::int64_t value = 0, double real = 0) {
-    if (result_.nodes_.size() >= longest) fail("it is too long");
+    if (result_.nodes_.size() >= longest) fail("too long or nested too deeply");
     result_.nodes_.push_back({op, operands, value, real});
     return result_.nodes_.size() - 1;
   }
 
   std::size_t choice() {
-    if (++depth_ > deepest) fail("it is too long");
+    if (++depth_ > deepest) fail("too long or nested too deeply");
     std::size_t first = 0;
     if (error_.empty()) {
       first = binary(0);
@@ -130,7 +130,7 @@ class ExpressionParser {
     };
     while (at_ < text_.size() && of_a_name(text_[at_])) ++at_;
     if (at_ == begin) {
-      fail("a number, a name or '(' is missing");
+      fail("expected a number, a name or '('");
       return 0;
     }
     const std::string_view name = text_.substr(begin, at_ - begin);
@@ -153,7 +153,7 @@ class ExpressionParser {
   /// Parses -a as 0 - a, and !a as 0 == a.
   std::size_t prefixed(Op op) {
     if (++depth_ > deepest) {
-      fail("it is too long");
+      fail("too long or nested too deeply");
       return 0;
     }
     const std::size_t zero = add(Op::number);
@@ -166,7 +166,7 @@ class ExpressionParser {
         {{"min", Op::least}, {"max", Op::most}, {"ceil_div", Op::ceil_divided}, {"sqrt", Op::square_root}}};
     const auto* const found = std::ranges::find(functions, name, &std::pair<std::string_view, Op>::first);
     if (found == functions.end()) {
-      fail(make_message("there is no function '{}'; known are min, max, ceil_div, sqrt", name));
+      fail(make_message("unknown function '{}'; available: min, max, ceil_div, sqrt", name));
       return 0;
     }
     const std::size_t first = choice();
@@ -272,11 +272,11 @@ template <class T>
 Result<T, Message> Expression::evaluate(const Variables& variables) const {
   const auto no_value = [&](Message why) { return Failure{make_message("'{}' has no value: {}", text_, why)}; };
   for (const std::string& name : names_) {
-    if (!variables.contains(name)) return no_value(make_message("nothing is known of '{}'", name));
+    if (!variables.contains(name)) return no_value(make_message("unknown name '{}'", name));
   }
   if (const std::optional<T> value = value_of<T>(nodes_.size() - 1, variables)) return *value;
   const bool point = std::is_integral_v<T> && std::ranges::find(nodes_, Op::fraction, &Node::op) != nodes_.end();
-  return no_value(point ? "a number with a point is for a float argument" : no_number);
+  return no_value(point ? "a number with a decimal point requires a float argument" : no_number);
 }
 
 Result<Expression, Message> Expression::parse(std::string_view text) {
@@ -295,7 +295,7 @@ std::int64_t Expression::within(const Variables& variables, std::int64_t least, 
   const auto value = integer(variables);
   if (!value) throw value.error();
   if (*value < least || *value > most) {
-    throw make_message("'{}' is {}, and must be {} to {}", text_, *value, least, most);
+    throw make_message("'{}' is {}; it must be {} to {}", text_, *value, least, most);
   }
   return *value;
 }

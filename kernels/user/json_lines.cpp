@@ -55,7 +55,7 @@ class LineNotes {
     lines_.emplace(pointer, line());
     if (event == Event::value) return;
     constexpr std::size_t deepest = 32;
-    if (open_.size() >= deepest) fail("it has more than 32 levels");
+    if (open_.size() >= deepest) fail("more than 32 levels of nesting");
     open_.push_back({.pointer = std::move(pointer), .list = event == Event::array_start});
   }
   [[nodiscard]] std::map<std::string, std::size_t, std::less<>>& lines() { return lines_; }
@@ -75,11 +75,11 @@ class LineNotes {
     Open& object = open_.back();
     refuse_nul(name);
     if (object.keys.size() >= most) fail(make_message("an object has more than {} members", most));
-    if (!object.keys.insert(name).second) fail(make_message("'{}' stands there twice", name));
+    if (!object.keys.insert(name).second) fail(make_message("duplicate key '{}'", name));
     object.key = name;
   }
   void refuse_nul(const std::string& text) {
-    if (text.find('\0') != std::string::npos) fail("a character NUL cannot be in a statement");
+    if (text.find('\0') != std::string::npos) fail("NUL characters are not allowed");
   }
   /// A newline belongs to the line that it ends: the parser reads it to detect the end of a number.
   std::size_t line() {

@@ -52,7 +52,7 @@ std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view inste
 Message take(const std::filesystem::path& file) {
   const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
   if (file.string().find('\n') != std::string::npos) {
-    return make_message("{}: its path has a line break, which no other process can be told", file.string());
+    return make_message("{}: the path has a line break (rename the file)", file.string());
   }
   auto kernel = load_kernel(file);
   if (!kernel) return kernel.error();
@@ -90,8 +90,8 @@ class FoundKernels {
       for (const std::string& name : names) take_named(name, texts[i], stated);
       if (known == nullptr) {
         say(
-            make_message("{} has statements beyond the {} and {} MiB of all files that are taken: the laws of their "
-                         "kernels are not known",
+            make_message("{}: more than {} manifests or {} MiB in results files; the laws of further kernels are "
+                         "unknown",
                          file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
       } else if (!stated && !names.empty()) {
         constexpr std::size_t most_named = 3;
@@ -150,8 +150,8 @@ class FoundKernels {
     const auto* given = dynamic_cast<const UserKernel*>(known);
     if (given != nullptr && given->text() != text) {
       say(
-          make_message("{} has points of kernel {} that were measured under another statement than the one that is "
-                       "loaded, whose law is drawn on them",
+          make_message("{}: points of kernel {} were measured with another manifest; their law is that of the "
+                       "loaded one",
                        file_.string(), name));
     }
     return true;
@@ -175,17 +175,16 @@ class FoundKernels {
     if (kernel != nullptr ? std::exchange(first.has_law, false) : stated) {
       next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
       say(first.file == file_
-              ? make_message("{} states kernel {} in two ways, so that its law is not known: give yours with --kernel",
+              ? make_message("{}: two manifests of kernel {} differ; its law is unknown (load one with --kernel)",
                              file_.string(), name)
-              : make_message(
-                    "{} states kernel {} otherwise than {}, so that its law is not known: give yours with --kernel",
-                    file_.string(), name, first.file.string()));
+              : make_message("{}: the manifest of kernel {} differs from that in {}; its law is unknown (load one with "
+                             "--kernel)",
+                             file_.string(), name, first.file.string()));
     }
   }
 
   void refuse(const std::string& kernels, const Message& why) {
-    say(make_message("{}: a statement that it has of {} is not taken, so that no law is known: {}", file_.string(),
-                     kernels, why));
+    say(make_message("{}: manifest of {} rejected, so its law is unknown: {}", file_.string(), kernels, why));
   }
   /// Reports each line once.
   void say(Message line) {

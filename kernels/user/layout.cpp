@@ -39,9 +39,8 @@ void check_apart(const PlaceStatement& stated, std::int64_t d, const std::array<
   for (const std::size_t i : order) {
     if (counts.at(i) == 1) continue;
     if (strides.at(i) < extent) {
-      throw make_message(
-          "rows of {} lie upon one another: a stride of '{}', which is {}, leaves no room for {} elements",
-          stated.tensor, stated.strides.at(i).text(), strides.at(i), extent);
+      throw make_message("rows of {} overlap: stride '{}' is {} and must be at least {}", stated.tensor,
+                         stated.strides.at(i).text(), strides.at(i), extent);
     }
     extent += strides.at(i) * (counts.at(i) - 1);
   }
@@ -181,8 +180,8 @@ void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStat
     buffer->bytes = 0;
     for (const Part& other : parts[stated.within]) {
       if (apart(part, other, p.d)) continue;
-      throw make_message("{} and {} lie upon one another in {}: give one another 'at', or both the same strides",
-                         other.tensor, part.tensor, stated.within);
+      throw make_message("{} and {} overlap in {} (change 'at', or use equal strides)", other.tensor, part.tensor,
+                         stated.within);
     }
     parts[stated.within].push_back(part);
     auto whole = std::ranges::find(together, stated.within, &BufferSpec::name);

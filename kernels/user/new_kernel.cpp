@@ -24,18 +24,18 @@ Result<std::filesystem::path, Message> write_new_kernel(const std::string& name,
   for (const NewKernelFile& each : new_kernel_files()) {
     if (!each.path.ends_with(".json")) continue;
     const auto statement = parse_statement(with_name(std::string(each.text), name), folder);
-    if (!statement) return Failure{make_message("'{}' cannot be its name: {}", name, statement.error())};
+    if (!statement) return Failure{make_message("invalid kernel name '{}': {}", name, statement.error())};
   }
   std::error_code error;
   std::filesystem::create_directories(parent, error);
   if (!std::filesystem::create_directory(folder, error) && !error)
-    return Failure{make_message("there is {} already", folder.string())};
-  if (error) return Failure{make_message("{} cannot be written: {}", folder.string(), error.message())};
+    return Failure{make_message("{} already exists (use another name)", folder.string())};
+  if (error) return Failure{make_message("cannot write {}: {}", folder.string(), error.message())};
   for (const NewKernelFile& each : new_kernel_files()) {
     const std::filesystem::path file = folder / with_name(std::string(each.path), name);
     std::ofstream out(file, std::ios::binary);
     out << with_name(std::string(each.text), name) << std::flush;
-    if (!out) return Failure{make_message("{} cannot be written: ", file.string())};
+    if (!out) return Failure{make_message("cannot write {}", file.string())};
   }
   return folder / (name + ".json");
 }

@@ -20,7 +20,7 @@ void Value::wrong(Message what) const {
 
 void Value::not_a(Message kind) const {
   const std::size_t slash = pointer_.rfind('/');
-  if (slash == std::string::npos) wrong(make_message("a statement must be {}", kind));
+  if (slash == std::string::npos) wrong(make_message("a manifest must be {}", kind));
   std::string key = pointer_.substr(slash + 1);
   if (nth_ == 0) wrong(make_message("'{}' must be {}", key, kind));
   const std::string list = pointer_.substr(0, slash);
@@ -43,7 +43,7 @@ const Value& Value::object(std::initializer_list<std::string_view> known) const 
   for (const auto& [name, value] : json_->items()) {
     if (std::ranges::find(known, name) != known.end()) continue;
     Value(*all_, value, pointer_ + "/" + name)
-        .wrong(make_message("'{}' means nothing here; known are {}", name, fmt::join(known, ", ")));
+        .wrong(make_message("unknown key '{}'; available: {}", name, fmt::join(known, ", ")));
   }
   return *this;
 }
@@ -63,7 +63,7 @@ std::vector<Value> Value::list() const {
 }
 
 const std::string& Value::text() const {
-  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a("a text in quotes");
+  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a("a string");
   return json_->get_ref<const std::string&>();
 }
 
@@ -77,14 +77,14 @@ std::int64_t Value::number(std::int64_t least, std::int64_t most) const {
                      (!json_->is_number_unsigned() ||
                       json_->get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
   if (!whole || json_->get<std::int64_t>() < least || json_->get<std::int64_t>() > most) {
-    not_a(make_message("a whole number from {} to {}", least, most));
+    not_a(make_message("an integer from {} to {}", least, most));
   }
   return json_->get<std::int64_t>();
 }
 
 Expression Value::expression(const std::vector<std::string>& known) const {
   if (!json_->is_number_integer() && !json_->is_string())
-    not_a("an expression: a whole number, or a text such as \"ceil_div(n_q, br)\"");
+    not_a("an expression: an integer, or a string such as \"ceil_div(n_q, br)\"");
   return expression(json_->is_number_integer() ? json_->dump() : text(), known);
 }
 
@@ -93,7 +93,7 @@ Expression Value::expression(std::string_view part, const std::vector<std::strin
   if (!parsed) wrong(parsed.error());
   for (const std::string& name : parsed->names()) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    wrong(make_message("'{}': there is no '{}'; known are {}", parsed->text(), name, fmt::join(known, ", ")));
+    wrong(make_message("'{}': unknown name '{}'; available: {}", parsed->text(), name, fmt::join(known, ", ")));
   }
   return std::move(parsed).value();
 }

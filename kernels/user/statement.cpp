@@ -37,7 +37,7 @@ class Parser {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
                   "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
-    if (!version.is(1)) version.not_a("1, the version of statements that this program reads");
+    if (!version.is(1)) version.not_a("1, the supported manifest version");
     identity(text);
     computes();
     supports();
@@ -70,9 +70,10 @@ class Parser {
   void identity(std::string_view text) {
     const Value name = root_.at("name");
     result_.name = name.text();
-    if (!is_word(result_.name, "-_.")) name.not_a("a name of at most 40 of a-z, 0-9, '-', '_' and '.', a letter first");
+    if (!is_word(result_.name, "-_."))
+      name.not_a("a name of at most 40 of a-z, 0-9, '-', '_' and '.', starting with a letter");
     if (built_in_algorithms().find(result_.name) != nullptr) {
-      name.wrong(make_message("there is a built-in algorithm '{}'; take another name", result_.name));
+      name.wrong(make_message("the name belongs to the built-in algorithm '{}' (use another name)", result_.name));
     }
     const auto title = root_.find("title");
     result_.title = title ? title->text() : result_.name;
@@ -101,7 +102,7 @@ class Parser {
     } else if (suffix == ".so") {
       own.kind = OwnSource::Kind::library;
     } else if (suffix != ".cu" && suffix != ".cuh") {
-      value.not_a("a file .cu, .cuh, .ptx, .cubin or .so");
+      value.not_a("a .cu, .cuh, .ptx, .cubin or .so file");
     }
     return std::make_shared<const OwnSource>(std::move(own));
   }
@@ -176,7 +177,7 @@ class Parser {
     }
     constexpr std::size_t most_tiles = 512;  // default_config() may test each tile
     if (result_.br.size() * result_.bc.size() > most_tiles)
-      tile.wrong(make_message("more than {} tiles; state fewer values of br or bc", most_tiles));
+      tile.wrong(make_message("more than {} tiles (use fewer values of br or bc)", most_tiles));
   }
 
   /// Rejects names of fields and axes; for knobs also names of exported columns.
@@ -187,8 +188,7 @@ class Parser {
     const bool taken = std::ranges::find(fields, name) != fields.end() || (knob && is_column(name));
     if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
       value.wrong(make_message(
-          "'{}' cannot be a name here: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
-          name));
+          "invalid or reserved name '{}'; use at most 40 of a-z, 0-9 and '_', starting with a letter", name));
     }
   }
 
@@ -242,8 +242,7 @@ class Parser {
                        std::ranges::find(result_.scratch, name, &ScratchStatement::name) != result_.scratch.end();
     if (!is_word(name, "_") || taken)
       value.wrong(make_message(
-          "'{}' is no name for a buffer: at most 40 of a-z, 0-9 and '_', a letter first, and none that has a meaning",
-          name));
+          "invalid or reserved buffer name '{}'; use at most 40 of a-z, 0-9 and '_', starting with a letter", name));
     return name;
   }
 
@@ -264,7 +263,7 @@ class Parser {
       if (auto condition = condition_of(word)) {
         result_.requirements.push_back(
             {std::move(*condition),
-             make_message("Layout {} is for as many queries as keys, and as many query heads as K/V heads.", word)});
+             make_message("Layout {} requires n_q = n_k and as many query heads as K/V heads.", word)});
       }
       return;
     }
@@ -275,7 +274,7 @@ class Parser {
     std::vector<std::string_view> tensors{"q", "k", "v", "o"};
     if (result_.features.backward) tensors.insert(tensors.end(), {"dout", "dq", "dk", "dv"});
     if (std::ranges::find(tensors, tensor) == tensors.end()) {
-      value.wrong(make_message("'{}' means nothing here; known are {}", tensor, fmt::join(tensors, ", ")));
+      value.wrong(make_message("unknown tensor '{}'; available: {}", tensor, fmt::join(tensors, ", ")));
     }
     value.object({"in", "at", "strides"});
     PlaceStatement place{.tensor = tensor, .within = {}, .at = {}, .strides = {}, .packed = false};
@@ -287,12 +286,12 @@ class Parser {
     const Value strides = value.at("strides");
     const std::vector<Value> list = strides.list();
     if (list.size() != place.strides.size())
-      strides.not_a("a list of three expressions, from one batch entry, head and row to the next");
+      strides.not_a("a list of three expressions: the strides of batch entries, heads and rows");
     for (std::size_t i = 0; i < list.size(); ++i) place.strides.at(i) = list[i].expression(names_);
     const auto is_input = [](const std::string& each) { return each.size() == 1 ? each != "o" : each == "dout"; };
     for (const PlaceStatement& each : result_.places) {
       if (!within || each.within != place.within || is_input(each.tensor) == is_input(tensor)) continue;
-      within->wrong(make_message("'{}' holds inputs or outputs, not both", place.within));
+      within->wrong(make_message("buffer '{}' cannot contain both inputs and outputs", place.within));
     }
     result_.places.push_back(std::move(place));
   }
@@ -328,8 +327,7 @@ class Parser {
     });
     if (launch.name == "all" || taken) {
       (name ? *name : value)
-          .wrong(make_message("a launch '{}' is there already; give each a \"name\" of its own, and none 'all'",
-                              launch.name));
+          .wrong(make_message("launch name '{}' is used already or reserved (set another \"name\")", launch.name));
     }
     if (!library) parameters(value, launch);
     if (const auto bytes = value.find("bytes")) {
@@ -343,11 +341,11 @@ class Parser {
     for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "cooperative",
                             "starts_early", "arguments"}) {
       if (const auto found = value.find(key))
-        found->wrong(make_message("'{}' means nothing here: a library launches by itself", key));
+        found->wrong(make_message("'{}' is not allowed: a library launches its kernels itself", key));
     }
     for (const LaunchStatement& each : result_.launches) {
       if (each.source->kind != OwnSource::Kind::library || each.pass != pass) continue;
-      value.wrong(make_message("pass {} has a launch of a library already; there can be one", to_string(pass)));
+      value.wrong(make_message("pass {} already has a library launch; only one is allowed", to_string(pass)));
     }
   }
 
@@ -394,7 +392,7 @@ class Parser {
     const std::vector<std::string> buffers = known_buffers();
     if (std::ranges::find(buffers, value.text()) == buffers.end()) {
       value.wrong(
-          make_message("there is no buffer '{}'; known are {}, null; a number is written \"int EXPRESSION\", \"long "
+          make_message("unknown buffer '{}'; available: {}, null; for a number write \"int EXPRESSION\", \"long "
                        "EXPRESSION\" or \"float EXPRESSION\"",
                        value.text(), fmt::join(buffers, ", ")));
     }
@@ -408,7 +406,8 @@ class Parser {
     map.buffer = buffer(value.at("map"));
     static constexpr std::array others{"lse", "key_lengths", "block_mask", "q_starts", "k_starts"};
     if (std::ranges::find(others, map.buffer) != others.end()) {
-      value.at("map").wrong(make_message("a tensor map is of elements of 16 bits; '{}' has others", map.buffer));
+      value.at("map").wrong(
+          make_message("a tensor map requires 16-bit elements, which '{}' does not have", map.buffer));
     }
     const auto add = [&](const char* key, std::vector<Expression>& all) {
       for (const Value& each : value.at(key).list()) all.push_back(each.expression(names_));
@@ -419,7 +418,7 @@ class Parser {
     constexpr std::size_t most = 5;
     if (map.extents.size() > most || map.box.size() != map.extents.size() ||
         map.strides.size() != map.extents.size() - 1) {
-      value.wrong("a tensor map has one to five extents, as many sides of its box, and a stride less");
+      value.wrong("a tensor map needs one to five extents, as many box sides, and one stride fewer");
     }
     if (const auto swizzle = value.find("swizzle")) {
       const std::int64_t bytes = swizzle->number(0, 128);
@@ -462,7 +461,7 @@ class Parser {
       launch.bytes.push_back(std::move(bytes));
       return;
     }
-    value.wrong(make_message("there is no matrix '{}'; known are {}", name, fmt::join(known, ", ")));
+    value.wrong(make_message("unknown matrix '{}'; available: {}", name, fmt::join(known, ", ")));
   }
 
   void law() {
@@ -479,7 +478,7 @@ class Parser {
     if (const auto br = law->find("br")) stated.br = br->expression(names_);
     if (const auto bc = law->find("bc")) stated.bc = bc->expression(names_);
     if (std::ranges::any_of(result_.launches, [](const LaunchStatement& each) { return !each.bytes.empty(); })) {
-      like.wrong("launches state bytes of their own; a kernel has one law");
+      like.wrong("\"law\" cannot be combined with \"bytes\" of launches");
     }
     result_.like = std::move(stated);
   }
@@ -487,7 +486,7 @@ class Parser {
   void check_passes() const {
     for (const Pass pass : result_.passes) {
       if (std::ranges::find(result_.launches, pass, &LaunchStatement::pass) != result_.launches.end()) continue;
-      root_.at("launches").wrong(make_message("pass {} is supported, and no launch is of it", to_string(pass)));
+      root_.at("launches").wrong(make_message("pass {} is supported but has no launch", to_string(pass)));
     }
   }
 

@@ -95,14 +95,14 @@ void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
   constexpr std::int64_t alignment = 16;
   for (std::size_t i = 0; i < map.strides.size(); ++i) {
     if (map.strides[i] % alignment == 0) continue;
-    throw make_message("a tensor map's stride '{}' is {} bytes, and must be a multiple of 16", stated.strides[i].text(),
+    throw make_message("tensor map stride '{}' is {} bytes; it must be a multiple of 16", stated.strides[i].text(),
                        map.strides[i]);
   }
   const std::int64_t inner = map.box.front() * bytes_per_element(map.dtype);
   if (inner % alignment != 0 || (map.swizzle_bytes > 0 && inner > map.swizzle_bytes)) {
     throw make_message(
-        "the innermost side '{}' of a tensor map's box has {} bytes: it must be a multiple of 16, and at most the "
-        "swizzle ({} bytes, where it is not 0)",
+        "the innermost side '{}' of a tensor map's box has {} bytes; it must be a multiple of 16 and at most the "
+        "swizzle ({} bytes, if not 0)",
         stated.box.front().text(), inner, map.swizzle_bytes);
   }
 }
@@ -111,10 +111,10 @@ void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
 void check_address(const ArgumentStatement& map, const std::vector<BufferSpec>& buffers) {
   constexpr std::int64_t alignment = 16;
   const BufferSpec* const buffer = find_buffer(buffers, map.buffer);
-  if (buffer == nullptr) throw make_message("this problem has no {}, of which a tensor map is stated", map.buffer);
+  if (buffer == nullptr) throw make_message("tensor map of '{}': the problem has no such buffer", map.buffer);
   if (buffer->place.offset % alignment != 0) {
-    throw make_message("{} begins {} bytes into its buffer, and a tensor map's address must be a multiple of 16",
-                       map.buffer, buffer->place.offset);
+    throw make_message("tensor map of '{}': its offset of {} bytes must be a multiple of 16", map.buffer,
+                       buffer->place.offset);
   }
 }
 
@@ -178,12 +178,12 @@ std::vector<const LaunchStatement*> UserKernel::launches_of(const AttentionProbl
     for (const LaunchStatement& each : statement_.launches) {
       if (each.pass != pass || !is_in(each)) continue;
       if (std::ranges::find(launches, each.name, &LaunchStatement::name) != launches.end()) {
-        throw make_message("two launches '{}' of {} are for this problem and configuration", each.name, facts().name);
+        throw make_message("two launches '{}' of {} apply to this problem and configuration", each.name, facts().name);
       }
       launches.push_back(&each);
     }
     if (launches.size() == before)
-      throw make_message("no launch of {} is for this problem and configuration", facts().name);
+      throw make_message("no launch of {} applies to this problem and configuration", facts().name);
   }
   return launches;
 }
@@ -219,7 +219,8 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
   const std::string& name = facts().name;
   const auto refuse_value = [&](const char* what, auto given, const auto& supported) -> std::optional<Refusal> {
     if (std::ranges::find(supported, given) != supported.end()) return std::nullopt;
-    return of_shape(make_message("{} does not support {} {}, but {}", name, what, given, fmt::join(supported, ", ")));
+    return of_shape(
+        make_message("{} does not support {} {}; supported: {}", name, what, given, fmt::join(supported, ", ")));
   };
   const auto words = [](const auto& values) {
     std::vector<std::string_view> all;
@@ -231,7 +232,7 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
   if (auto refused = refuse_value("d", p.d, facts().head_dims)) return refused;
   if (auto refused = refuse_value("dtype", to_string(p.dtype), words(statement_.dtypes))) return refused;
   if (p.pass == Pass::fwd_bwd && statement_.passes.size() < 2) {
-    return of_shape(make_reason("refusal.feature", "{} has no {}.", name, to_string(p.pass)));
+    return of_shape(make_reason("refusal.feature", "{} does not support pass {}.", name, to_string(p.pass)));
   }
   if (p.pass == Pass::fwd) {
     if (auto refused = refuse_value("pass", to_string(p.pass), words(statement_.passes))) return refused;
@@ -246,13 +247,13 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
   }
   if (auto refused = refuse_features(name, p, config.tile, statement_.features, false)) return refused;
   if (!p.mask.windowed() && !p.mask.padded() && !p.mask.sparse() && !statement_.unmasked) {
-    return of_shape(make_reason("refusal.feature", "{} has no full attention, without a mask.", name));
+    return of_shape(make_reason("refusal.feature", "{} does not support the full mask.", name));
   }
   if (p.mask.right == 0 && p.mask.left == Mask::unlimited && !statement_.causal) {
-    return of_shape(make_reason("refusal.feature", "{} has no causal mask.", name));
+    return of_shape(make_reason("refusal.feature", "{} does not support the causal mask.", name));
   }
   if (p.heads_q != p.heads_kv && !statement_.gqa) {
-    return of_shape(make_reason("refusal.feature", "{} has no K/V heads that query heads share.", name));
+    return of_shape(make_reason("refusal.feature", "{} does not support GQA.", name));
   }
   return std::nullopt;
 }
@@ -338,8 +339,7 @@ std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, 
   const AttentionModel model = like_->model(p, tile, device);
   if (model.refusal) {
     throw make_message(
-        "{} states the law of {}, at a tile of {} x {}, which it does not have: {} Give \"law\" another br and bc, or "
-        "state \"bytes\"",
+        "{}: the law of {} does not apply to tile {} x {}: {} (change br and bc in \"law\", or set \"bytes\")",
         facts().name, like_->name(), tile.br, tile.bc, model.refusal->reason);
   }
   std::vector<OperandTraffic> sums;
@@ -382,7 +382,7 @@ KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionP
   model.grid = extents_of(launch.grid, of_grid, {most_grid_x, most_grid_yz, most_grid_yz});
   for (std::size_t i = 0; i < model.grid.size(); ++i) {
     if (model.grid.at(i) % model.cluster.at(i) == 0) continue;
-    throw make_message("{}: {} blocks are not whole clusters of {}", launch.name, model.grid.at(i),
+    throw make_message("{}: {} blocks are not divisible by the cluster size {}", launch.name, model.grid.at(i),
                        model.cluster.at(i));
   }
   for (const BytesStatement& each : launch.bytes) {
@@ -463,18 +463,18 @@ Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesy
   const auto failed = [&](Message what) { return Failure{make_message("{}: {}", file.string(), what)}; };
   constexpr std::uintmax_t most_bytes = 1 << 20;
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return failed("there is no such file");
-  if (std::filesystem::file_size(file, error) > most_bytes || error) return failed("a statement has at most 1 MiB");
+  if (!std::filesystem::is_regular_file(file, error)) return failed("file not found");
+  if (std::filesystem::file_size(file, error) > most_bytes || error) return failed("the manifest exceeds 1 MiB");
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) return failed("it cannot be read");
+  if (!in) return failed("cannot read the file");
   auto statement = parse_statement(text.str(), file.parent_path());
   if (!statement) return failed(statement.error());
   statement->name += suffix;
   for (const LaunchStatement& launch : statement->launches) {
     if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
-    return failed(make_message("there is no {}, which it names as its source", launch.source->file.string()));
+    return failed(make_message("source file {} not found", launch.source->file.string()));
   }
   return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(statement).value()));
 }

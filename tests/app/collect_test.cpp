@@ -363,7 +363,7 @@ TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
                                    "--algorithms", "fa1", "--quiet", "--csv", "-o", file_}));
-  EXPECT_THAT(outcome.out, HasSubstr("infeasible,\"fa1 has no knob 'splits', nor any other.\""));
+  EXPECT_THAT(outcome.out, HasSubstr("fa1 has no knob 'splits' "));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1].record.spec.knobs.number(knob::splits), 2);

@@ -248,7 +248,8 @@ TEST_F(OwnKernelInAFile, StatedInTwoWaysHasNoLawUntilOneIsGiven) {
   EXPECT_THAT(collect(other).err, IsEmpty());
   Outcome told;
   (void)report_of({file_, other}, &told);
-  EXPECT_THAT(told.err, AllOf(HasSubstr("b.attnscope states kernel mine otherwise than"), HasSubstr("--kernel")));
+  EXPECT_THAT(told.err,
+              AllOf(HasSubstr("b.attnscope: the manifest of kernel mine differs from"), HasSubstr("--kernel")));
   (void)report_of({file_, other}, &told, {"--kernel", statement_});
   EXPECT_THAT(told.err, Not(HasSubstr("otherwise")));
 }

@@ -69,7 +69,7 @@ TEST(Registry, AnAlgorithmSaysWhoJudgesIt) {
   Facts facts = algorithm("fa2").facts();
   EXPECT_EQ(refused(facts), "");
   facts.reference = "taste";
-  EXPECT_EQ(refused(facts), "nothing judges fa2: there is no reference 'taste'");
+  EXPECT_EQ(refused(facts), "algorithm 'fa2': unknown reference 'taste'");
 }
 
 TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {

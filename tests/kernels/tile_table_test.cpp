@@ -40,15 +40,15 @@ TEST(TileTable, Parses) {
 TEST(TileTable, AMistakeIsNamedWithItsLine) {
   const std::string header = "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason\n";
   for (const auto& [given, said] :
-       {std::pair{"fa2,fwd,9.0,full,64,512,192\n", "line 2: it has fewer than 12 fields"},
-        {"\nfa2,fwd,9.0,half,64,512,1,1,0,0,0,x\n", "line 3: mask 'half'"},
+       {std::pair{"fa2,fwd,9.0,full,64,512,192\n", "line 2: fewer than 12 fields"},
+        {"\nfa2,fwd,9.0,half,64,512,1,1,0,0,0,x\n", "line 3: unknown mask 'half'"},
         {"fa2,up,9.0,full,64,512,1,1,0,0,0,x\n", "unknown pass 'up'"},
-        {"fa2,fwd,9.0,full,d,512,1,1,0,0,0,x\n", "whole numbers"},
-        {"fa2,fwd,9.0,full,64,n,1,1,0,0,0,x\n", "whole numbers"},
-        {"fa2,fwd,9.0,full,64,512,-1,1,0,0,0,x\n", "whole numbers"},
-        {"fa2,fwd,9.0,full,64,512,1,1,0,x,0,x\n", "whole numbers"},
-        {"fa2,fwd,9.0,full,64,512,1,1,0,0,x,x\n", "whole numbers"},
-        {"algorithm,pass,arch,mask,d,n,br,bc,cluster,reason\n", "no algorithm has a knob 'cluster' that is a number"},
+        {"fa2,fwd,9.0,full,d,512,1,1,0,0,0,x\n", "must be integers"},
+        {"fa2,fwd,9.0,full,64,n,1,1,0,0,0,x\n", "must be integers"},
+        {"fa2,fwd,9.0,full,64,512,-1,1,0,0,0,x\n", "must be integers"},
+        {"fa2,fwd,9.0,full,64,512,1,1,0,x,0,x\n", "must be integers"},
+        {"fa2,fwd,9.0,full,64,512,1,1,0,0,x,x\n", "must be integers"},
+        {"algorithm,pass,arch,mask,d,n,br,bc,cluster,reason\n", "unknown numeric knob 'cluster'"},
         {"algorithm,pass,arch,mask,d,n,br,bc,raster,reason\n", "'raster'"}}) {
     EXPECT_THAT(text(parse_tile_table(header + given).error()), HasSubstr(said)) << given;
   }

@@ -193,8 +193,8 @@ TEST_F(Statements, MakeTheirKernelsKnownForReading) {
   const fs::path other = write("b.attnscope", {record, simple_record(8)});
   const std::vector<Message> lines = known_statements(RunStore::open(other, Mode::read_only));
   ASSERT_THAT(lines, SizeIs(2));
-  EXPECT_THAT(text(lines[0]), HasSubstr("b.attnscope states kernel of-a-file otherwise than"));
-  EXPECT_THAT(text(lines[1]), HasSubstr("a statement that it has of of-a-file is not taken"));
+  EXPECT_THAT(text(lines[0]), HasSubstr("b.attnscope: the manifest of kernel of-a-file differs from"));
+  EXPECT_THAT(text(lines[1]), HasSubstr("manifest of of-a-file rejected"));
   EXPECT_FALSE(known_algorithms().find("of-a-file")->facts().states_bytes);
   EXPECT_EQ(known_algorithms().find("another"), nullptr);
 }

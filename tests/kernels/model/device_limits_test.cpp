@@ -214,7 +214,7 @@ TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
   gpu.name = std::string(longest_gpu_name + 1, 'x');
   EXPECT_FALSE(wrong_gpu(gpu).empty());
   gpu.name = "rtx 4090";
-  EXPECT_EQ(wrong_gpu(gpu), "the name is that of a public GPU, NVIDIA GeForce RTX 4090; use another name");
+  EXPECT_NE(wrong_gpu(gpu).find("NVIDIA GeForce RTX 4090"), std::string::npos);
 }
 
 TEST(GpuValues, DigestsTellValuesApart) {

@@ -138,9 +138,9 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
       {"algorithm=fa7", "'fa7'; available: naive, fa1, fa2"},
       {"hedas=16", "did you mean heads"},
       {"pass=sideways", "'sideways'; accepted: fwd, bwd, fwd+bwd"},
-      {"mask=window:-1:0", "the left side of the window is -1, below zero"},
-      {"mask=window:5", "a window is window:LEFT:RIGHT"},
-      {"dropout=1.5", "dropout must be a probability from 0 to below 1, not 1.5"},
+      {"mask=window:-1:0", "the left side of the window is negative: -1"},
+      {"mask=window:5", "expected window:LEFT:RIGHT"},
+      {"dropout=1.5", "dropout must be at least 0 and below 1, not 1.5"},
       {"dropout=-0.1", "not -0.1"},
       {"dropout=some", "dropout 'some' is not a number"},
       {"dropout[pow2]=1", "[pow2] does not apply to dropout"},
@@ -357,7 +357,7 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
 TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
   // No kernel splits a forward pass of naive or FA1.
   EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no knob 'splits'"));
-  EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 has no paged K/V"));
+  EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 does not support paged K/V"));
   const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
   ASSERT_EQ(listed.size(), 2U);
   EXPECT_FALSE(built_in_algorithms().find("fa1")->refusal(listed[0].problem, listed[0].tile, h200()).has_value());
@@ -438,7 +438,7 @@ TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
 TEST(MakePlan, WhatCannotBePosedIsAnError) {
   EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
   EXPECT_THAT(plan_error(request_of({"mask=[full,lengths:512/2048]", "batch=2"})),
-              HasSubstr("a key length of 2048 is beyond n_k (1024)"));
+              HasSubstr("key length 2048 exceeds n_k (1024)"));
   EXPECT_THAT(plan_error(request_of({"mask=lengths:512/300"})), HasSubstr("2 key lengths for a batch of 1"));
   EXPECT_THAT(plan_error(request_of({"tile=64x64", "bc=32"})), HasSubstr("tile sets both br and bc"));
   EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasSubstr("unknown algorithm 'fa9'"));

@@ -158,7 +158,7 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
       {header + "a,0,1,1,64,full,5\n", "line 2, column 'N': N must be at least 1, not 0"},
       {header + "a,64,,1,64,full,5\n", "line 2: missing heads_q (or heads)"},
       {header + "a,64,3,2,64,full,5\n", "line 2: heads_q (3) must be a multiple of heads_kv (2)"},
-      {header + "a,64,1,1,64,lengths:100,5\n", "line 2: a key length of 100 is beyond n_k (64)"},
+      {header + "a,64,1,1,64,lengths:100,5\n", "line 2: key length 100 exceeds n_k (64)"},
       {header + "a,64,1,1,64,diagonal,5\n", "line 2, column 'mask': mask 'diagonal'"},
       {header + "a,64,1,1,64,full,-5\n", "line 2, column 'time_ns': -5 is below zero"},
       {header + "a,64,1,1,64,full,0\n", "line 2, column 'time_ns': a time of 0 ns"},
@@ -747,7 +747,7 @@ TEST(ImportCsv, WhatTheoryWouldNotEndOnIsRefused) {
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n"),
               HasSubstr("batch 500000000000000 is out of range (maximum: 1048576)"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n"),
-              HasSubstr("key lengths are for a batch of at most 2^16, not 1000000"));
+              HasSubstr("key lengths require a batch of at most 2^16, not 1000000"));
 }
 
 TEST(ImportJson, PointsAreTakenOneByOneWhereverTheyStand) {
