@@ -21,8 +21,8 @@ namespace key = metric_key;
 
 // Provenance of a value computed from inputs of different provenance.
 Provenance across_kinds(std::initializer_list<Provenance> parts) {
-  for (const Provenance foreign : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
-    if (std::ranges::find(parts, foreign) != parts.end()) return foreign;
+  for (const Provenance source : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
+    if (std::ranges::find(parts, source) != parts.end()) return source;
   }
   return Provenance::derived;
 }

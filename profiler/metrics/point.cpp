@@ -18,29 +18,32 @@ namespace attnscope {
 namespace {
 
 template <class E>
-struct Word {
+struct EnumName {
   E value;
   std::string_view text;
 };
 
-constexpr std::array provenance_words{
-    Word<Provenance>{Provenance::measured, "measured"},         Word<Provenance>{Provenance::derived, "derived"},
-    Word<Provenance>{Provenance::modelled, "modeled"},          Word<Provenance>{Provenance::simulated, "simulated"},
-    Word<Provenance>{Provenance::extrapolated, "extrapolated"}, Word<Provenance>{Provenance::imported, "imported"},
+constexpr std::array provenance_names{
+    EnumName<Provenance>{Provenance::measured, "measured"},
+    EnumName<Provenance>{Provenance::derived, "derived"},
+    EnumName<Provenance>{Provenance::modelled, "modeled"},
+    EnumName<Provenance>{Provenance::simulated, "simulated"},
+    EnumName<Provenance>{Provenance::extrapolated, "extrapolated"},
+    EnumName<Provenance>{Provenance::imported, "imported"},
 };
-constexpr std::array disposition_words{
-    Word<Disposition>{Disposition::ok, "ok"},
-    Word<Disposition>{Disposition::infeasible, "infeasible"},
-    Word<Disposition>{Disposition::out_of_memory, "out-of-memory"},
-    Word<Disposition>{Disposition::incorrect, "incorrect"},
-    Word<Disposition>{Disposition::compile_error, "compile-error"},
-    Word<Disposition>{Disposition::timeout, "timeout"},
-    Word<Disposition>{Disposition::crashed, "crashed"},
-    Word<Disposition>{Disposition::no_counters, "no-counters"},
-    Word<Disposition>{Disposition::cancelled, "cancelled"},
+constexpr std::array disposition_names{
+    EnumName<Disposition>{Disposition::ok, "ok"},
+    EnumName<Disposition>{Disposition::infeasible, "infeasible"},
+    EnumName<Disposition>{Disposition::out_of_memory, "out-of-memory"},
+    EnumName<Disposition>{Disposition::incorrect, "incorrect"},
+    EnumName<Disposition>{Disposition::compile_error, "compile-error"},
+    EnumName<Disposition>{Disposition::timeout, "timeout"},
+    EnumName<Disposition>{Disposition::crashed, "crashed"},
+    EnumName<Disposition>{Disposition::no_counters, "no-counters"},
+    EnumName<Disposition>{Disposition::cancelled, "cancelled"},
 };
 template <class E, std::size_t n>
-std::string_view word_of(const std::array<Word<E>, n>& words, E value) {
+std::string_view name_of(const std::array<EnumName<E>, n>& words, E value) {
   for (const auto& word : words) {
     if (word.value == value) return word.text;
   }
@@ -48,7 +51,7 @@ std::string_view word_of(const std::array<Word<E>, n>& words, E value) {
 }
 
 template <class E, std::size_t n>
-Result<E, Message> value_of(const std::array<Word<E>, n>& words, std::string_view what, std::string_view text) {
+Result<E, Message> value_of(const std::array<EnumName<E>, n>& words, std::string_view what, std::string_view text) {
   std::vector<std::string> accepted;
   for (const auto& word : words) {
     if (word.text == text) return word.value;
@@ -81,7 +84,7 @@ double quantile(std::span<const double> sorted, double p) {
 }  // namespace
 
 std::string_view to_string(Provenance value) {
-  return word_of(provenance_words, value);
+  return name_of(provenance_names, value);
 }
 Message title(Provenance value) {
   switch (value) {
@@ -101,11 +104,11 @@ Message title(Provenance value) {
   return {};
 }
 Result<Provenance, Message> parse_provenance(std::string_view text) {
-  return value_of(provenance_words, "provenance", text);
+  return value_of(provenance_names, "provenance", text);
 }
 
 std::string_view to_string(Disposition value) {
-  return word_of(disposition_words, value);
+  return name_of(disposition_names, value);
 }
 Message title(Disposition value) {
   switch (value) {
@@ -131,7 +134,7 @@ Message title(Disposition value) {
   return {};
 }
 Result<Disposition, Message> parse_disposition(std::string_view text) {
-  return value_of(disposition_words, "disposition", text);
+  return value_of(disposition_names, "disposition", text);
 }
 
 std::optional<double> KernelRecord::metric(std::string_view name) const {

@@ -56,18 +56,18 @@ const WideField* find_wide(std::string_view name) {
 
 AxisKind axis_of(const Field& field) {
   // The sweep request sets the cache state; the algorithm chooses knobs without an axis.
-  const bool own_choice = field.role == FieldRole::circumstance || field.role == FieldRole::knob;
+  const bool chosen_elsewhere = field.role == FieldRole::circumstance || field.role == FieldRole::knob;
   // Fields of a wide axis use its fallback.
-  const bool unsaid = own_choice || wide_field_of(field.name) != nullptr;
+  const bool without_fallback = chosen_elsewhere || wide_field_of(field.name) != nullptr;
   return {.name = std::string(field.name),
           .fields = {field},
           .words = field.type != FieldType::integer,
           .smallest = field.smallest,
           .largest = field.largest,
-          .fallback = unsaid                        ? std::string_view()
+          .fallback = without_fallback              ? std::string_view()
                       : field.sweep_default.empty() ? field.fallback
                                                     : field.sweep_default,
-          .refusable = field.refusable,
+          .can_be_infeasible = field.can_be_infeasible,
           .nesting = field.nesting};
 }
 
@@ -106,25 +106,25 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 // An error in an axis; syntax examples are appended only to syntax errors.
-struct Wrong {
+struct AxisError {
   Message why;
   bool syntax = false;
 };
-Failure<Wrong> miswritten(Message why) {
-  return {Wrong{.why = std::move(why), .syntax = true}};
+Failure<AxisError> syntax_failure(Message why) {
+  return {AxisError{.why = std::move(why), .syntax = true}};
 }
-Failure<Wrong> unusable(Message why) {
-  return {Wrong{.why = std::move(why), .syntax = false}};
+Failure<AxisError> value_failure(Message why) {
+  return {AxisError{.why = std::move(why), .syntax = false}};
 }
 
-Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
+Result<std::int64_t, AxisError> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
-    return unusable(make_message("{} is too large", shortened(text)));
+    return value_failure(make_message("{} is too large", shortened(text)));
   }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return miswritten(make_message("'{}' is not an integer", shortened(text)));
+    return syntax_failure(make_message("'{}' is not an integer", shortened(text)));
   }
   return value;
 }
@@ -137,28 +137,29 @@ Message range_error(const AxisKind& kind, std::int64_t value, const Registry& re
   return kind.wrong(std::to_string(value), registry);
 }
 
-using Numbers = Result<std::vector<std::int64_t>, Wrong>;
+using Numbers = Result<std::vector<std::int64_t>, AxisError>;
 
 Numbers parse_range(std::string_view text) {
   const auto parts = split(text, ':');
-  if (parts.size() > 3) return miswritten("invalid range; expected [first:last] or [first:last:step]");
+  if (parts.size() > 3) return syntax_failure("invalid range; expected [first:last] or [first:last:step]");
   std::array<std::int64_t, 3> numbers{0, 0, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto number = parse_integer(parts[i]);
-    if (!number) return Failure<Wrong>{number.error()};
+    if (!number) return Failure<AxisError>{number.error()};
     numbers.at(i) = *number;
   }
   const auto [first, last, step] = numbers;
-  if (step < 1) return unusable(make_message("the step must be at least 1, not {}", step));
+  if (step < 1) return value_failure(make_message("the step must be at least 1, not {}", step));
   if (first > last) {
-    return unusable(make_message("reversed range: {} is greater than {} (put the smaller value first)", first, last));
+    return value_failure(
+        make_message("reversed range: {} is greater than {} (put the smaller value first)", first, last));
   }
   // Unsigned, because the distance of two 63-bit numbers may overflow.
   const std::uint64_t steps =
       (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(step);
   if (steps >= max_axis_values) {  // checked before adding one: there may be 2^64 values
     const std::string count = steps == UINT64_MAX ? "2^64" : fmt::to_string(steps + 1);
-    return unusable(
+    return value_failure(
         make_message("the range has {} values; the maximum is {} (use a larger step)", count, max_axis_values));
   }
   std::vector<std::int64_t> values;
@@ -166,16 +167,16 @@ Numbers parse_range(std::string_view text) {
   return values;
 }
 
-Failure<Wrong> too_many(std::size_t values) {
-  return unusable(make_message("{} values given; the maximum is {}", values, max_axis_values));
+Failure<AxisError> too_many(std::size_t values) {
+  return value_failure(make_message("{} values given; the maximum is {}", values, max_axis_values));
 }
 
 Numbers parse_list(std::string_view text) {
   std::vector<std::int64_t> values;
   for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) return miswritten("missing value");
+    if (part.empty()) return syntax_failure("missing value");
     const auto number = parse_integer(part);
-    if (!number) return Failure<Wrong>{number.error()};
+    if (!number) return Failure<AxisError>{number.error()};
     values.push_back(*number);
   }
   if (values.size() > max_axis_values) return too_many(values.size());
@@ -191,23 +192,24 @@ Numbers parse_exponents(std::string_view text) {
   if (!numbers) return numbers;
   for (std::int64_t& value : *numbers) {
     if (value < 0 || value > 62) {
-      return unusable(make_message("2^{} is out of range; [pow2] takes exponents from 0 to 62", value));
+      return value_failure(make_message("2^{} is out of range; [pow2] takes exponents from 0 to 62", value));
     }
     value = std::int64_t{1} << value;
   }
   return numbers;
 }
 
-Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text,
-                                 const Registry& registry) {
+Result<Axis, AxisError> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text,
+                                     const Registry& registry) {
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
     if (!modifier.empty()) {
-      return unusable(make_message("[{}] does not apply to {}, which is not numeric (remove it)", modifier, kind.name));
+      return value_failure(
+          make_message("[{}] does not apply to {}, which is not numeric (remove it)", modifier, kind.name));
     }
     for (const std::string_view word : split(text, ',')) {
-      if (word.empty()) return miswritten("missing value");
-      if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return unusable(std::move(wrong));
+      if (word.empty()) return syntax_failure("missing value");
+      if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return value_failure(std::move(wrong));
       axis.values.emplace_back(word);
     }
     if (axis.values.size() > max_axis_values) return too_many(axis.values.size());
@@ -216,9 +218,9 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
   const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
                           : text.find(':') != std::string_view::npos ? parse_range(text)
                                                                      : parse_list(text);
-  if (!numbers) return Failure<Wrong>{numbers.error()};
+  if (!numbers) return Failure<AxisError>{numbers.error()};
   for (const std::int64_t value : *numbers) {
-    if (Message wrong = range_error(kind, value, registry); !wrong.empty()) return unusable(std::move(wrong));
+    if (Message wrong = range_error(kind, value, registry); !wrong.empty()) return value_failure(std::move(wrong));
     axis.values.push_back(std::to_string(value));
   }
   return axis;
@@ -260,13 +262,13 @@ std::vector<AxisKind> axis_kinds(const Registry& registry) {
   kinds.push_back({.name = std::string(tile_name),
                    .sets = AxisKind::Sets::tile,
                    .words = true,
-                   .refusable = true,
+                   .can_be_infeasible = true,
                    .nesting = tile_nesting});
   kinds.push_back({.name = std::string(memory_name),
                    .sets = AxisKind::Sets::memory,
                    .smallest = 1,
                    .largest = most_memory,
-                   .refusable = true,
+                   .can_be_infeasible = true,
                    .nesting = tile_nesting});
   std::ranges::stable_sort(kinds, {}, &AxisKind::nesting);
   return kinds;
@@ -305,8 +307,8 @@ std::vector<std::string> axis_help(const Registry& registry) {
                                  "tile: auto or BrxBc (or br and bc)",
                                  "M: on-chip elements per block; sets the tile by FlashAttention's rule"};
   for (const Field& field : point_fields()) {
-    const bool said = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
-    if (!said) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
+    const bool listed_above = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
+    if (!listed_above) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
   }
   for (const Knob& knob : registry.knobs()) {
     lines.push_back(fmt::format("{}: {}", knob.name,

@@ -55,7 +55,7 @@ struct AxisKind {
   std::int64_t smallest = 0;  ///< smallest and largest accepted number
   std::int64_t largest = 0;
   std::string_view fallback = {};  ///< value without such an axis; empty if none is needed
-  bool refusable = false;          ///< kernels may be unable to run some values
+  bool can_be_infeasible = false;  ///< kernels may be unable to run some values
   int nesting = 0;                 ///< see Field::nesting
 
   /// Returns why the axis does not accept the value; empty if it does. Pre: a number is in range.

@@ -28,26 +28,26 @@ namespace {
 
 using Set = Result<std::monostate, Message>;
 
-Failure<Message> wrong(Message why) {
+Failure<Message> failure(Message why) {
   return Failure{std::move(why)};
 }
 
-Result<Mask, Message> word_of(std::string_view text, const Mask& /*like*/) {
+Result<Mask, Message> parse_as(std::string_view text, const Mask& /*like*/) {
   return parse_mask(text);
 }
-Result<DType, Message> word_of(std::string_view text, const DType& /*like*/) {
+Result<DType, Message> parse_as(std::string_view text, const DType& /*like*/) {
   return parse_dtype(text);
 }
-Result<Pass, Message> word_of(std::string_view text, const Pass& /*like*/) {
+Result<Pass, Message> parse_as(std::string_view text, const Pass& /*like*/) {
   return parse_pass(text);
 }
-Result<GpuOrder, Message> word_of(std::string_view text, const GpuOrder& /*like*/) {
+Result<GpuOrder, Message> parse_as(std::string_view text, const GpuOrder& /*like*/) {
   return parse_gpu_order(text);
 }
-Result<CacheState, Message> word_of(std::string_view text, const CacheState& /*like*/) {
+Result<CacheState, Message> parse_as(std::string_view text, const CacheState& /*like*/) {
   return parse_cache_state(text);
 }
-Result<std::string, Message> word_of(std::string_view text, const std::string& /*like*/) {
+Result<std::string, Message> parse_as(std::string_view text, const std::string& /*like*/) {
   return std::string(text);
 }
 
@@ -84,13 +84,13 @@ Set set(PointSpec& spec, const FieldValue& value) {
   using Member = std::remove_cvref_t<decltype(target)>;
   if constexpr (type_of<Member>() == FieldType::integer) {
     const std::int64_t number = std::get<std::int64_t>(value);
-    if (!std::in_range<Member>(number)) return wrong(make_message("{} is out of range.", number));
+    if (!std::in_range<Member>(number)) return failure(make_message("{} is out of range.", number));
     target = static_cast<Member>(number);
   } else if constexpr (type_of<Member>() != FieldType::word) {
     target = std::get<Member>(value);
   } else {
-    auto parsed = word_of(std::get<std::string>(value), target);
-    if (!parsed) return wrong(parsed.error());
+    auto parsed = parse_as(std::get<std::string>(value), target);
+    if (!parsed) return failure(parsed.error());
     target = std::move(parsed).value();
   }
   return std::monostate();
@@ -101,7 +101,7 @@ template <auto... path>
 Set set_valid(PointSpec& spec, const FieldValue& value) {
   PointSpec alone;
   if (Set done = set<path...>(alone, value); !done) return done;
-  if (Message why = invalid_reason(alone.problem); !why.empty()) return wrong(std::move(why));
+  if (Message why = invalid_reason(alone.problem); !why.empty()) return failure(std::move(why));
   return set<path...>(spec, value);
 }
 
@@ -115,7 +115,7 @@ Field field(Field stated) {
     stated.set = [least = stated.least, below = stated.below](PointSpec& spec, const FieldValue& value) -> Set {
       const auto* real = std::get_if<double>(&value);
       const bool inside = real == nullptr || least == below || (*real >= least && *real < below);
-      return inside ? set<path...>(spec, value) : wrong(make_message("{} is out of range.", to_string(value)));
+      return inside ? set<path...>(spec, value) : failure(make_message("{} is out of range.", to_string(value)));
     };
   }
   stated.restore = [](PointSpec& spec, const FieldValue& value) { (void)set<path...>(spec, value); };
@@ -161,7 +161,7 @@ const auto& fields() {
       field<&PointSpec::algorithm>({.name = field_name::algorithm, .label = said<say::field::algorithm>, .help = said<say::field_help::algorithm>, .meaning = said<say::facet_help::algorithm>,
           .role = FieldRole::algorithm, .other_words = true, .nesting = 130}),
       field<problem, &AttentionProblem::pass>({.name = "pass", .label = said<say::field::pass>, .help = said<say::field_help::pass>, .meaning = said<say::facet_help::pass>,
-          .fallback = "fwd", .words = words_of(std::array{Pass::fwd, Pass::bwd, Pass::fwd_bwd}), .refusable = true, .nesting = 20, .shown = FieldShown::in_tables,
+          .fallback = "fwd", .words = words_of(std::array{Pass::fwd, Pass::bwd, Pass::fwd_bwd}), .can_be_infeasible = true, .nesting = 20, .shown = FieldShown::in_tables,
           .in_title = [](std::string_view text) { return Message::verbatim(std::string(text)); }}),
       field<problem, &AttentionProblem::dtype>({.name = "dtype", .label = said<say::field::dtype>, .help = said<say::field_help::dtype>, .meaning = said<say::facet_help::dtype>,
           .role = FieldRole::precision, .fallback = "fp16", .words = dtype_words(), .nesting = 10, .shown = FieldShown::always, .heading = "type"}),
@@ -177,31 +177,31 @@ const auto& fields() {
           .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 116, .first_in_editors = true}),
       field<problem, &AttentionProblem::d>({.name = field_name::d, .label = said<say::field::d>, .help = said<say::field_help::d>, .meaning = said<say::facet_help::d>,
           .sweep_default = "64", .smallest = 1, .largest = 4096, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.head_dims; },
-          .offered = head_dims, .refusable = true, .nesting = 70, .first_in_editors = true, .stem = "d"}),
+          .offered = head_dims, .can_be_infeasible = true, .nesting = 70, .first_in_editors = true, .stem = "d"}),
       field<problem, &AttentionProblem::mask>({.name = "mask", .label = said<say::field::mask>, .help = said<say::field_help::mask>, .meaning = said<say::facet_help::mask>,
           .fallback = "full", .words = {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"},
-          .other_words = true, .refusable = true, .nesting = 30, .shown = FieldShown::always,
+          .other_words = true, .can_be_infeasible = true, .nesting = 30, .shown = FieldShown::always,
           .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = order_of_mask}),
       field<tile, &TileShape::br>({.name = "br", .label = said<say::field::br>, .help = said<say::field_help::br>,
           .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.br; },
-          .offered = tile_sides, .refusable = true, .nesting = 160}),
+          .offered = tile_sides, .can_be_infeasible = true, .nesting = 160}),
       field<tile, &TileShape::bc>({.name = "bc", .label = said<say::field::bc>, .help = said<say::field_help::bc>,
           .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.bc; },
-          .offered = tile_sides, .refusable = true, .nesting = 155}),
+          .offered = tile_sides, .can_be_infeasible = true, .nesting = 155}),
       field<&PointSpec::cache>({.name = "cache", .label = said<say::field::cache>, .help = said<say::field_help::cache>, .meaning = said<say::facet_help::cache>,
           .role = FieldRole::circumstance, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldShown::in_details,
           .in_title = [](std::string_view text) { return Message(say::value::l2_is{.state = text}); }}),
       field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = said<say::field::dropout>, .help = said<say::field_help::dropout>, .meaning = said<say::facet_help::dropout>,
-          .fallback = "0", .below = 1, .refusable = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
+          .fallback = "0", .below = 1, .can_be_infeasible = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
       field<problem, &AttentionProblem::page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .meaning = said<say::facet_help::page>,
-          .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .stem = "page",
+          .fallback = "0", .largest = most_keys, .can_be_infeasible = true, .nesting = 50, .stem = "page",
           .brief = [](const PointSpec& s) { return s.problem.page == 0 ? "contiguous" : std::to_string(s.problem.page); }, .set = set_valid<problem, &AttentionProblem::page>}),
       field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .meaning = said<say::facet_help::deterministic>,
-          .fallback = "no", .refusable = true, .nesting = 60}),
+          .fallback = "no", .can_be_infeasible = true, .nesting = 60}),
       field<problem, &AttentionProblem::gpus>({.name = "gpus", .label = said<say::field::gpus>, .help = said<say::field_help::gpus>, .meaning = said<say::facet_help::gpus>,
-          .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .refusable = true, .nesting = 62, .stem = "gpus"}),
+          .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .can_be_infeasible = true, .nesting = 62, .stem = "gpus"}),
       field<problem, &AttentionProblem::gpu_order>({.name = "gpu_order", .label = said<say::field::gpu_order>, .help = said<say::field_help::gpu_order>, .meaning = said<say::facet_help::gpu_order>,
-          .fallback = "contiguous", .words = words_of(gpu_orders), .refusable = true, .nesting = 61}),
+          .fallback = "contiguous", .words = words_of(gpu_orders), .can_be_infeasible = true, .nesting = 61}),
   };
   return table;
 }
@@ -238,7 +238,7 @@ Field knob_field(const Knob& knob) {
   constexpr int nesting = 140;  // before the tile, which depends on the knobs
   const auto set = [&knob](PointSpec& spec, const FieldValue& value) -> Set {
     const auto read = parse_knob(knob, to_string(value));
-    if (!read) return wrong(read.error());
+    if (!read) return failure(read.error());
     spec.knobs.set(knob.name, read->value_or(std::int64_t{0}));
     return std::monostate();
   };
@@ -250,7 +250,7 @@ Field knob_field(const Knob& knob) {
           .fallback = knob.words.empty() ? "0" : std::string_view(knob.words.front()),
           .largest = knob.largest,
           .words = knob.words,
-          .refusable = knob.words.empty(),
+          .can_be_infeasible = knob.words.empty(),
           .nesting = nesting,
           .stem = knob.name,
           .get = [&knob](const PointSpec& spec) -> FieldValue {
@@ -311,14 +311,14 @@ Result<FieldValue, Message> parse_field(const Field& field, std::string_view tex
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size()) {
       if constexpr (std::floating_point<decltype(value)>) {
-        if (!std::isfinite(value)) return wrong(say::value::not_finite{.field = field.name, .word = text});
+        if (!std::isfinite(value)) return failure(say::value::not_finite{.field = field.name, .word = text});
       }
       return FieldValue(value);
     }
     if constexpr (std::floating_point<decltype(value)>) {
-      return wrong(say::value::no_number{.field = field.name, .word = text});
+      return failure(say::value::no_number{.field = field.name, .word = text});
     } else {
-      return wrong(say::value::no_whole_number{.field = field.name, .word = text});
+      return failure(say::value::no_whole_number{.field = field.name, .word = text});
     }
   };
   switch (field.type) {
@@ -333,7 +333,7 @@ Result<FieldValue, Message> parse_field(const Field& field, std::string_view tex
       for (const std::string_view no : {"no", "false", "False", "0"}) {
         if (text == no) return FieldValue(false);
       }
-      return wrong(say::value::neither_yes_nor_no{.word = text});
+      return failure(say::value::neither_yes_nor_no{.word = text});
     case FieldType::word:
       return FieldValue(std::string(text));
   }
@@ -342,7 +342,7 @@ Result<FieldValue, Message> parse_field(const Field& field, std::string_view tex
 
 Set set_field(const Field& field, PointSpec& spec, std::string_view text) {
   auto value = parse_field(field, text);
-  return value ? field.set(spec, *value) : Set(wrong(value.error()));
+  return value ? field.set(spec, *value) : Set(failure(value.error()));
 }
 
 Message wrong_value(const Field& field, std::string_view text) {

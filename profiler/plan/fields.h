@@ -74,7 +74,7 @@ struct Field {
   const std::vector<int>& (*written_for)(const Facts&) = nullptr;
   OfferedRange offered = {};
   /// Kernels may be unable to run some values.
-  bool refusable = false;
+  bool can_be_infeasible = false;
   /// Nesting in a sweep, smallest outermost. Fields that change the inputs come before fields that change only the
   /// kernel, so that adjacent points share buffers.
   int nesting = 0;

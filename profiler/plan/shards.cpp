@@ -146,10 +146,10 @@ std::vector<Places> cut(std::span<const PointSpec> points, std::span<const std::
   std::vector<Places> shards(static_cast<std::size_t>(count));
   std::set<std::pair<std::int64_t, std::size_t>> loads;
   for (std::size_t i = 0; i < shards.size(); ++i) loads.emplace(0, i);
-  for (const auto& [its, places] : units) {
+  for (const auto& [unit_ms, places] : units) {
     const auto [load, shard] = *loads.begin();
     loads.erase(loads.begin());
-    loads.emplace(load + its, shard);
+    loads.emplace(load + unit_ms, shard);
     shards[shard].insert(shards[shard].end(), places.begin(), places.end());
   }
   for (Places& shard : shards) std::ranges::sort(shard);

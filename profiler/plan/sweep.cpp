@@ -100,16 +100,16 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
     return config;
   }
   int& free_extent = asked.br > 0 ? config.tile.bc : config.tile.br;
-  const int own = free_extent;
+  const int requested_side = free_extent;
   while (free_extent > 16 && !fits(config.tile)) free_extent -= 16;
-  if (!fits(config.tile)) free_extent = own;
+  if (!fits(config.tile)) free_extent = requested_side;
   return config;
 }
 
 /// Expands grids into distinct points.
-class Expansion {
+class SweepExpander {
  public:
-  Expansion(const DeviceLimits& limits, const Registry& registry, const SweepRequest& request)
+  SweepExpander(const DeviceLimits& limits, const Registry& registry, const SweepRequest& request)
       : limits_(limits),
         registry_(registry),
         kinds_(axis_kinds(registry)),
@@ -185,7 +185,8 @@ Message single_value_error(const SweepRequest& request, const std::vector<PointS
   };
   const Axis* d = single(field_name::d);
   const std::vector<AxisKind> kinds = axis_kinds(registry);
-  if (std::ranges::none_of(kinds, [&](const AxisKind& kind) { return kind.refusable && single(kind.name) != nullptr; }))
+  if (std::ranges::none_of(
+          kinds, [&](const AxisKind& kind) { return kind.can_be_infeasible && single(kind.name) != nullptr; }))
     return {};
 
   Message first_reason;
@@ -210,16 +211,16 @@ Message single_value_error(const SweepRequest& request, const std::vector<PointS
 // Removes algorithms that the user did not name and whose kernels support none of the points (such as decoding kernels
 // on prefill shapes) or not the GPU. Keeps all if none would remain.
 void leave_out_strangers(std::vector<PointSpec>& points, const DeviceLimits& limits, const Registry& registry) {
-  std::unordered_set<std::string> at_home;
+  std::unordered_set<std::string> supported_algorithms;
   for (const PointSpec& point : points) {
-    if (at_home.contains(point.algorithm)) continue;
+    if (supported_algorithms.contains(point.algorithm)) continue;
     const auto refusal = registry.find(point.algorithm)->refusal(point.problem, point.config(), limits);
-    const bool stranger =
+    const bool unsupported =
         refusal && (refusal->cause == Refusal::Cause::shape || refusal->cause == Refusal::Cause::architecture);
-    if (!stranger) at_home.insert(point.algorithm);
+    if (!unsupported) supported_algorithms.insert(point.algorithm);
   }
-  if (at_home.empty()) return;
-  std::erase_if(points, [&](const PointSpec& point) { return !at_home.contains(point.algorithm); });
+  if (supported_algorithms.empty()) return;
+  std::erase_if(points, [&](const PointSpec& point) { return !supported_algorithms.contains(point.algorithm); });
 }
 
 // Returns the algorithms of `wanted` that run in a grid. One that no grid of the preset lists runs in the grids of the
@@ -268,7 +269,7 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
     if (Message wrong = algorithm_axis.wrong(name, registry); !wrong.empty()) return Error{std::move(wrong)};
   }
 
-  Expansion expansion(limits, registry, request);
+  SweepExpander expander(limits, registry, request);
   const std::span<const Grid> grids = named ? preset_grids(request.preset) : std::span(&free_axes, 1);
   for (const Grid& grid : grids) {
     std::vector<std::string> names = algorithms_of(grid, grids, wanted, registry);
@@ -277,13 +278,13 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
     for (const std::string_view text : grid.axes) overlay(axes, *parse_axis(text, registry));
     for (const Axis& axis : request.axes) overlay(axes, axis);
     overlay(axes, {.name = std::string(field_name::algorithm), .values = std::move(names)});
-    if (Message wrong = expansion.add(complete(axes, kinds)); !wrong.empty()) return Error{std::move(wrong)};
+    if (Message wrong = expander.add(complete(axes, kinds)); !wrong.empty()) return Error{std::move(wrong)};
   }
 
   SweepPlan plan;
   plan.preset = named ? request.preset : "custom";
   plan.description = named ? preset->description : say::preset::free_axes{};
-  plan.points = expansion.take();
+  plan.points = expander.take();
   if (Message wrong = single_value_error(request, plan.points, limits, registry); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
@@ -319,12 +320,12 @@ Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState whe
     return Error{"no algorithm given (add algorithm=NAME)"};
   SweepRequest request;
   request.cache = where_no_axis_says;
-  Expansion expansion(limits, registry, request);
+  SweepExpander expander(limits, registry, request);
   const std::vector<Axis> given(axes.begin(), axes.end());
-  if (Message wrong = expansion.add(complete(given, axis_kinds(registry))); !wrong.empty()) {
+  if (Message wrong = expander.add(complete(given, axis_kinds(registry))); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
-  return expansion.take().front();
+  return expander.take().front();
 }
 
 std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits, const Registry& registry) {

@@ -58,7 +58,7 @@ std::size_t utf8_length(std::string_view text) {
 
 /// Returns true for characters of two or three bytes that affect a terminal: C1 controls, bidirectional marks, line
 /// breaks.
-bool steers(std::string_view character) {
+bool affects_terminal(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
   if (character.size() != 3) return false;
@@ -94,7 +94,7 @@ std::string printable(std::string_view text) {
     i += character.size();
     if (length == 0 || first < 0x20 || first == 0x7F) {
       shown += fmt::format("\\x{:02x}", first);
-    } else if (steers(character)) {
+    } else if (affects_terminal(character)) {
       const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(character[k])); };
       const unsigned code =
           length == 2 ? byte(1) : (byte(0) & 0xFU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);

@@ -24,7 +24,7 @@ namespace attnscope::analysis {
 namespace {
 
 /// Renumbers the codes by (order, id).
-void put_in_order(CodeColumn& column) {
+void sort_codes(CodeColumn& column) {
   std::vector<std::uint32_t> order(column.values.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
@@ -79,7 +79,7 @@ CodeColumn encode(const PointTable& table, const Project& project, const Describ
     }
     column.codes.push_back(last->second);
   }
-  put_in_order(column);
+  sort_codes(column);
   return column;
 }
 

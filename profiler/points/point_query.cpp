@@ -22,10 +22,10 @@ namespace attnscope::analysis {
 namespace {
 
 using Term = PointQuery::Term;
-using Sign = PointQuery::Sign;
+using ComparisonOp = PointQuery::ComparisonOp;
 
 constexpr std::string_view blanks = " \t\r\n";
-constexpr std::string_view signs = ":=<>";
+constexpr std::string_view operators = ":=<>";
 
 Failure<Message> wrong(std::string_view term, Message why) {
   return {make_message("“{}”: {}", shortened(term), why)};
@@ -59,18 +59,20 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-std::string_view spelled(Sign sign) {
+std::string_view operator_text(ComparisonOp op) {
   constexpr std::array<std::string_view, 5> all{":", "<", "<=", ">", ">="};
-  return all.at(static_cast<std::size_t>(sign));
+  return all.at(static_cast<std::size_t>(op));
 }
 
 /// Returns the operator and its length.
-std::pair<Sign, std::size_t> sign_at(std::string_view text) {
+std::pair<ComparisonOp, std::size_t> sign_at(std::string_view text) {
   const bool equals = text.size() > 1 && text[1] == '=';
-  if (text[0] == '<') return equals ? std::pair{Sign::at_most, std::size_t{2}} : std::pair{Sign::less, std::size_t{1}};
+  if (text[0] == '<')
+    return equals ? std::pair{ComparisonOp::at_most, std::size_t{2}} : std::pair{ComparisonOp::less, std::size_t{1}};
   if (text[0] == '>')
-    return equals ? std::pair{Sign::at_least, std::size_t{2}} : std::pair{Sign::greater, std::size_t{1}};
-  return {Sign::is, 1};
+    return equals ? std::pair{ComparisonOp::at_least, std::size_t{2}}
+                  : std::pair{ComparisonOp::greater, std::size_t{1}};
+  return {ComparisonOp::is, 1};
 }
 
 /// Parses "4096" or "1e9"; empty if not a finite number.
@@ -119,9 +121,9 @@ std::string unit_words(const QueryField& field) {
 }
 
 /// Parses the terms of a query.
-class Reader {
+class TermParser {
  public:
-  explicit Reader(const PointTable& table) : fields_(query_fields(table)) {}
+  explicit TermParser(const PointTable& table) : fields_(query_fields(table)) {}
 
   Result<Term, Message> read(std::string_view text) const {
     std::string_view word = text;
@@ -132,7 +134,7 @@ class Reader {
       if (word.empty()) return wrong(text, "“-” needs a term to exclude, such as -d:64");
     }
     if (std::ranges::count(word, '"') % 2 != 0) return wrong(text, "missing closing quotation mark");
-    const std::size_t at = find_unquoted(word, signs);
+    const std::size_t at = find_unquoted(word, operators);
     // Masks such as "window:256:0" contain colons but are bare words.
     if (at == std::string_view::npos || parse_mask(word)) {
       const std::string bare = unquoted(word);
@@ -140,8 +142,8 @@ class Reader {
       term.words = {lower_case(bare)};
       return term;
     }
-    const auto [sign, length] = sign_at(word.substr(at));
-    term.sign = sign;
+    const auto [op, length] = sign_at(word.substr(at));
+    term.op = op;
     const std::string name = unquoted(word.substr(0, at));
     const std::string_view values = word.substr(at + length);
     if (name.empty())
@@ -149,7 +151,7 @@ class Reader {
     const QueryField* field = find_query_field(fields_, name);
     if (field == nullptr) return wrong(text, no_such_field(name));
     if (values.empty()) return wrong(text, make_message("missing value after {}{}", name, word.substr(at, length)));
-    Result<Term, Message> done = of_field(std::move(term), *field, name, values);
+    Result<Term, Message> done = field_term(std::move(term), *field, name, values);
     return done ? done : wrong(text, done.error());
   }
 
@@ -164,23 +166,23 @@ class Reader {
   }
 
   /// `name`: the field name as typed, for messages.
-  static Result<Term, Message> of_field(Term term, const QueryField& field, const std::string& name,
-                                        std::string_view values) {
+  static Result<Term, Message> field_term(Term term, const QueryField& field, const std::string& name,
+                                          std::string_view values) {
     term.field = field.name;
-    const bool compares = term.sign != Sign::is;
+    const bool compares = term.op != ComparisonOp::is;
     if (compares && !field.number) {
       return Failure{
-          make_message("{0} is not numeric, so {1} does not apply; use {0}:VALUE", name, spelled(term.sign))};
+          make_message("{0} is not numeric, so {1} does not apply; use {0}:VALUE", name, operator_text(term.op))};
     }
     const std::vector<std::string_view> all = split(values, ",", true);
-    if (compares && all.size() > 1) return Failure{make_message("{} takes one number", spelled(term.sign))};
+    if (compares && all.size() > 1) return Failure{make_message("{} takes one number", operator_text(term.op))};
     for (const std::string_view each : all) {
       const std::string value = unquoted(each);
       if (value.empty()) return Failure{"missing value between commas or after the last one"};
       const auto number = field.number ? number_of(value, field) : std::nullopt;
       if (number) {
         term.numbers.push_back(*number);
-      } else if (Message why = why_not(field, name, value, compares); !why.empty()) {
+      } else if (Message why = value_error(field, name, value, compares); !why.empty()) {
         return Failure<Message>{std::move(why)};
       } else {
         term.words.push_back(lower_case(value));
@@ -190,7 +192,8 @@ class Reader {
   }
 
   /// Returns why the field does not accept the word; empty if it does.
-  static Message why_not(const QueryField& field, const std::string& name, const std::string& value, bool compares) {
+  static Message value_error(const QueryField& field, const std::string& name, const std::string& value,
+                             bool compares) {
     const bool known = std::ranges::any_of(
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
     if (field.number && (compares || (!known && !field.wrong))) {
@@ -227,16 +230,16 @@ bool has_whole(std::string_view text, std::string_view wanted) {
 
 bool fits_number(const Term& term, double value) {
   const double wanted = term.numbers.empty() ? 0 : term.numbers.front();
-  switch (term.sign) {
-    case Sign::is:
+  switch (term.op) {
+    case ComparisonOp::is:
       return std::ranges::find(term.numbers, value) != term.numbers.end();
-    case Sign::less:
+    case ComparisonOp::less:
       return value < wanted;
-    case Sign::at_most:
+    case ComparisonOp::at_most:
       return value <= wanted;
-    case Sign::greater:
+    case ComparisonOp::greater:
       return value > wanted;
-    case Sign::at_least:
+    case ComparisonOp::at_least:
       return value >= wanted;
   }
   return false;
@@ -256,18 +259,19 @@ bool has_part(const Term& term, const QueryValue& value) {
 }
 
 /// Caches the result of a predicate per distinct value of a field.
-class Judged {
+class CachedPredicate {
  public:
-  using Judge = std::function<bool(const QueryValue&)>;
-  Judged(QueryColumn column, Judge judge) : column_(std::move(column)), judge_(std::move(judge)) {}
+  using Predicate = std::function<bool(const QueryValue&)>;
+  CachedPredicate(QueryColumn column, Predicate predicate)
+      : column_(std::move(column)), predicate_(std::move(predicate)) {}
 
   bool fits(Row row) {
-    if (!column_.key) return judge_(column_.value(row));
+    if (!column_.key) return predicate_(column_.value(row));
     const std::uint64_t key = column_.key(row);
-    if (asked_ && key == last_key_) return last_;  // adjacent rows are often equal
+    if (has_last_ && key == last_key_) return last_;  // adjacent rows are often equal
     auto known = known_.find(key);
-    if (known == known_.end()) known = known_.emplace(key, judge_(column_.value(row))).first;
-    asked_ = true;
+    if (known == known_.end()) known = known_.emplace(key, predicate_(column_.value(row))).first;
+    has_last_ = true;
     last_key_ = key;
     last_ = known->second;
     return last_;
@@ -275,18 +279,19 @@ class Judged {
 
  private:
   QueryColumn column_;
-  Judge judge_;
+  Predicate predicate_;
   std::unordered_map<std::uint64_t, bool> known_;
-  bool asked_ = false;
+  bool has_last_ = false;
   std::uint64_t last_key_ = 0;
   bool last_ = false;
 };
 
 /// Fields that a term applies to, each with its predicate.
-std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fields, const PointTable& table) {
-  std::vector<Judged> all;
-  const auto add = [&](const QueryField& field, Judged::Judge judge) {
-    all.emplace_back(field.of(table), std::move(judge));
+std::vector<CachedPredicate> predicates_of(const Term& term, const std::vector<QueryField>& fields,
+                                           const PointTable& table) {
+  std::vector<CachedPredicate> all;
+  const auto add = [&](const QueryField& field, CachedPredicate::Predicate predicate) {
+    all.emplace_back(field.of(table), std::move(predicate));
   };
   if (!term.field.empty()) {
     if (const QueryField* field = find_query_field(fields, term.field)) {
@@ -307,9 +312,9 @@ Result<PointQuery, Message> PointQuery::parse(std::string_view text, const Point
     return Failure{make_message("The filter has {} characters; the maximum is {}.", text.size(), longest_query)};
   }
   PointQuery query;
-  const Reader reader(table);
+  const TermParser parser(table);
   for (const std::string_view word : split(text, blanks, false)) {
-    auto term = reader.read(word);
+    auto term = parser.read(word);
     if (!term) return Failure<Message>{term.error()};
     query.terms_.push_back(std::move(term).value());
   }
@@ -320,9 +325,9 @@ std::vector<Row> PointQuery::rows(const PointTable& table) const {
   std::vector<Row> rows = table.rows();
   const std::vector<QueryField> fields = query_fields(table);
   for (const Term& term : terms_) {
-    std::vector<Judged> asked = judged(term, fields, table);
+    std::vector<CachedPredicate> predicates = predicates_of(term, fields, table);
     std::erase_if(rows, [&](Row row) {
-      const bool fits = std::ranges::any_of(asked, [row](Judged& each) { return each.fits(row); });
+      const bool fits = std::ranges::any_of(predicates, [row](CachedPredicate& each) { return each.fits(row); });
       return fits == term.negated;
     });
   }
@@ -390,7 +395,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   if (begin < cursor && text[begin] == '-') ++begin;
   const std::string_view word = text.substr(begin, word_end - begin);
   const std::vector<QueryField> fields = query_fields(table);
-  const std::size_t at = find_unquoted(word, signs);
+  const std::size_t at = find_unquoted(word, operators);
   const auto offer = [&](std::string candidate) {
     if (completion.texts.size() < most) completion.texts.push_back(std::move(candidate));
   };

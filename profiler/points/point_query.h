@@ -41,10 +41,10 @@ class PointQuery {
   /// Matching rows, ascending. A field that this table lacks matches no point.
   [[nodiscard]] std::vector<Row> rows(const PointTable& table) const;
 
-  enum class Sign { is, less, at_most, greater, at_least };
+  enum class ComparisonOp { is, less, at_most, greater, at_least };
   struct Term {
     bool negated = false;
-    Sign sign = Sign::is;
+    ComparisonOp op = ComparisonOp::is;
     std::string field = {};  ///< canonical name of query_fields(); empty: a bare word
     std::vector<std::string> words = {};
     std::vector<double> numbers = {};  ///< alternatives if `sign` is `is`, else one number

@@ -42,15 +42,15 @@ void PointTable::find_tiles() {
   const FieldColumn& br = points_->field("br");
   const FieldColumn& bc = points_->field("bc");
   const PointColumns::KnobsColumn& knobs = points_->knobs();
-  std::vector<std::string> told;  // knob text, indexed by knobs code
-  for (const Knobs& each : knobs.values()) told.push_back(describe(each));
+  std::vector<std::string> knob_texts;  // knob text, indexed by knobs code
+  for (const Knobs& each : knobs.values()) knob_texts.push_back(describe(each));
   using Tile = std::tuple<std::int64_t, std::int64_t, std::string_view, std::uint32_t>;
   std::map<Tile, std::uint32_t> codes;
   std::vector<std::map<Tile, std::uint32_t>::iterator> of_row;
   of_row.reserve(size());
   for (Row row = 0; row < size(); ++row) {
     const std::uint32_t code = knobs.code(row);
-    of_row.push_back(codes.try_emplace({br.number(row), bc.number(row), told[code], code}).first);
+    of_row.push_back(codes.try_emplace({br.number(row), bc.number(row), knob_texts[code], code}).first);
   }
   for (auto& [tile, code] : codes) {
     code = static_cast<std::uint32_t>(tiles_.size());
@@ -182,13 +182,13 @@ bool shares_its_name(const Run& run, const Run& other) {
 std::string title_of(const Run& run, bool ambiguous) {
   constexpr std::string_view vendor = "NVIDIA ";
   constexpr std::string_view id_prefix = "GPU-";
-  constexpr std::size_t telling = 8;
+  constexpr std::size_t id_digits = 8;
   std::string_view name = run.device_name;
   if (name.starts_with(vendor)) name.remove_prefix(vendor.size());
   if (!ambiguous) return std::string(name);
   std::string_view id = run.device_id;
   if (id.starts_with(id_prefix)) id.remove_prefix(id_prefix.size());
-  return fmt::format("{} ({})", name, id.substr(0, telling));
+  return fmt::format("{} ({})", name, id.substr(0, id_digits));
 }
 
 }  // namespace

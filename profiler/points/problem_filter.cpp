@@ -90,11 +90,11 @@ ProblemFilter::ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
       spread_(std::move(spread)),
       narrows_(facets_.size(), true),
       states_(facets_.size()),
-      chosen_(facets_.size()),
-      shown_(facets_.size()) {}
+      explicit_(facets_.size()),
+      automatic_(facets_.size()) {}
 
-std::vector<std::uint32_t> ProblemFilter::offer(std::size_t facet, const PointTable& table,
-                                                const std::vector<Row>& rows) {
+std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, const PointTable& table,
+                                                          const std::vector<Row>& rows) {
   const CodeColumn& spread = table.codes(*spread_);
   const CodeColumn& column = table.codes(*facets_[facet]);
   Coverage coverage(column.values.size(), spread.values.size());
@@ -113,7 +113,8 @@ std::vector<std::uint32_t> ProblemFilter::offer(std::size_t facet, const PointTa
   state.current = codes.empty() ? -1 : static_cast<int>(widest - codes.begin());
   const std::string_view usual = facets_[facet]->quiet ? facets_[facet]->usual : std::string_view();
   // In increasing priority: the last available one is used.
-  for (const std::string_view wanted : {usual, std::string_view(shown_[facet]), std::string_view(chosen_[facet])}) {
+  for (const std::string_view wanted :
+       {usual, std::string_view(automatic_[facet]), std::string_view(explicit_[facet])}) {
     const auto found = std::ranges::find(state.options, wanted, &FacetValue::id);
     if (found != state.options.end()) state.current = static_cast<int>(found - state.options.begin());
   }
@@ -129,8 +130,8 @@ void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spre
     facets_.push_back(facet);
     narrows_.push_back(true);
     states_.emplace_back();
-    chosen_.emplace_back();
-    shown_.emplace_back();
+    explicit_.emplace_back();
+    automatic_.emplace_back();
   }
   // Automatic choices for the old spread do not apply to the new one.
   if (spread->key != spread_->key) forget_taken();
@@ -138,7 +139,7 @@ void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spre
 }
 
 void ProblemFilter::forget_taken() {
-  std::ranges::fill(shown_, std::string());
+  std::ranges::fill(automatic_, std::string());
 }
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
@@ -147,9 +148,9 @@ void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
       states_[f] = {};
       continue;
     }
-    const std::vector<std::uint32_t> codes = offer(f, table, rows);
+    const std::vector<std::uint32_t> codes = compute_options(f, table, rows);
     if (states_[f].current < 0) continue;
-    shown_[f] = states_[f].value().id();
+    automatic_[f] = states_[f].value().id();
     const CodeColumn& column = table.codes(*facets_[f]);
     const std::uint32_t wanted = codes[static_cast<std::size_t>(states_[f].current)];
     std::erase_if(rows, [&](Row row) { return column.codes[row] != wanted; });
@@ -158,32 +159,32 @@ void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
 }
 
 void ProblemFilter::choose(std::size_t facet, std::string_view id) {
-  chosen_[facet] = id;
-  std::fill(shown_.begin() + static_cast<std::ptrdiff_t>(facet), shown_.end(), std::string());
+  explicit_[facet] = id;
+  std::fill(automatic_.begin() + static_cast<std::ptrdiff_t>(facet), automatic_.end(), std::string());
 }
 
 void ProblemFilter::for_each_problem(const PointTable& table, std::vector<Row> rows,
                                      const std::function<void(const ProblemFilter&)>& visit) const {
   if (rows.empty()) return;
   ProblemFilter filter = *this;
-  filter.descend(0, table, std::move(rows), visit);
+  filter.visit_combinations(0, table, std::move(rows), visit);
 }
 
-void ProblemFilter::descend(std::size_t facet, const PointTable& table, std::vector<Row> rows,
-                            const std::function<void(const ProblemFilter&)>& visit) {
+void ProblemFilter::visit_combinations(std::size_t facet, const PointTable& table, std::vector<Row> rows,
+                                       const std::function<void(const ProblemFilter&)>& visit) {
   if (facet == facets_.size()) {
     rows_ = std::move(rows);
     visit(*this);
     return;
   }
-  if (!narrows_[facet]) return descend(facet + 1, table, std::move(rows), visit);
-  const std::vector<std::uint32_t> codes = offer(facet, table, rows);
+  if (!narrows_[facet]) return visit_combinations(facet + 1, table, std::move(rows), visit);
+  const std::vector<std::uint32_t> codes = compute_options(facet, table, rows);
   const CodeColumn& column = table.codes(*facets_[facet]);
   for (std::size_t i = 0; i < codes.size(); ++i) {
     states_[facet].current = static_cast<int>(i);
-    std::vector<Row> its;
-    std::ranges::copy_if(rows, std::back_inserter(its), [&](Row row) { return column.codes[row] == codes[i]; });
-    descend(facet + 1, table, std::move(its), visit);
+    std::vector<Row> matching;
+    std::ranges::copy_if(rows, std::back_inserter(matching), [&](Row row) { return column.codes[row] == codes[i]; });
+    visit_combinations(facet + 1, table, std::move(matching), visit);
   }
 }
 
@@ -213,9 +214,9 @@ std::string ProblemFilter::stem() const {
     if (state.current < 0) continue;
     const Facet& facet = *facets_[f];
     const FacetValue& value = state.value();
-    const bool said =
+    const bool included =
         facet.always_shown || state.options.size() > 1 || (!facet.usual.empty() && value.text != facet.usual);
-    if (!said) continue;
+    if (!included) continue;
     stem += fmt::format("-{}{}", facet.stem, beginning(value.text, longest_part));
     // Different values can have the same abbreviation; the hash keeps file names distinct.
     if (!value.full.empty()) stem += fmt::format("-{:06x}", short_hash(value.full) & 0xFFFFFFU);

@@ -41,7 +41,7 @@ class ProblemFilter {
   /// Makes the next update() recompute automatic choices; explicit choices are kept.
   void forget_taken();
   /// Id of the explicit choice, even if it is not available; empty if automatic.
-  [[nodiscard]] const std::string& chosen(std::size_t facet) const { return chosen_[facet]; }
+  [[nodiscard]] const std::string& chosen(std::size_t facet) const { return explicit_[facet]; }
   /// Calls `visit` for every combination of values that has points, in option order, with a filter narrowed to that
   /// combination.
   void for_each_problem(const PointTable& table, std::vector<Row> rows,
@@ -64,16 +64,16 @@ class ProblemFilter {
 
  private:
   /// Computes a facet's options; returns their codes.
-  std::vector<std::uint32_t> offer(std::size_t facet, const PointTable& table, const std::vector<Row>& rows);
-  void descend(std::size_t facet, const PointTable& table, std::vector<Row> rows,
-               const std::function<void(const ProblemFilter&)>& visit);
+  std::vector<std::uint32_t> compute_options(std::size_t facet, const PointTable& table, const std::vector<Row>& rows);
+  void visit_combinations(std::size_t facet, const PointTable& table, std::vector<Row> rows,
+                          const std::function<void(const ProblemFilter&)>& visit);
 
   std::vector<FacetPtr> facets_;
   FacetPtr spread_;
   std::vector<bool> narrows_;
   std::vector<State> states_;
-  std::vector<std::string> chosen_;  ///< explicit choices; empty: automatic
-  std::vector<std::string> shown_;   ///< last choices of update(); empty: none
+  std::vector<std::string> explicit_;   ///< explicit choices; empty: automatic
+  std::vector<std::string> automatic_;  ///< last choices of update(); empty: none
   std::vector<Row> rows_;
 };
 

@@ -60,7 +60,7 @@ QueryValue value_of(const Field& field, const PointSpec& spec) {
   return field.brief != nullptr ? words(text, brief_text(field, spec)) : words(text);
 }
 
-QueryField of_field(const Field& field) {
+QueryField point_query_field(const Field& field) {
   const bool knob = field.role == FieldRole::knob;
   QueryField made{.name = std::string(field.name)};
   made.bare = field.type == FieldType::word && !knob && field.role != FieldRole::circumstance;
@@ -233,23 +233,23 @@ constexpr std::array all_query_units{
 }  // namespace
 
 std::vector<QueryUnit> query_units(std::string_view unit) {
-  std::vector<QueryUnit> of_it;
-  std::ranges::copy_if(all_query_units, std::back_inserter(of_it),
+  std::vector<QueryUnit> result;
+  std::ranges::copy_if(all_query_units, std::back_inserter(result),
                        [&](const QueryUnit& each) { return each.unit == unit; });
-  return of_it;
+  return result;
 }
 
 std::vector<QueryField> query_fields(const PointTable& table) {
   std::vector<QueryField> fields;
-  for (const FieldColumn& column : table.points().fields()) fields.push_back(of_field(column.field()));
-  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(of_field(knob_field(knob)));
-  for (QueryField& own : own_fields()) fields.push_back(std::move(own));
-  std::set<std::string_view> foreign;
+  for (const FieldColumn& column : table.points().fields()) fields.push_back(point_query_field(column.field()));
+  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(point_query_field(knob_field(knob)));
+  for (QueryField& extra : own_fields()) fields.push_back(std::move(extra));
+  std::set<std::string_view> undeclared;
   for (const Knobs& knobs : table.points().knobs().values()) {
-    for (const auto& [name, value] : knobs) foreign.insert(name);
+    for (const auto& [name, value] : knobs) undeclared.insert(name);
   }
-  for (const std::string_view name : foreign) {
-    if (find_query_field(fields, name) == nullptr) fields.push_back(of_field(foreign_knob_field(name)));
+  for (const std::string_view name : undeclared) {
+    if (find_query_field(fields, name) == nullptr) fields.push_back(point_query_field(foreign_knob_field(name)));
   }
   for (const Metric& metric : metrics_table()) {
     if (find_query_field(fields, metric.key) == nullptr) fields.push_back(of_metric(metric));

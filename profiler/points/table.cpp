@@ -11,7 +11,7 @@ namespace attnscope::analysis {
 namespace {
 
 template <class Key>
-void put_in_order(std::vector<std::pair<Key, Row>>& keyed, bool descending) {
+void sort_by_key(std::vector<std::pair<Key, Row>>& keyed, bool descending) {
   std::ranges::stable_sort(
       keyed, [&](const auto& a, const auto& b) { return descending ? b.first < a.first : a.first < b.first; });
 }
@@ -56,8 +56,8 @@ std::vector<Row> Table::ordered(std::size_t column, bool descending) const {
       without.push_back(row);
     }
   }
-  put_in_order(numbers, descending);
-  put_in_order(texts, descending);
+  sort_by_key(numbers, descending);
+  sort_by_key(texts, descending);
   std::vector<Row> rows_in_order;
   rows_in_order.reserve(rows);
   for (const auto& [key, row] : numbers) rows_in_order.push_back(row);

@@ -76,21 +76,21 @@ class TableOf {
   }
 
   /// Adds a column computed from a line by `said`, which returns a Cell, text or number.
-  template <class Said>
-  Column& add(Column column, Said said) {
-    using Of = std::invoke_result_t<Said, const Line&>;
-    constexpr bool number = std::is_arithmetic_v<Of> || std::is_same_v<Of, std::optional<double>>;
+  template <class Getter>
+  Column& add(Column column, Getter getter) {
+    using Value = std::invoke_result_t<Getter, const Line&>;
+    constexpr bool number = std::is_arithmetic_v<Value> || std::is_same_v<Value, std::optional<double>>;
     if (number) column.kind = ColumnKind::number;
-    column.cell = of([said = std::move(said)](const Line& line) -> Cell {
-      if constexpr (std::is_same_v<Of, Cell>) {
-        return said(line);
+    column.cell = of([getter = std::move(getter)](const Line& line) -> Cell {
+      if constexpr (std::is_same_v<Value, Cell>) {
+        return getter(line);
       } else if constexpr (number) {
-        const std::optional<double> value = said(line);
+        const std::optional<double> value = getter(line);
         return {.text = raw_text(value), .number = value};
-      } else if constexpr (std::is_same_v<Of, Message>) {
-        return {.text = text(said(line))};
+      } else if constexpr (std::is_same_v<Value, Message>) {
+        return {.text = text(getter(line))};
       } else {
-        return {.text = std::string(said(line))};
+        return {.text = std::string(getter(line))};
       }
     });
     return table_.columns.emplace_back(std::move(column));

@@ -104,8 +104,8 @@ std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceL
 
 /// Returns one block per kernel if only on-chip memory is too small. Models the smallest sufficient shared memory
 /// (binary search), because with more a kernel may choose a larger configuration.
-std::vector<ExploredKernel> overrunning(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
-                                        std::int64_t padding) {
+std::vector<ExploredKernel> overrun_kernels(const Algorithm& algorithm, const PointSpec& spec,
+                                            const DeviceLimits& limits, std::int64_t padding) {
   constexpr std::int64_t times = 64;
   constexpr std::int64_t step = 1024;
   const auto model_with = [&](std::int64_t more) {
@@ -169,7 +169,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.refusal = model.refusal ? model.refusal : refuse_padding(model, limits, point.padding_bytes);
   if (result.refusal) {
     if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
-    result.overrun = overrunning(algorithm, spec, limits, point.padding_bytes);
+    result.overrun = overrun_kernels(algorithm, spec, limits, point.padding_bytes);
     return result;
   }
   result.flops = algorithm.flops(spec.problem);

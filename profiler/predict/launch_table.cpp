@@ -78,7 +78,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
 }
 
 /// --why counters of the launch for tests/gpu/fit_use.py; 0 if not counted.
-Numbers counted_of(const PointRecord& record, std::string_view kernel) {
+Numbers counter_values(const PointRecord& record, std::string_view kernel) {
   const bool of_kernel = uses_are_of_kernel(record, kernel);
   const auto of = [&](std::string_view metric) {
     const auto value = of_kernel ? evaluate(metric, record, kernel) : std::nullopt;
@@ -91,7 +91,7 @@ Numbers counted_of(const PointRecord& record, std::string_view kernel) {
 }
 
 /// "times*blocks:steps:rounds:squares,...;...": turns of block runs.
-std::string words_of(const BlockOrder& order) {
+std::string order_text(const BlockOrder& order) {
   std::string words;
   for (const BlockTurn& turn : order) {
     words += fmt::format("{}{}*", words.empty() ? "" : ";", turn.times);
@@ -115,13 +115,13 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, c
   if (algorithm == nullptr || algorithm->facts().foreign) return {};
   if (algorithm->refusal(spec.problem, spec.config(), limits)) return {};
   const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), limits);
-  const auto played = simulate_traffic(plan, limits, {.cache = spec.cache}, cancel);
-  if (!played) return {};
+  const auto simulation = simulate_traffic(plan, limits, {.cache = spec.cache}, cancel);
+  if (!simulation) return {};
   std::vector<const KernelLaunch*> launches;
   std::vector<LaunchLoad> loads;
   for (const KernelLaunch& launch : plan.launches) {
     if (launch.setup) continue;
-    const LaunchSimulation& traffic = (*played)[launches.size()];
+    const LaunchSimulation& traffic = (*simulation)[launches.size()];
     launches.push_back(&launch);
     loads.push_back(launch_load(launch, limits, traffic.dram_read_bytes + traffic.dram_write_bytes));
   }
@@ -141,10 +141,10 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, c
                  held_out ? "held out" : "fitted",
                  describe(spec.problem),
                  fmt::format("{}x{}", spec.tile.br, spec.tile.bc),
-                 words_of(loads[i].work.order)};
+                 order_text(loads[i].work.order)};
     row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
     std::ranges::move(numbers_of(loads[i], point.rates), std::back_inserter(row.numbers));
-    std::ranges::move(counted_of(*point.record, kernel->kernel), std::back_inserter(row.numbers));
+    std::ranges::move(counter_values(*point.record, kernel->kernel), std::back_inserter(row.numbers));
   }
   return rows;
 }

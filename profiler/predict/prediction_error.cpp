@@ -28,30 +28,30 @@ PointSpec problem_alone(const PointSpec& spec) {
 }
 
 /// A measured and a predicted value.
-struct Pair {
+struct ValuePair {
   double measured = 0;
   double predicted = 0;
   [[nodiscard]] double error() const { return std::abs(predicted / measured - 1); }
 };
 
-std::optional<Pair> pair_of(std::string_view metric, const PredictedPoint& point, double least) {
+std::optional<ValuePair> pair_of(std::string_view metric, const PredictedPoint& point, double least) {
   const auto measured = evaluate(metric, *point.measured);
   const auto predicted = evaluate(metric, *point.predicted);
   if (!measured || !predicted || measured->value <= least || predicted->value <= 0) return {};
-  return Pair{measured->value, predicted->value};
+  return ValuePair{measured->value, predicted->value};
 }
 
 struct JudgedPoint {
   const PredictedPoint* point = nullptr;
   std::string problem;  ///< device, algorithm and problem; equal for the points of a map
   std::string tile;     ///< identity of the whole point
-  std::optional<Pair> dram;
-  std::optional<Pair> time;
+  std::optional<ValuePair> dram;
+  std::optional<ValuePair> time;
 };
 using Points = std::vector<const JudgedPoint*>;
 using Problems = std::map<std::string_view, Points>;
 
-JudgedPoint judge(const PredictedPoint& point) {
+JudgedPoint evaluate_point(const PredictedPoint& point) {
   const PointSpec& spec = point.measured->spec;
   return {.point = &point,
           .problem = point.device + " " + spec.algorithm + " " + identity_text(problem_alone(spec)),
@@ -69,7 +69,7 @@ double quantile(std::vector<double> values, double share) {
   return std::lerp(values[below], values[above], place - static_cast<double>(below));
 }
 
-Problems by_problem(const Points& points, std::optional<Pair> JudgedPoint::*value) {
+Problems by_problem(const Points& points, std::optional<ValuePair> JudgedPoint::*value) {
   Problems problems;
   for (const JudgedPoint* point : points) {
     if (point->*value) problems[point->problem].push_back(point);
@@ -77,7 +77,7 @@ Problems by_problem(const Points& points, std::optional<Pair> JudgedPoint::*valu
   return problems;
 }
 
-std::optional<ErrorRow> errors_of(const Points& points, std::optional<Pair> JudgedPoint::*value) {
+std::optional<ErrorRow> errors_of(const Points& points, std::optional<ValuePair> JudgedPoint::*value) {
   ErrorRow row;
   std::vector<double> medians;
   for (const auto& [problem, of_problem] : by_problem(points, value)) {
@@ -122,8 +122,8 @@ std::optional<ErrorRow> errors_of_tile_ratios(const Points& points) {
     std::vector<double> errors;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       for (std::size_t k = i + 1; k < tiles.size(); ++k) {
-        const Pair& one = *tiles[i]->time;
-        const Pair& other = *tiles[k]->time;
+        const ValuePair& one = *tiles[i]->time;
+        const ValuePair& other = *tiles[k]->time;
         const double off = one.predicted / other.predicted * other.measured / one.measured;
         errors.push_back(std::max(off, 1 / off) - 1);
       }
@@ -169,12 +169,12 @@ std::string judged_as(std::string_view algorithm, DType dtype) {
 }
 
 std::vector<ErrorRow> prediction_errors(std::span<const PredictedPoint> points) {
-  std::vector<JudgedPoint> judged;
-  judged.reserve(points.size());
-  for (const PredictedPoint& point : points) judged.push_back(judge(point));
+  std::vector<JudgedPoint> evaluated;
+  evaluated.reserve(points.size());
+  for (const PredictedPoint& point : points) evaluated.push_back(evaluate_point(point));
   std::map<std::tuple<std::string, Pass, Half>, Points> groups;
   std::map<std::optional<Half>, Points> sums;
-  for (const JudgedPoint& point : judged) {
+  for (const JudgedPoint& point : evaluated) {
     const PointSpec& spec = point.point->measured->spec;
     const Half half = half_of(spec);
     groups[{judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, half}].push_back(&point);

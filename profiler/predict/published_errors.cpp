@@ -12,7 +12,7 @@
 namespace attnscope::analysis {
 namespace {
 
-std::vector<std::string_view> cut(std::string_view text, char at) {
+std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(at, begin), text.size());
@@ -43,9 +43,9 @@ const ErrorRow* PublishedErrors::find(std::string_view algorithm, Pass pass, std
 
 PublishedErrors parse_published_errors(std::string_view csv) {
   PublishedErrors table;
-  for (std::string_view line : cut(csv, '\n')) {
+  for (std::string_view line : split(csv, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::vector<std::string_view> fields = cut(line, ',');
+    const std::vector<std::string_view> fields = split(line, ',');
     if (fields.size() != 9) continue;
     ErrorRow row{std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])};
     if (!read_number(fields[4], row.points) || !read_number(fields[5], row.problems) ||
@@ -61,14 +61,14 @@ PublishedErrors parse_published_errors(std::string_view csv) {
 const PublishedErrors* validated_errors(std::string_view gpu) {
   static const std::array tables{parse_published_errors(h200_errors_text()),
                                  parse_published_errors(h100_errors_text())};
-  const auto* own =
+  const auto* found =
       std::ranges::find_if(tables, [&](const PublishedErrors& table) { return same_gpu(table.device, gpu); });
-  return own == tables.end() ? nullptr : own;
+  return found == tables.end() ? nullptr : found;
 }
 
 const PublishedErrors& published_errors(std::string_view gpu) {
-  const PublishedErrors* own = validated_errors(gpu);
-  return own != nullptr ? *own : *validated_errors("NVIDIA H200");
+  const PublishedErrors* found = validated_errors(gpu);
+  return found != nullptr ? *found : *validated_errors("NVIDIA H200");
 }
 
 double published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
@@ -86,14 +86,14 @@ double published_time_error(const PublishedErrors& table, std::string_view algor
 }
 
 double published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
-  double own = 0;
+  double found = 0;
   double worst = 0;
   for (const ErrorRow& error : table.rows) {
     if (error.quantity != "tile_ratio") continue;
     worst = std::max(worst, error.p95);
-    if (error.algorithm == algorithm && error.pass == to_string(pass)) own = std::max(own, error.p95);
+    if (error.algorithm == algorithm && error.pass == to_string(pass)) found = std::max(found, error.p95);
   }
-  return own > 0 ? own : worst;
+  return found > 0 ? found : worst;
 }
 
 double published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device) {

@@ -22,9 +22,10 @@ Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) 
 }
 
 /// The paper's rule in terms of outer and inner side.
-class Rule {
+class PaperRule {
  public:
-  Rule(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config, const DeviceLimits& device)
+  PaperRule(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+            const DeviceLimits& device)
       : algorithm_(algorithm),
         problem_(problem),
         device_(device),
@@ -143,7 +144,7 @@ std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionPro
                                   const DeviceLimits& device, std::int64_t m_bytes) {
   const TileSide outer = algorithm.facts().traffic_side(problem.pass);
   if (outer == TileSide::none) return std::nullopt;
-  const Rule rule(algorithm, problem, config, device);
+  const PaperRule rule(algorithm, problem, config, device);
   RuleTile result;
   result.outer = outer;
   result.m_bytes = std::min(m_bytes, device.shared_bytes_per_block);

@@ -81,7 +81,7 @@ std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view k
 namespace {
 
 /// Relative to the kernel's whole time if known.
-std::optional<MetricValue> counted_of(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
+std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
   auto counted = evaluate(unit.use, point, kernel);
   if (counted && unit.unit) counted->value = counted_use(*unit.unit, point, kernel).value_or(counted->value);
   return counted;
@@ -100,7 +100,7 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
   double counted_of_predicted = 0;
   double predicted_of_counted = 0;
   for (const CountedUnit& each : counted_units) {
-    const auto counted = counted_of(each, point, kernel);
+    const auto counted = counted_value(each, point, kernel);
     const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
     const auto take = [&](UnitUse& busiest, const auto& use, double& other, const auto& of_other) {
       if (!use || (busiest.metric != nullptr && use->value <= busiest.value)) return;
@@ -135,7 +135,7 @@ Message words_of(const BoundComparison& both) {
 std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {
   CountedBound bound;
   for (const CountedUnit& each : counted_units) {
-    const auto counted = counted_of(each, point, kernel);
+    const auto counted = counted_value(each, point, kernel);
     if (!counted || (bound.busiest.metric != nullptr && counted->value <= bound.busiest.value)) continue;
     bound.busiest = {find_metric(each.use), counted->value, counted->provenance};
   }

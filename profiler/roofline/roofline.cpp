@@ -45,7 +45,7 @@ std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::str
 }
 
 /// Roof of an unmeasured device. `rates` has clocks that files do not store.
-std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
+std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
   Roof roof{.bound = bound, .source = RoofSource::datasheet, .clock_hz = rates.boost_hz};
   switch (bound) {
     case Bound::dram:
@@ -106,13 +106,14 @@ bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceil
 
 /// Roof of the algorithm's instruction; else the datasheet peak, which no instruction exceeds; else the fastest known.
 const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
-  const Roof* its_own = algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
-  if (its_own != nullptr) return its_own;
+  const Roof* instruction_roof =
+      algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
+  if (instruction_roof != nullptr) return instruction_roof;
   if (const Roof* peak = find_roof(roofs, Bound::tensor)) return peak;
   const Roof* fastest = nullptr;
   for (const MatrixInstruction each : matrix_instructions) {
-    const Roof* its = find_roof(roofs, bound_of(each));
-    if (its != nullptr && (fastest == nullptr || its->rate > fastest->rate)) fastest = its;
+    const Roof* roof = find_roof(roofs, bound_of(each));
+    if (roof != nullptr && (fastest == nullptr || roof->rate > fastest->rate)) fastest = roof;
   }
   return fastest;
 }
@@ -124,18 +125,18 @@ double flops_per_exponential(const AttentionProblem& problem, const Algorithm* a
 }
 
 /// Closed-form counts of a configuration.
-struct Counted {
+struct ClosedFormCounts {
   bool work = true;  ///< false: only SM<->L2 bytes are known
   double tensor_flops = 0;
   double exponentials = 0;
   std::array<double, roofline_levels.size()> bytes{};
 };
 
-std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
-                                    const DeviceLimits& limits) {
+std::optional<ClosedFormCounts> count_closed(const Algorithm& algorithm, const AttentionProblem& problem,
+                                             const Config& config, const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
   if (model.refusal || !model.states_bytes) return std::nullopt;
-  Counted counted{.work = model.predicts_time};
+  ClosedFormCounts counted{.work = model.predicts_time};
   for (const LaunchLoad& load : predict_loads(model, limits)) {
     counted.tensor_flops += load.runs * load.work.tensor_flops;
     counted.exponentials += load.runs * load.work.exponentials;
@@ -168,12 +169,12 @@ class RooflineBuilder {
         flops_per_exponential(report_.like, table_.algorithms().find(table_.algorithm(first)));
     report_.roofs = roofs_of(table_.run(first).limits, request_.ceilings, report_.like.dtype);
     const ValueColumn& links = bytes_of(table_, RooflineLevel::link);
-    const bool any = std::ranges::any_of(of_run, [&](const auto& its) {
-      return std::ranges::any_of(its.second, [&](Row row) { return links.has(row); });
+    const bool any = std::ranges::any_of(of_run, [&](const auto& group) {
+      return std::ranges::any_of(group.second, [&](Row row) { return links.has(row); });
     });
     if (!any) std::erase_if(report_.roofs, [](const Roof& roof) { return roof.bound == Bound::link; });
-    for (const auto& [place, its] : of_run) {
-      add_series(its);
+    for (const auto& [place, group] : of_run) {
+      add_series(group);
     }
     return std::move(report_);
   }
@@ -230,7 +231,7 @@ class RooflineBuilder {
                                                                   : times.provenance(row);
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
     point.flops = algorithm == nullptr ? pass_flops(problem) : algorithm->flops(problem);
-    std::optional<Counted> counted;
+    std::optional<ClosedFormCounts> counted;
     if (algorithm != nullptr && is_quick(problem))
       counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
     if (counted) {
@@ -241,13 +242,13 @@ class RooflineBuilder {
       }
     }
     add_shares(point, problem, algorithm, counted);
-    of_one_gpu(point, problem.gpus);
+    scale_to_one_gpu(point, problem.gpus);
     std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
     return point;
   }
 
   /// Roofs are per GPU; for several GPUs the busiest one is shown.
-  void of_one_gpu(RooflinePoint& point, int gpus) const {
+  void scale_to_one_gpu(RooflinePoint& point, int gpus) const {
     if (gpus == 1) return;
     const double part = table_.values(metric_key::gpu_imbalance).at(point.row).value_or(1) / gpus;
     point.flops *= part;
@@ -265,7 +266,7 @@ class RooflineBuilder {
 
   /// Units are charged with executed FLOPs, masked parts of tiles included.
   void add_shares(RooflinePoint& point, const AttentionProblem& problem, const Algorithm* algorithm,
-                  const std::optional<Counted>& counted) const {
+                  const std::optional<ClosedFormCounts>& counted) const {
     const auto add = [&](const Roof* roof, std::optional<double> amount) {
       if (roof != nullptr && amount && *amount > 0) point.shares.push_back({roof->bound, *amount / roof->rate * 1e9});
     };
@@ -351,8 +352,8 @@ std::vector<Roof> roofs_of(const DeviceLimits& limits, const KnownCeilings& know
                        .clock_hz = measured_value(known.ceilings, clock)});
     } else if (bound == Bound::tensor && every_instruction_measured(limits, known.ceilings, dtype)) {
       continue;
-    } else if (const auto tabled = tabled_roof(bound, limits, rates, dtype)) {
-      roofs.push_back(*tabled);
+    } else if (const auto unmeasured = unmeasured_roof(bound, limits, rates, dtype)) {
+      roofs.push_back(*unmeasured);
     }
   }
   return roofs;

@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-struct Measured {
+struct FittedL2 {
   int compute = 0;  ///< 10 x major + minor
   std::string_view gpu;
   double effective_share = 1;
@@ -17,15 +17,15 @@ struct Measured {
 /// half_of() assigns to fitting: the grid of shares 0.53, 0.6, 0.65, 0.7, 0.8 and 8, 16, 24 ways was searched for the
 /// smallest maximum error.
 constexpr std::array table{
-    Measured{.compute = 90, .gpu = "NVIDIA H200", .effective_share = 0.7, .ways = 16},
+    FittedL2{.compute = 90, .gpu = "NVIDIA H200", .effective_share = 0.7, .ways = 16},
 };
 
 }  // namespace
 
 L2Behaviour l2_behaviour(const DeviceLimits& limits) {
   const int compute = 10 * limits.compute_major + limits.compute_minor;
-  const Measured* nearest = &table.front();
-  for (const Measured& row : table) {
+  const FittedL2* nearest = &table.front();
+  for (const FittedL2& row : table) {
     if (row.compute <= compute) nearest = &row;
   }
   return {.effective_share = nearest->effective_share,

@@ -15,7 +15,7 @@ constexpr std::int64_t max_granule_bytes = 16'384;
 constexpr std::size_t tensor_kinds = most_tensors;
 
 /// Partition of a tensor's matrices into granules of row_cells x col_cells cells. Cell edges coincide with tile edges.
-struct Cut {
+struct GranuleShape {
   std::int64_t cell_rows = 0;
   std::int64_t cell_cols = 0;
   std::int64_t row_cells = 1;
@@ -26,10 +26,10 @@ struct Cut {
 
 /// Derives the partition from a sample of accesses: cell height and width are the greatest common divisors of tile row
 /// and column offsets. A missed edge affects the accuracy of DRAM bytes, not the total.
-class CutFinder {
+class GranuleShapeFinder {
  public:
   /// Returns false if cancelled.
-  bool look_at(const TileProgram& program, const CancelToken& cancel) {
+  bool add_accesses(const TileProgram& program, const CancelToken& cancel) {
     constexpr std::int64_t sampled_blocks = 512;
     constexpr std::int64_t sampled_steps = 256;
     const std::int64_t blocks = program.blocks();
@@ -42,20 +42,20 @@ class CutFinder {
       for (std::int64_t step = 0; step < steps; step += step < 8 ? 1 : step_stride) {
         accesses_.clear();
         program.visit(block, step, accesses_);
-        for (const TileAccess& access : accesses_) look_at(access);
+        for (const TileAccess& access : accesses_) add_accesses(access);
       }
     }
     return true;
   }
 
-  [[nodiscard]] std::array<Cut, tensor_kinds> cuts() const {
-    std::array<Cut, tensor_kinds> result;
-    std::ranges::transform(seen_, result.begin(), cut_of);
+  [[nodiscard]] std::array<GranuleShape, tensor_kinds> granule_shapes() const {
+    std::array<GranuleShape, tensor_kinds> result;
+    std::ranges::transform(extents_, result.begin(), granule_shape);
     return result;
   }
 
  private:
-  struct Seen {
+  struct TensorExtent {
     std::int64_t row_divisor = 0;
     std::int64_t col_divisor = 0;
     std::int64_t rows = 0;
@@ -64,58 +64,59 @@ class CutFinder {
     int element_bytes = 1;
   };
 
-  void look_at(const TileAccess& access) {
-    Seen& seen = seen_.at(static_cast<std::size_t>(access.tensor));
-    seen.row_divisor = std::gcd(seen.row_divisor, access.row);
-    seen.col_divisor = std::gcd(seen.col_divisor, access.col);
-    seen.rows = std::max(seen.rows, access.rows);
-    seen.cols = std::max(seen.cols, access.cols);
-    seen.right_edge = std::max(seen.right_edge, access.col + access.cols);
-    seen.element_bytes = access.element_bytes;
+  void add_accesses(const TileAccess& access) {
+    TensorExtent& extent = extents_.at(static_cast<std::size_t>(access.tensor));
+    extent.row_divisor = std::gcd(extent.row_divisor, access.row);
+    extent.col_divisor = std::gcd(extent.col_divisor, access.col);
+    extent.rows = std::max(extent.rows, access.rows);
+    extent.cols = std::max(extent.cols, access.cols);
+    extent.right_edge = std::max(extent.right_edge, access.col + access.cols);
+    extent.element_bytes = access.element_bytes;
   }
 
-  static Cut cut_of(const Seen& seen) {
-    Cut cut;
-    cut.cell_rows = std::max<std::int64_t>(1, seen.row_divisor > 0 ? seen.row_divisor : seen.rows);
-    cut.cell_cols = std::max<std::int64_t>(1, seen.col_divisor > 0 ? seen.col_divisor : seen.cols);
-    while (cut.cell_rows % 2 == 0 && cut.cell_rows * cut.cell_cols * seen.element_bytes > max_granule_bytes) {
-      cut.cell_rows /= 2;
+  static GranuleShape granule_shape(const TensorExtent& extent) {
+    GranuleShape shape;
+    shape.cell_rows = std::max<std::int64_t>(1, extent.row_divisor > 0 ? extent.row_divisor : extent.rows);
+    shape.cell_cols = std::max<std::int64_t>(1, extent.col_divisor > 0 ? extent.col_divisor : extent.cols);
+    while (shape.cell_rows % 2 == 0 && shape.cell_rows * shape.cell_cols * extent.element_bytes > max_granule_bytes) {
+      shape.cell_rows /= 2;
     }
-    std::int64_t bytes = cut.cell_rows * cut.cell_cols * seen.element_bytes;
-    while (2 * bytes <= max_granule_bytes && cut.row_cells * cut.col_cells < 64) {
-      const bool widen = cut.col_cells <= cut.row_cells && cut.col_cells * cut.cell_cols < seen.right_edge;
-      (widen ? cut.col_cells : cut.row_cells) *= 2;
+    std::int64_t bytes = shape.cell_rows * shape.cell_cols * extent.element_bytes;
+    while (2 * bytes <= max_granule_bytes && shape.row_cells * shape.col_cells < 64) {
+      const bool widen = shape.col_cells <= shape.row_cells && shape.col_cells * shape.cell_cols < extent.right_edge;
+      (widen ? shape.col_cells : shape.row_cells) *= 2;
       bytes *= 2;
     }
-    cut.granule_rows = cut.cell_rows * cut.row_cells;
-    cut.granule_cols = cut.cell_cols * cut.col_cells;
-    return cut;
+    shape.granule_rows = shape.cell_rows * shape.row_cells;
+    shape.granule_cols = shape.cell_cols * shape.col_cells;
+    return shape;
   }
 
-  std::array<Seen, tensor_kinds> seen_;
+  std::array<TensorExtent, tensor_kinds> extents_;
   std::vector<TileAccess> accesses_;
 };
 
 /// Feeds tile accesses to the cache, granule by granule.
-class AccessPlayer {
+class AccessSimulator {
  public:
-  AccessPlayer(L2Cache& cache, const std::array<Cut, tensor_kinds>& cuts) : cache_(cache), cuts_(cuts) {}
+  AccessSimulator(L2Cache& cache, const std::array<GranuleShape, tensor_kinds>& granule_shapes)
+      : cache_(cache), granule_shapes_(granule_shapes) {}
 
-  void play(const TileAccess& access) {
+  void simulate(const TileAccess& access) {
     if (access.rows <= 0 || access.cols <= 0) return;
-    const Cut& cut = cuts_[static_cast<std::size_t>(access.tensor)];
+    const GranuleShape& shape = granule_shapes_[static_cast<std::size_t>(access.tensor)];
     const std::int64_t last_row = access.row + access.rows - 1;
     const std::int64_t last_col = access.col + access.cols - 1;
-    for (std::int64_t gr = access.row / cut.granule_rows; gr <= last_row / cut.granule_rows; ++gr) {
-      const std::int64_t top = gr * cut.granule_rows;
+    for (std::int64_t gr = access.row / shape.granule_rows; gr <= last_row / shape.granule_rows; ++gr) {
+      const std::int64_t top = gr * shape.granule_rows;
       const std::int64_t row = std::max(access.row, top) - top;
-      const std::int64_t row_end = std::min(last_row - top, cut.granule_rows - 1);
-      for (std::int64_t gc = access.col / cut.granule_cols; gc <= last_col / cut.granule_cols; ++gc) {
-        const std::int64_t left = gc * cut.granule_cols;
+      const std::int64_t row_end = std::min(last_row - top, shape.granule_rows - 1);
+      for (std::int64_t gc = access.col / shape.granule_cols; gc <= last_col / shape.granule_cols; ++gc) {
+        const std::int64_t left = gc * shape.granule_cols;
         const std::int64_t col = std::max(access.col, left) - left;
-        const std::int64_t col_end = std::min(last_col - left, cut.granule_cols - 1);
+        const std::int64_t col_end = std::min(last_col - left, shape.granule_cols - 1);
         const std::int64_t bytes = (row_end - row + 1) * (col_end - col + 1) * access.element_bytes;
-        const std::uint64_t cells = cells_of(cut, row, row_end, col, col_end);
+        const std::uint64_t cells = cells_of(shape, row, row_end, col, col_end);
         const std::uint64_t key = key_of(access, gr, gc);
         ++touches_;
         if (access.access != Access::store) cache_.load(key, cells, bytes);
@@ -127,15 +128,15 @@ class AccessPlayer {
   [[nodiscard]] std::int64_t touches() const { return touches_; }
 
  private:
-  static std::uint64_t cells_of(const Cut& cut, std::int64_t row, std::int64_t row_end, std::int64_t col,
+  static std::uint64_t cells_of(const GranuleShape& shape, std::int64_t row, std::int64_t row_end, std::int64_t col,
                                 std::int64_t col_end) {
-    if (cut.row_cells * cut.col_cells == 1) return 1;
-    const std::int64_t first = col / cut.cell_cols;
-    const std::int64_t width = (col_end / cut.cell_cols) - first + 1;
+    if (shape.row_cells * shape.col_cells == 1) return 1;
+    const std::int64_t first = col / shape.cell_cols;
+    const std::int64_t width = (col_end / shape.cell_cols) - first + 1;
     const std::uint64_t one_row = (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1) << first;
     std::uint64_t cells = 0;
-    for (std::int64_t r = row / cut.cell_rows; r <= row_end / cut.cell_rows; ++r)
-      cells |= one_row << (r * cut.col_cells);
+    for (std::int64_t r = row / shape.cell_rows; r <= row_end / shape.cell_rows; ++r)
+      cells |= one_row << (r * shape.col_cells);
     return cells;
   }
 
@@ -152,27 +153,28 @@ class AccessPlayer {
   }
 
   L2Cache& cache_;
-  const std::array<Cut, tensor_kinds>& cuts_;
+  const std::array<GranuleShape, tensor_kinds>& granule_shapes_;
   std::int64_t touches_ = 0;
 };
 
 /// Cumulative byte counts at one time of a launch.
-struct Mark {
+struct ByteCounts {
   std::int64_t fetched = 0;
   std::int64_t written = 0;
   std::int64_t l2_bytes = 0;
 };
 
 /// Simulates one launch, up to `max_touches` accesses.
-class LaunchPlayer {
+class LaunchSimulator {
  public:
-  LaunchPlayer(const KernelLaunch& launch, const DeviceLimits& limits, L2Cache& cache,
-               const std::array<Cut, tensor_kinds>& cuts, std::int64_t max_touches, const AccessObserver& observe)
+  LaunchSimulator(const KernelLaunch& launch, const DeviceLimits& limits, L2Cache& cache,
+                  const std::array<GranuleShape, tensor_kinds>& granule_shapes, std::int64_t max_touches,
+                  const AccessObserver& observe)
       : launch_(launch),
         program_(*launch.program),
         limits_(limits),
         cache_(cache),
-        player_(cache, cuts),
+        simulator_(cache, granule_shapes),
         max_touches_(max_touches),
         observe_(observe),
         start_{.fetched = cache.fetched_bytes(), .written = cache.written_bytes()} {
@@ -182,14 +184,14 @@ class LaunchPlayer {
   }
 
   // Returns false if cancelled.
-  bool play(const CancelToken& cancel) {
+  bool simulate(const CancelToken& cancel) {
     const std::int64_t places = std::int64_t{std::max(1, result_.occupancy.blocks_per_sm)} * limits_.sm_count;
     for (; next_block_ < std::min(places, program_.blocks()); ++next_block_) resident_.push_back(start(next_block_));
 
-    Mark middle = start_;
-    while (!resident_.empty() && player_.touches() <= max_touches_) {
+    ByteCounts middle = start_;
+    while (!resident_.empty() && simulator_.touches() <= max_touches_) {
       if (!round(cancel)) return false;
-      if (player_.touches() <= max_touches_ / 2) middle = now();
+      if (simulator_.touches() <= max_touches_ / 2) middle = now();
     }
     result_.complete = resident_.empty();
     finish(middle);
@@ -220,11 +222,11 @@ class LaunchPlayer {
         accesses_.clear();
         program_.visit(place.block, place.step++, accesses_);
         for (const TileAccess& access : accesses_) {
-          (access.access == Access::load ? played_.l2_to_sm_bytes : played_.sm_to_l2_bytes) += access.moved_bytes();
+          (access.access == Access::load ? traffic_.l2_to_sm_bytes : traffic_.sm_to_l2_bytes) += access.moved_bytes();
           if (observe_) {
-            play_observed(access, place.block, place.step - 1);
+            simulate_observed(access, place.block, place.step - 1);
           } else {
-            player_.play(access);
+            simulator_.simulate(access);
           }
         }
       }
@@ -234,10 +236,10 @@ class LaunchPlayer {
     return true;
   }
 
-  void play_observed(const TileAccess& access, std::int64_t block, std::int64_t step) {
-    const Mark before = now();
-    player_.play(access);
-    const Mark after = now();
+  void simulate_observed(const TileAccess& access, std::int64_t block, std::int64_t step) {
+    const ByteCounts before = now();
+    simulator_.simulate(access);
+    const ByteCounts after = now();
     const std::int64_t fetched = after.fetched - before.fetched;
     observe_({.launch = launch_,
               .round = static_cast<std::int64_t>(rounds_) - 1,
@@ -249,15 +251,15 @@ class LaunchPlayer {
               .dram_write_bytes = after.written - before.written});
   }
 
-  [[nodiscard]] Mark now() const {
-    return {.fetched = cache_.fetched_bytes(), .written = cache_.written_bytes(), .l2_bytes = played_.total()};
+  [[nodiscard]] ByteCounts now() const {
+    return {.fetched = cache_.fetched_bytes(), .written = cache_.written_bytes(), .l2_bytes = traffic_.total()};
   }
 
-  void finish(const Mark& middle) {
-    const Mark end = now();
+  void finish(const ByteCounts& middle) {
+    const ByteCounts end = now();
     result_.dram_read_bytes = static_cast<double>(end.fetched - start_.fetched);
     result_.dram_write_bytes = static_cast<double>(end.written - start_.written);
-    result_.traffic = played_;
+    result_.traffic = traffic_;
     if (!result_.complete) {
       result_.traffic = launch_.traffic;
       const auto window = static_cast<double>(std::max<std::int64_t>(1, end.l2_bytes - middle.l2_bytes));
@@ -274,26 +276,26 @@ class LaunchPlayer {
   const TileProgram& program_;
   const DeviceLimits& limits_;
   L2Cache& cache_;
-  AccessPlayer player_;
+  AccessSimulator simulator_;
   std::int64_t max_touches_;
   const AccessObserver& observe_;
-  Mark start_;
+  ByteCounts start_;
   LaunchSimulation result_;
   double warps_pct_of_one_block_ = 0;
   std::vector<Resident> resident_;
   std::int64_t next_block_ = 0;
   std::vector<TileAccess> accesses_;
-  Traffic played_;
+  Traffic traffic_;
   double rounds_ = 0;
   double block_rounds_ = 0;
   double sm_rounds_ = 0;
 };
 
 /// Simulates the measured launches of one plan.
-class PlanPlayer {
+class PlanSimulator {
  public:
-  PlanPlayer(const AttentionPlan& plan, const DeviceLimits& limits, const SimulationOptions& options,
-             const CancelToken& cancel)
+  PlanSimulator(const AttentionPlan& plan, const DeviceLimits& limits, const SimulationOptions& options,
+                const CancelToken& cancel)
       : limits_(limits),
         options_(options),
         cancel_(cancel),
@@ -305,28 +307,28 @@ class PlanPlayer {
   }
 
   /// Returns an empty optional if cancelled.
-  [[nodiscard]] std::optional<std::vector<LaunchSimulation>> play() {
-    CutFinder finder;
+  [[nodiscard]] std::optional<std::vector<LaunchSimulation>> simulate() {
+    GranuleShapeFinder finder;
     for (const KernelLaunch* launch : launches_) {
-      if (!finder.look_at(*launch->program, cancel_)) return std::nullopt;
+      if (!finder.add_accesses(*launch->program, cancel_)) return std::nullopt;
     }
-    cuts_ = finder.cuts();
-    const AccessObserver nobody;
+    granule_shapes_ = finder.granule_shapes();
+    const AccessObserver no_observer;
     if (options_.cache == CacheState::warm) {
-      if (!play_in_order(nobody)) return std::nullopt;
-      return play_in_order(options_.observe);
+      if (!simulate_in_order(no_observer)) return std::nullopt;
+      return simulate_in_order(options_.observe);
     }
-    return play_cold();
+    return simulate_cold();
   }
 
  private:
   using Results = std::vector<LaunchSimulation>;
 
-  [[nodiscard]] std::optional<LaunchSimulation> play(const KernelLaunch& launch, L2Cache& cache,
-                                                     const AccessObserver& observe) const {
-    LaunchPlayer player(launch, limits_, cache, cuts_, options_.max_touches, observe);
-    if (!player.play(cancel_)) return std::nullopt;
-    LaunchSimulation result = player.result();
+  [[nodiscard]] std::optional<LaunchSimulation> simulate(const KernelLaunch& launch, L2Cache& cache,
+                                                         const AccessObserver& observe) const {
+    LaunchSimulator simulator(launch, limits_, cache, granule_shapes_, options_.max_touches, observe);
+    if (!simulator.simulate(cancel_)) return std::nullopt;
+    LaunchSimulation result = simulator.result();
     result.dram_in_plan_bytes = result.dram_read_bytes + result.dram_write_bytes;
     return result;
   }
@@ -344,33 +346,33 @@ class PlanPlayer {
     return std::max(0.0, launch.work.distinct_bytes - result.dram_read_bytes - result.dram_write_bytes);
   }
 
-  [[nodiscard]] std::optional<Results> play_in_order(const AccessObserver& observe) {
+  [[nodiscard]] std::optional<Results> simulate_in_order(const AccessObserver& observe) {
     Results results;
     for (const KernelLaunch* launch : launches_) {
-      const auto result = play(*launch, in_plan_, observe);
+      const auto result = simulate(*launch, in_plan_, observe);
       if (!result) return std::nullopt;
       results.push_back(*result);
     }
     return results;
   }
 
-  [[nodiscard]] std::optional<Results> play_cold() {
+  [[nodiscard]] std::optional<Results> simulate_cold() {
     Results results;
-    const AccessObserver nobody;
+    const AccessObserver no_observer;
     for (const KernelLaunch* launch : launches_) {
       // The first launch starts cold in both modes, so it is simulated once.
       const bool first = launch == launches_.front();
       const bool last = launch == launches_.back();
-      auto result = play(*launch, in_plan_, first ? options_.observe : nobody);
+      auto result = simulate(*launch, in_plan_, first ? options_.observe : no_observer);
       if (!result) return std::nullopt;
       double in_plan = result->dram_in_plan_bytes;
-      L2Cache alone = in_plan_;
+      L2Cache cold_cache = in_plan_;
       if (!first) {
-        alone.clear();
-        result = play(*launch, alone, options_.observe);
+        cold_cache.clear();
+        result = simulate(*launch, cold_cache, options_.observe);
         if (!result) return std::nullopt;
       }
-      result->dram_flush_bytes = flushed(alone);
+      result->dram_flush_bytes = flushed(cold_cache);
       result->dram_write_bytes += result->dram_flush_bytes;
       if (last) in_plan += result->dram_flush_bytes;
       const double unseen = unseen_bytes(*launch, *result);
@@ -387,7 +389,7 @@ class PlanPlayer {
   const CancelToken& cancel_;
   L2Behaviour behaviour_;
   std::vector<const KernelLaunch*> launches_;
-  std::array<Cut, tensor_kinds> cuts_;
+  std::array<GranuleShape, tensor_kinds> granule_shapes_;
   L2Cache in_plan_;  ///< L2 state across the launches of the plan, as timed
 };
 
@@ -396,7 +398,7 @@ class PlanPlayer {
 std::optional<std::vector<LaunchSimulation>> simulate_traffic(const AttentionPlan& plan, const DeviceLimits& limits,
                                                               const SimulationOptions& options,
                                                               const CancelToken& cancel) {
-  return PlanPlayer(plan, limits, options, cancel).play();
+  return PlanSimulator(plan, limits, options, cancel).simulate();
 }
 
 }  // namespace attnscope
