@@ -117,7 +117,7 @@ EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), 
   });
 }
 
-void EmptyState::set_words(const EmptyWords& words) {
+void EmptyState::set_text(const EmptyWords& words) {
   QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
   const Row left = workspace_ == nullptr ? 0 : workspace_->visible()->size();
   const std::size_t all = workspace_ == nullptr ? 0 : workspace_->ticked_points();

@@ -29,7 +29,7 @@ class EmptyState : public QLabel {
  public:
   /// Links in the text open the recorded sample or clear the filter of `workspace`. Null: no links.
   explicit EmptyState(QWidget* parent = nullptr, Workspace* workspace = nullptr);
-  void set_words(const EmptyWords& words);
+  void set_text(const EmptyWords& words);
   /// A long word is cut and does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
   /// The text is centered vertically.

@@ -62,7 +62,7 @@ void ProblemPage::show_content(const std::set<SimulatedPart>& parts) {
 
 void ProblemPage::show_words(const EmptyWords& words) {
   note_->show_for({});
-  empty_->set_words(words);
+  empty_->set_text(words);
   stack_->setCurrentWidget(empty_);
 }
 
@@ -102,7 +102,7 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
   look_.ask({std::move(find), std::move(before)}, size);
 }
 
-Narrowed ProblemPage::look(const Look& asked, const Outdated& outdated) {
+Narrowed ProblemPage::look(const SearchRequest& asked, const Outdated& outdated) {
   Narrowed now = asked.before;
   const analysis::PointTable& table = now.points->table();
   if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(asked.find(table));

@@ -93,14 +93,14 @@ class ProblemPage : public Page {
   QStackedLayout* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
-  struct Look {
+  struct SearchRequest {
     Find find;
     Narrowed before;
   };
-  static Narrowed look(const Look& asked, const Outdated& outdated);
+  static Narrowed look(const SearchRequest& asked, const Outdated& outdated);
   std::string looks_for_;        ///< `of` of the last search.
   std::function<void()> found_;  ///< Shows the result of the last search.
-  Live<Look, Narrowed> look_;
+  Live<SearchRequest, Narrowed> look_;
 };
 
 /// Map layouts as offered and saved: keys of the axes, rows first.

@@ -33,7 +33,7 @@ QPainterPath half_disc() {
 }
 
 /// A disc or square with a stroke.
-QPainterPath struck(SampleMark mark) {
+QPainterPath struck_marker(SampleMark mark) {
   const bool square =
       mark == SampleMark::crossed_square || mark == SampleMark::barred_square || mark == SampleMark::upright_square;
   const double half = (square ? square_size : disc_size) / 2;
@@ -169,7 +169,7 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
     case SampleMark::barred_square:
     case SampleMark::upright_disc:
     case SampleMark::upright_square:
-      return {struck(mark), QPen(color, 1.1), background, path_unit_size};
+      return {struck_marker(mark), QPen(color, 1.1), background, path_unit_size};
     default:  // Theory has no markers.
       return {};
   }

@@ -94,7 +94,7 @@ void CeilingsPage::show_set() {
   if (place < 0) {
     note_->hide();
     show_ceilings({});
-    empty_->set_words(
+    empty_->set_text(
         {qtext(say::ceilings_page::none{}), qtext(say::ceilings_page::none_help{}), attnscope::ceilings_sample});
     stack_->setCurrentWidget(empty_);
     return;

@@ -24,7 +24,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int widest_side = 210;  ///< Maximum width in pixels of a side's name on its chip.
+constexpr int max_chip_value_width = 210;  ///< Maximum width in pixels of a side's name on its chip.
 constexpr int widest_text = 300;
 constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
@@ -81,7 +81,7 @@ void ComparePage::add_controls() {
   base_chip_ = base_.edit_with(chip(say::compare::baseline{}, say::compare_page::baseline_help{}));
   other_chip_ = other_.edit_with(chip(say::compare::other{}, say::compare_page::other_help{}));
   for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
-    each->set_widest(widest_side);
+    each->set_widest(max_chip_value_width);
     flow->addWidget(each);
   }
   FacetChip* view_chip = view_.edit_with(chip(say::compare_page::view{}, say::compare_page::view_help{}));
@@ -353,7 +353,7 @@ void ComparePage::show_found(ComparedView found) {
 
 void ComparePage::show_words(const EmptyWords& words) {
   note_->show_for({});
-  empty_->set_words(words);
+  empty_->set_text(words);
   stack_->setCurrentWidget(empty_);
 }
 

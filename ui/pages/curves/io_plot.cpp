@@ -426,14 +426,15 @@ void IoPlot::click(const QMouseEvent& event) {
   const Mark* mark = mark_near(event.position());
   if (mark == nullptr) return;
   const Curve* curve = mark->from_the_top ? nullptr : &shown_.curves[mark->series];
-  followed_.reset();
-  if (curve != nullptr) followed_ = followed(*curve);
+  followed_key_.reset();
+  if (curve != nullptr) followed_key_ = followed(*curve);
   click_mark(*mark);
 }
 
 void IoPlot::select_at(double n) {
   for (const Mark& mark : marks_) {
-    if (mark.x == n && !mark.from_the_top && followed_ == followed(shown_.curves[mark.series])) return click_mark(mark);
+    if (mark.x == n && !mark.from_the_top && followed_key_ == followed(shown_.curves[mark.series]))
+      return click_mark(mark);
   }
 }
 
@@ -446,7 +447,7 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     const double n = columns_[static_cast<std::size_t>(current_column_)].n;
     hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
     select_at(n);
-    if (!followed_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
+    if (!followed_key_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
     return;
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();

@@ -82,7 +82,7 @@ class IoPlot : public LegendPlot {
   int current_column_ = -1;
   using Followed = std::tuple<analysis::SeriesName, Quantity, Provenance>;
   [[nodiscard]] static Followed followed(const Curve& curve) { return {curve.name, curve.quantity, curve.provenance}; }
-  std::optional<Followed> followed_;  ///< Curve of the last clicked point.
+  std::optional<Followed> followed_key_;  ///< Curve of the last clicked point.
 };
 
 }  // namespace attnscope::ui

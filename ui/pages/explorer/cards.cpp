@@ -126,12 +126,12 @@ QLabel* card_words(QWidget* parent, const QString& name) {
   return label;
 }
 
-void set_words(QLabel* label, const QString& text) {
+void set_label_text(QLabel* label, const QString& text) {
   if (label->text() != text) label->setText(text);
 }
 
 void show_words(QLabel* label, const QString& text) {
-  set_words(label, text);
+  set_label_text(label, text);
   label->setVisible(!text.isEmpty());
 }
 

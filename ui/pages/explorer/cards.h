@@ -74,8 +74,8 @@ class CardWords : public QLabel {
 [[nodiscard]] QLabel* card_words(QWidget* parent, const QString& name);
 
 /// Sets the text only if it changed, to avoid a new layout.
-void set_words(QLabel* label, const QString& text);
-/// Like set_words(); hides the label if the text is empty.
+void set_label_text(QLabel* label, const QString& text);
+/// Like set_label_text(); hides the label if the text is empty.
 void show_words(QLabel* label, const QString& text);
 
 /// Table as high as its rows, columns as wide as their texts; the first column takes extra width.

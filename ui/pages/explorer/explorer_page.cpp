@@ -318,7 +318,7 @@ void ExplorerPage::work_out_chosen() {
   show_pin();
   know_pin();
   const bool quick = analysis::is_quick(choices.point.spec.problem);
-  if (!quick) set_words(verdict_, qtext(say::explorer_page::working_out{}));
+  if (!quick) set_label_text(verdict_, qtext(say::explorer_page::working_out{}));
   explored_.ask(choices, quick ? 0 : always_aside);
   if (!quick) show_measured();
 }
@@ -360,7 +360,7 @@ void ExplorerPage::show_explored() {
   operands_view_->fit();
   operands_view_->setVisible(!e.refusal);
   show_words(no_operands_, e.refusal ? qtext(say::explorer_page::no_operands{}) : QString());
-  set_words(errors_, prediction_words(*shown_));
+  set_label_text(errors_, prediction_words(*shown_));
   show_measured();
 }
 
@@ -422,7 +422,7 @@ void ExplorerPage::show_verdict() {
   const std::optional<Config>& nearest = shown_->exploration.nearest;
   nearest_button_->setVisible(nearest.has_value());
   if (nearest) nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(nearest->tile)}));
-  set_words(verdict_, verdict_words(shown_->exploration));
+  set_label_text(verdict_, verdict_words(shown_->exploration));
   verdict_->setToolTip(plain_tip(verdict_->text()));
 }
 

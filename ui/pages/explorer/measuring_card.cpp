@@ -266,7 +266,7 @@ void MeasuringCard::show_state() {
   }
   cancel_->setEnabled(measurer_.open() > 0);
   map_->setEnabled(measurer_.mapped() != nullptr);
-  set_words(state_, state_words());
+  set_label_text(state_, state_words());
   state_->setToolTip(plain_tip(state_words()));
   model_->update_table(std::make_shared<const analysis::Table>(measured_table(measurer_.points(), choices_)));
   table_->setVisible(model_->rowCount() > 0);

@@ -141,7 +141,7 @@ void PointsPage::show_found(Found found) {
   hide_columns();
   size_columns();
   if (model_->rowCount() > 0) return stack_->setCurrentWidget(table_);
-  empty_->set_words(why_no_points(workspace_));
+  empty_->set_text(why_no_points(workspace_));
   stack_->setCurrentWidget(empty_);
 }
 
