@@ -29,7 +29,7 @@ CounterState parse_counter_state(std::int64_t number) {
 
 /// Writes or reads a member through another type: `to` converts from the member, `from` to the member.
 template <class Io, class T, class To, class From>
-void through(Io& io, const char* key, T& member, To to, From from) {
+void convert_field(Io& io, const char* key, T& member, To to, From from) {
   auto other = to(member);
   io(key, other);
   member = from(other);
@@ -100,7 +100,7 @@ void fields(Io&& io, Environment& environment) {
 template <class Io>
 void fields(Io&& io, CounterAvailability& counters) {
   auto& [state, reason, fix] = counters;
-  through(
+  convert_field(
       io, "state", state, [](CounterState held) { return static_cast<std::int64_t>(held); }, parse_counter_state);
   io("reason", reason);
   io("fix", fix);
@@ -119,7 +119,7 @@ void fields(Io&& io, MeasureOptions& options) {
   io("max_samples", max_samples);
   io("max_noise", max_noise);
   io("bare", bare);
-  through(
+  convert_field(
       io, "timeout_ms", timeout, [](std::chrono::milliseconds held) { return std::int64_t{held.count()}; },
       [](std::int64_t ms) { return std::chrono::milliseconds(ms); });
   io("seed", seed);
@@ -225,7 +225,7 @@ void fields(Io&& io, Ceiling& ceiling) {
   io("q1", q1);
   io("q3", q3);
   io("unit", unit);
-  through(
+  convert_field(
       io, "source", source, [](CeilingSource held) { return std::string(to_string(held)); }, parse_ceiling_source);
 }
 template <class Io>

@@ -67,9 +67,9 @@ Axes axes_of(const Json& point, const Registry& registry) {
 }
 
 /// Parser of one request; members used by all kinds.
-class Reading {
+class RequestParser {
  public:
-  explicit Reading(const Json& json) : json_(json), request_(word_in(json, "request")) {
+  explicit RequestParser(const Json& json) : json_(json), request_(word_in(json, "request")) {
     id_ = word_in(json, "id");
     if (id_.size() > longest_request_id) id_.clear();
   }
@@ -142,7 +142,7 @@ Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const
   const auto parsed = user::parse_json_with_lines(line);
   if (!parsed) return refused(parsed.error());
   if (!parsed->json.is_object()) return refused(parsed->json.type_name());
-  return Reading(parsed->json).parse(where_no_axis_says, limits, registry);
+  return RequestParser(parsed->json).parse(where_no_axis_says, limits, registry);
 }
 
 std::string measure_line(std::string_view id, std::int64_t priority, const PointSpec& spec, const Registry& registry) {

@@ -103,13 +103,13 @@ class Supervisor {
 
   void work(std::size_t d) {
     Groups taken;
-    bool stays = true;
-    while (stays) {
+    bool usable = true;
+    while (usable) {
       if (const std::optional<std::size_t> group = next(d)) {
         taken.push_back(*group);
-        stays = measure(d, taken, 1);  // later rounds start when all groups have completed the first
+        usable = measure(d, taken, 1);  // later rounds start when all groups have completed the first
       } else if (!with_open_rounds(taken).empty()) {
-        stays = measure(d, taken, run_.rounds.count);
+        usable = measure(d, taken, run_.rounds.count);
       } else if (!wait_for_more()) {
         return;
       }
@@ -165,13 +165,13 @@ class Supervisor {
     --working_;
     groups.insert(groups.end(), own_[d].begin(), own_[d].end());
     for (const std::size_t group : groups) {
-      Places anew;
+      Places restarted;
       for (const std::size_t place : run_.groups[group]) {
         if (costly_.contains(place)) continue;
         done_[place] = {};
-        anew.push_back(place);
+        restarted.push_back(place);
       }
-      sink_.begin_anew(anew);
+      sink_.begin_anew(restarted);
       queue_.push_front(group);
     }
     changed_.notify_all();

@@ -85,7 +85,7 @@ class WorkerDevice : public Device {
 
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
                                     const CancelToken& cancel) override {
-    PointRecord record = asked_for(spec, options, cancel, true).record;
+    PointRecord record = request_measurement(spec, options, cancel, true).record;
     if (lost_ && !silent_) record.disposition = Disposition::crashed;  // the caller expects a result
     return record;
   }
@@ -93,7 +93,7 @@ class WorkerDevice : public Device {
   /// If the link is lost, the returned point waits and has no result.
   [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                             const CancelToken& cancel) override {
-    return asked_for(spec, options, cancel, false);
+    return request_measurement(spec, options, cancel, false);
   }
 
   /// Decided locally: a round trip per point would leave the GPU idle.
@@ -163,7 +163,8 @@ class WorkerDevice : public Device {
     return {.request = "measure", .id = {}, .points = {spec}, .options = options, .whole = whole};
   }
 
-  Uncounted asked_for(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel, bool whole) {
+  Uncounted request_measurement(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel,
+                                bool whole) {
     const auto patience = patience_for_points(options, 1);
     const bool lost_before = lost_;
     refused_ = {};

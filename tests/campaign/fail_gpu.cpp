@@ -95,7 +95,7 @@ struct Between<name, Answer (*)(Arguments...)> {
     }
     return real(arguments...);
   }
-  static void* instead_of(void* found) {
+  static void* install(void* found) {
     real = reinterpret_cast<Answer (*)(Arguments...)>(found);
     return reinterpret_cast<void*>(&call);
   }
@@ -104,24 +104,25 @@ struct Between<name, Answer (*)(Arguments...)> {
 
 struct Stand {
   std::string_view name;
-  void* (*instead_of)(void*);
+  void* (*install)(void*);
   long (*count)();
 };
 
 #define ATTNSCOPE_STAND_NAMED(function, type) \
-  Stand{#function, &Between<#function, type>::instead_of, &Between<#function, type>::count},
+  Stand{#function, &Between<#function, type>::install, &Between<#function, type>::count},
 #define ATTNSCOPE_STAND_AS(function) ATTNSCOPE_STAND_NAMED(function, decltype(&::function))
 #define ATTNSCOPE_STAND(function) ATTNSCOPE_STAND_AS(function)
 using attnscope::gpu::NvmlUse;
 #define ATTNSCOPE_STAND_OF_NVML(member, function, signature) \
   ATTNSCOPE_STAND_NAMED(function, std::add_pointer_t<signature>)
-constexpr Stand stands[] = {ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)          //
-                            ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_STAND)         //
-                            ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_STAND)         //
-                            ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)  //
-                            ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)
+constexpr Stand intercepted_functions[] = {
+    ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)          //
+    ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_STAND)         //
+    ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_STAND)         //
+    ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)  //
+    ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)
 #undef cuEventElapsedTime
-                                ATTNSCOPE_STAND_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
+        ATTNSCOPE_STAND_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
 
 /// Base address of the loaded file that contains an address.
 void* file_of(const void* address) {
@@ -147,12 +148,13 @@ Lookup real_lookup() {
 }
 
 [[gnu::destructor]] void write_log() {
-  const bool called = std::ranges::any_of(stands, [](const Stand& stand) { return stand.count() > 0; });
+  const bool called =
+      std::ranges::any_of(intercepted_functions, [](const Stand& intercepted) { return intercepted.count() > 0; });
   if (orders().log.empty() || !called) return;  // the supervisor process calls no GPU
   std::FILE* const file = std::fopen(orders().log.data(), "w");
   if (file == nullptr) return;
-  for (const Stand& stand : stands) {
-    if (stand.count() > 0) std::fprintf(file, "%s %ld\n", stand.name.data(), stand.count());
+  for (const Stand& intercepted : intercepted_functions) {
+    if (intercepted.count() > 0) std::fprintf(file, "%s %ld\n", intercepted.name.data(), intercepted.count());
   }
   std::fclose(file);
 }
@@ -164,6 +166,6 @@ extern "C" void* dlsym(void* library, const char* name) {
   // Do not intercept CUPTI's own lookups of driver functions.
   static void* const program = file_of(reinterpret_cast<const void*>(::getauxval(AT_ENTRY)));
   if (found == nullptr || file_of(__builtin_return_address(0)) != program) return found;
-  const auto* const stand = std::ranges::find(stands, std::string_view(name), &Stand::name);
-  return stand == std::end(stands) ? found : stand->instead_of(found);
+  const auto* const intercepted = std::ranges::find(intercepted_functions, std::string_view(name), &Stand::name);
+  return intercepted == std::end(intercepted_functions) ? found : intercepted->install(found);
 }

@@ -152,13 +152,13 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
 
 // Readers
 
-struct Look {
+struct Viewer {
   const char* name;
   bool window;
   std::vector<const char*> words;  ///< FILE: hostile file; OUT/...: output file.
 };
 
-const Look looks[] = {
+const Viewer viewers[] = {
     {"info", false, {"info", "FILE"}},
     {"info-json", false, {"info", "FILE", "--json"}},
     {"export", false, {"export", "FILE"}},
@@ -177,9 +177,9 @@ const Look looks[] = {
     {"plots", true, {"FILE", "--plots", "OUT/plots"}},
 };
 
-Words words_of(const Look& look, const fs::path& file, const fs::path& out) {
+Words words_of(const Viewer& viewer, const fs::path& file, const fs::path& out) {
   Words all;
-  for (const std::string_view word : look.words) {
+  for (const std::string_view word : viewer.words) {
     all.push_back(word == "FILE"             ? file.string()
                   : word.starts_with("OUT/") ? (out / word.substr(4)).string()
                                              : std::string(word));
@@ -187,7 +187,7 @@ Words words_of(const Look& look, const fs::path& file, const fs::path& out) {
   return all;
 }
 
-bool steers(char c) {
+bool is_control_character(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == '\x7f';
 }
 
@@ -201,15 +201,15 @@ bool has_formula(const std::string& csv) {
   return false;
 }
 
-void judge_output(const Look& look, const Outcome& outcome) {
-  const std::string_view name = look.name;
-  require(std::ranges::none_of(outcome.err, steers), "what is said steers the terminal");
+void judge_output(const Viewer& viewer, const Outcome& outcome) {
+  const std::string_view name = viewer.name;
+  require(std::ranges::none_of(outcome.err, is_control_character), "what is said steers the terminal");
   std::istringstream lines(outcome.err);
   for (std::string line; std::getline(lines, line) && !name.starts_with("info");) {  // info lists what it skips
     require(line.starts_with("attnscope"), "it says, not in its own name: " + line);
   }
   if (name == "info" || name == "check" || name == "paper" || name == "resume") {
-    require(std::ranges::none_of(outcome.out, steers), "what is printed steers the terminal");
+    require(std::ranges::none_of(outcome.out, is_control_character), "what is printed steers the terminal");
   }
   if (name.starts_with("export") && name != "export-json") require(!has_formula(outcome.out), "a text is a formula");
 }
@@ -252,43 +252,43 @@ class Campaign {
       if (more == 1) change_schema(file, random, folder / trap / "run");
     }
     // A window takes as long as ten commands.
-    constexpr auto is_window = [](const Look& look) { return look.window; };
-    const auto windows = static_cast<std::size_t>(std::ranges::count_if(looks, is_window));
-    const std::size_t commands = std::size(looks) - windows;
+    constexpr auto is_window = [](const Viewer& viewer) { return viewer.window; };
+    const auto windows = static_cast<std::size_t>(std::ranges::count_if(viewers, is_window));
+    const std::size_t commands = std::size(viewers) - windows;
     const std::size_t command = below(random, commands);
     const std::size_t window = commands + below(random, windows);
     for (const std::size_t which : {command, (command + 1) % commands, (command + 2) % commands, window}) {
-      if (looks[which].window && !fs::exists(options_.window)) continue;
+      if (viewers[which].window && !fs::exists(options_.window)) continue;
       account_.tried();
       try {
-        judge(looks[which], folder, file);
+        judge(viewers[which], folder, file);
       } catch (const std::exception& wrong) {
-        account_.failed(fmt::format("hostile-{}-{}-{}", options_.seed, index, looks[which].name), wrong.what(), made);
+        account_.failed(fmt::format("hostile-{}-{}-{}", options_.seed, index, viewers[which].name), wrong.what(), made);
       }
     }
   }
 
  private:
   /// Runs in a shell that limits time and memory.
-  [[nodiscard]] Outcome show(const Look& look, const TemporaryFolder& home, const fs::path& file,
+  [[nodiscard]] Outcome show(const Viewer& viewer, const TemporaryFolder& home, const fs::path& file,
                              const fs::path& out) const {
-    const fs::path& program = look.window ? options_.window : options_.program;
+    const fs::path& program = viewer.window ? options_.window : options_.program;
     Words words{"-c", fmt::format("ulimit -v {}; exec timeout -s KILL {} \"$0\" \"$@\"", most_kib, longest_seconds),
                 program};
-    if (look.name == std::string_view("resume")) fs::copy_file(file, out / "c.attnscope");
-    for (const std::string& word : words_of(look, file, out)) words.push_back(word);
+    if (viewer.name == std::string_view("resume")) fs::copy_file(file, out / "c.attnscope");
+    for (const std::string& word : words_of(viewer, file, out)) words.push_back(word);
     return run(home, words, {.environment = {{"QT_QPA_PLATFORM", "offscreen"}}, .program = "/bin/sh"});
   }
 
-  void judge(const Look& look, const TemporaryFolder& folder, const fs::path& file) const {
-    const fs::path out = folder / fmt::format("out-{}", look.name);
+  void judge(const Viewer& viewer, const TemporaryFolder& folder, const fs::path& file) const {
+    const fs::path out = folder / fmt::format("out-{}", viewer.name);
     fs::create_directory(out);
     const std::string before = content(file);
-    const Outcome outcome = show(look, folder, file, out);
+    const Outcome outcome = show(viewer, folder, file, out);
     require(content(file) == before, "it changes the file");
     require(outcome.exit_code != 137, fmt::format("it takes over {} s", longest_seconds));
     require(outcome.exit_code >= 0 && outcome.exit_code < 128, fmt::format("it ended with {}", outcome.exit_code));
-    judge_output(look, outcome);
+    judge_output(viewer, outcome);
     judge_pictures(out);
     require(!fs::exists(folder / "ran"), "it runs what a text names");
   }
@@ -323,7 +323,7 @@ int show_hostile_files(int argc, char** argv) {
   for_each_case(
       options.jobs, [&](long n) { return n < options.count || std::chrono::steady_clock::now() < end; },
       [&](long n) { campaign.one_case(options.first + n); });
-  std::cout << fmt::format("{} looks, {} failures\n", account.cases(), account.failures());
+  std::cout << fmt::format("{} checks, {} failures\n", account.cases(), account.failures());
   return account.failures() == 0 ? 0 : 1;
 }
 

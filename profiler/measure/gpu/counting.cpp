@@ -12,7 +12,7 @@
 namespace attnscope::gpu {
 namespace {
 
-std::string own_name(std::size_t point, const PreparedLaunch& launch) {
+std::string launch_range_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {}", launch.name(), point);
 }
 std::string settled_name(std::size_t point, const PreparedLaunch& launch) {
@@ -39,7 +39,7 @@ struct RangeMaker {
 
   [[nodiscard]] RangeProfiler::Range own(const CountedPoint& point, std::size_t number, PreparedLaunch& launch) const {
     const bool first = &launch == point.launches.data();
-    return {.name = own_name(number, launch),
+    return {.name = launch_range_name(number, launch),
             .before =
                 [this, &point, number, &launch, first] {
                   place = {number, launch.name()};
@@ -143,7 +143,7 @@ std::size_t CounterCollector::ranges_of(std::span<const PreparedLaunch> launches
   return 2 * launches.size();
 }
 
-std::optional<std::size_t> CounterCollector::settles(const CountedPoint& point) const {
+std::optional<std::size_t> CounterCollector::write_back_counter(const CountedPoint& point) const {
   if (point.cache != CacheState::cold || point.write_back == nullptr) return std::nullopt;
   const auto dram_write = std::ranges::find(counters_, metric_key::dram_write_bytes, &CounterMetric::name);
   if (dram_write == counters_.end()) return std::nullopt;
@@ -159,7 +159,7 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
   std::optional<std::size_t> idles_beside;
   std::size_t written = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto settled = settles(points[i]);
+    const auto settled = write_back_counter(points[i]);
     for (PreparedLaunch& launch : points[i].launches) {
       ranges.push_back(make.own(points[i], i, launch));
       if (settled) ranges.push_back(make.settled(points[i], i, launch));
@@ -179,14 +179,14 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
 
 PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t number,
                                         const std::map<std::string, std::vector<double>>& raw) const {
-  const auto written = settles(point);
+  const auto written = write_back_counter(point);
   PointCounts counts{.metrics = counters_, .values = {}};
   if (written) {
     const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
     counts.metrics.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
   }
   for (const PreparedLaunch& launch : point.launches) {
-    const std::vector<double>& own = raw.at(own_name(number, launch));
+    const std::vector<double>& own = raw.at(launch_range_name(number, launch));
     std::vector<MetricValue>& target = counts.values[launch.name()];
     for (std::size_t i = 0; i < counters_.size(); ++i) {
       target.push_back({counters_[i].name, own[i] * counters_[i].scale, counters_[i].unit, Provenance::measured});

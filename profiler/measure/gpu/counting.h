@@ -91,7 +91,7 @@ class CounterCollector {
   void configure(std::span<const std::string> extra_metrics);
   [[nodiscard]] CounterConfig make_config() const;
   /// Index of the DRAM write counter in counters_; empty if this point's write-back is not counted.
-  [[nodiscard]] std::optional<std::size_t> settles(const CountedPoint& point) const;
+  [[nodiscard]] std::optional<std::size_t> write_back_counter(const CountedPoint& point) const;
   [[nodiscard]] PointCounts counts_of(const CountedPoint& point, std::size_t number,
                                       const std::map<std::string, std::vector<double>>& raw) const;
 

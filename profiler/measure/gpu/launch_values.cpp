@@ -70,7 +70,7 @@ const MetricValue* find_value(std::span<const MetricValue> values, std::string_v
 /// Rescales utilizations from the counted range to the kernel. The range includes launch latency and host time, and
 /// CUPTI divides by all of it. For units in the SM clock domain the factor is elapsed SM cycles over active SM cycles;
 /// for L2 and DRAM, whose clocks are constant, range time over kernel time.
-std::vector<MetricValue> of_the_kernel(std::vector<MetricValue> values, double kernel_ns) {
+std::vector<MetricValue> scale_to_kernel(std::vector<MetricValue> values, double kernel_ns) {
   const MetricValue* range_cycles = find_value(values, metric_key::sm_cycles);
   const MetricValue* active_cycles = find_value(values, metric_key::sm_active_cycles);
   const MetricValue* range_ns = find_value(values, metric_key::counted_range_ns);
@@ -130,7 +130,7 @@ void add_counts(std::span<const CounterMetric> metrics, std::span<const Prepared
   for (const PreparedLaunch& launch : launches) {
     const auto summary = summarize(kernel_record(record, several ? launch.name() : "all").samples_ns);
     weights.push_back(static_cast<double>(launch.runs()) * (summary ? summary->median : 1));
-    counts.push_back(of_the_kernel(values.at(launch.name()), summary ? summary->median : 0));
+    counts.push_back(scale_to_kernel(values.at(launch.name()), summary ? summary->median : 0));
   }
   const auto add = [&](const std::vector<MetricValue>& from, std::string_view kernel) {
     std::ranges::copy(from, std::back_inserter(kernel_record(record, kernel).metrics));

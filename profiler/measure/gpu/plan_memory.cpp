@@ -53,21 +53,21 @@ bool is_input(const BufferSpec& buffer) {
 /// Key of the buffer that is read to evict dirty lines from L2; belongs to no plan.
 const PlanMemory::BufferKey PlanMemory::noise_key{std::numeric_limits<std::size_t>::max(), "(noise)"};
 
-bool PlanMemory::fits(const Wanted& wanted) const {
-  const auto found = buffers_.find(wanted.key);
-  return found != buffers_.end() && found->second.capacity >= wanted.bytes + guard_bytes &&
-         (!wanted.room_in_front || found->second.offset >= guard_bytes);
+bool PlanMemory::fits(const BufferRequest& request) const {
+  const auto found = buffers_.find(request.key);
+  return found != buffers_.end() && found->second.capacity >= request.bytes + guard_bytes &&
+         (!request.room_in_front || found->second.offset >= guard_bytes);
 }
 
-bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
+bool PlanMemory::allocate_missing(const std::vector<BufferRequest>& requests) {
   std::int64_t missing = 0;
   const std::int64_t most_offset = placement_ == 0 ? 0 : large_page;
-  const auto least_offset = [](const Wanted& buffer) { return buffer.room_in_front ? guard_bytes : 0; };
-  for (const Wanted& buffer : wanted) {
+  const auto least_offset = [](const BufferRequest& buffer) { return buffer.room_in_front ? guard_bytes : 0; };
+  for (const BufferRequest& buffer : requests) {
     missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes + std::max(most_offset, least_offset(buffer));
   }
   if (missing > 0 && missing > free_device_bytes(cuda_)) return false;
-  for (const Wanted& buffer : wanted) {
+  for (const BufferRequest& buffer : requests) {
     if (fits(buffer)) continue;
     const std::int64_t bytes = buffer.bytes + guard_bytes;
     if (buffer.key == noise_key) noise_stored_ = false;
@@ -142,25 +142,25 @@ void PlanMemory::forget_inputs(std::size_t slot) {
 void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, Besides besides) {
   filled_.erase(slot);
   set_of_[slot] = choose_set(slot, plan, inputs, besides.room_in_front);
-  std::vector<Wanted> wanted;
+  std::vector<BufferRequest> requests;
   lies_[slot].clear();
   for (const BufferSpec& buffer : plan.buffers) {
     lies_[slot].insert_or_assign(buffer.name, Lies{key_of(slot, home_of(plan.buffers, buffer)), buffer.place.offset});
     if (!buffer.place.is_part())
-      wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
+      requests.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
   }
   const std::int64_t noise_bytes = besides.noise ? runner_.noise_bytes() : 0;
-  if (besides.noise) wanted.push_back({noise_key, noise_bytes, false, false});
+  if (besides.noise) requests.push_back({noise_key, noise_bytes, false, false});
   // Free buffers that are too small first, to make room for their replacements.
-  for (const Wanted& buffer : wanted) {
+  for (const BufferRequest& buffer : requests) {
     if (fits(buffer)) continue;
     if (buffer.input) inputs_.erase(set_of_.at(slot));
     buffers_.erase(buffer.key);
   }
-  if (allocate_missing(wanted)) return;
+  if (allocate_missing(requests)) return;
   // Free everything that this plan does not need: other slots, and own buffers that are much too large.
   std::erase_if(buffers_, [&](const auto& held) {
-    return std::ranges::none_of(wanted, [&](const Wanted& buffer) {
+    return std::ranges::none_of(requests, [&](const BufferRequest& buffer) {
       return buffer.key == held.first && held.second.capacity <= 2 * (buffer.bytes + guard_bytes);
     });
   });
@@ -168,7 +168,7 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   filled_.clear();
   gap_ = {};
   placement_ = 0;
-  if (!allocate_missing(wanted)) {
+  if (!allocate_missing(requests)) {
     refuse(plan.buffer_bytes() + noise_bytes, noise_bytes, free_device_bytes(cuda_) + held_bytes());
   }
 }

@@ -88,20 +88,20 @@ class PlanMemory {
     std::int64_t offset = 0;
   };
   /// A requested buffer.
-  struct Wanted {
+  struct BufferRequest {
     BufferKey key;
     std::int64_t bytes;
     bool input;
     bool room_in_front;
   };
-  [[nodiscard]] bool fits(const Wanted& wanted) const;
+  [[nodiscard]] bool fits(const BufferRequest& request) const;
   /// Returns a set that already has these inputs, or an unused one.
   [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
                                        bool room_in_front) const;
   [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
   [[nodiscard]] const Buffer& buffer_of(std::size_t slot, const std::string& buffer) const;
   /// Returns false if memory is insufficient; buffers allocated until then are kept.
-  [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
+  [[nodiscard]] bool allocate_missing(const std::vector<BufferRequest>& requests);
   /// Uploads K or V of a paged cache with the page order of block_table().
   void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                     CUdeviceptr target);

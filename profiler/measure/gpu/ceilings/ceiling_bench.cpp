@@ -50,7 +50,7 @@ void add_remark(const Message& remark, CeilingSet& set) {
 }
 
 /// Number of distinct ceilings; several loads may measure the same one.
-std::size_t ceilings_of(const std::vector<CeilingLoad>& loads) {
+std::size_t count_ceilings(const std::vector<CeilingLoad>& loads) {
   std::set<std::pair<std::string_view, double>> all;
   for (const CeilingLoad& load : loads) all.emplace(load.key, load.argument);
   return all.size();
@@ -298,7 +298,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
   CeilingSet set;
   std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
   const std::size_t kernels = loads.size() + 1;  // and attn_ceiling_link
-  const std::size_t each_round = ceilings_of(loads);
+  const std::size_t each_round = count_ceilings(loads);
   done_ = 0;
   steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * each_round;
   begin(loads);

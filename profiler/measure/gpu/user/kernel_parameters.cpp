@@ -40,8 +40,9 @@ std::string_view section_of(std::string_view image, const std::string& name) {
   for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
     const auto each = section(i);
     if (!each) return {};
-    const std::string_view its = part(text, each->sh_name, name.size() + 1);
-    if (its.starts_with(name) && its.back() == '\0') return part(image, each->sh_offset, each->sh_size);
+    const std::string_view section_name = part(text, each->sh_name, name.size() + 1);
+    if (section_name.starts_with(name) && section_name.back() == '\0')
+      return part(image, each->sh_offset, each->sh_size);
   }
   return {};
 }

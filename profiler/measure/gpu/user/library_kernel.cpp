@@ -22,7 +22,7 @@
 namespace attnscope::gpu {
 namespace {
 
-constexpr std::size_t beside = 4096;            ///< bytes of the guard areas around a workspace
+constexpr std::size_t guard_area_bytes = 4096;  ///< bytes of the guard areas around a workspace
 constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void no_kernel(const Message& reason) {
@@ -31,13 +31,13 @@ constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 /// Paths of loaded libraries whose file name begins with `name`, in any version.
 std::set<std::string> loaded_files(const std::string& name) {
-  struct Wanted {
+  struct FileSearch {
     const std::string& name;
     std::set<std::string> found = {};
   } wanted{name};
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
-        auto& all = *static_cast<Wanted*>(data);
+        auto& all = *static_cast<FileSearch*>(data);
         const std::filesystem::path file = info->dlpi_name;
         std::error_code error;
         if (file.filename().string().starts_with(all.name)) {
@@ -186,28 +186,29 @@ PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& librar
   workspace_bytes_ = static_cast<std::int64_t>(bytes);
   if (bytes > 0) {
     workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
-    for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + beside + bytes}) {
-      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, untouched_byte, beside, place_.stream), "cuMemsetD8Async");
+    for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + guard_area_bytes + bytes}) {
+      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, untouched_byte, guard_area_bytes, place_.stream),
+                        "cuMemsetD8Async");
     }
-    call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get() + beside);
+    call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get() + guard_area_bytes);
   }
   prepare(limit);
 }
 
 std::int64_t PreparedLibrary::guard_bytes() const {
-  return workspace_bytes_ > 0 ? static_cast<std::int64_t>(2 * beside) : 0;
+  return workspace_bytes_ > 0 ? static_cast<std::int64_t>(2 * guard_area_bytes) : 0;
 }
 
 Message PreparedLibrary::stray_write() const {
   if (workspace_bytes_ == 0) return {};
-  std::vector<unsigned char> guard(beside);
+  std::vector<unsigned char> guard(guard_area_bytes);
   const auto written = [&](CUdeviceptr at) {
     place_.cuda.check(place_.cuda.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
   };
   if (written(workspace_.get()))
     return make_reason("point.workspace_underrun", "{} wrote before the start of its workspace.", library_.name());
-  if (written(workspace_.get() + beside + static_cast<CUdeviceptr>(workspace_bytes_))) {
+  if (written(workspace_.get() + guard_area_bytes + static_cast<CUdeviceptr>(workspace_bytes_))) {
     return make_reason("point.workspace_overrun", "{} wrote beyond the end of its workspace of {} bytes.",
                        library_.name(), workspace_bytes_);
   }

@@ -80,9 +80,9 @@ std::string readable(std::string name) {
 /// Transitive closure of a source's includes; each file once, with its text.
 class Closure {
  public:
-  /// The last `of_toolkit` folders belong to the CUDA toolkit.
-  Closure(std::vector<fs::path> folders, std::size_t of_toolkit)
-      : folders_(std::move(folders)), own_folders_(folders_.size() - of_toolkit) {}
+  /// The last `toolkit_folders` folders belong to the CUDA toolkit.
+  Closure(std::vector<fs::path> folders, std::size_t toolkit_folders)
+      : folders_(std::move(folders)), own_folders_(folders_.size() - toolkit_folders) {}
 
   void add(const fs::path& file, const std::string& name, const std::string& text, bool own = true) {
     std::error_code error;
