@@ -86,7 +86,7 @@ void ExplorerPage::build_bar() {
   unpin_button_ = button(QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
   connect(unpin_button_, &QPushButton::clicked, this, &ExplorerPage::unpin);
   nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
-  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
+  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_nearest_tile);
   layout()->addWidget(bar);
 }
 

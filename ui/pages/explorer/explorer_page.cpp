@@ -260,7 +260,7 @@ void ExplorerPage::explore_algorithm(const std::string& name) {
 }
 
 void ExplorerPage::sources_saved() {
-  measuring_->measurer().begin_anew();  // A collector measures one version of the sources.
+  measuring_->measurer().restart_collector();  // A collector measures one version of the sources.
 }
 
 QString ExplorerPage::under_way() const {
@@ -483,7 +483,7 @@ void ExplorerPage::take_default_tile() {
   if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_take_default{}));
 }
 
-void ExplorerPage::take_nearest() {
+void ExplorerPage::choose_nearest_tile() {
   if (behind() || shown_ == nullptr || !shown_->exploration.nearest) return;
   State next = chosen_;
   next.choices.m_bytes.reset();

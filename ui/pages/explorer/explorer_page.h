@@ -76,7 +76,7 @@ class ExplorerPage : public Page {
   /// Chooses the tile of the table of tiles, else that of the algorithm's rule.
   void take_default_tile();
   /// Chooses the nearest tile that runs.
-  void take_nearest();
+  void choose_nearest_tile();
   /// Measures the shown configuration on the chosen device.
   void measure();
   void sweep_around();

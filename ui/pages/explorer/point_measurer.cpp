@@ -126,7 +126,7 @@ void PointMeasurer::cancel() {
   session_.cancel_all();
 }
 
-void PointMeasurer::begin_anew() {
+void PointMeasurer::restart_collector() {
   if (open() == 0) session_.end();
 }
 

@@ -59,7 +59,7 @@ class PointMeasurer : public QObject {
   void sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps);
   void cancel();
   /// Makes later points use a new collector, unless points are pending.
-  void begin_anew();
+  void restart_collector();
 
   /// Returns the latest finished record of exactly this configuration; null: none, or its file is gone. Reads the file
   /// on the first call.
