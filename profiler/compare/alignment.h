@@ -12,12 +12,11 @@
 
 namespace attnscope::analysis {
 
-/// The keys by which points of both sides are matched.
 struct Alignment {
   std::vector<std::string> fields;  ///< names of point fields
   std::vector<std::string> knobs;
   bool all_knobs = false;
-  bool device = false;  ///< by device name
+  bool device = false;  ///< matched by device name
 
   /// Returns the alignment as keywords: "problem", "tile", "knobs", "device", and names of single fields and knobs.
   [[nodiscard]] std::vector<std::string> words() const;

@@ -11,7 +11,6 @@ bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
-/// Returns the provenance of a ratio to the model.
 Provenance of_ratio(Provenance own) {
   return own == Provenance::measured ? Provenance::derived : own;
 }

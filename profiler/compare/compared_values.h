@@ -50,7 +50,6 @@ class ComparedValues {
   [[nodiscard]] const Quantified& shown() const { return shown_; }
   /// Returns nullopt if the point or the model has no value.
   [[nodiscard]] std::optional<Compared> at(Row row);
-  /// Returns the metric without comparison.
   [[nodiscard]] std::optional<Compared> plain(Row row) const;
 
  private:

@@ -62,11 +62,10 @@ class Moments {
 
  private:
   const PointTable& table_;
-  std::map<std::pair<RunIndex, int>, std::vector<std::uint32_t>> places_;  ///< by run and round: position of each point
+  std::map<std::pair<RunIndex, int>, std::vector<std::uint32_t>> places_;  ///< position of each point, by run and round
   std::size_t kept_ = 0;
 };
 
-/// One round of a point.
 struct RoundAt {
   /// First run of the interleaved session, index among this run's rows with the same key, round.
   std::tuple<RunIndex, std::size_t, int> place;
@@ -85,7 +84,6 @@ struct Looked {
   explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
-  /// Returns the published simulator errors for the row's GPU.
   [[nodiscard]] const PublishedErrors& errors(Row row) {
     const PublishedErrors*& known = errors_[table.run_index(row)];
     if (known == nullptr) known = &published_errors(table.run(row).device_name);
@@ -253,7 +251,6 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   return row;
 }
 
-/// Returns the number of distinct recordings.
 std::size_t different(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
   if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
   recordings.insert(recordings.end(), more.begin(), more.end());

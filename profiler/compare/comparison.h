@@ -32,7 +32,6 @@ struct ComparisonRequest {
   std::vector<RunConditions> conditions = {};  ///< by run of the table; empty if unknown
 };
 
-/// Bytes at one memory level on both sides.
 struct ComparedLevel {
   std::optional<double> base;
   std::optional<double> other;
@@ -75,10 +74,9 @@ struct LeftOut {
 
 struct Difference {
   Message name;
-  std::vector<Message> base;  ///< distinct values, sorted by English text
+  std::vector<Message> base;  ///< distinct, sorted by English text
   std::vector<Message> other;
 };
-/// Returns the values separated by commas: "570, 580".
 [[nodiscard]] std::string words_of(std::span<const Message> values);
 
 struct ComparisonResult {
@@ -100,8 +98,8 @@ struct ComparisonResult {
 
 /// The two steps of compare(), for several candidates judged at one margin, the widest that any of them needs.
 struct AlignedSides {
-  ComparisonResult result;        ///< without verdicts; `margin` is the requested or default one
-  std::vector<ComparedRow> rows;  ///< one per pair
+  ComparisonResult result;  ///< without verdicts; `margin` is the requested or default one
+  std::vector<ComparedRow> rows;
 };
 [[nodiscard]] AlignedSides align(const PointTable&, const ComparisonRequest&);
 [[nodiscard]] ComparisonResult judged(AlignedSides, std::size_t looks, double margin);

@@ -47,7 +47,6 @@ std::string time_text(const PointTable& points, double ns, const std::vector<Row
   return remarks.empty() ? time : with_remark(time, Message::verbatim(fmt::format("{}", fmt::join(remarks, ", "))));
 }
 
-/// Columns of the table shown to users.
 class PeopleColumns {
  public:
   PeopleColumns(const ComparisonView& view, std::vector<Line> lines) : table_(std::move(lines)) {
@@ -268,7 +267,6 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
   return std::move(table).take();
 }
 
-/// Change columns of an answer with their keys.
 constexpr std::array answer_changes{std::pair("slower_by", &ComparisonAnswer::slower_by),
                                     std::pair("faster_by", &ComparisonAnswer::faster_by),
                                     std::pair("detectable", &ComparisonAnswer::detectable),

@@ -60,7 +60,6 @@ Message undecided_reason(Undecided undecided) {
   return say::compare::spread{};
 }
 
-/// Returns the recorded number of samples per round.
 std::size_t samples_per_round(const PointTable& table, Row row) {
   const std::optional<KernelOfRow> sum = table.points().sum(row);
   const std::size_t rounds = table.points().rounds(row);
@@ -75,7 +74,7 @@ struct JudgedPair {
 RatioInterval mean_of(std::span<const JudgedPair> judged) {
   double sum = 0;
   bool assumed = false;
-  std::map<const ComparisonResult*, double> squares;  // by result: squared half-widths of paired points
+  std::map<const ComparisonResult*, double> squares;  // squared half-widths of paired points, by result
   double half = 0;                                    // sum of the other half-widths
   for (const auto& [pair, result] : judged) {
     const RatioInterval& time = pair->verdict.time;
@@ -169,8 +168,8 @@ std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
 std::vector<Message> spreads_of(const ComparisonView& view) {
   std::map<SpreadFloor, std::size_t> rows;
   std::size_t exact = 0;
-  std::size_t paired = 0;    // of SpreadFloor::none
-  std::size_t by_tiles = 0;  // of SpreadFloor::of_model
+  std::size_t paired = 0;    // among SpreadFloor::none
+  std::size_t by_tiles = 0;  // among SpreadFloor::of_model
   std::size_t steadied = 0;
   std::size_t one_clock = 0;
   std::size_t shifted = 0;
@@ -225,7 +224,6 @@ std::vector<Message> spreads_of(const ComparisonView& view) {
   return words;
 }
 
-/// Fills all members that follow from the sides.
 ComparisonView summarized(ComparisonView view) {
   view.counts = {};
   view.left_out = 0;

@@ -18,7 +18,6 @@
 
 namespace attnscope::analysis {
 
-/// A candidate and the baseline that it is compared with.
 struct ComparedSide {
   std::string base;
   std::string name;
@@ -38,13 +37,13 @@ struct Settling {
 struct ComparisonAnswer {
   std::string algorithm;  ///< short title of the candidate's algorithm; empty for the total
   Pass pass = Pass::fwd;
-  std::array<std::size_t, 4> verdicts{};  ///< by Verdict
+  std::array<std::size_t, 4> verdicts{};  ///< index: Verdict
   std::size_t points = 0;
   /// Geometric mean of the ratios, with an interval for the mean of these points. Paired points have independent
   /// errors, so their half-widths are added in quadrature. Half-widths of separate recordings, of several candidates of
   /// one baseline, and of unknown spread are averaged, because their errors may be correlated.
   RatioInterval mean;
-  double margin = 0;  ///< of the verdicts; the maximum over sides
+  double margin = 0;  ///< of all verdicts
   /// Largest RowVerdict::sure above the margin among SLOWER (FASTER) points; 0 if none or if both sides are computed.
   double slower_by = 0;
   double faster_by = 0;
@@ -69,11 +68,11 @@ struct ComparisonLine {
 struct ComparisonView {
   const PointTable* points = nullptr;  ///< outlives the view
   std::vector<std::shared_ptr<const ComparedSide>> sides;
-  double margin = usual_margin_paired;  ///< margin of all verdicts
+  double margin = usual_margin_paired;
   double level = 0.05;
   std::size_t looks = 1;
 
-  std::array<std::size_t, 4> counts{};  ///< by Verdict
+  std::array<std::size_t, 4> counts{};  ///< index: Verdict
   std::size_t left_out = 0;
   /// One per algorithm and pass of the candidates, sorted by name; preceded by the total if there are several.
   std::vector<ComparisonAnswer> answers = {};
@@ -85,7 +84,6 @@ struct ComparisonView {
 
   [[nodiscard]] std::size_t count(Verdict verdict) const { return counts.at(static_cast<std::size_t>(verdict)); }
   [[nodiscard]] std::size_t pairs() const;
-  /// Returns the view of one candidate only.
   [[nodiscard]] ComparisonView only(std::size_t side) const;
 
   enum class Lines { pairs, all, each_row };
@@ -93,7 +91,6 @@ struct ComparisonView {
   [[nodiscard]] std::vector<ComparisonLine> lines(Lines) const;
 };
 
-/// Rows of one candidate and of its baseline.
 struct SideRows {
   std::string base_name;
   std::string name;
@@ -103,9 +100,9 @@ struct SideRows {
 };
 struct ViewRequest {
   std::vector<SideRows> sides;
-  std::optional<double> margin = {};  ///< of all sides; default: the widest default margin that any side needs
+  std::optional<double> margin = {};  ///< for all sides; default: the widest default margin that any side needs
   std::size_t looks = 1;
-  std::vector<RunConditions> conditions = {};  ///< by run of the table
+  std::vector<RunConditions> conditions = {};  ///< index: run of the table
   bool matched_only = false;                   ///< drops sides without common points, unless no side has any
   std::function<bool()> cancelled = {};        ///< polled between sides
 };
@@ -117,8 +114,6 @@ struct ViewRequest {
 /// Returns whether any point is on both sides, even if it failed.
 [[nodiscard]] bool has_common_point(const ComparisonResult&);
 
-// Sentences and labels.
-
 [[nodiscard]] Message verdict_title(Verdict);
 /// Returns "0.9520 [0.9490, 0.9550]", with "; assumed" in the brackets if it is; without brackets if there is no
 /// interval.
@@ -128,7 +123,6 @@ struct ViewRequest {
 [[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&, double margin);
 /// Returns why a pair is UNDECIDED and how to decide it. Empty if it has a verdict.
 [[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&, double margin);
-/// Returns why rows are excluded.
 [[nodiscard]] Message left_out_words(const PointTable&, const LeftOut&);
 
 // Tables. They refer to the view's points and sides, which must outlive them.
@@ -146,7 +140,6 @@ struct ViewRequest {
 /// For display: excluded rows with reasons.
 [[nodiscard]] Table left_out_table(const ComparisonView&);
 [[nodiscard]] Table answer_table(const ComparisonView&);
-/// For export.
 [[nodiscard]] Table answer_data(const ComparisonView&);
 
 }  // namespace attnscope::analysis

@@ -33,7 +33,6 @@ ComparedRows compared_rows(const ComparisonRequest& request, const ComparisonRes
 /// Relative clock difference below which clocks count as equal.
 constexpr double one_clock = 0.01;
 
-/// Adds the SM clocks of both sides if their medians differ.
 void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonResult& result) {
   std::array<std::optional<SampleSummary>, 2> clocks;
   std::array<Message, 2> words;
@@ -85,7 +84,6 @@ std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
   return fmt::format("{} ({})", of_run.device_name, of_run.device_id);
 }
 
-/// Adds the share of throttled pairs per side, if any.
 void add_throttling(const PointTable& table, ComparisonResult& result) {
   std::array<std::size_t, 2> throttled{};
   for (const ComparedPair& pair : result.pairs) {

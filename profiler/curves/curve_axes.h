@@ -20,12 +20,10 @@ namespace attnscope::analysis {
                                                          const Algorithms& = Algorithms::known());
 /// Returns the union of all results of facets_beside_curves().
 [[nodiscard]] std::vector<FacetPtr> all_curve_facets(const Algorithms& = Algorithms::known());
-/// Returns the axes with two or more values among these rows.
 [[nodiscard]] std::vector<PointAxis> varying_curve_axes(const PointTable&, std::span<const Row> rows);
 
 /// Returns the axis of a facet, with the fields that it covers.
 [[nodiscard]] PointAxis axis_of_facet(const FacetPtr&, const Algorithms&);
-/// Returns whether the axis sets a tile dimension.
 [[nodiscard]] bool gives_tile(const PointAxis&);
 
 }  // namespace attnscope::analysis

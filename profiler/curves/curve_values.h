@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of points on a curve over N.
 #pragma once
 
 #include <optional>
@@ -9,7 +8,6 @@
 
 namespace attnscope::analysis {
 
-/// A value with the range of its samples.
 struct Reading {
   double value = 0;
   double low = 0;

@@ -82,7 +82,7 @@ void give_device_hues(std::vector<Curve>& curves) {
 
 /// Assigns one color per group, with the groups of an algorithm in sequence.
 std::size_t give_group_hues(std::vector<Curve>& curves) {
-  std::map<std::pair<std::string, int>, int> hue_of;  // by owner and age, in curve order
+  std::map<std::pair<std::string, int>, int> hue_of;  // key: owner and age
   for (Curve& curve : curves) {
     if (curve.name.algorithm.empty()) continue;  // curve of the problem, without algorithm
     curve.paler = false;
@@ -92,7 +92,6 @@ std::size_t give_group_hues(std::vector<Curve>& curves) {
   return hue_of.size();
 }
 
-/// Assigns different markers to curves that share a color.
 void give_looks(std::vector<Curve>& curves, int colors) {
   std::map<std::tuple<std::string, int, int, Provenance>, std::vector<std::string>> sides_of;
   for (Curve& curve : curves) {

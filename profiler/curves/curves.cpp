@@ -99,7 +99,6 @@ class CurveBuilder {
                 [this](Row row) { return values_->plain(row).has_value(); }};
   }
 
-  /// Returns the row's position on the axis; nullopt if unknown.
   [[nodiscard]] std::optional<double> place_of(Row row) const {
     if (column_ == nullptr) return static_cast<double>(table_.n_k(row));
     const std::uint32_t code = column_->codes[row];
@@ -121,7 +120,6 @@ class CurveBuilder {
     return std::move(set_);
   }
 
-  /// Adds the curve of the metric and its model.
   void add_over_axis(const Strand& strand) {
     Curve curve;
     curve.name = strand.name;
@@ -217,7 +215,6 @@ class CurveBuilder {
     std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
   }
 
-  /// One run of a family.
   struct Candidate {
     RunIndex run = 0;
     RowsByPlace at;
@@ -459,7 +456,7 @@ class CurveBuilder {
   CurveSet set_;
   const CodeColumn* column_ = nullptr;  ///< values of the axis facet; null for N
   PointAxis group_;
-  std::optional<ComparedValues> values_;     ///< of the metric over an axis
+  std::optional<ComparedValues> values_;     ///< with an axis: the metric's values
   TileSelection selection_;                  ///< with an axis
   std::optional<AttentionProblem> problem_;  ///< at the longest N
   std::int64_t last_ = 0;

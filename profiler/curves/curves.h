@@ -31,8 +31,8 @@ struct CurveRequest {
   std::optional<PointAxis> axis = std::nullopt;  ///< x axis; default: N, for one problem
   std::string metric = {};                       ///< with an axis only: key of the metrics table
   FacetPtr group = nullptr;                      ///< with an axis only: one curve per value of this facet
-  std::set<std::string> algorithms = {};         ///< names
-  Ordinate ordinate = Ordinate::bytes;           ///< over N only
+  std::set<std::string> algorithms = {};
+  Ordinate ordinate = Ordinate::bytes;  ///< over N only
   /// With an axis only the rule is used: if neither axis nor group sets the tile, choose the tile with most points on
   /// the axis, or the fastest at each position.
   TileSelection tile = {};
@@ -62,10 +62,10 @@ struct CurvePoint {
 
 /// Name of a series. Parts other than the algorithm are empty if they are the same for all series.
 struct SeriesName {
-  std::string algorithm;    ///< empty for curves of the problem itself
-  std::string label = {};   ///< label of an imported run
-  std::string device = {};  ///< "H200"
-  std::string runs = {};    ///< titles of the runs
+  std::string algorithm;   ///< empty for curves of the problem itself
+  std::string label = {};  ///< label of an imported run
+  std::string device = {};
+  std::string runs = {};  ///< titles of the runs
   /// 0 for the leading run. Runs that repeat its points form separate series, newest first.
   int age = 0;
   std::string group = {};  ///< value of the grouping facet
@@ -91,11 +91,10 @@ struct Curve : CurveLook {
   Quantity quantity = Quantity::sm_l2;
   std::string metric = {};  ///< metric key, for Quantity::metric
   Provenance provenance = Provenance::measured;
-  std::optional<Config> tile = std::nullopt;  ///< of a model curve, if the algorithm's model curves differ in tile
+  std::optional<Config> tile = std::nullopt;  ///< set if the algorithm's model curves differ in tile
   std::vector<CurvePoint> points = {};
 };
 
-/// A point without a value.
 struct FailedPoint {
   std::string algorithm;
   double n = 0;
@@ -121,7 +120,6 @@ struct CurveSet {
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };
-/// Returns the metric key of a curve.
 [[nodiscard]] std::string_view metric_of(const Curve&);
 
 /// Builds the curves. `rows`: of one problem (curve_facets()), or of one plot of the axis (facets_beside_curves()).

@@ -19,10 +19,10 @@ struct L2Transition {
 };
 
 struct L2Boundary {
-  double n_low = 0;      ///< N at the start of the transition
-  double n_high = 0;     ///< N at its end
+  double n_low = 0;  ///< N at the start of the transition
+  double n_high = 0;
   double n_nominal = 0;  ///< N at which the working set equals the nominal capacity
-  double l2_bytes = 0;   ///< nominal capacity
+  double l2_bytes = 0;
 };
 
 /// Returns nullopt if the working set does not grow with N, or if a value is outside 16 to 2^24. Pre: the configuration

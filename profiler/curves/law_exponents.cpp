@@ -272,7 +272,6 @@ Cell share_cell(double value) {
   return {.text = text(Share(value)), .number = value};
 }
 
-/// Returns the fit; null with a refusal.
 const PowersFit* shown_fit(const LawFamily& family) {
   return family.refusal || !family.fit ? nullptr : &*family.fit;
 }

@@ -32,7 +32,7 @@ struct LawPoint {
   Row row = 0;
   std::array<double, law_variables> at{};  ///< N, d, M (elements)
   double bytes = 0;
-  double law_bytes = 0;  ///< by the law without its constant, for all heads
+  double law_bytes = 0;  ///< bytes of the law without its constant, for all heads
   /// Bytes by the closed form. At DRAM: all SM↔L2 bytes if the working set exceeds L2 (smaller points are skipped),
   /// otherwise each distinct byte once.
   std::optional<double> model_bytes = std::nullopt;
@@ -93,7 +93,7 @@ struct LawFamily {
 };
 
 struct LawReport {
-  std::vector<LawFamily> families;  ///< by run, then algorithm; SM↔L2 before DRAM
+  std::vector<LawFamily> families;  ///< sorted by run, then algorithm; SM↔L2 before DRAM
   /// Sweeps skipped because fewer than two of N, d and M vary (curves and maps).
   std::size_t others = 0;
 };
@@ -115,7 +115,6 @@ struct LawReport {
 
 [[nodiscard]] Message level_title(LawLevel);
 
-/// A row of the displayed table.
 struct LawLine {
   enum class Kind { law, found, closed_form };
   Kind kind = Kind::law;

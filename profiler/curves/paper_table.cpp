@@ -43,7 +43,6 @@ struct Block {
 };
 constexpr std::array blocks{Block{64, 6.58, 8.6}, Block{128, 3.36, 4.7}, Block{256, 1.74, 3.3}, Block{512, 0.94, 3.2}};
 
-/// A value with its provenance.
 struct Ours {
   std::optional<double> value;
   std::optional<Provenance> provenance;

@@ -12,17 +12,15 @@
 
 namespace attnscope::analysis {
 
-/// One quantity of one point.
 struct PaperRow {
   std::string_view figure;  ///< "2 left": forward and backward; "2 middle": forward by block size
   Row row = 0;
   std::string_view quantity;  ///< "products", "DRAM", "SM<->L2", "time", "device memory"
   std::string_view unit;      ///< "GFLOP", "GB", "ms", "MB"
   std::optional<double> ours;
-  std::optional<Provenance> provenance;  ///< of `ours`
+  std::optional<Provenance> provenance;  ///< set with `ours`
   std::optional<double> paper;           ///< on an A100
 
-  /// Returns ours / paper.
   [[nodiscard]] std::optional<double> ratio() const {
     return ours && paper ? std::optional(*ours / *paper) : std::nullopt;
   }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes of claims, and the description of their data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +72,7 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
   verdict.figures.push_back(
       {"cases_inside", static_cast<double>(inside), Unit::plain, provenance, fmt::format("/ {}", cases)});
   verdict.figures.push_back({"median", median, unit, provenance});
-  // Of many cases show the smallest, the largest and evenly spaced ones.
+  // Show the smallest, the largest and evenly spaced cases.
   constexpr std::ptrdiff_t most_shown = 12;
   const std::ptrdiff_t shown = std::min(cases, most_shown);
   for (std::ptrdiff_t i = 0; i < shown; ++i) {

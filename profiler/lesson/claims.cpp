@@ -22,12 +22,10 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// Returns the series name without the prefix.
 std::string_view series(std::string_view side) {
   return side.starts_with(imported_series) ? side.substr(imported_series.size()) : side;
 }
 
-/// Returns the rows that match the card's `points`.
 std::vector<Row> rows_of(const Claim& claim, const Evidence& evidence) {
   const auto query = PointQuery::parse(claim.points, evidence.points);
   if (!query.ok()) return {};
@@ -121,7 +119,7 @@ Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
                                                                 : std::span<const Ceiling>();
     return hierarchy_of(gpu, measured, claim.ceiling).at(Rung::dram).flops_per_byte;
   };
-  std::map<std::string, HierarchyFigure> ridges;  // by GPU
+  std::map<std::string, HierarchyFigure> ridges;  // key: GPU
   Verdict verdict = of_metric(claim, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
     const auto ridge = ridge_of(run.limits);
     if (!ridge || ridge->value <= 0) return 0.0;
@@ -230,7 +228,6 @@ Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
   return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
 }
 
-/// Reports a claim that this program has no data for.
 Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
   return untestable("elsewhere", claim.missing);
 }
@@ -288,7 +285,6 @@ std::vector<std::string> keys_of_ceilings() {
   return keys;
 }
 
-/// Reads one parameter of a test.
 void take(FrontReader& front, std::string_view key, const Registry& registry, Claim& claim) {
   if (key == "from" || key == "to") (key == "from" ? claim.from : claim.to) = side_of(front, key, registry);
   if (key == "metric") claim.metric = metric_of(front);

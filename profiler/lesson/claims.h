@@ -24,7 +24,7 @@ struct Evidence {
   const PointTable& points;
   std::vector<Row> rows;
   DeviceLimits gpu;
-  std::vector<Ceiling> ceilings{};  ///< of `gpu`; empty if none were measured
+  std::vector<Ceiling> ceilings{};  ///< measured on `gpu`; empty if none
   const Registry& registry;
 };
 
@@ -48,7 +48,6 @@ struct ClaimFigure {
   /// Key of the lesson's texts if the value is not computed: "datasheet", "stated" (by the source) or "ours".
   std::string_view said_by = {};
 };
-/// Returns the key of the lesson's text for the figure's origin.
 [[nodiscard]] std::string_view origin(const ClaimFigure&);
 
 /// Description of the data behind a verdict, shown next to the outcome.
@@ -62,9 +61,9 @@ struct DataOf {
 struct Verdict {
   Outcome outcome = Outcome::not_testable;
   std::vector<ClaimFigure> figures{};
-  std::vector<Row> points{};  ///< points used
-  std::string because{};      ///< if not testable: key of the lesson's texts
-  std::string detail{};       ///< appended to `because`: what is missing
+  std::vector<Row> points{};
+  std::string because{};  ///< if not testable: key of the lesson's texts
+  std::string detail{};   ///< appended to `because`: what is missing
   DataOf of{};
 };
 
@@ -81,7 +80,6 @@ struct Claimed {
 
 struct ClaimTest;
 
-/// A card in one language.
 struct Claim {
   std::string id{};  ///< file name without extension
   std::string title{};
@@ -89,7 +87,6 @@ struct Claim {
   std::string order{};   ///< untranslated source, for sorting
   std::string text{};
   const ClaimTest* test = nullptr;
-  // Parameters of the test.
   std::string from{};  ///< an algorithm, or `imported:` and a series of another program
   std::string to{};
   std::string metric{};

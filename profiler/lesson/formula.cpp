@@ -23,7 +23,6 @@ constexpr std::array symbols{
     std::pair{"ln", "<mtext>ln</mtext>"},
 };
 
-/// Maximum nesting depth.
 constexpr int deepest = 24;
 
 std::string element(std::string_view name, std::string_view content) {

@@ -27,9 +27,7 @@ class FrontReader {
   /// Returns a whole number in [low, high], or `otherwise`.
   [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
   [[nodiscard]] std::string one_of(std::string_view key, const std::vector<std::string>& known);
-  /// Returns the space-separated values.
   [[nodiscard]] std::vector<std::string> words(std::string_view key);
-  /// Returns nullptr if the key is absent.
   [[nodiscard]] const Algorithm* algorithm(std::string_view key);
   [[nodiscard]] std::vector<const Algorithm*> algorithms(std::string_view key);
 
@@ -53,10 +51,8 @@ class FrontReader {
 /// Returns whether the text is a valid slug or name of a question or claim: letters, digits and hyphens, at most 60
 /// characters, starting with a letter or digit. These names become URLs and keys of answers.
 [[nodiscard]] bool is_name(std::string_view);
-/// Error message for an invalid name.
 [[nodiscard]] Message no_name(std::string_view);
 
-/// Truncates text for a message.
 [[nodiscard]] std::string clipped(std::string_view text);
 
 }  // namespace attnscope::analysis::lesson

@@ -10,7 +10,6 @@ namespace {
 
 using Figure = std::optional<HierarchyFigure>;
 
-/// Returns the less reliable source for a product of two figures.
 CeilingSource weaker(CeilingSource a, CeilingSource b) {
   if (a == CeilingSource::datasheet || b == CeilingSource::datasheet) return CeilingSource::datasheet;
   return CeilingSource::derived;

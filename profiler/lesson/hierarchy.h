@@ -24,7 +24,7 @@ enum class Rung : std::uint8_t { registers, shared, l2, dram, host };
 
 struct HierarchyRung {
   Rung rung = Rung::registers;
-  std::optional<HierarchyFigure> bytes{};       ///< of the whole GPU; unknown for host memory
+  std::optional<HierarchyFigure> bytes{};       ///< bytes of the whole GPU; unknown for host memory
   std::optional<HierarchyFigure> bandwidth{};   ///< bytes per second of all SMs; host: one direction of the link
   std::optional<HierarchyFigure> latency_ns{};  ///< of a dependent load
   /// Little's law: latency x bandwidth, the bytes in flight needed to saturate the bandwidth.

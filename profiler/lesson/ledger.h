@@ -10,7 +10,6 @@
 
 namespace attnscope::analysis::lesson {
 
-/// One matrix: how many there are, and its size.
 struct LedgerLine {
   Tensor tensor = Tensor::q;
   std::int64_t matrices = 0;  ///< over batch and heads; K/V heads for K and V
@@ -18,7 +17,6 @@ struct LedgerLine {
   std::int64_t cols = 0;
   int element_bytes = 0;
 
-  /// Bytes of one matrix, and of all.
   [[nodiscard]] std::int64_t one() const { return rows * cols * element_bytes; }
   [[nodiscard]] std::int64_t all() const { return one() * matrices; }
 };
@@ -27,7 +25,6 @@ struct Ledger {
   AttentionProblem problem{};
   std::vector<LedgerLine> lines{};  ///< Q, K, V, O; S and P; then m, l and LSE (fp32), which replace them
 
-  /// Returns nullptr for a matrix that is not listed.
   [[nodiscard]] const LedgerLine* find(Tensor) const;
   /// Returns the bytes of Q, K, V and O over all heads.
   [[nodiscard]] std::int64_t kept() const;

@@ -34,7 +34,6 @@ std::string file_of(const std::string& language, const LessonFileOptions& option
   return language == options.language ? "index.html" : language + ".html";
 }
 
-/// Creates the folder and its parents.
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

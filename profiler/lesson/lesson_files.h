@@ -31,8 +31,8 @@ struct WrittenLesson {
     std::size_t steps = 0;
     std::size_t claims = 0;
   };
-  std::vector<Page> pages{};                              ///< index.html first
-  std::vector<analysis::lesson::TextProblem> problems{};  ///< in the texts of all languages
+  std::vector<Page> pages{};  ///< index.html first
+  std::vector<analysis::lesson::TextProblem> problems{};
 };
 
 /// Writes `folder`/index.html in the requested language and LANG.html in every other one, linked to each other. Throws

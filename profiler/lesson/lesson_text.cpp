@@ -80,7 +80,6 @@ std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
   return {text.substr(0, bar), text.substr(bar + 1)};
 }
 
-/// Returns the problem of a mark; empty if valid.
 Message what_is_wrong(const Mark& mark, const KnownNames& known) {
   if (mark.end == std::string_view::npos) return make_message("unclosed '{}'", mark.sign);
   if (mark.sign == "{{") {

@@ -22,7 +22,6 @@
 
 namespace attnscope::analysis::lesson {
 
-/// A problem in a text file.
 struct TextProblem {
   std::string file{};
   int line = 0;  ///< from 1; 0: the whole file
@@ -53,7 +52,6 @@ struct Block {
   Question question{};
 };
 
-/// The front matter: values by key.
 class Front {
  public:
   struct Entry {
@@ -61,11 +59,9 @@ class Front {
     int line = 0;
   };
   [[nodiscard]] const std::string* find(std::string_view key) const;
-  /// Returns an empty string if the key is absent.
   [[nodiscard]] std::string text(std::string_view key) const;
   /// Parses a number: 4096, 4k, 0.5; nullopt if absent or invalid.
   [[nodiscard]] std::optional<double> number(std::string_view key) const;
-  /// Returns the space-separated values.
   [[nodiscard]] std::vector<std::string> words(std::string_view key) const;
   [[nodiscard]] int line_of(std::string_view key) const;
   std::map<std::string, Entry, std::less<>> entries{};
@@ -77,7 +73,6 @@ struct Document {
   std::vector<Block> blocks{};
 };
 
-/// Maximum file size in bytes.
 inline constexpr std::size_t largest_text = std::size_t{1} << 20;
 
 /// The valid parts of a text, and all problems by line.
@@ -94,10 +89,8 @@ struct KnownNames {
 /// Checks the inline marks of a Markdown text that starts at `line`.
 [[nodiscard]] std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
                                                    const KnownNames&);
-/// Returns the names of all {{values}} in a text.
 [[nodiscard]] std::vector<std::string_view> values_in(std::string_view text);
 
-/// Renders {{name}} and [[term]] as HTML.
 struct MarkHtml {
   std::function<std::string(std::string_view name)> value;
   std::function<std::string(std::string_view term, std::string_view said)> term;

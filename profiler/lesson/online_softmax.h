@@ -13,9 +13,9 @@ namespace attnscope::analysis::lesson {
 struct SoftmaxExample {
   std::string_view name{};
   std::size_t columns = 0;
-  std::size_t d = 0;                  ///< columns of a value
-  std::vector<double> scores{};       ///< row-major
-  std::vector<double> values{};       ///< columns x d
+  std::size_t d = 0;             ///< columns of a value
+  std::vector<double> scores{};  ///< row-major
+  std::vector<double> values{};
   std::vector<bool> hidden{};         ///< masked scores, row-major; empty: none
   std::vector<std::size_t> blocks{};  ///< offered block sizes
 };

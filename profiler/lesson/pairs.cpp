@@ -54,7 +54,6 @@ std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled)
   return Place{fmt::format("{} {}", table.run_index(row), identity_text(spec)), at};
 }
 
-/// Returns a key of run, problem and cache state.
 std::string problem_key(const PointTable& table, Row row) {
   const PointSpec spec = table.spec(row);
   return fmt::format("{} {} {}", table.run_index(row), describe(spec.problem), to_string(spec.cache));
@@ -64,7 +63,6 @@ double time_at(const PointTable& table, Row row) {
   return table.values(metric_key::time_median_ns).at(row).value_or(std::numeric_limits<double>::infinity());
 }
 
-/// Returns the fastest row of the algorithm per problem.
 std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const Row> rows,
                                         std::string_view algorithm) {
   std::map<std::string, Row> best;

@@ -19,13 +19,12 @@ namespace attnscope::analysis::lesson {
 /// The parameter that is doubled in the second point.
 enum class Doubled : std::uint8_t { n, bc };
 
-/// Two points of one run.
 struct Pair {
   Row from = 0;
   Row to = 0;
   double before = 0;
   double after = 0;
-  Provenance provenance = Provenance::measured;  ///< of both values; `derived` if they differ
+  Provenance provenance = Provenance::measured;  ///< `derived` if the values' provenances differ
 
   [[nodiscard]] double ratio() const { return after / before; }
 };
@@ -49,7 +48,7 @@ struct Pair {
 /// The N from which one algorithm is faster than another, for problems that differ only in N.
 struct Crossover {
   AttentionProblem like{};
-  std::vector<Pair> pairs{};  ///< by N; `from` is the point of the slower algorithm
+  std::vector<Pair> pairs{};  ///< sorted by N; `from` is the point of the slower algorithm
   /// N at which the ratio of times passes 1, interpolated log-log between two measured N.
   std::optional<double> n{};
   bool never = false;  ///< still slower at the longest measured N
@@ -57,7 +56,6 @@ struct Crossover {
 [[nodiscard]] std::vector<Crossover> crossovers(const PointTable&, std::span<const Row> rows, std::string_view slow,
                                                 std::string_view fast);
 
-/// A counter value with the closed form of the same point.
 struct Residual {
   Row row = 0;
   double counted = 0;

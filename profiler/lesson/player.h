@@ -41,8 +41,8 @@ struct Tally {
 
 struct FrameAccess {
   TileAccess access{};
-  std::int64_t l2_bytes = 0;         ///< remaining bytes of a load
-  std::int64_t dram_read_bytes = 0;  ///< the rest of them
+  std::int64_t l2_bytes = 0;         ///< bytes found in L2, or stored to it
+  std::int64_t dram_read_bytes = 0;  ///< bytes loaded from DRAM
   std::int64_t dram_write_bytes = 0;
 
   /// Returns whether a load was served by L2 alone.
@@ -75,7 +75,6 @@ struct TouchedPairs {
   bool operator==(const TouchedPairs&) const = default;
 };
 
-/// All steps of a plan.
 class TilePlayer {
  public:
   /// Fails if the configuration is infeasible or has too many steps. Pre: invalid_reason(problem) is empty.
@@ -87,7 +86,6 @@ class TilePlayer {
   [[nodiscard]] std::vector<std::optional<TouchedPairs>> touched_pairs() const;
   /// Returns all frames in order, grouped by steps that SMs execute in parallel.
   [[nodiscard]] std::span<const Round> rounds() const { return rounds_; }
-  /// Returns the bytes after the last frame.
   [[nodiscard]] const Tally& total() const { return frames_.back().so_far; }
   /// Returns the kernels without setup kernels, in stream order.
   [[nodiscard]] const std::vector<KernelModel>& kernels() const { return kernels_; }

@@ -13,7 +13,6 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// Returns the requested tile.
 Config played_config(const Playing& playing, const Algorithm& algorithm, const AttentionProblem& p,
                      const DeviceLimits& gpu, const PlayChoice& choice) {
   Config config{{.br = static_cast<int>(playing.br), .bc = static_cast<int>(playing.bc)}, {}};
@@ -29,7 +28,7 @@ Config played_config(const Playing& playing, const Algorithm& algorithm, const A
 constexpr std::int64_t longest_played = 65536;
 constexpr std::int64_t most_played_heads = 64;
 constexpr std::int64_t largest_side = 4096;
-constexpr std::int64_t largest_l2 = std::int64_t{1} << 20;  ///< in KiB
+constexpr std::int64_t largest_l2 = std::int64_t{1} << 20;
 
 struct ChoiceName {
   std::string_view name;

@@ -17,13 +17,13 @@ namespace attnscope::analysis::lesson {
 /// One setting that overrides the step's, from `play_also`, for example "bc=128". Names: n, br, bc, heads, m or l2 (in
 /// KiB). 0: not overridden.
 struct PlayChoice {
-  std::string label{};  ///< "Bc 128"
+  std::string label{};
   std::int64_t n = 0;
   std::int64_t br = 0;
   std::int64_t bc = 0;
   std::int64_t heads = 0;
-  std::int64_t m = 0;   ///< elements of fp16; the tile follows the paper's rule
-  std::int64_t l2 = 0;  ///< in KiB
+  std::int64_t m = 0;  ///< elements of fp16; the tile follows the paper's rule
+  std::int64_t l2 = 0;
 };
 
 /// The `play...` keys of a front matter.
@@ -46,7 +46,6 @@ struct Playing {
 /// at most `most` frames; nullopt if that is not possible.
 [[nodiscard]] std::optional<TilePlayer> player_of(const Playing&, const Evidence&, const Algorithm&, const Mask&,
                                                   std::int64_t most, const PlayChoice& = {});
-/// Returns whether the player uses the requested tile.
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const PlayChoice&);
 /// Returns whether the player's N is shorter than requested because of the frame limit.
 [[nodiscard]] bool plays_a_shorter_n(const Playing&, const TilePlayer&, const PlayChoice&);

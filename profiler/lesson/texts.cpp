@@ -36,7 +36,6 @@ std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
   return {file.starts_with("step-") ? TextPlace::step : TextPlace::nowhere, folder};
 }
 
-/// Returns whether the page uses this ID itself.
 bool is_of_page(std::string_view slug) {
   constexpr std::array<std::string_view, 12> ids{"claims", "results", "glossary", "words", "menu",   "theme",
                                                  "big",    "print",   "forget",   "brief", "result", "data"};
@@ -111,7 +110,6 @@ class Loader {
     texts_.problems.push_back({file, line, std::move(why)});
   }
 
-  /// Returns whether the slug is valid and unused.
   bool takes_slug(const std::string& slug, const std::string& file, int line) {
     if (!is_name(slug)) {
       wrong(file, line, no_name(slug));

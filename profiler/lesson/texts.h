@@ -20,7 +20,6 @@
 
 namespace attnscope::analysis::lesson {
 
-/// A text file; `path` as above.
 struct TextFile {
   std::string path;
   std::string text;
@@ -33,14 +32,13 @@ struct EmbeddedText {
   std::string_view text;
 };
 [[nodiscard]] std::span<const EmbeddedText> embedded_lesson();
-/// Returns an empty string if there is no such file.
 [[nodiscard]] std::string_view embedded_lesson(std::string_view path);
 
 /// Returns the built-in languages: "en", "zh".
 [[nodiscard]] std::vector<std::string> lesson_languages();
 
 struct Step {
-  std::string slug{};  ///< "ledger"
+  std::string slug{};
   std::string title{};
   double order = 0;       ///< steps below 1 come first and have no number
   std::string next{};     ///< label of the button to the next page; empty: no button
@@ -52,7 +50,7 @@ struct Step {
 
 struct LessonTexts {
   std::string language;
-  /// By key. `term.WORD` and `title.NAME` translate parts of point descriptions and algorithm titles.
+  /// `term.WORD` and `title.NAME` translate parts of point descriptions and algorithm titles.
   std::map<std::string, std::string, std::less<>> words{};
   std::map<std::string, std::string, std::less<>> terms{};  ///< glossary: one sentence per term
   std::vector<Step> steps{};
@@ -68,7 +66,6 @@ struct LessonTexts {
   [[nodiscard]] std::string title_of(const Algorithm&) const;
 };
 
-/// Returns the valid names for ::picture.
 [[nodiscard]] const std::vector<std::string>& picture_names();
 
 /// Loads the texts of a language; `more` replaces or extends the built-in ones. Never throws: unreadable files are

@@ -195,7 +195,6 @@ Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_v
   return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modeled"};
 }
 
-/// Returns rows with one query (decoding).
 std::vector<Row> decoding_rows(const Evidence& evidence) {
   std::vector<Row> rows;
   for (const Row row : evidence.rows) {
@@ -223,7 +222,6 @@ double blocks_of_largest(const Evidence& evidence, Row row) {
   return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
 }
 
-/// Returns the pair of `fast` and `split` with the longest cache.
 std::optional<Pair> decode_pair(const Setting& setting, const Evidence& evidence) {
   const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.fast, setting.split,
                                          metric_key::time_median_ns);

@@ -47,7 +47,6 @@ struct ValueName {
   std::string_view name;
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
 };
-/// Returns nullptr if there is none.
 [[nodiscard]] const ValueName* find_value(std::string_view name);
 
 /// Returns a permutation of the choices that depends on the seed, so that no letter is correct more often.

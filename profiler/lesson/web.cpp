@@ -26,7 +26,6 @@ std::string script_json(std::string_view id, const std::string& text) {
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", markup(id), safe);
 }
 
-/// Returns the examples of the online softmax.
 std::string softmax_json() {
   nlohmann::json all = nlohmann::json::array();
   for (const SoftmaxExample& example : softmax_examples()) {
@@ -117,7 +116,6 @@ class Page {
                data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
   }
 
-  /// Returns the answer sheet.
   std::string answers() {
     std::string html;
     for (const Step& step : texts_.steps) {
@@ -293,7 +291,6 @@ class Page {
     }
   }
 
-  /// Adds a figure that the script draws.
   void moving_picture(std::string_view kind, std::string_view slug, const std::string& frames) {
     const std::string id = fmt::format("data-{}-{}", slug, kind);
     sections_ +=
@@ -466,8 +463,8 @@ class Page {
   std::string sections_;
   std::string data_;
   int number_ = 0;
-  std::set<std::string_view> explained_;  ///< terms already explained
-  std::string new_terms_;                 ///< definitions of terms first used in the current block
+  std::set<std::string_view> explained_;
+  std::string new_terms_;  ///< definitions of terms first used in the current block
 };
 
 }  // namespace

@@ -43,7 +43,6 @@ CurveKey key_of(RunIndex run, PointSpec spec) {
   return {run, identity_text(spec)};
 }
 
-/// Row of the fastest tile, by algorithm and N.
 using Fastest = std::map<std::pair<std::size_t, std::int64_t>, Row>;
 
 std::map<CurveKey, Fastest> fastest_of(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
@@ -104,7 +103,6 @@ struct LawSlices {
   LawFamily family{};
   std::array<LawSlice, law_variables> slices{};
 };
-/// Returns SM<->L2 slices of an algorithm; nullopt if N, d and M were not swept.
 std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view algorithm) {
   LawSlices best;
   for (LawFamily& family : fit_law_exponents(evidence.points, evidence.rows).families) {
@@ -161,7 +159,7 @@ std::string race_json(const LessonTexts& texts, const Playing& playing, const Se
   if (!curves) return all.dump();
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& dram = evidence.points.values(metric_key::dram_settled_bytes);
-  std::pair weakest{Provenance::measured, Provenance::measured};  // of times, of bytes
+  std::pair weakest{Provenance::measured, Provenance::measured};  // provenance of times and of bytes
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     json rows = json::array();
     for (const std::optional<Row>& row : curves->rows[i]) {

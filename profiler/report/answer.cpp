@@ -40,7 +40,6 @@ std::string series_of(const Context& context, analysis::SeriesName name) {
   return series_text(context, name);
 }
 
-/// Returns "H200" or "simulated H200".
 std::string gpu_of(const Context& context, RunIndex run) {
   const std::string device = analysis::device_title(context.table(), run);
   return is_simulated(context.table().runs()[run].provenance) ? text(say::report::simulated_gpu{.device = device})
@@ -233,7 +232,6 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
   return by_datasheet;
 }
 
-/// Adds the measured point with the largest deviation from its closed form.
 void tell_residual(const Context& context, std::vector<Block>& blocks) {
   const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
   std::optional<Row> worst;

@@ -51,7 +51,7 @@ struct OfRun {
   std::size_t judged = 0;
   std::set<std::string> caches;
   std::set<std::string> digests;
-  std::set<std::string> statements;  ///< of user-defined kernels
+  std::set<std::string> statements;  ///< descriptions of user-defined kernels
 };
 
 std::size_t samples_of(const analysis::PointTable& table, Row row) {

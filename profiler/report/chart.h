@@ -57,7 +57,7 @@ struct MapCell {
   std::string text;     ///< printed in the cell: a number, or why there is none
   std::string said;     ///< read-out text; empty if nothing was collected
   bool hollow = false;  ///< simulated: dotted frame
-  bool best = false;    ///< outlined
+  bool best = false;
 };
 
 struct HeatMap {
@@ -67,10 +67,10 @@ struct HeatMap {
   std::vector<std::string> rows;
   std::vector<std::vector<MapCell>> cells;  ///< [row][column]
   double low = 0;                           ///< lower end of the color scale
-  double high = 0;                          ///< upper end
-  bool less_is_better = true;               ///< bright colors are better
-  std::string unit_said;                    ///< unit in the legend: "ms"
-  int digits = 3;                           ///< significant digits that distinguish `low` and `high`
+  double high = 0;
+  bool less_is_better = true;  ///< bright colors are better
+  std::string unit_said;       ///< unit in the legend: "ms"
+  int digits = 3;              ///< significant digits that distinguish `low` and `high`
 };
 
 struct Chart {

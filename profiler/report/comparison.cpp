@@ -25,7 +25,6 @@ using analysis::Row;
 using analysis::RunIndex;
 using analysis::Verdict;
 
-/// Rows on the first page.
 constexpr std::size_t worst_rows = 8;
 
 /// Returns the run's provenance, by which sides are formed, also for failed and partly simulated points.
@@ -55,7 +54,6 @@ std::string origins_of(const analysis::PointTable& table, const ComparedPair& pa
   return base == other ? base : fmt::format("{}, {}", other, base);
 }
 
-/// Returns the first pairs in verdict order.
 analysis::Table pair_table(const Compared& compared, std::size_t count) {
   std::vector<analysis::ComparisonLine> lines;
   for (std::size_t k = 0; k < count; ++k) lines.push_back({.pair = &compared.side().result.pairs[compared.order[k]]});
@@ -64,7 +62,6 @@ analysis::Table pair_table(const Compared& compared, std::size_t count) {
   return pairs;
 }
 
-/// Pairs that differ only in N.
 struct RatioLine {
   std::vector<std::string> words;  ///< axes of the point without N, algorithm first
   std::map<double, const ComparedPair*> at;

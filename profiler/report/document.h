@@ -24,7 +24,6 @@ struct Paragraph {
   bool heading = false;  ///< heads the following paragraphs
 };
 
-/// A table with its cells filled in.
 struct Table {
   std::string key;  ///< letters and hyphens, unique in the document: "points"
   std::string caption;
@@ -34,7 +33,6 @@ struct Table {
 };
 [[nodiscard]] Table written_out(const analysis::Table&, std::string key, std::string caption);
 
-/// A chart with a caption.
 struct Figure {
   std::string id;  ///< letters, digits and hyphens, unique in the document: "io"
   std::string caption;
@@ -48,8 +46,8 @@ struct Document {
   std::string subtitle;       ///< files and recording times
   std::vector<Block> answer;  ///< findings, measurement method and caveats
   std::vector<Figure> figures;
-  std::vector<Table> appendix;        ///< all rows
-  std::string version;                ///< program version, for the last line
+  std::vector<Table> appendix;  ///< all rows
+  std::string version;
   std::vector<std::string> warnings;  ///< requested parts that are missing; one line each on stderr
 };
 

@@ -67,7 +67,6 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-/// Longer point tables are collapsed.
 constexpr std::size_t few_points = 20;
 
 /// Escapes a string for CSS: characters other than ASCII letters, digits and spaces become numeric escapes.
@@ -133,7 +132,7 @@ std::string to_html(const Document& document) {
       "<!DOCTYPE html>\n<html lang=\"" + markup(text(say::language::code{})) + "\"><head><meta charset=\"utf-8\">\n";
   out += R"(<meta name="viewport" content="width=device-width,initial-scale=1">)"
          "\n";
-  // Blocks all network requests, whatever text the files contain.
+  // Blocks network requests even if texts contain HTML.
   out +=
       R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline'">)"
       "\n";

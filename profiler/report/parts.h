@@ -18,7 +18,7 @@ namespace attnscope::report {
 
 /// A candidate against the baseline. Measured, simulated and imported points are separate candidates.
 struct Compared {
-  analysis::ComparisonView view;   ///< of this candidate only
+  analysis::ComparisonView view;   ///< only this candidate
   std::vector<std::size_t> order;  ///< pairs sorted by verdict (SLOWER, FASTER, UNDECIDED, SAME), largest change first
 
   [[nodiscard]] const analysis::ComparedSide& side() const { return *view.sides.front(); }
@@ -32,31 +32,24 @@ struct Context {
   std::vector<Compared> compared;  ///< empty without a baseline
 
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
-  /// Returns the plot of this kind with the most points, or null.
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
   /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
   [[nodiscard]] std::string others_text(analysis::PlotKind) const;
 };
 
-/// Adds sentences on ratios, bounds and failures, linked to their points.
 void tell_points(const Context&, std::vector<Block>&);
 /// Adds a figure of ratios to the baseline over N for each candidate.
 void add_ratios(const Context&, std::vector<Figure>&);
-/// Adds figures of bytes and times over N.
 void add_curves(const Context&, std::vector<Figure>&);
 void add_tile_map(const Context&, std::vector<Figure>&);
 void add_roofline(const Context&, std::vector<Figure>&);
-/// Returns tables of all rows: verdicts, excluded rows, points, runs.
 std::vector<Table> appendix(const Context&);
 
-/// Adds answer and worst rows of each comparison.
 void tell_verdicts(const Context&, std::vector<Block>&);
-/// Adds method and differing conditions of each comparison.
 void tell_method(const Context&, std::vector<Block>&);
 void add_verdict_tables(const Context&, std::vector<Table>&);
 /// Returns "Nothing is compared ..." for a candidate without common points.
 [[nodiscard]] Message no_partners(const Compared&);
-/// Adds the published simulator error for the GPUs of simulated points.
 void tell_errors(const Context&, std::vector<Block>&);
 
 /// Ceilings of a run's device: measured on it, or on another of the same name, or from the datasheet.
@@ -75,16 +68,13 @@ struct DeviceRoofs {
 /// Returns the source of a roof: "measured on this GPU, 2026-11-21T04:12:00Z".
 [[nodiscard]] std::string source_text(const KnownRoofs&, const analysis::Roof&, const std::string& device);
 
-/// Returns the curves of a plot with all options.
 [[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);
 /// Returns algorithm, label and other distinguishing parts: "FA2 · H200".
 [[nodiscard]] std::string series_text(const Context&, const analysis::SeriesName&);
 [[nodiscard]] Paragraph plain(const Message&);
 /// Returns a paragraph that heads the following ones.
 [[nodiscard]] Paragraph heading(const Message&);
-/// Returns the texts separated by commas.
 [[nodiscard]] std::string joined(const std::set<std::string>&);
-/// Returns the provenance's title: "measured".
 [[nodiscard]] std::string origin_text(Provenance);
 /// Same, with a note for clock-dependent values: "measured at throttled clocks".
 [[nodiscard]] std::string origin_text(Provenance, bool throttled);

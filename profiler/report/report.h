@@ -24,7 +24,7 @@ struct RunFacts {
   std::string state;  ///< "complete"
   std::string started_at;
   std::vector<std::string> argv;
-  std::string program;  ///< program version
+  std::string program;
   std::string driver;
   std::string cupti;
   std::string nvrtc;
@@ -45,10 +45,9 @@ struct RunFacts {
 struct PointFacts {
   std::optional<double> max_abs_error = {};
   std::optional<double> error_bound = {};
-  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user-defined kernel
+  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< only for user-defined kernels
 };
 
-/// Measured ceilings of a device.
 struct CeilingFacts {
   std::string device_id;
   std::string device_name;
@@ -58,8 +57,8 @@ struct CeilingFacts {
 
 struct Input {
   analysis::PointTable table;
-  std::vector<RunFacts> runs;      ///< by run of the table
-  std::vector<PointFacts> points;  ///< by row of the table
+  std::vector<RunFacts> runs;      ///< index: run of the table
+  std::vector<PointFacts> points;  ///< index: row of the table
   std::vector<CeilingFacts> ceilings;
   /// Points that occur in several files and whose copy with the most rounds is not the first one; that copy is in
   /// `table`.
@@ -67,10 +66,10 @@ struct Input {
   /// Damaged rows of the files, skipped with all dependent data; location and cause of the first.
   std::size_t damaged_rows = 0;
   Message first_damage;
-  std::size_t unverified_runs = 0;  ///< runs without a checksum
-  std::string filter;               ///< filter that selected the points; empty if none
-  std::size_t filtered_from = 0;    ///< with a filter: number of points without it
-  std::string version;              ///< version of the running program
+  std::size_t unverified_runs = 0;
+  std::string filter;             ///< filter that selected the points; empty if none
+  std::size_t filtered_from = 0;  ///< with a filter: number of points without it
+  std::string version;
 };
 
 struct Request {

@@ -92,7 +92,6 @@ void Svg::title(double x, const std::string& words) {
   constexpr double letter = 7.8;
   constexpr double small_letter = 6.5;
   const double room = picture_width - x - 4;
-  // Reduce the font size before truncating.
   if (fitted(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
   if (fitted(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
   // Wrap at the last " · " that fits on the first line.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// SVG of heat maps.
 #include <fmt/format.h>
 
 #include <algorithm>

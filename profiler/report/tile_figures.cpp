@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of tile maps and the roofline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +38,6 @@ std::string cell_said(const Context& context, const TileMap& map, const TileCell
   return text(say::report::cell_without{.tile = tile, .outcome = title(*cell.disposition), .reason = reason});
 }
 
-/// Returns a short text for a cell.
 std::string outcome_text(Disposition disposition) {
   switch (disposition) {
     case Disposition::infeasible:
@@ -52,7 +50,6 @@ std::string outcome_text(Disposition disposition) {
   return "×";
 }
 
-/// Returns the legend of the cell kinds that occur.
 std::string key_of_map(const HeatMap& map) {
   std::string key = text(say::report::map_key{});
   bool struck = false;
@@ -130,7 +127,7 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
   }
   for (const analysis::Roof& roof : report.roofs) {
     Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
-    if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;  // another memory level
+    if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;
     const std::string source = source_text(known, roof, device);
     if (of_bytes(roof.bound)) {
       const double rate = roof.rate * 1e-12;

@@ -106,7 +106,6 @@ void tell_errors(const Context& context, std::vector<Block>& blocks) {
   // GPU names that share an error table are merged; algorithms as returned by judged_as().
   std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
   for (const Row row : context.table().rows()) {
-    // Failed points have no values to check.
     if (!is_simulated(context.table().points().origin(row)) || !analysis::has_values(context.table().disposition(row)))
       continue;
     const std::string& gpu = context.table().run(row).device_name;

@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t fewest_values = 160;
 constexpr std::size_t fewest_neighbours = 24;
 constexpr std::size_t most_neighbours = 80;
-/// Knots per neighborhood width.
 constexpr std::size_t looks_a_width = 8;
 /// Backfitting iterations; further ones change the result by less than its uncertainty.
 constexpr int turns = 4;

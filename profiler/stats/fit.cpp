@@ -32,7 +32,6 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Returns half the width of a 95% interval.
 double half_width(double standard_error, std::size_t degrees_of_freedom) {
   if (degrees_of_freedom == 0) return infinity;
   const boost::math::students_t distribution(static_cast<double>(degrees_of_freedom));

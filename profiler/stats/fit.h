@@ -29,9 +29,7 @@ struct PowersFit {
   double worst_errors = 0;
   double errors_limit = 0;
 
-  /// Returns the largest residual in magnitude.
   [[nodiscard]] double worst() const;
-  /// Returns the fitted y at these values of the variables.
   [[nodiscard]] double at(std::span<const double> x) const;
 };
 /// Fits y to one column per variable, each as long as y. Returns nullopt if there are fewer points than coefficients,

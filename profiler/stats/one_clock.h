@@ -13,9 +13,9 @@
 namespace attnscope::analysis {
 
 struct ClockLine {
-  double slope = 0;        ///< d(log time) / d(log clock), clamped to [-1, 0]
-  double slope_error = 0;  ///< standard error
-  double log_ghz = 0;      ///< reference clock: mean of all rounds
+  double slope = 0;  ///< d(log time) / d(log clock), clamped to [-1, 0]
+  double slope_error = 0;
+  double log_ghz = 0;  ///< reference clock: mean of all rounds
 };
 
 /// Fits the slope to deviations of rounds from the mean of their side and recording, so that changes between sides do

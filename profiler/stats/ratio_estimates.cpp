@@ -64,7 +64,6 @@ void stand_in_for_spread(RatioEstimate& estimate) {
   estimate.floor = SpreadFloor::of_percent;
 }
 
-/// Row indices.
 using Places = std::vector<std::size_t>;
 
 double variance_about(const std::vector<double>& values, double mean) {
@@ -73,7 +72,6 @@ double variance_about(const std::vector<double>& values, double mean) {
   return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
 }
 
-/// Log ratios per round, for each row.
 using Ratios = std::vector<std::vector<double>>;
 
 Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, SideValues values) {
@@ -244,7 +242,6 @@ RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recording
   return result;
 }
 
-/// Returns each unit's value minus its group's mean.
 std::vector<double> residuals_of(const RowOfUnits& row) {
   std::vector<double> sums(row.groups);
   std::vector<double> counts(row.groups);
@@ -379,7 +376,6 @@ std::pair<double, FoundVariance> place_of_side(const RoundsOfSide& side, SideVal
   return {sum / count, {.variance = side.place.variance / count, .freedom = side.place.freedom}};
 }
 
-/// Uses the variance from repeated recordings of one build.
 void estimate_calibrated(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
   const auto [base, of_base] = place_of_side(row.base, values);
   const auto [other, of_other] = place_of_side(row.other, values);

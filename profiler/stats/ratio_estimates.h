@@ -13,9 +13,8 @@ namespace attnscope::analysis {
 /// Recordings (both sides together) from which the spread between recordings can be estimated.
 inline constexpr std::size_t enough_recordings = 4;
 
-/// Estimate of a log ratio.
 struct RatioEstimate {
-  double centre = 0;  ///< Hodges-Lehmann estimate
+  double centre = 0;
   double mean = 0;
   double error = 0;  ///< standard error of the mean; 0 if exact
   double freedom = 0;
@@ -28,7 +27,6 @@ struct RatioEstimate {
 /// The values to compare: times or cycles.
 using SideValues = std::vector<double> RoundsOfSide::*;
 
-/// Returns the number of recordings of both sides together.
 [[nodiscard]] std::size_t recordings_of(const ComparedRow& row);
 
 /// Returns one estimate per row. Sets `which[i]` if row i has these values.

@@ -14,7 +14,6 @@ namespace {
 
 /// Floor of the log variance: clock resolution.
 constexpr double closest_agreement = 1e-8;
-/// Points required to fit a slope.
 constexpr std::size_t points_for_a_slope = 8;
 
 double average(const std::vector<double>& values) {
@@ -39,7 +38,6 @@ double place_of_medians(const std::vector<double>& medians) {
 
 namespace {
 
-/// A point's rounds in each recording that contains it.
 using Recorded = std::vector<const RoundsOfSide*>;
 
 /// Returns the geometric mean of the recordings' times and the variance of their logarithms.

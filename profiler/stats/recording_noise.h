@@ -62,7 +62,7 @@ class NoiseModel {
 
     double level_ = 0;  ///< log variance at 1 ns
     double slope_ = 0;
-    VariancePrior prior_;  ///< of the ratio of a point's variance to the line
+    VariancePrior prior_;  ///< prior of a point's variance divided by the line's
     std::map<std::string, FoundVariance, std::less<>> points_;
   };
 

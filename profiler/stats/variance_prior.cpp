@@ -77,7 +77,7 @@ std::vector<FoundVariance> moderated(std::span<const FoundVariance> found, doubl
     all += row.freedom;
     ++rows;
   }
-  std::map<double, double> largest;  // by degrees of freedom, which most rows share
+  std::map<double, double> largest;  // key: degrees of freedom, which most rows share
   const auto beyond = [&](const FoundVariance& row) {
     const auto [place, first] = largest.try_emplace(row.freedom);
     if (first) place->second = largest_ratio(row.freedom, prior, rows);

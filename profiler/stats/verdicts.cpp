@@ -54,7 +54,7 @@ RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
 }
 
 struct Corrected {
-  std::vector<bool> found;  ///< by row
+  std::vector<bool> found;  ///< per row
   double next = 0;          ///< largest p-value at which one more row would be found
 };
 
@@ -149,7 +149,6 @@ std::optional<std::size_t> recordings_that_decide(const RatioEstimate& estimate,
   });
 }
 
-/// Returns the minimum detectable change at the power of suggested rounds.
 double detectable_change(const RatioEstimate& estimate, double margin, double level, Tails& tails) {
   if (!(estimate.error > 0)) return 0;
   const double freedom = std::min(estimate.freedom, as_good_as_normal);

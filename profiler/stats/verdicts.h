@@ -42,12 +42,11 @@
 namespace attnscope::analysis {
 
 enum class Verdict { faster, slower, same, ambiguous };
-/// Returns "FASTER", "SLOWER", "SAME" or "UNDECIDED".
 [[nodiscard]] std::string_view to_string(Verdict);
 
 /// Reason why a row is UNDECIDED.
 enum class Undecided {
-  decided,     ///< the row has a verdict
+  decided,
   few_rounds,  ///< fewer than `fewest_rounds`, and within the assumed floor of their spread
   apart,       ///< separate recordings: more rounds would not decide
   spread,      ///< too few rounds for their spread
@@ -91,7 +90,7 @@ struct ComparedRow {
   bool one_clock = false;  ///< both sides' `ns` are normalized to one clock (one_clock.h)
   /// Log time ratio other / base that the clock difference explains, removed from `ns` by normalization.
   double clock_shift = 0;
-  bool clocks_differ = false;  ///< by more than chance
+  bool clocks_differ = false;  ///< significantly
   /// Relative error bound (95%) of a ratio with one computed side; 0 if no side is computed.
   double model_error = 0;
 };
@@ -109,10 +108,10 @@ struct RowVerdict {
   Verdict verdict = Verdict::ambiguous;
   Undecided undecided = Undecided::decided;
   SpreadFloor floor = SpreadFloor::none;
-  std::size_t rounds = 0;  ///< of the side with fewer
+  std::size_t rounds = 0;  ///< minimum of both sides
   bool steadied = false;   ///< common drift was subtracted
   bool one_clock = false;  ///< times are normalized to one clock
-  double clock_shift = 0;  ///< as in ComparedRow
+  double clock_shift = 0;
   bool clocks_differ = false;
   double spread = 0;    ///< moderated standard deviation of a round's log ratio; 0 if unknown
   double p_change = 1;  ///< p-value of "the ratio is inside the margin", uncorrected

@@ -18,7 +18,6 @@ void follow_keys(const PointAxis& axis, PointSpec& point) {
   if (axis.speaks_for("n_k") && !axis.speaks_for("n_q")) point.problem.n_q = point.problem.n_k;
 }
 
-/// Copies the values of an axis' fields and knobs.
 void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
   const bool both_square = as_many_queries(from) && as_many_queries(to);
   for (const std::string& name : axis.names) {
@@ -32,7 +31,6 @@ void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
   if (both_square) follow_keys(axis, to);
 }
 
-/// Returns a collected point of the column or row.
 std::optional<Row> row_along(const TileMap& map, bool column, int place) {
   const auto count = static_cast<int>(column ? map.y.size() : map.x.size());
   for (int i = 0; i < count; ++i) {

@@ -15,9 +15,7 @@
 
 namespace attnscope::analysis {
 
-/// Filter for the problem of curves over N.
 [[nodiscard]] ProblemFilter curve_filter();
-/// Filter for the problem of a tile map.
 [[nodiscard]] ProblemFilter map_filter(const Algorithms& = Algorithms::known());
 
 /// Returns "io", "time" or "tflops", the prefix of file names.
@@ -27,21 +25,20 @@ namespace attnscope::analysis {
 /// Returns for example "tiles-fa2-n4096-d128-1x16-time_median_ns".
 [[nodiscard]] std::string map_stem(const ProblemFilter&, std::string_view metric);
 
-/// Curves of bytes, time and rate over N, or tile maps.
 enum class PlotKind { bytes, time, rate, maps };
 struct Plot {
   PlotKind kind = PlotKind::bytes;
   std::string stem;
   ProblemFilter filter;  ///< selects the problem; rows() are the points to draw
-  TileSelection tile;    ///< for curves
-  std::string metric;    ///< metric key, for maps
+  TileSelection tile;
+  std::string metric;  ///< metric key, for maps
 
   [[nodiscard]] Ordinate ordinate() const;
 };
 
-/// Returns all plots. Curves: per problem, those with values; one set per number of splits if splits were swept; none if
-/// the problem has one N and its tiles form a map. Maps: time, SM<->L2 and DRAM bytes per problem, algorithm and device
-/// with a tile sweep.
+/// Returns all plots. Curves: per problem, those with values; one set per number of splits if splits were swept; none
+/// if the problem has one N and its tiles form a map. Maps: time, SM<->L2 and DRAM bytes per problem, algorithm and
+/// device with a tile sweep.
 [[nodiscard]] std::vector<Plot> plan_plots(const PointTable&);
 /// Returns whether the points have only one N and the tiles of an algorithm form a map.
 [[nodiscard]] bool only_a_tile_map(const PointTable&, std::span<const Row> rows);

@@ -142,7 +142,7 @@ std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows)
 }
 
 std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Row> rows) {
-  std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // by algorithm and device
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // key: algorithm and device
   for (const Row row : rows) {
     if (!tile_stated(table.tile_of(row).tile)) continue;
     of_algorithm[{table.algorithm(row), table.run(row).device_id}].push_back(row);

@@ -14,9 +14,7 @@
 
 namespace attnscope::analysis {
 
-/// Quantity on the y axis of curves over N.
 enum class Ordinate { bytes, time, rate };
-/// Returns whether the point has a value of this quantity.
 [[nodiscard]] bool has_value(const PointTable&, Row, Ordinate);
 /// Returns whether the point has a value or failed.
 [[nodiscard]] bool shows_on(const PointTable&, Row, Ordinate);
@@ -48,7 +46,6 @@ struct Placing {
   std::function<double(Row)> place;
   std::function<bool(Row)> has_value;
 };
-/// Positions rows by N.
 [[nodiscard]] Placing over_lengths(const PointTable&, Ordinate);
 
 /// Returns the rows to plot for one algorithm in one run, with one tile per position. Rule::widest ranks tiles by

@@ -143,7 +143,6 @@ class TileMapBuilder {
     return shown;
   }
 
-  /// Replaces cells by those of an explorer run.
   void put_in_place(const Candidate& asked, std::vector<Row>& shown) {
     std::set<std::int64_t> taken;
     for (const Row row : shown) taken.insert(place_of(row));
@@ -180,7 +179,6 @@ class TileMapBuilder {
     map_.cells.assign(map_.y.size(), std::vector<TileCell>(map_.x.size()));
   }
 
-  /// Returns the fastest tile of the cell if no axis sets the tile.
   [[nodiscard]] std::optional<std::uint32_t> fastest_tile(const std::vector<Row>& rows) const {
     if (says_tile(request_.layout)) return std::nullopt;
     std::optional<Row> best;
@@ -244,7 +242,6 @@ class TileMapBuilder {
     map_.flat = *map_.maximum > *map_.minimum && *map_.maximum - *map_.minimum <= *map_.spread;
   }
 
-  /// Collects all cells near the best value.
   void find_plateau() {
     if (map_.best.empty()) return;
     const double best = *cell(map_.best.front()).value;
@@ -334,7 +331,6 @@ class TileMapBuilder {
     });
   }
 
-  /// Returns the row with the cell's median time.
   [[nodiscard]] std::optional<Row> timed_row(const std::vector<Row>& rows) const {
     std::vector<Row> timed;
     std::ranges::copy_if(rows, std::back_inserter(timed),
@@ -344,7 +340,6 @@ class TileMapBuilder {
     return timed[(timed.size() - 1) / 2];
   }
 
-  /// Returns whether times differ by no more than they scatter.
   [[nodiscard]] bool times_alike(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
     std::vector<double> widths;
     double shortest = never;
@@ -379,7 +374,7 @@ class TileMapBuilder {
   const Metric* metric_;  ///< null if the metrics table lacks this counter
   const CodeColumn& x_codes_;
   const CodeColumn& y_codes_;
-  std::vector<int> x_place_;  ///< by code; -1 if not in the map
+  std::vector<int> x_place_;  ///< index: code; -1 if not in the map
   std::vector<int> y_place_;
   std::set<std::int64_t> again_;  ///< cells where another run had a value
   const ValueColumn& times_;

@@ -17,23 +17,20 @@
 
 namespace attnscope::analysis {
 
-/// Minimum number of tiles of a map.
 inline constexpr std::size_t fewest_tiles_of_a_map = 4;
 /// Relative distance from the best value within which tiles belong to the plateau.
 inline constexpr double plateau_share = 0.03;
 /// Preset of runs by `attnscope collect --serve`: single points requested from the tile explorer.
 inline constexpr std::string_view explored_preset = "explore";
 
-/// Axes of a map.
 struct MapLayout {
-  PointAxis x;  ///< columns
-  PointAxis y;  ///< rows
+  PointAxis x;
+  PointAxis y;
 
   [[nodiscard]] bool speaks_for(std::string_view name) const { return x.speaks_for(name) || y.speaks_for(name); }
   /// Returns whether all cells have the same problem.
   [[nodiscard]] bool same_work() const;
 };
-/// Rows Br, columns Bc.
 [[nodiscard]] const MapLayout& tile_layout();
 /// Returns the facets that must be fixed for one map of this layout. If no axis sets the tile, neither tile nor knobs
 /// are facets: each cell uses its fastest tile.
@@ -65,7 +62,6 @@ struct HiddenRun {
   int points = 0;
 };
 
-/// An axis of a map with its values.
 struct MapAxis {
   PointAxis axis;
   std::vector<FacetValue> values;  ///< ascending
@@ -78,7 +74,7 @@ struct MapAxis {
 
 struct TileMap {
   Quantified shown;
-  std::string metric;                        ///< shown.metric
+  std::string metric;
   std::string unit;                          ///< of the cells' values: "percent" for a share, "1" for a ratio
   MapAxis y;                                 ///< rows
   MapAxis x;                                 ///< columns
@@ -112,7 +108,6 @@ struct TileMap {
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
   [[nodiscard]] std::vector<Row> rows() const;
-  /// Returns the cell that shows this point.
   [[nodiscard]] std::optional<Place> place_of(Row point) const;
   [[nodiscard]] const TileCell& at(Place place) const {
     return cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
@@ -129,7 +124,6 @@ struct TileMap {
 /// Returns the rows that belong to maps of this layout.
 [[nodiscard]] std::vector<Row> swept_rows(const PointTable&, std::span<const Row> rows,
                                           const MapLayout& = tile_layout());
-/// Returns the axes with two or more values among these rows.
 [[nodiscard]] std::vector<PointAxis> varying_axes(const PointTable&, std::span<const Row> rows);
 
 }  // namespace attnscope::analysis

@@ -27,7 +27,6 @@ using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 using Why = LeftOut::Why;
 
-/// Returns a point with this time in every sample.
 PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
   PointRecord record;
   record.spec = std::move(spec);
@@ -43,7 +42,6 @@ PointRecord fa1(double ns, std::int64_t n = 512) {
   return timed(fixtures::spec("fa1", n), ns);
 }
 
-/// Returns a simulated point with this time.
 PointRecord simulated(PointSpec spec, double ns) {
   PointRecord record = timed(std::move(spec), ns);
   record.provenance = Provenance::simulated;
@@ -81,7 +79,6 @@ ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, st
 struct Compared {
   PointTable table;
   ComparisonResult result;
-  /// The only pair.
   [[nodiscard]] const ComparedPair& pair() const { return result.pairs.at(0); }
   [[nodiscard]] const RowVerdict& verdict() const { return pair().verdict; }
 };
@@ -93,7 +90,6 @@ Compared compared(const fixtures::Points& points, const std::vector<Row>& base =
   return {std::move(table), std::move(result)};
 }
 
-/// Returns points with one run per list.
 fixtures::Points runs_of(const std::vector<std::vector<PointRecord>>& runs) {
   fixtures::Points points;
   for (const std::vector<PointRecord>& run : runs) points.add(run);
@@ -319,7 +315,7 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
   struct Left {
     Why why;
     bool of_other;
-    Row row;  ///< first row
+    Row row;
     const char* words;
   };
   struct Case {

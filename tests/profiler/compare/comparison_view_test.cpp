@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers, sentences and tables of ComparisonView.
 #include "profiler/compare/comparison_view.h"
 
 #include <gmock/gmock.h>
@@ -88,7 +87,6 @@ std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& 
   return rows;
 }
 
-// The suggested number of recordings decides 90% of the rows.
 TEST(ComparisonView, WhatSettlesATableDoes) {
   std::mt19937_64 random(17);
   std::vector<std::size_t> needed;
@@ -145,7 +143,6 @@ TEST(ComparisonView, SeparateRecordingsMayMoveAllPointsAlike) {
   EXPECT_NEAR(Case(rounds).mean().interval.high, 1.009853, 1e-6);
   const std::vector<Judged> apart(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04, .paired = false});
   EXPECT_NEAR(Case(apart).mean().interval.high, 1.04, 1e-12);
-  // Assumed spread of 5%.
   const std::vector<Judged> few(16, {.low = 1 / 1.05, .high = 1.05, .floor = SpreadFloor::of_percent});
   EXPECT_NEAR(Case(few).mean().interval.high, 1.05, 1e-12);
   EXPECT_NEAR(Case(rounds, 2).mean().interval.high, 1.009853, 1e-6) << "two sides share the baseline's rounds";
@@ -231,7 +228,6 @@ std::vector<std::string> texts_of(const Table& table, std::string_view key) {
   return all;
 }
 
-/// Returns a point with this time in every sample.
 PointRecord timed_at(std::int64_t n, double ns) {
   PointRecord record;
   record.spec = fixtures::spec("fa2", n);

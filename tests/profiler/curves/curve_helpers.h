@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds curves of points of one problem.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +31,6 @@ struct Drawn {
     set = build_curves(table, rows, request);
   }
 
-  /// Curves of one run with all options.
   explicit Drawn(const std::vector<PointRecord>& records) : Drawn(fixtures::Points(records), everything()) {}
 
   /// Returns the first such curve. Throws if there is none.
@@ -52,7 +50,7 @@ struct Drawn {
   [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }
 
   PointTable table;
-  std::vector<PointRecord> records;  ///< by row
+  std::vector<PointRecord> records;  ///< index: row
   std::vector<Row> rows;
   CurveSet set;
 };

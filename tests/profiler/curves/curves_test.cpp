@@ -293,7 +293,6 @@ TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
   EXPECT_DOUBLE_EQ(point->value, median);
   EXPECT_DOUBLE_EQ(point->low, 0.98 * median);
   EXPECT_DOUBLE_EQ(point->high, 1.05 * median);
-  // Times measured here have samples.
   const CurvePoint* ours = at(drawn.find("fa2", CurveKind::measured, Quantity::time), 4096);
   const auto summary = summarize(drawn.record(*ours).kernel("all")->samples_ns);
   EXPECT_DOUBLE_EQ(ours->value, summary->median);
@@ -322,7 +321,6 @@ TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
   for (const Curve& curve : drawn.set.curves) EXPECT_FALSE(curve.name.algorithm.starts_with("torch"));
   EXPECT_NE(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), nullptr);
 
-  // Even with bytes and a tile.
   PointRecord counted = fixtures::ok_point(fixtures::spec("fa2", 1024));
   counted.spec.algorithm = "torch-flash";
   counted.provenance = Provenance::imported;

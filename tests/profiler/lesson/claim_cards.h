@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards and data for tests of claims.
 #pragma once
 
 #include <initializer_list>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes of claims, and the description of their data.
 #include "profiler/lesson/claims.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a folder of custom texts.
 #include "profiler/lesson/lesson_files.h"
 
 #include <gmock/gmock.h>

@@ -24,7 +24,6 @@ TilePlayer player_of(const Algorithm& algorithm, const AttentionProblem& problem
   return std::move(TilePlayer::make(algorithm, problem, config, test::h200(), options)).value();
 }
 
-/// Returns the first frame of a launch.
 std::size_t first_frame(const TilePlayer& player, std::size_t launch) {
   return static_cast<std::size_t>(std::ranges::find(player.frames(), launch, &Frame::launch) - player.frames().begin());
 }

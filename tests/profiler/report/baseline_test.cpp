@@ -141,7 +141,7 @@ TEST(ReportBaseline, BeforeAndAfterHaveColoursAndMarksOfTheirOwn) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   const Document document = compared_document(before_and_after(before, slowed(before, "fa2", 2)));
   for (const char* section : {"io", "time", "roofline"}) {
-    std::map<std::string, std::array<int, 2>> colours;  // by algorithm: baseline, candidate
+    std::map<std::string, std::array<int, 2>> colours;  // baseline and candidate, by algorithm
     const Figure figure = documents::figures(document, section).at(0);
     for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
       if (line.provenance == Provenance::modelled) continue;

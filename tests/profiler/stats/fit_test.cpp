@@ -15,8 +15,8 @@ using Columns = std::vector<std::vector<double>>;
 TEST(PowersFit, OfOneVariableItIsThePowerLaw) {
   const std::vector<double> x{1, std::exp(1), std::exp(2), std::exp(3)};
   const std::vector<double> y{std::exp(0.1), std::exp(0.9), std::exp(1.9), std::exp(3.1)};
-  // By hand: u = 0 1 2 3, v = u + (0.1, -0.1, -0.1, 0.1). Sxx = 5, Sxv = 5, so the slope is 1; residual sum 0.04 over 2
-  // degrees of freedom, standard error sqrt(0.02 / 5); t(0.975, 2) = 4.302653.
+  // u = 0 1 2 3, v = u + (0.1, -0.1, -0.1, 0.1). Sxx = 5, Sxv = 5, so the slope is 1; residual sum 0.04 over 2 degrees
+  // of freedom, standard error sqrt(0.02 / 5); t(0.975, 2) = 4.302653.
   const double half = 4.30265273 * std::sqrt(0.02 / 5);
   const auto fit = fit_powers(Columns{x}, y);
   ASSERT_TRUE(fit.has_value());
@@ -24,11 +24,11 @@ TEST(PowersFit, OfOneVariableItIsThePowerLaw) {
   EXPECT_NEAR(fit->intervals[0].low, 1 - half, 1e-7);
   EXPECT_NEAR(fit->intervals[0].high, 1 + half, 1e-7);
   EXPECT_NEAR(fit->coefficient, 1, 1e-12);
-  // By hand, at u = 0: the variance of the constant is s^2 (1/4 + 1.5^2/5), s^2 = 0.02.
+  // At u = 0 the variance of the constant is s^2 (1/4 + 1.5^2/5), s^2 = 0.02.
   EXPECT_NEAR(std::log(fit->coefficient_interval.high), 4.30265273 * std::sqrt(0.02 * (0.25 + 2.25 / 5)), 1e-7);
   EXPECT_NEAR(fit->residuals[0], std::expm1(0.1), 1e-12);
   EXPECT_NEAR(fit->worst(), std::expm1(0.1), 1e-12) << "0.1 up is more than 0.1 down";
-  // By hand: leverage 0.7 at the ends, where the others leave a variance of 0.04 - 0.01/0.3 = 1/150; t(1 - 0.025/4, 1).
+  // Leverage 0.7 at the ends, where the others leave a variance of 0.04 - 0.01/0.3 = 1/150; t(1 - 0.025/4, 1).
   EXPECT_NEAR(fit->worst_errors, 0.1 / std::sqrt(0.3 / 150), 1e-9);
   EXPECT_NEAR(fit->errors_limit, 1 / std::tan(0.00625 * 3.14159265358979), 1e-6);
 }

@@ -32,7 +32,7 @@ struct Mapped {
 
   [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }
 
-  std::vector<PointRecord> records;  ///< by row
+  std::vector<PointRecord> records;  ///< index: row
   PointTable table;
   TileMap map;
 };
