@@ -43,7 +43,7 @@ struct ComparisonAnswer {
   /// errors, so their half-widths are added in quadrature. Half-widths of separate recordings, of several candidates of
   /// one baseline, and of unknown spread are averaged, because their errors may be correlated.
   RatioInterval mean;
-  double margin = 0;  ///< of all verdicts
+  double margin = 0;  ///< margin of all verdicts
   /// Largest RowVerdict::sure above the margin among SLOWER (FASTER) points; 0 if none or if both sides are computed.
   double slower_by = 0;
   double faster_by = 0;

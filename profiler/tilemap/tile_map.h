@@ -75,7 +75,7 @@ struct MapAxis {
 struct TileMap {
   Quantified shown;
   std::string metric;
-  std::string unit;                          ///< of the cells' values: "percent" for a share, "1" for a ratio
+  std::string unit;                          ///< unit of the cells' values: "percent" for a share, "1" for a ratio
   MapAxis y;                                 ///< rows
   MapAxis x;                                 ///< columns
   std::vector<std::vector<TileCell>> cells;  ///< [row][column]
@@ -115,7 +115,7 @@ struct TileMap {
 };
 
 /// Builds a map. `rows` must agree in all fields that are not on an axis (facets_beside()); rows without a value on an
-/// axis are ignored. The newest run that is a map by itself leads; runs without common cells are added; points of
+/// axis are ignored. The newest run with enough tiles for a map leads; runs without common cells are added; points of
 /// explorer runs (explored_preset) replace others; other runs are hidden.
 [[nodiscard]] TileMap build_map(const PointTable&, std::span<const Row> rows, const MapRequest&);
 /// Builds a Br x Bc map of a metric. `rows` are of one problem, algorithm and device (map_facets()).

@@ -164,7 +164,7 @@ TEST(CurvesOfRuns, WhatANewerRunEndedOtherwiseIsNotCrossedOut) {
   EXPECT_TRUE(Drawn(points, everything()).set.failed.empty());
 }
 
-// Tiles and bytes differ between the GPUs: each point is compared with the closed form of its own tile and device.
+// Tiles and bytes differ between the GPUs: each point is compared with the closed form for its tile and device.
 TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {
   Points points;
   for (const auto& [gpu, id, br] : {std::tuple{"H200", "GPU-h", 128}, std::tuple{"A100", "GPU-a", 64}}) {
