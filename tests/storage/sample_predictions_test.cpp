@@ -186,7 +186,7 @@ TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
 
 /// Kernel constants were fitted to an H200, issue rates and clock to other H100 GPUs than this one.
 TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
-  if (test::sanitized()) GTEST_SKIP() << "touches what SimulatedTimesOfProblemsThatNothingWasFittedTo does";
+  if (test::sanitized()) GTEST_SKIP() << "covered by the test with the other sample";
   const Measured h100(ATTNSCOPE_SECOND_SAMPLE);
   std::unique_ptr<Device> device;
   const CancelToken cancel;
