@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a bad day does to a collector on a GPU, for as long as asked:
+"""Stress test of `attnscope collect` on a GPU:
   tests/gpu/campaign.py ATTNSCOPE [--minutes 5] [--seed N] [--keep FOLDER]
-kills at random times (whatever was printed is in the file, and a resumed run is whole), launches that outlive their
-time, points larger than the memory, two collectors on one file, and two that count at once. A case that fails is named
-with its seed and its file is kept; exit status 1. Needs a GPU; counters where they are permitted."""
+Covers kills at random times (every printed point is in the file, and a resumed run is complete), launches that time out,
+points that exceed device memory, two collectors on one file, and two that use counters concurrently. Failing cases are
+listed with their seed and their files are kept; exit status 1. Needs a GPU, and counters if permitted."""
 import argparse
 import csv
 import io
@@ -46,28 +46,28 @@ class Campaign:
         return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
     def points(self, file):
-        """The file's points, each once, by their place in the plan's words."""
+        """Returns the rows of the whole points in the file."""
         done = self.run("export", file, "--format", "csv")
         require(done.returncode == OK, f"export ended with {done.returncode}: {done.stderr.strip()}")
         return [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["kernel"] == "all"]
 
     def whole(self, file):
         checked = self.run("check", file)
-        require(checked.returncode == OK and checked.stdout.strip().endswith(": ok"), f"check says: {checked.stdout}{checked.stderr}")
+        require(checked.returncode == OK and checked.stdout.strip().endswith(": ok"), f"check failed: {checked.stdout}{checked.stderr}")
 
     def start(self, file, *arguments):
         return subprocess.Popen(self.command(file, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, start_new_session=True)
 
     def printed_until_killed(self, file, seconds, *arguments):
-        """Points that a collector printed before it was killed after so many seconds."""
+        """Returns the points that a collector printed before it was killed after `seconds`, and its exit code."""
         collector = self.start(file, *SWEEP, "--jsonl", *arguments)
         try:
             out, _ = collector.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(collector.pid, signal.SIGKILL)  # a collector that was replaced by its successor dies with it
+            os.killpg(collector.pid, signal.SIGKILL)  # kills the whole process group
             out, _ = collector.communicate()
-        # The last line may be cut.
+        # The last line may be incomplete.
         events = [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
         return [event for event in events if event["event"] == "point"], collector.returncode
 
@@ -79,16 +79,16 @@ class Campaign:
             printed += len(points)
             if file.exists():
                 there = len(self.points(file))
-                require(there >= printed, f"{printed} points were printed, {there} are there")
+                require(there >= printed, f"{printed} points were printed, but {there} are in the file")
                 resume = ["--resume"]
             if code == OK:
                 break
-            require(code == -signal.SIGKILL, f"a collector that nobody killed ended with {code}")
-        require(len(self.points(file)) == SWEEP_POINTS, "the resumed run has not all points")
+            require(code == -signal.SIGKILL, f"a collector that was not killed ended with {code}")
+        require(len(self.points(file)) == SWEEP_POINTS, "the resumed run is incomplete")
         self.whole(file)
 
     def outlived(self, file, _):
-        """Launches of some milliseconds, of which a point may take one: each is a timeout, and the sweep goes on."""
+        """Launches take some milliseconds with a limit of one: each point times out, and the sweep continues."""
         done = subprocess.run(self.command(file, "--algorithms", "naive,fa2", "-a", "N=[256,16384]", "-a", "heads=64", "-a", "d=128",
                                            "--timeout", "0.001", "--no-verify", "--no-counters", "-q"),
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -96,9 +96,9 @@ class Campaign:
         points = self.points(file)
         require(len(points) == 4, f"{len(points)} of 4 points")
         late = [point for point in points if point["n_q"] == "16384"]
-        require(all(point["disposition"] == "timeout" for point in late), f"late ones are {[point['disposition'] for point in late]}")
+        require(all(point["disposition"] == "timeout" for point in late), f"slow points are {[point['disposition'] for point in late]}")
         require(all(not point["device"].lower().startswith("sim") and point["provenance"] == "measured" for point in points),
-                "a point is none of the GPU's")
+                "a point was not measured on the GPU")
         self.whole(file)
 
     def too_large(self, file, _):
@@ -107,8 +107,8 @@ class Campaign:
         require(done.returncode in (OK, PARTIAL), f"ended with {done.returncode}: {done.stderr}")
         found = {(point["algorithm"], point["n_q"]): point for point in self.points(file)}
         require(found["naive", "65536"]["disposition"] == "out-of-memory", "S of 1 TiB was allocated")
-        require(found["fa2", "65536"]["disposition"] == "ok" and found["naive", "512"]["disposition"] == "ok", "others suffered")
-        require("GiB" in found["naive", "65536"]["reason"] or "TiB" in found["naive", "65536"]["reason"], "no word of how much")
+        require(found["fa2", "65536"]["disposition"] == "ok" and found["naive", "512"]["disposition"] == "ok", "other points failed as well")
+        require("GiB" in found["naive", "65536"]["reason"] or "TiB" in found["naive", "65536"]["reason"], "the reason lacks the size")
         self.whole(file)
 
     def two_on_one_file(self, file, _):
@@ -124,7 +124,7 @@ class Campaign:
         self.whole(file)
 
     def two_that_count(self, file, _):
-        """Counters may be refused to one of them; what is counted is what it is alone."""
+        """One of them may be denied counters; counted values equal those of a single collector."""
         other = file.with_suffix(".other.attnscope")
         both = [subprocess.Popen(self.command(each, *SWEEP, "-q"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                 for each in (file, other)]
@@ -138,7 +138,7 @@ class Campaign:
                 if point["disposition"] != "ok" or not point["l2_to_sm_bytes"]:
                     continue
                 ratio = float(point["l2_to_sm_bytes"]) / float(point["model_l2_to_sm_bytes"])
-                require(abs(ratio - 1) < 0.01, f"{point['algorithm']} N {point['n_q']}: {ratio:.4f} x model while another counts")
+                require(abs(ratio - 1) < 0.01, f"{point['algorithm']} N {point['n_q']}: {ratio:.4f} x model while another collector counts")
             self.whole(each)
         other.unlink()
 
@@ -156,13 +156,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         campaign = Campaign(options.program, folder, numbers)
-        # Compiled kernels are there from now on; how long an undisturbed run takes decides when the others are killed.
+        # The first run fills the kernel cache; the duration of the second sets the kill times.
         for attempt in ("warm", "usual"):
             begin = time.monotonic()
             _, code = campaign.printed_until_killed(folder / f"{attempt}.attnscope", 600)
             usual = time.monotonic() - begin
             if code != OK:
-                sys.exit(f"campaign: an undisturbed run ended with {code}")
+                sys.exit(f"campaign: a run without kills ended with {code}")
         parts = [campaign.outlived, campaign.too_large, campaign.two_on_one_file, campaign.two_that_count]
         done = {}
         for case in range(10**9):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the constants of the kernels (KernelTiming, kernels/*/) to measured times.
+"""Fits the timing constants of the kernels (KernelTiming, kernels/*/) to measured times.
 
     attnscope model --against FILE... --launches --csv > launches.csv
-    tests/gpu/fit_times.py launches.csv            fits, prints both halves' errors and the constants
-    tests/gpu/fit_times.py launches.csv --judge    judges the constants that are in the sources
-    tests/gpu/fit_times.py launches.csv --on OTHER.csv    fits to one GPU, judges on the launches of another
+    tests/gpu/fit_times.py launches.csv            fits; prints the errors of both halves and the constants
+    tests/gpu/fit_times.py launches.csv --judge    evaluates the constants in the sources
+    tests/gpu/fit_times.py launches.csv --on OTHER.csv    fits to one GPU, evaluates on the launches of another
 
-A line of the table is a launch: what was measured, its load, the device's rates and the constants of its kernel. The model
-(kernels/model/pipeline_model.h) is written down here a second time, for whole columns at once; that both say the same is
-checked on every line before anything is fitted. Constants are fitted to the launches of one half of the problems, and
-judged on the other, which `attnscope model --against` judges by, too. Needs numpy and scipy.
+A row of the table is a launch: measured time, load, device rates and the constants of its kernel. This script reimplements
+the model (kernels/model/pipeline_model.h) on columns and checks that both agree on every row before fitting. Constants
+are fitted to the launches of one half of the problems and evaluated on the other half, like `attnscope model --against`.
+Needs numpy and scipy.
 """
 import argparse
 import csv
@@ -28,14 +28,14 @@ NAMES = (["block_latency", "step_latency", "round_latency", "square_latency", "r
 LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
 HIGHEST = [20000, 8000, 8000, 4000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
 USUAL = [1500, 300, 500, 100, 1500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
-PULL = 0.1          # towards what is usual, of what few launches do not tell
-LEAST_LAUNCHES = 4  # of one half, for a fit
-LEAST_TILES = 12    # of one problem, for a rank
-MOST_DEALT = 2048   # blocks, one by one: block_deal.cpp
+PULL = 0.1          # weight of the usual values, for constants that few launches determine
+LEAST_LAUNCHES = 4  # per half, for a fit
+LEAST_TILES = 12    # per problem, for a rank correlation
+MOST_DEALT = 2048   # blocks assigned one by one; see block_deal.cpp
 
 
 def read(path):
-    csv.field_size_limit(10**9)  # orders are long
+    csv.field_size_limit(10**9)  # the order column is long
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if not rows:
@@ -43,12 +43,12 @@ def read(path):
     words = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile", "order")
     missing = [name for name in words + tuple(NAMES) if name not in rows[0]]
     if missing:
-        sys.exit(f"{path}: no column {missing[0]}: make it with `attnscope model --against FILE --launches --csv`")
+        sys.exit(f"{path}: no column {missing[0]}: create it with `attnscope model --against FILE --launches --csv`")
     table = {name: np.array([row[name] for row in rows]) for name in words}
     for name in rows[0]:
         if name not in words:
             table[name] = np.array([float(row[name]) for row in rows])
-    table["tensor_flops"] /= table["products_at_once"]  # as peaks are those of 16 bits
+    table["tensor_flops"] /= table["products_at_once"]  # peaks are for 16-bit operands
     return table
 
 
@@ -66,7 +66,7 @@ def norm(a, b, exponent):
 
 
 class Sm:
-    """Sm of pipeline_model.cpp, for every launch."""
+    """Class Sm of pipeline_model.cpp, for all launches."""
 
     def __init__(self, t, constants):
         self.t = t
@@ -85,7 +85,7 @@ class Sm:
         self.squares = t["squares_read"] / self.blocks
 
     def cycles(self, count, steps=None, rounds=None, squares=None):
-        """Of a block with so many steps, rounds and squares, of the mean without them, `count` of which begin together."""
+        """Cycles of a block with the given steps, rounds and squares (mean block by default) if `count` blocks start together."""
         c = self.c
         share = 1.0
         if steps is None:
@@ -105,7 +105,7 @@ class Sm:
 
 
 def turns_of(order):
-    """"times*blocks:steps:rounds:squares,...;...": turns, each of runs of blocks."""
+    """Parses "times*blocks:steps:rounds:squares,...;...": groups of block runs."""
     turns = []
     for turn in order.split(";"):
         times, runs = turn.split("*")
@@ -115,7 +115,7 @@ def turns_of(order):
 
 
 def runs_from(turns, skipped):
-    """The runs of the blocks from `skipped` on."""
+    """Returns the runs without the first `skipped` blocks."""
     for times, runs in turns:
         for _ in range(times):
             for blocks, *of_each in runs:
@@ -126,7 +126,7 @@ def runs_from(turns, skipped):
 
 
 def rest_of_sm(left, cycles):
-    """Of blocks that share an SM and no other follows: (share that is left, steps, rounds, squares)."""
+    """Last blocks of an SM: (remaining share, steps, rounds, squares)."""
     rest = 0
     while left:
         lengths = [cycles(len(left), *block) for _, *block in left]
@@ -139,7 +139,7 @@ def rest_of_sm(left, cycles):
 
 
 def dealt_cycles(order, sms, places, cycles):
-    """dealt_cycles().all of block_deal.cpp: each block to the place that is free first."""
+    """Equals dealt_cycles().all of block_deal.cpp: assigns each block to the slot that is free first."""
     turns = turns_of(order)
     skipped = max(0, sum(times * run[0] for times, runs in turns for run in runs) - MOST_DEALT)
     begin = 0
@@ -168,8 +168,8 @@ def dealt_cycles(order, sms, places, cycles):
 
 
 def dealt(t, constants_of):
-    """Of launches with an order: their blocks dealt out, over the cycles of mean blocks that share an SM; 0 of others.
-    Constants are fitted with that kept, and it is found anew with them."""
+    """Cycles of launches with a block order relative to mean blocks that share an SM; 0 without an order.
+    The ratio is fixed during a fit and recomputed afterwards."""
     found = np.zeros(len(t["order"]))
     for i in np.flatnonzero(t["order"] != ""):
         sm = Sm(take(t, slice(i, i + 1)), constants_of[t["entry"][i]])
@@ -186,7 +186,7 @@ def dealt(t, constants_of):
 
 
 def launch_ns(t, constants, clock):
-    """launch_time().ns of every launch, by pipeline_model.cpp."""
+    """Equals launch_time().ns of pipeline_model.cpp for all launches."""
     sm = Sm(t, constants)
     each = np.maximum(1, t["blocks_per_sm"])
     sms = t["sm_count"]
@@ -201,7 +201,7 @@ def launch_ns(t, constants, clock):
 
 
 def held_clock(t, ns_at):
-    """held_clock_hz() of the points that the launches belong to; `ns_at(clock)` are their launches' times."""
+    """Equals held_clock_hz() for the points of the launches; `ns_at(clock)` returns their launch times."""
     boost = t["boost_hz"]
     _, point = np.unique(t["point"], return_inverse=True)
     total = lambda values: np.bincount(point, values)[point]
@@ -225,14 +225,14 @@ def held_clock(t, ns_at):
 
 
 def predict(t, constants_of, clock=None):
-    """Times of launches of several kernels; `constants_of` by entry."""
+    """Predicted times of launches of several kernels; `constants_of` maps entry to constants."""
     columns = np.array([constants_of[entry] for entry in t["entry"]]).T
     ns_at = lambda hz: launch_ns(t, columns, hz)
     return ns_at(held_clock(t, ns_at) if clock is None else clock)
 
 
 def figures(t, ns):
-    """Median and 95th percentile over problems of the error, the median ratio, and the ranks of the tile maps."""
+    """Median and 95th percentile of the error over problems, the median ratio, and tile-map rank correlations."""
     ratio = ns / t["measured_ns"]
     errors, ratios, ranks = [], [], []
     names = np.char.add(np.char.add(t["entry"], " "), t["problem"])
@@ -256,11 +256,11 @@ def report(t, ns):
         ranks = "".join(f" {rank:.3f}/{chosen:.3f}" for rank, chosen in f["ranks"])
         print(f"  {half:8}  {f['launches']:4} launches, {f['problems']:3} problems: median {100 * f['median']:.1f}%, "
               f"95th percentile {100 * f['p95']:.1f}%, ratio {f['ratio']:.3f}"
-              + (f"; ranks, chosen over fastest:{ranks}" if ranks else ""))
+              + (f"; ranks, chosen/fastest:{ranks}" if ranks else ""))
 
 
 def fit(t, clock, before, starts):
-    """Of one kernel, to the logarithms of its times. Problems weigh less than their launches, and more than one."""
+    """Fits one kernel to the logarithms of its times. The weight of a problem grows sublinearly with its launches."""
     _, which, counts = np.unique(t["problem"], return_inverse=True, return_counts=True)
     weight = counts[which] ** -0.35
     goal = np.log(t["measured_ns"])
@@ -314,17 +314,17 @@ def check_that_both_models_agree(t, constants_of):
     off = np.abs(here / t["predicted_ns"] - 1)
     if off.max() > 1e-4:
         worst = int(np.argmax(off))
-        sys.exit(f"the model here and pipeline_model.cpp differ by {100 * off[worst]:.2f}%: {t['entry'][worst]}, "
+        sys.exit(f"this model and pipeline_model.cpp differ by {100 * off[worst]:.2f}%: {t['entry'][worst]}, "
                  f"{t['problem'][worst]}, {t['tile'][worst]}: {here[worst]:.1f} and {t['predicted_ns'][worst]:.1f} ns")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("table", help="of `attnscope model --against FILE... --launches --csv`")
-    parser.add_argument("--judge", action="store_true", help="judge the constants that the table has; fit none")
-    parser.add_argument("--on", metavar="OTHER.csv", help="judge on these launches, of another GPU")
-    parser.add_argument("--entry", action="append", help="only this kernel, by its entry")
-    parser.add_argument("--starts", type=int, default=10, help="of each fit, from different constants")
+    parser.add_argument("table", help="output of `attnscope model --against FILE... --launches --csv`")
+    parser.add_argument("--judge", action="store_true", help="evaluate the constants of the table without fitting")
+    parser.add_argument("--on", metavar="OTHER.csv", help="evaluate on these launches of another GPU")
+    parser.add_argument("--entry", action="append", help="only the kernel with this entry name")
+    parser.add_argument("--starts", type=int, default=10, help="fits per kernel from different start values (default: 10)")
     arguments = parser.parse_args()
 
     t = read(arguments.table)
@@ -333,16 +333,16 @@ def main():
     check_that_both_models_agree(t, constants_of)
     wanted = [e for e in entries if not arguments.entry or e in arguments.entry]
     if not arguments.judge:
-        for _ in range(3):  # clock and dealt blocks follow from the times, and they from them
+        for _ in range(3):  # clock and block assignment depend on the times, and vice versa
             columns = np.array([constants_of[entry] for entry in t["entry"]]).T
             clock = held_clock(t, lambda hz: launch_ns(t, columns, hz))
-            # Before anything is known of a kernel, the clock that its measured times give.
+            # Starts with the clock that follows from the measured times.
             if _ == 0:
                 clock = held_clock(t, lambda hz: t["measured_ns"])
             for entry in wanted:
                 which = (t["entry"] == entry) & (t["half"] == "fitted")
                 if which.sum() < LEAST_LAUNCHES:
-                    print(f"{entry}: {which.sum()} launches in the fitted half are too few for a fit", file=sys.stderr)
+                    print(f"{entry}: {which.sum()} launches in the fitted half, too few for a fit", file=sys.stderr)
                     continue
                 constants_of[entry] = np.array([digits(x) for x in fit(take(t, which), clock[which], constants_of[entry],
                                                                        arguments.starts)])

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits what the kernels issue of their units (KernelUse, kernels/*/) to what `collect --why` counted.
+"""Fits the unit utilization of the kernels (KernelUse, kernels/*/) to the counters of `collect --why`.
 
     attnscope model --against FILE... --launches --csv > launches.csv
     tests/gpu/fit_use.py launches.csv
 
-Prints by kernel how often the tensor cores are busy for each operation at their peak (1.5 for mma.sync on Hopper, 1 for
-wgmma: that is stated, not fitted), the XU's instructions for each exponential, and the wavefronts of shared memory. It fits
-to the half of the problems that half_of() calls fitted, and prints the errors on the other, in points of percent of the
-cycles in which SMs had warps. `attnscope model --against FILE` judges the constants in the sources. Needs numpy and scipy.
+Prints per kernel the tensor-core busy cycles per operation relative to the peak (1.5 for mma.sync on Hopper, 1 for wgmma;
+given, not fitted), XU instructions per exponential, and shared-memory wavefronts. Fits to the half of the problems that
+half_of() assigns to fitting and prints the errors on the other half, in percentage points of the cycles with resident warps.
+`attnscope model --against FILE` evaluates the constants in the sources. Needs numpy and scipy.
 """
 import argparse
 import sys
@@ -24,7 +24,7 @@ LEAST_LAUNCHES = 4
 
 
 def busy_cycles(t, unit):
-    """Of all SMs together."""
+    """Busy cycles of the unit over all SMs."""
     return t[f"counted_{unit}_pct"] / 100 * t["counted_cycles"] * t["sm_count"]
 
 
@@ -58,11 +58,11 @@ def report(entry, t):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("table", help="of `attnscope model --against FILE... --launches --csv`")
+    parser.add_argument("table", help="output of `attnscope model --against FILE... --launches --csv`")
     t = read(parser.parse_args().table)
     t = take(t, t["counted_cycles"] > 0)
     if not len(t["half"]):
-        sys.exit("no launch has counted units: record with `attnscope collect --why`")
+        sys.exit("no launch has unit counters (record with `attnscope collect --why`)")
     for entry in dict.fromkeys(t["entry"]):
         report(entry, take(t, t["entry"] == entry))
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Attention across the GPUs of one machine, and a sweep that they share:
+# Multi-GPU attention and multi-GPU sweeps on one machine:
 #   tests/gpu/gpus.sh ATTNSCOPE [FOLDER]
-# Verifies each way at 2, 4 and 8 GPUs (as many as there are), sanitizes it, records the preset `gpus`, measures the links,
-# holds predictions to both, and records 48 maps by one GPU and by all. Where there is one GPU, contexts on it stand for the others
-# (libraries/one_gpu_as_many.cpp): outputs, counts and times of single launches hold; links and times of what runs at
-# once do not; the sweep shows what it costs to be dealt out.
-# Only a part: PARTS="verify sanitize attention sweep". Logs and runs go to FOLDER (default: a temporary one). Exit status 1 when
-# anything failed. Ten minutes on one H200.
+# Verifies each scheme on 2, 4 and 8 GPUs (as available), runs compute-sanitizer, records the preset `gpus`, measures the
+# links, compares predictions with both, and records 48 maps on one GPU and on all. With a single GPU, additional contexts
+# emulate the others (libraries/one_gpu_as_many.cpp): outputs, counts and single-launch times are valid; links and
+# concurrent times are not; the sweep then shows the overhead of distribution.
+# Run a subset with PARTS="verify sanitize attention sweep". Logs and runs go to FOLDER (default: a temporary one). Exit
+# status 1 if anything failed. Takes ten minutes on one H200.
 # shellcheck disable=SC2317 # step() runs the parts
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -17,7 +17,7 @@ source "$here/steps.sh"
 
 found=$(nvidia-smi -L | wc -l)
 [[ $found -gt 0 ]] || { echo "gpus: nvidia-smi lists no GPU" >&2; exit 2; }
-command -v compute-sanitizer >/dev/null || { echo "gpus: compute-sanitizer is not on the PATH" >&2; exit 2; }
+command -v compute-sanitizer >/dev/null || { echo "gpus: compute-sanitizer not found on PATH" >&2; exit 2; }
 most=$found
 if [[ $found -eq 1 ]]; then
   most=8
@@ -28,7 +28,7 @@ if [[ $found -eq 1 ]]; then
 fi
 counts=$(for ((p = 2; p <= most; p *= 2)); do echo "$p"; done | paste -sd,)
 
-# collect NAME OPTIONS...: NAME.attnscope
+# collect NAME OPTIONS...: records NAME.attnscope
 collect() {
   local name=$1
   shift
@@ -36,7 +36,7 @@ collect() {
   "$attnscope" collect --quiet -o "$name.attnscope" "$@"
 }
 
-# Every point is ok, and counted SM<->L2 bytes are the closed form's; sectors of LSE that two heads share may be written at once.
+# Every point is ok, and measured SM<->L2 bytes equal the closed form; LSE sectors shared by two heads may be merged.
 exact() {
   "$attnscope" export "$1.attnscope" --format csv | python3 -c '
 import csv, sys
@@ -49,7 +49,7 @@ counted = sum(bool(row["l2_to_sm_bytes"]) for row in rows)
 for row in (bad + apart)[:10]:
     print(row["algorithm"], row["n_k"], row["gpus"], row["gpu_order"], row["kernel"], row["disposition"], row["reason"],
           row["l2_to_sm_bytes"], row["model_l2_to_sm_bytes"])
-print(f"{len(rows)} rows, {counted} counted; {len(bad)} not ok, {len(apart)} apart from the closed form")
+print(f"{len(rows)} rows, {counted} counted; {len(bad)} not ok, {len(apart)} differ from the closed form")
 sys.exit(bool(bad or apart or not counted))'
 }
 
@@ -70,7 +70,7 @@ sanitize() {
   [[ $(grep -c 'SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' sanitize-runs.log) -eq 2 ]]
 }
 
-# Links are measured where they are.
+# Measures links only on real GPUs.
 attention() {
   collect attention --device 0 --preset gpus -a "gpus=[1,$counts]" -a "N[pow2]=${NS:-[12:17]}" --timeout 60 || return 1
   exact attention || failed=1
@@ -80,7 +80,7 @@ attention() {
     collect simulated --device simulated --ceilings attention.attnscope --preset gpus && "$attnscope" gpus simulated.attnscope
 }
 
-# Recorded by DEVICES: NAME.attnscope; says the seconds from first to last point.
+# shared NAME DEVICES: records NAME.attnscope; prints the seconds from first to last point.
 shared() {
   rm -f "$1.attnscope"
   env -u ATTNSCOPE_CUDA_LIBRARY "$attnscope" collect --device "$2" --preset tiles -a 'N=[256,512,768,1024]' -a d=128 \
@@ -100,7 +100,7 @@ for name in ("compare-same", "compare"):
     rows = json.load(open(name + ".json"))["rows"]
     print(name, dict(collections.Counter(row["verdict"] for row in rows)))
 one, all_ = (float(open(name).read().split()[3]) for name in ("one.txt", "all.txt"))
-print(f"all GPUs {one / all_:.2f} times as fast as one")
+print(f"speedup of all GPUs over one: {one / all_:.2f}")
 PYTHON
 }
 

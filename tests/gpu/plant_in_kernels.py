@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of planted_in_kernels.txt in copies of the program and says which of them it does not call incorrect.
+"""Plants the bugs of planted_in_kernels.txt in copies of the program and reports which ones verification misses.
 
 usage: plant_in_kernels.py ATTNSCOPE [--only TEXT] [--jobs N] [--check | --compile]
 
-The program carries its kernels as text and compiles them when it runs: wrong text no longer than the right one goes in
-its place, and nothing is built. First all points run without a bug and must be ok. A bug is found where each of its
-points ends as incorrect: one that is refused, crashes or hangs proves nothing. Needs a GPU of compute capability 9.0.
+The program embeds its kernels as source text and compiles them at run time, so a bug is patched into the binary (text no
+longer than the original) without a build. First all points run without a bug and must be ok. A bug is found if all of its
+points are incorrect; an infeasible point, a crash or a hang does not count. Needs a GPU of compute capability 9.0.
 """
 import argparse
 import collections
@@ -27,34 +27,34 @@ sys.path.insert(0, str(ROOT / "tests" / "campaign"))
 import plant_bugs
 
 LIST = pathlib.Path(__file__).resolve().with_name("planted_in_kernels.txt")
-SHAPE = ["batch=2", "heads_q=4", "heads_kv=2"]  # so that a wrong entry, head or group is another one
-LIMIT = 600  # seconds of one call
+SHAPE = ["batch=2", "heads_q=4", "heads_kv=2"]  # so that a wrong batch entry, head or group changes the result
+LIMIT = 600  # seconds per call
 
 
 def too_long(bugs):
-    return [f"{LIST.name}:{bug.list_line + 1}: longer than what it replaces: {bug.wrong}" for bug in bugs
+    return [f"{LIST.name}:{bug.list_line + 1}: longer than the text that it replaces: {bug.wrong}" for bug in bugs
             if len(bug.wrong) > bug.end - bug.begin]
 
 
 def planted(program, bug):
-    """The program with the bug; none where it was not built of this tree."""
+    """Returns the program with the bug, or None if it was not built from this tree."""
     right = (ROOT / bug.file).read_text(encoding="utf-8")
     wrong = right[:bug.begin] + bug.wrong.ljust(bug.end - bug.begin) + right[bug.end:]
     return program.replace(right.encode(), wrong.encode()) if program.count(right.encode()) == 1 else None
 
 
 def call(folder, *arguments):
-    """The table that the program in the folder prints, and its last complaint."""
+    """Returns the table that the program prints and the last line of its stderr."""
     done = subprocess.run([folder / "attnscope", *arguments], cwd=folder, capture_output=True, text=True, timeout=LIMIT,
                           env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
     return list(csv.DictReader(io.StringIO(done.stdout))), " ".join(done.stderr.strip().splitlines()[-1:])
 
 
 def ends(path, compiling, axes, bug=None):
-    """How each of the points ended; compiling, the digests of their kernels. One line where there are none."""
+    """Returns the dispositions of the points (with --compile: the digests of their cubins), or an error line."""
     program = path.read_bytes()
     if bug and not (program := planted(program, bug)):
-        return "the program has another text of this file: build it anew"
+        return "the program embeds another version of this file (rebuild it)"
     axes = [word for axis in SHAPE + axes.split() for word in ("-a", axis)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -75,7 +75,7 @@ def ends(path, compiling, axes, bug=None):
 
 
 def judge(compiling, sound, found):
-    """Whether the bug was found (compiling: it changes a kernel), and how."""
+    """Returns whether the bug was found (with --compile: changed a cubin), and a description."""
     if isinstance(found, str):
         return False, found
     if compiling:
@@ -86,10 +86,10 @@ def judge(compiling, sound, found):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("attnscope", type=pathlib.Path, nargs="?")
-    arguments.add_argument("--only", default="", metavar="TEXT", help="bugs whose file, axes or text has TEXT in it")
-    arguments.add_argument("--jobs", type=int, default=8, help="programs at work at once: most of it is compiling")
-    arguments.add_argument("--check", action="store_true", help="only look that the list fits the tree")
-    arguments.add_argument("--compile", action="store_true", help="only look that each bug compiles; needs no GPU")
+    arguments.add_argument("--only", default="", metavar="TEXT", help="only bugs whose file, axes or text contains TEXT")
+    arguments.add_argument("--jobs", type=int, default=8, help="parallel programs (default: 8); most of the time is compilation")
+    arguments.add_argument("--check", action="store_true", help="only check that the list matches the tree")
+    arguments.add_argument("--compile", action="store_true", help="only check that each bug compiles; needs no GPU")
     options = arguments.parse_args()
     bugs = plant_bugs.read_list(LIST)
     if wrong := plant_bugs.find_all(bugs, LIST.name) or too_long(bugs):
@@ -100,11 +100,11 @@ def main():
         return 0
     bugs = [bug for bug in bugs if options.only in " ".join([bug.file, bug.filter, bug.text])]
     if not bugs or options.attnscope is None:
-        sys.exit("no program is named" if bugs else "no such bug")
+        sys.exit("no program given" if bugs else "no bug matches --only")
     begin, missed = time.monotonic(), 0
     run = functools.partial(ends, options.attnscope, options.compile)
     every = list(dict.fromkeys(bug.filter for bug in bugs))
-    # Processes: a thread that starts a program keeps another's copy open for writing, which then cannot be started.
+    # Uses processes: with threads, a fork may inherit a program file open for writing, which then cannot be executed.
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         sound = dict(zip(every, pool.map(run, every)))
         for axes, found in sound.items():

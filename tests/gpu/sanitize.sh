@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel under compute-sanitizer's memcheck and racecheck, at small ragged shapes under every kind of mask:
+# Runs every kernel under compute-sanitizer's memcheck and racecheck, with small ragged shapes and every kind of mask:
 #   tests/gpu/sanitize.sh ATTNSCOPE [FOLDER]
-# Prints a line a run and exits with 1 if any of them found something or has a point that did not run. Logs and runs go to FOLDER
-# (default: a temporary one). Only attention kernels are instrumented; two minutes on an H200.
+# Prints a line per run. Exit status 1 if a run reports an error or a point did not run. Logs and runs go to FOLDER
+# (default: a temporary one). Only attention kernels are instrumented. Takes two minutes on an H200.
 set -uo pipefail
 attnscope=$(realpath "${1:?usage: tests/gpu/sanitize.sh ATTNSCOPE [FOLDER]}")
 folder=${2:-$(mktemp -d)}
 mkdir -p "$folder" && cd "$folder" || exit 2
-command -v compute-sanitizer >/dev/null || { echo "sanitize: compute-sanitizer is not on the PATH" >&2; exit 2; }
+command -v compute-sanitizer >/dev/null || { echo "sanitize: compute-sanitizer not found on PATH" >&2; exit 2; }
 
 # check NAME TOOL ALGORITHM [axes]
 check() {
@@ -40,7 +40,7 @@ for tool in memcheck racecheck; do
   check fa2-small-tile $tool fa2 "${heads[@]}" -a N=200 -a "$passes" -a "$masks" -a tile=32x64 &
   check fa2-in-turns $tool fa2 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
   wait
-  # Made for compute capability 9.0; dropout and block masks forward only.
+  # fa3 needs compute capability 9.0; dropout and block masks are forward only.
   if [[ $capability == 9.0 ]]; then
     check fa3 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a "$masks" &
     check fa3-fp8 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a dtype=fp8 -a "${masks/:64:/:128:}" &
@@ -59,4 +59,4 @@ for tool in memcheck racecheck; do
     -a 'mask=[full,causal,lengths:ramp]' -a 'page=[0,64]' &
   wait
 done
-[ ! -e failed ] || { echo "sanitize: something was found or did not run; logs in $folder" >&2; exit 1; }
+[ ! -e failed ] || { echo "sanitize: errors or missing points; see the logs in $folder" >&2; exit 1; }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What has to be shown of counting, on a machine with a GPU:
+# Validates the counters on a machine with a GPU:
 #   tests/gpu/settled.sh PROGRAMS [FOLDER]
-# PROGRAMS holds attnscope and gpu_device_test (symbolic links will do). Runs the GPU's tests, prints what counters cost
-# in the preset `quick`, and lets Nsight Compute judge odd shapes. Logs and runs go
-# to FOLDER (default: a temporary one). Exit status 1 when anything failed. About five minutes on an H200.
+# PROGRAMS contains attnscope and gpu_device_test (or symbolic links). Runs the GPU tests, prints the cost of counters in
+# the preset `quick`, and compares odd shapes with Nsight Compute. Logs and runs go to FOLDER (default: a temporary one).
+# Exit status 1 if anything failed. Takes about five minutes on an H200.
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
 programs=$(realpath "${1:?usage: tests/gpu/settled.sh PROGRAMS [FOLDER]}")
 # shellcheck source=tests/gpu/steps.sh
 source "$here/steps.sh"
 
-# Seconds that a command takes.
+# Prints the duration of a command in seconds.
 seconds() {
   local begin end
   begin=$(date +%s.%N)
@@ -31,7 +31,7 @@ collect() {
 
 lines=45 step settled-and-order "$programs/gpu_device_test" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
 
-# The first run compiles; of a single point, what opening costs with counters and without.
+# The first run compiles. A single point shows the start-up cost with and without counters.
 seconds collect warm-up --preset quick --no-verify >/dev/null
 plain=$(seconds collect plain --preset quick --no-verify --no-counters)
 counted=$(seconds collect counted --preset quick --no-verify)
@@ -46,9 +46,9 @@ print(len(rows))')
 python3 -c "
 points, plain, counted, one_plain, one_counted = $points, $plain, $counted, $one_plain, $one_counted
 print(f'quick: {points} counted points in {counted:.2f} s, {plain:.2f} s without counters; one point {one_counted:.2f} s and {one_plain:.2f} s')
-print(f'counters: {1e3 * (counted - plain) / points:.1f} ms a point, {1e3 * (counted - plain - one_counted + one_plain) / max(1, points - 1):.1f} ms without what opening them costs')" | tee cost.log || failed=1
+print(f'counters: {1e3 * (counted - plain) / points:.1f} ms per point, {1e3 * (counted - plain - one_counted + one_plain) / max(1, points - 1):.1f} ms without start-up')" | tee cost.log || failed=1
 
-# Shapes that no tile divides, large enough that every direction has more than 64 MiB somewhere; three times, for medians.
+# Shapes that no tile divides, with more than 64 MiB in every direction for some point; three runs, for medians.
 odd=(-a d=80 --no-verify --min-samples 3)
 databases=()
 for round in 1 2 3; do

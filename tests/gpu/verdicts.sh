@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How often verdicts are right on a GPU:
+# Measures how often verdicts are correct on a GPU:
 #   tests/gpu/verdicts.sh ATTNSCOPE PLANT_CHANGES [FOLDER]
-# Plants changes of known size (a timed spin at the end of each sample: plant_changes.cpp) in about
-# 200 points of ten rounds, and holds the verdicts of `attnscope compare` to them; then records one build five times, 2,000
-# points each, and counts what is called FASTER or SLOWER. Prints two tables. About six minutes on an H200, of which one
-# compiles. Only a part: PARTS=planted or PARTS=same; what is planted: PLANTED="2/1 5/200" (percent/one in so many).
-# Exit status 1 where a recording or comparison failed.
+# Plants changes of known size (a timed spin at the end of each sample, see plant_changes.cpp) in about 200 points of ten
+# rounds and compares them with the verdicts of `attnscope compare`. Then records one build five times (2,000 points
+# each) and counts FASTER and SLOWER verdicts. Prints two tables. Takes about six minutes on an H200, one of them for
+# compilation. Run a subset with PARTS=planted or PARTS=same; set the changes with PLANTED="2/1 5/200" (PERCENT/EVERY).
+# Exit status 1 if a recording or comparison failed.
 set -uo pipefail
 attnscope=$(realpath "${1:?usage: tests/gpu/verdicts.sh ATTNSCOPE PLANT_CHANGES [FOLDER]}")
 plant_changes=$(realpath "${2:?usage: tests/gpu/verdicts.sh ATTNSCOPE PLANT_CHANGES [FOLDER]}")
@@ -16,7 +16,7 @@ mkdir -p "$folder" && cd "$folder" || exit 2
 export ATTNSCOPE_CACHE_DIR=${ATTNSCOPE_CACHE_DIR:-$folder/cache}
 failed=0
 
-# Ten samples of each point, timing alone.
+# collect NAME OPTIONS...: records NAME.attnscope with ten samples per point, timing only.
 collect() {
   local name=$1
   shift
@@ -25,7 +25,7 @@ collect() {
     >>collect.log 2>&1 || { echo "failed: $name (collect.log)" >&2; failed=1; }
 }
 
-# compared NAME BASE... : NAME.json
+# compared NAME BASE...: writes NAME.json
 compared() {
   local name=$1
   shift
@@ -51,7 +51,7 @@ import json, statistics, sys
 percent, every = float(sys.argv[1].split("/")[0]), int(sys.argv[1].split("/")[1])
 rows = json.load(open(sys.argv[2]))["rows"]
 if any(row.get("left_out") for row in rows):
-    sys.exit(f"{sys.argv[2]}: some points have no partner: which are changed cannot be told by their places")
+    sys.exit(f"{sys.argv[2]}: some points have no partner, so changed points cannot be identified by position")
 changed = [row for i, row in enumerate(rows) if i % every == 0]
 others = [row for i, row in enumerate(rows) if i % every]
 truth = 1 + percent / 100
@@ -60,7 +60,7 @@ false = sum(row["verdict"] in ("FASTER", "SLOWER") for row in others) + sum(row[
 same = sum(row["verdict"] == "SAME" for row in others)
 quiet = [row for row in changed if (row.get("spread") or 0) < 0.0075]
 found_quiet = sum(row["verdict"] == "SLOWER" for row in quiet)
-# What was planted is itself only as long as a spin on the device is exact, so unchanged rows are covered apart.
+# The planted change is only as exact as the spin on the device, so coverage of unchanged rows is listed separately.
 def covered(rows, t):
     share = 100 * sum(row["ratio_low"] <= t <= row["ratio_high"] for row in rows) / max(len(rows), 1)
     return f"{share:7.1f}%" if rows else "       -"
@@ -95,7 +95,7 @@ for name in sys.argv[1:]:
     print(f"{name[:-5]:<14} {sum(words):6d} {words[0]:7d} {words[1]:7d} {words[2]:7d} {words[3]:10d}")
 rows = sum(total.values())
 print(f"FASTER or SLOWER: {total['FASTER'] + total['SLOWER']} of {rows} rows, "
-      f"{100 * (total['FASTER'] + total['SLOWER']) / max(rows, 1):.3f}% (wanted: below 1%)")
+      f"{100 * (total['FASTER'] + total['SLOWER']) / max(rows, 1):.3f}% (limit: 1%)")
 PYTHON
 }
 

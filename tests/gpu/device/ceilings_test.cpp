@@ -58,7 +58,7 @@ TEST_F(GpuCeilingsTest, NothingIsFasterThanItsDatasheet) {
     fmt::print("{:20} {:10.4g} {:7}, {:.3f} of the datasheet\n", peak.name, value(peak.name), peak.unit, share);
     // The clock may exceed the datasheet's by a step or two.
     EXPECT_LT(share, 1.05) << peak.name;
-    EXPECT_GT(share, 0.4) << peak.name << ": the load does not do what it says";
+    EXPECT_GT(share, 0.4) << peak.name << ": the benchmark is far below the datasheet";
     ++judged;
   }
   EXPECT_GE(judged, 5U);
@@ -81,10 +81,10 @@ TEST_F(GpuCeilingsTest, TheL2GivesWayOnce) {
     for (const Ceiling& each : misses) {
       fmt::print("{} {:6.1f} MiB: {:.3f} missed ({})\n", sharing, each.argument / 1024 / 1024, each.value,
                  to_string(each.source));
-      EXPECT_GT(each.value, 1 - l2 / each.argument - 0.05) << "no cache of that size serves more, however it replaces";
+      EXPECT_GT(each.value, 1 - l2 / each.argument - 0.05) << "no replacement policy can hit more";
     }
-    EXPECT_LT(misses.front().value, 0.05) << "a tenth of the L2 stays there";
-    EXPECT_GT(misses.back().value, 0.9) << "three times the L2 does not";
+    EXPECT_LT(misses.front().value, 0.05) << "a tenth of the L2 size hits";
+    EXPECT_GT(misses.back().value, 0.9) << "three times the L2 size misses";
     const double capacity = value("l2_" + sharing + "_capacity");
     EXPECT_GT(capacity, 0.2 * l2);
     // If half of a working set twice the L2 size hits, that is the most that L2 can hold.

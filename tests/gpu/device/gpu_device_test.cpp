@@ -68,7 +68,7 @@ class GpuDeviceTest : public ::testing::Test {
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       if (algorithm->facts().shares_sequence()) continue;  // needs several GPUs (tests/gpu/gpus.sh)
       const auto found = judged.find(algorithm->name());
-      EXPECT_TRUE(found != judged.end() && found->second > 0) << algorithm->name() << " was judged nowhere";
+      EXPECT_TRUE(found != judged.end() && found->second > 0) << algorithm->name() << " was never checked";
     }
   }
 

@@ -56,7 +56,8 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
     constexpr double burst = 20480;
     EXPECT_NEAR(off(median(settled)), 0, 0.01 + burst / static_cast<double>(bytes)) << size << " MiB";
     if (4 * bytes <= gpu.limits().l2_bytes) {
-      EXPECT_LT(median(own), 0.9 * static_cast<double>(bytes)) << "most of it fits in L2: only the write-back shows it";
+      EXPECT_LT(median(own), 0.9 * static_cast<double>(bytes))
+          << "most of it fits in L2 and appears only in the write-back";
     }
   }
 }
@@ -158,7 +159,7 @@ TEST_F(SettledPointTest, OtherMetricsThanBeforeAreCountedToo) {
     ASSERT_TRUE(found) << extra;
     EXPECT_GT(*found, 0) << extra;
     const double bytes = value(more, metric_key::l2_to_sm_bytes);
-    EXPECT_NEAR(bytes / value(first, metric_key::l2_to_sm_bytes), 1, 1e-4) << "beside " << extra;
+    EXPECT_NEAR(bytes / value(first, metric_key::l2_to_sm_bytes), 1, 1e-4) << "with " << extra;
   }
 }
 

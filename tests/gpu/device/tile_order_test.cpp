@@ -194,7 +194,7 @@ class TileOrderTest : public ::testing::Test {
     std::vector<std::vector<Rows>> loads(launch.grid[0], std::vector<Rows>(warps));
     for (std::size_t warp = 0; warp < records.size() / stride; ++warp) {
       const std::uint64_t* own = &records[warp * stride];
-      EXPECT_LT(own[0], stride) << "there are more records than room";
+      EXPECT_LT(own[0], stride) << "the trace buffer overflowed";
       Rows& rows = loads[warp / warps][warp % warps];
       for (std::size_t n = 1; n <= std::min<std::uint64_t>(own[0], stride - 1); ++n) unpack(own[n], rows);
     }

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets Nsight Compute judge our counters: the same launches under ncu, bytes and occupancy side by side.
+"""Validates Attnscope's counters against Nsight Compute: bytes and occupancy of the same launches under ncu.
 
 usage: ncu_judge.py ATTNSCOPE DATABASE... [--per-algorithm N] [--min-mib 64] [--csv OUT]
 
-Picks ok points of the databases that move more than --min-mib MiB between SM and L2, spread over their sizes, runs each again
-under `ncu --clock-control none` (counters of our own off), and prints the relative differences; both sides are medians, ncu's
-over the launches of a kernel, ours over the times that the databases have the point. Each direction is judged by itself (L2 to SM, SM to L2, DRAM read, DRAM write), so that
-bytes booked on the wrong side are seen; the sums are listed beside them. Exit status 1 when a direction or a sum of more
-than that many MiB differs by more than 1%, or occupancy by more than 1 point; or when something was never judged: a
-direction, or an algorithm. How much of what a kernel writes is still in L2 at its end differs from run to
-run: DRAM's writes, and the sum that they are part of, are also right within --dram-slack-mib. ncu itself leaves some 2.5 MB
-dirty in L2, which a kernel that goes through all of it drives out (one that stores 0.5 MB is seen to write 2.9 MB on an
-H200): there ncu's value may be that much higher, --ncu-own-mib. Needs a GPU, ncu and counter permission.
+Selects ok points of the databases that move more than --min-mib MiB between SM and L2, evenly over their sizes, repeats each
+under `ncu --clock-control none` (without Attnscope's counters), and prints the relative differences. Both sides are medians:
+ncu's over the launches of a kernel, Attnscope's over the recordings of the point. Each direction (L2 to SM, SM to L2, DRAM
+read, DRAM write) is compared separately, so that misattributed bytes are detected; the sums are listed as well. Exit status 1
+if a direction or sum of more than --min-mib MiB differs by more than 1%, or occupancy by more than 1 percentage point, or if
+a direction or an algorithm was never compared. The dirty bytes left in L2 at the end of a kernel vary between runs, so DRAM
+writes and their sum may also differ by --dram-slack-mib. ncu itself leaves about 2.5 MB dirty in L2, which a kernel that
+sweeps L2 evicts (a kernel that stores 0.5 MB appears to write 2.9 MB on an H200), so ncu's value may exceed Attnscope's by
+--ncu-own-mib. Needs a GPU, ncu and counter permission.
 """
 import argparse
 import csv
@@ -32,8 +32,8 @@ METRICS = {
 }
 SUMS = {"dram_bytes": ("dram_read_bytes", "dram_write_bytes"), "l2_sm_bytes": ("l2_to_sm_bytes", "sm_to_l2_bytes")}
 DIRECTIONS = [part for parts in SUMS.values() for part in parts]
-BOUND = 1.0  # percent of bytes, points of occupancy
-# The kernels that measuring itself launches (kernels/device/measurement.cuh).
+BOUND = 1.0  # percent of bytes, percentage points of occupancy
+# Helper kernels of the measurement (kernels/device/measurement.cuh).
 SERVICE = {"attn_digest", "attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_row_statistics",
            "attn_read_noise", "attn_stamp_clocks"}
 MIB = 1024 * 1024
@@ -45,7 +45,7 @@ def exported_rows(attnscope, database):
 
 
 AXES = ("algorithm", "pass", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask", "br", "bc", "raster")
-# Axes that say nothing at this value: they are left to the program.
+# Axes that are omitted at these default values.
 OPTIONAL = {"splits": "0", "warps": "0", "stages": "0", "dropout": "0", "page": "0", "deterministic": "0"}
 
 
@@ -54,7 +54,7 @@ def point_key(row):
 
 
 def spread(items, count):
-    """`count` of the items, evenly over their order, the last always among them."""
+    """Returns `count` items evenly spaced in order, always including the last."""
     if len(items) <= count:
         return items
     step = (len(items) - 1) / (count - 1) if count > 1 else 0
@@ -62,7 +62,7 @@ def spread(items, count):
 
 
 def our_kernels(rows):
-    """{kernel: medians} of the rows of one point, as often as it was collected, in launch order."""
+    """Returns {kernel: medians} over all recordings of one point, in launch order."""
     kernels = {}
     for row in rows:
         kernels.setdefault(row["kernel"], []).append(row)
@@ -74,9 +74,9 @@ def with_sums(values):
 
 
 def compare(own, ncu, min_bytes, write_slack, ncu_own=0):
-    """[key, ours, ncu's, difference, unit, verdict] of each metric that has enough bytes to be judged.
+    """Returns [key, own, ncu, difference, unit, verdict] for each metric with enough bytes to compare.
 
-    A difference is in percent of ncu's value, or in points. Verdict: "ok" or "differs".
+    The difference is in percent of ncu's value, or in percentage points. Verdict: "ok" or "differs".
     """
     rows = []
     for key, value in with_sums(own).items():
@@ -84,7 +84,7 @@ def compare(own, ncu, min_bytes, write_slack, ncu_own=0):
         if key.endswith("_pct"):
             difference, unit = value - other, "points"
         elif max(value, other) < min_bytes:
-            continue  # too few bytes for a relative difference to mean anything
+            continue  # too few bytes for a meaningful relative difference
         else:
             difference, unit = 100 * (value / other - 1) if other > 0 else float("inf"), "%"
         near = abs(difference) <= BOUND
@@ -95,14 +95,14 @@ def compare(own, ncu, min_bytes, write_slack, ncu_own=0):
 
 
 def never_judged(table, algorithms):
-    """What no row of [algorithm, ..., key, ...] speaks of: a direction, or an algorithm's directions altogether."""
+    """Returns directions and algorithms that have no row in the table."""
     seen = {(algorithm, key) for algorithm, key in table}
     missing = [key for key in DIRECTIONS if not any(key == of for _, of in seen)]
     return missing + [name for name in algorithms if not any(name == by and key in DIRECTIONS for by, key in seen)]
 
 
 def under_ncu(attnscope, row, kernels, device):
-    """One dictionary of medians for each of the point's `kernels` measured kernels, in launch order."""
+    """Returns a dictionary of medians per measured kernel of the point, in launch order."""
     axes = [f"{name}={row[name]}" for name in AXES]
     for name, default in OPTIONAL.items():
         value = row.get(name, default)
@@ -123,7 +123,7 @@ def under_ncu(attnscope, row, kernels, device):
     for line in csv.DictReader(io.StringIO("\n".join(lines))):
         if line["Kernel Name"].split("(")[0] not in SERVICE:
             launches.setdefault(int(line["ID"]), {})[line["Metric Name"]] = float(line["Metric Value"].replace(",", ""))
-    # The measured launches come again and again, in order; what sets them up came before.
+    # Set-up launches come first, then the measured launches repeat in order.
     ordered = [launches[number] for number in sorted(launches)]
     cycles = min(3, len(ordered) // kernels)
     last = ordered[len(ordered) - cycles * kernels:]
@@ -140,7 +140,7 @@ def main():
     parser.add_argument("--min-mib", type=float, default=64)
     parser.add_argument("--dram-slack-mib", type=float, default=2)
     parser.add_argument("--ncu-own-mib", type=float, default=2.5)
-    parser.add_argument("--csv", help="write every comparison there")
+    parser.add_argument("--csv", help="write all comparisons to this file")
     arguments = parser.parse_args()
 
     rows = [row for database in arguments.databases for row in exported_rows(arguments.attnscope, database)]
@@ -157,11 +157,11 @@ def main():
 
     table, worst = [], {}
     for row in chosen:
-        # A point of one kernel has no rows but its own.
+        # A point with one kernel has no separate kernel rows.
         ours = our_kernels(parts.get(point_key(row), wholes[point_key(row)]))
         judged = under_ncu(arguments.attnscope, row, len(ours), arguments.device)
         if len(judged) != len(ours):
-            raise RuntimeError(f"ncu saw {len(judged)} kernels of {len(ours)}: {point_key(row)}")
+            raise RuntimeError(f"ncu reported {len(judged)} of {len(ours)} kernels: {point_key(row)}")
         for (kernel, own), ncu in zip(ours.items(), judged):
             if own["l2_to_sm_bytes"] + own["sm_to_l2_bytes"] < arguments.min_mib * MIB:
                 continue
@@ -185,7 +185,7 @@ def main():
     place = header.index("metric")
     missing = never_judged([(line[0], line[place]) for line in table], sorted({row["algorithm"] for row in rows}))
     if missing:
-        print("never judged: " + ", ".join(missing))
+        print("never compared: " + ", ".join(missing))
     differing = sum(line[-1] != "ok" for line in table)
     print(f"{len(table)} comparisons of {len(chosen)} points, {differing} differ")
     return 1 if missing or differing else 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The judge's own rules, without a GPU."""
+"""Unit tests of ncu_judge.py; need no GPU."""
 import unittest
 
 import ncu_judge

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures PyTorch's copy and matrix products beside `attnscope ceilings`, in one run, and prints the ratios.
+"""Compares `attnscope ceilings` with PyTorch's copy and GEMM in one run and prints the ratios.
 
 usage: ceilings_peers.py ATTNSCOPE [--json FILE]
 
-A library's copy is Tensor.copy_ of 2 GiB, read and written both counted; a library's product is torch.matmul of 8192 x 8192
-matrices of random numbers, run for as long as each load of the ceilings. Ours come before and after PyTorch's, and the better
-of both counts on either side. A ceiling has to be no lower than 0.97 of the copy and 0.95 of the product: exit status 1 where
-one is. --json keeps our ceilings as they are printed. Needs a GPU and PyTorch.
+The copy is Tensor.copy_ of 2 GiB (reads plus writes); the GEMM is torch.matmul of 8192 x 8192 random matrices, run as long as
+each ceiling benchmark. Ceilings are measured before and after PyTorch, and the better value counts on both sides. Exit status
+1 if a ceiling is below 0.97 of the copy or 0.95 of the GEMM. --json saves the printed ceilings. Needs a GPU and PyTorch.
 """
 import argparse
 import json
@@ -17,7 +16,7 @@ import sys
 
 
 def ours(attnscope):
-    """{name: value} of ceilings that have no argument."""
+    """Returns {name: value} of the ceilings without an argument."""
     done = subprocess.run([attnscope, "ceilings", "--device", "0", "--json"], check=True, capture_output=True, text=True)
     sys.stderr.write(done.stderr)
     rows = json.loads(done.stdout)["rows"]
@@ -25,7 +24,7 @@ def ours(attnscope):
 
 
 def rate(torch, function, amount, milliseconds=60, rounds=9):
-    """Amount a second: the median over rounds that each take about so long."""
+    """Returns the amount per second: the median over rounds of about the given duration."""
     def run(repetitions):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
@@ -40,7 +39,7 @@ def rate(torch, function, amount, milliseconds=60, rounds=9):
 
 
 def peers(torch):
-    """{name of a ceiling: what the library reaches}"""
+    """Returns {ceiling name: PyTorch's value}."""
     source = torch.randint(0, 127, (2 << 30,), device="cuda", dtype=torch.uint8)
     target = torch.empty_like(source)
     found = {"dram_copy": rate(torch, lambda: target.copy_(source), 2 * source.numel(), 10)}

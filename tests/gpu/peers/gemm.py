@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds fa3's forward pass to a library's matrix product: rate, energy and clock, each sustained in turns.
+"""Compares fa3's forward pass with a library GEMM: throughput, energy and clock, measured interleaved.
 
 usage: gemm.py ATTNSCOPE [--d 128] [--n 8192,16384] [--seconds 1] [--rounds 5]
 
-A row is 16,384 tokens in 2048 / d heads, fp16, full, normal inputs, the automatic tile; the product is torch.matmul of
-8192 x 8192 normal numbers. FLOP are 4 N^2 d a head and 2 N^3; joules are the board's counter (NVML). Needs a GPU of
-compute capability 9.0, PyTorch and nvcc.
+Each attention row has 16,384 tokens in 2048 / d heads, fp16, no mask, normal inputs, the default tile. The GEMM is
+torch.matmul of 8192 x 8192 normal values. FLOPs: 4 N^2 d per head and 2 N^3; energy is the board's counter (NVML).
+Needs a GPU of compute capability 9.0, PyTorch and nvcc.
 """
 import argparse
 import csv
@@ -33,7 +33,7 @@ def must(code, what):
 
 
 def tensor_map(tensor, box):
-    """Rows of d in boxes of 64 columns, as fa3.cpp states them."""
+    """Encodes a tensor map with boxes of `box` rows x 64 columns, as fa3.cpp does."""
     b, h, n, d = tensor.shape
     memory = (ctypes.c_uint64 * 24)()
     map_ = (ctypes.c_uint64 * 16).from_buffer(memory, -ctypes.addressof(memory) % 64)
@@ -44,7 +44,7 @@ def tensor_map(tensor, box):
 
 
 def attention(attnscope, folder, d, n):
-    """(a function that launches fa3 once, FLOP of a launch)"""
+    """Returns (a function that launches fa3 once, FLOPs per launch)."""
     b, h = 16384 // n, 2048 // d
     axes = ["algorithm=fa3", f"d={d}", f"N={n}", f"batch={b}", f"heads={h}", "tile=auto"]
     text = subprocess.run([attnscope, "model", "--csv", *(word for axis in axes for word in ("-a", axis))], check=True, capture_output=True, text=True)
@@ -58,7 +58,7 @@ def attention(attnscope, folder, d, n):
     must(cuda.cuModuleLoad(ctypes.byref(module), cubin.encode()), "cuModuleLoad")
     must(cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"attn_fa3_forward"), "cuModuleGetFunction")
     shared = int(row["shared_bytes"])
-    blocks = min(int(row["grid"]), torch.cuda.get_device_properties(0).multi_processor_count)  # they take row tiles in turns
+    blocks = min(int(row["grid"]), torch.cuda.get_device_properties(0).multi_processor_count)  # persistent blocks
     must(cuda.cuFuncSetAttribute(kernel, 8, shared), "cuFuncSetAttribute")
     q, k, v = (torch.randn(b, h, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
     o, lse, taken = torch.empty_like(q), torch.empty(b, h, n, device="cuda"), torch.zeros(64, device="cuda", dtype=torch.int32)
@@ -87,7 +87,7 @@ def energy(device):
 
 
 def sustain(device, launch, seconds):
-    """Launches for that long: (seconds of a launch, joules of a launch, median clock in MHz)"""
+    """Launches for the given time; returns (seconds per launch, joules per launch, median clock in MHz)."""
     launches, clock, clocks, begin = 0, ctypes.c_uint(), [], time.monotonic()
     joules = energy(device)
     while time.monotonic() - begin < seconds:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds fa2 to PyTorch's FlashAttention-2 and fa3 to its cuDNN: `attnscope ab` decides each cell, both sides in turns.
+"""Compares fa2 with PyTorch's FlashAttention-2 and fa3 with cuDNN, using `attnscope ab` (interleaved) for each cell.
 
 usage: peers.py ATTNSCOPE [--pairs fa2:flash,fa3:cudnn] [--d 64,128] [--n 512,1024,...] [--masks full,causal]
                 [--passes fwd,bwd] [--seconds 20] [--csv OUT]
 
-Each cell holds 16,384 tokens and 2048 / d heads (batch = tokens / N), fp16, from a cold L2; both sides write LSE. The
-ratio is PyTorch's time over ours: above 1, ours is faster. Needs a GPU, PyTorch and a C++ compiler.
+Each cell has 16,384 tokens and 2048 / d heads (batch = tokens / N), fp16, cold L2; both sides write LSE. The ratio is
+PyTorch's time over Attnscope's: above 1, Attnscope is faster. Needs a GPU, PyTorch and a C++ compiler.
 """
 import argparse
 import collections
@@ -20,11 +20,11 @@ import sys
 import tempfile
 
 BACKENDS = {"flash": 1, "cudnn": 2}
-LAYOUTS = {"flash": "bnhd", "cudnn": "bhnd"}  # in which no back end copies its inputs first
+LAYOUTS = {"flash": "bnhd", "cudnn": "bhnd"}  # layouts in which the back end does not copy its inputs
 
 
 def build(folder):
-    """Compiles torch_attention.cpp against the PyTorch of this Python, and states both back ends of it."""
+    """Compiles torch_attention.cpp against this Python's PyTorch and writes a manifest for each back end."""
     import torch
     from torch.utils import cpp_extension
     here = os.path.dirname(os.path.abspath(__file__))
@@ -46,7 +46,7 @@ def build(folder):
 
 
 def decide(attnscope, folder, ours, theirs, d, n, mask, pass_, seconds):
-    """What ab says of the cell, its ratio turned: (verdict, ratio, low, high), or one line about why there is none."""
+    """Returns (verdict, ratio, low, high) of `attnscope ab` with the inverted ratio, or an error line."""
     statement = os.path.join(folder, f"{theirs}.json")
     command = [attnscope, "ab", f"N={n}", f"d={d}", f"batch={max(1, 16384 // n)}", f"heads={2048 // d}", f"mask={mask}", f"pass={pass_}",
                "--json", "--margin", "1", "--timeout", str(seconds), "--kernel", statement, "--base", f"kernel={statement}", "--with",
@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--n", default="512,1024,2048,4096,8192,16384")
     parser.add_argument("--masks", default="full,causal")
     parser.add_argument("--passes", default="fwd,bwd")
-    parser.add_argument("--seconds", type=int, default=20, help="for one cell")
+    parser.add_argument("--seconds", type=int, default=20, help="seconds per cell (default: 20)")
     parser.add_argument("--csv")
     arguments = parser.parse_args()
     header = ["ours", "theirs", "pass", "mask", "d", "N", "verdict", "ratio", "low", "high"]

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times PyTorch's attention back ends beside ours, at the same cells and in one run, and prints the ratios.
+"""Times PyTorch's attention back ends and Attnscope's kernels on the same problems in one run, and prints the ratios.
 
 usage: torch_ratios.py ATTNSCOPE [--d 64,128] [--n 512,1024,...] [--masks full,causal] [--passes fwd,bwd] [--csv OUT]
        torch_ratios.py ATTNSCOPE --batch 2 --heads 132 [--ours none] ...
        torch_ratios.py ATTNSCOPE --decode [--n 65536,131072]
 
-Each cell holds `tokens` tokens and hidden / d heads (batch = tokens / N), fp16. Ours are the automatic tiles, cold L2, the
-median of at least ten samples; PyTorch's are CUDA-event medians over random inputs with the L2 overwritten between
-repetitions. Eager is matmul, softmax, matmul; backward is torch.autograd.grad, the forward outside the timing. --decode has
-batch 1, 16 query heads on 2 K/V heads, one query, and the bandwidth of a copy beside it. A ratio above 1 means that ours is
-faster. --csv writes PyTorch's times as `attnscope import` reads them. Needs a GPU and PyTorch.
+Each cell has `tokens` tokens and hidden / d heads (batch = tokens / N), fp16. Attnscope uses default tiles, cold L2, and the
+median of at least ten samples; PyTorch's times are CUDA-event medians over random inputs with L2 overwritten between
+repetitions. Eager is matmul, softmax, matmul; backward is torch.autograd.grad, excluding the forward pass. --decode uses
+batch 1, 16 query heads on 2 K/V heads, one query, and also prints the bandwidth of a copy. A ratio above 1 means that
+Attnscope is faster. --csv writes PyTorch's times for `attnscope import`. Needs a GPU and PyTorch.
 """
 import argparse
 import csv
@@ -27,7 +27,7 @@ Cell = namedtuple("Cell", "d n_q n_k batch heads_q heads_kv mask pass_")
 
 
 def ours(attnscope, groups, masks, passes, algorithms, device):
-    """{(algorithm, Cell): nanoseconds} from one collected file; a group is the axes that one collect call is given."""
+    """Returns {(algorithm, Cell): nanoseconds} from one recorded file; a group is the axes of one collect call."""
     times = {}
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "peers.attnscope")
@@ -37,7 +37,7 @@ def ours(attnscope, groups, masks, passes, algorithms, device):
             for axis in axes + ["tile=auto", f"mask=[{','.join(masks)}]", f"pass=[{','.join(passes)}]"]:
                 command += ["-a", axis]
             done = subprocess.run(command, stdout=subprocess.DEVNULL)
-            if done.returncode not in (0, 5):  # 5: some points could not run; they are missing from the table
+            if done.returncode not in (0, 5):  # 5: some points did not run and are missing from the table
                 raise SystemExit(f"attnscope collect ended with {done.returncode}: {' '.join(command)}")
         text = subprocess.run([attnscope, "export", database, "--format", "csv"], check=True, capture_output=True, text=True)
     for row in csv.DictReader(io.StringIO(text.stdout)):
@@ -54,8 +54,8 @@ def torch_time(torch, function, flush, repetitions=15):
         function()
     spans = []
     for _ in range(repetitions):
-        # Foreign lines into the L2, and the dirty ones among them out again, so that no write-back falls into the span; then
-        # a pause that covers the host's queuing.
+        # Fills L2 with unrelated lines and evicts the dirty ones, so that no write-back is timed; then pauses to hide the
+        # host's enqueue time.
         dirty.random_(0, 127)
         clean.sum()
         torch.cuda._sleep(1_000_000)
@@ -69,7 +69,7 @@ def torch_time(torch, function, flush, repetitions=15):
 
 
 def peers(torch, cell, flush):
-    """{back end: nanoseconds}; a back end that cannot run the cell is left out."""
+    """Returns {back end: nanoseconds} without back ends that cannot run the cell."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     backward = cell.pass_ != "fwd"
     make = lambda heads, n: torch.randn(cell.batch, heads, n, cell.d, device="cuda", dtype=torch.float16, requires_grad=backward)
@@ -212,16 +212,16 @@ def main():
     parser.add_argument("attnscope")
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--d", default="64,128")
-    parser.add_argument("--n", help="lengths, separated by commas")
+    parser.add_argument("--n", help="comma-separated sequence lengths")
     parser.add_argument("--masks", default="full,causal")
     parser.add_argument("--passes", default="fwd,bwd")
-    parser.add_argument("--ours", default="naive,fa1,fa2,fa3", help="our algorithms, or none; fa1 takes long at long N")
-    parser.add_argument("--batch", type=int, help="the batch at every N, instead of tokens / N: cells of one curve")
-    parser.add_argument("--heads", type=int, help="heads at every d, instead of hidden / d")
+    parser.add_argument("--ours", default="naive,fa1,fa2,fa3", help="Attnscope algorithms, or none; fa1 is slow at large N")
+    parser.add_argument("--batch", type=int, help="fixed batch size for every N, instead of tokens / N")
+    parser.add_argument("--heads", type=int, help="fixed number of heads for every d, instead of hidden / d")
     parser.add_argument("--tokens", type=int, default=16384)
     parser.add_argument("--hidden", type=int, default=2048)
     parser.add_argument("--decode", action="store_true")
-    parser.add_argument("--csv", help="write PyTorch's times there, for attnscope import")
+    parser.add_argument("--csv", help="write PyTorch's times to this file, for attnscope import")
     arguments = parser.parse_args()
     arguments.n = arguments.n or ("16384,65536,131072" if arguments.decode else "512,1024,2048,4096,8192,16384")
     import torch

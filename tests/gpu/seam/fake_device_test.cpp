@@ -61,7 +61,7 @@ class FakeDeviceTest : public ::testing::Test {
     faults(fault_list);
     auto device = open_gpu_device();
     if (!device) return device.error();
-    ADD_FAILURE() << "opened in spite of " << fault_list;
+    ADD_FAILURE() << "opened despite " << fault_list;
     return {};
   }
 
@@ -223,7 +223,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_GT(metric(record, metric_key::shared_bytes), 256);
   // Q and O of two heads with 70 rows, K and V with 64, fp32 LSE.
   EXPECT_EQ(metric(record, metric_key::memory_bytes), 2 * 2 * 2 * (70 + 64) * 64 + 2 * 70 * 4);
-  EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "arithmetic on the plan";
+  EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "computed from the plan";
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
   const KernelLaunch launch =
@@ -263,7 +263,7 @@ TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
   std::vector<std::string> names;
   for (const KernelRecord& kernel : record.kernels) names.push_back(kernel.kernel);
   ASSERT_THAT(names, ElementsAre("all", "qk", "softmax", "pv"));
-  EXPECT_FALSE(record.kernels[0].launch) << "a sum ran nowhere";
+  EXPECT_FALSE(record.kernels[0].launch) << "a sum has no launch";
   for (std::size_t i = 1; i < 4; ++i) {
     ASSERT_TRUE(record.kernels[i].launch) << names[i];
     EXPECT_EQ(record.kernels[i].launch->kernel, names[i]);
@@ -289,7 +289,7 @@ TEST_F(FakeDeviceTest, WhatAColdKernelLeavesDirtyIsCounted) {
   const auto device = open("dirty=10000");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
-  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 4096) << "the noise is read outside the launch's own range";
+  EXPECT_EQ(metric(record, metric_key::dram_read_bytes), 4096) << "the noise is read outside the launch's range";
   EXPECT_EQ(metric(record, metric_key::dram_write_bytes), 4096);
   EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), 10000);
   const auto settled = evaluate(metric_key::dram_settled_bytes, record);
@@ -330,7 +330,7 @@ TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
   EXPECT_EQ(dram_traffic(warm)->value, 2 * 4096);
 
   const PointRecord cold = device->measure(point(), quick(), cancel_);
-  EXPECT_EQ(cold.disposition, Disposition::out_of_memory) << "2 MB are left besides what clears the L2";
+  EXPECT_EQ(cold.disposition, Disposition::out_of_memory) << "2 MB remain besides the L2 fill buffer";
   const std::int64_t plan =
       built_in_algorithms().find("fa2")->plan(point().problem, {}, known_gpus().front()).buffer_bytes();
   EXPECT_THAT(text(cold.reason), AllOf(HasSubstr("Needs " + std::to_string(plan + noise_bytes) + " bytes"),
@@ -355,7 +355,7 @@ TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
   MeasureOptions more = quick();
   more.extra_metrics = {"lts__t_bytes.sum"};
   const PointRecord with_more = device->measure(point(), more, cancel_);
-  EXPECT_EQ(metric(with_more, "lts__t_bytes.sum"), 4096) << "counters are enabled anew for other metrics";
+  EXPECT_EQ(metric(with_more, "lts__t_bytes.sum"), 4096) << "counters are reconfigured for other metrics";
   EXPECT_EQ(metric(with_more, metric_key::l2_to_sm_bytes), 4096);
   EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
   PointSpec many = point("naive");  // several kernels fit in it
@@ -407,7 +407,7 @@ TEST_F(FakeDeviceTest, FailuresWhileTheWriteBackIsCounted) {
     const auto device = open(fault);
     const PointRecord record = device->measure(point(), quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::no_counters) << fault << ": " << record.reason;
-    EXPECT_TRUE(counted_nothing(record)) << fault << ": part of the counts would pass for the whole";
+    EXPECT_TRUE(counted_nothing(record)) << fault << ": partial counts must not be reported";
     EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
     faults("");
     EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
@@ -476,7 +476,7 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   const auto before_bare = attnscope_fake_launches();
   const PointRecord bare = device->measure(spec, options, cancel_);
   ASSERT_EQ(bare.disposition, Disposition::ok) << bare.reason;
-  EXPECT_EQ(attnscope_fake_launches() - before_bare, setup + 3 * each) << "three times, and nothing besides";
+  EXPECT_EQ(attnscope_fake_launches() - before_bare, setup + 3 * each) << "three launches each and nothing else";
   EXPECT_EQ(bare.kernel("all")->samples_ns.size(), 3U);
 
   const PointRecord counted = device->measure(spec, quick(), cancel_);
@@ -487,7 +487,7 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
 
   spec.problem.pass = Pass::fwd_bwd;
   const PointRecord both = device->measure(spec, options, cancel_);
-  EXPECT_EQ(static_cast<std::int64_t>(both.kernels.size()), 1 + setup + each) << "there the forward pass is measured";
+  EXPECT_EQ(static_cast<std::int64_t>(both.kernels.size()), 1 + setup + each) << "the forward pass is measured as well";
 }
 
 TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
@@ -605,7 +605,7 @@ TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
     const auto device = open(fault);
     const PointRecord record = device->measure(point(), quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::ok) << fault << record.reason;
-    EXPECT_FALSE(record.clocks) << fault << ": neither 0 W nor not throttled";
+    EXPECT_FALSE(record.clocks) << fault << ": missing values must not read as 0 W or unthrottled";
   }
 }
 
@@ -637,7 +637,7 @@ TEST_F(FakeDeviceTest, ACubinThatChangedOnDiskIsCompiledAnew) {
   EXPECT_EQ(attnscope_fake_compilations() - before, static_cast<std::int64_t>(changed));
   const std::int64_t again = attnscope_fake_compilations();
   { EXPECT_EQ(open()->measure(point(), quick(), cancel_).disposition, Disposition::ok); }
-  EXPECT_EQ(attnscope_fake_compilations(), again) << "what was compiled anew is kept";
+  EXPECT_EQ(attnscope_fake_compilations(), again) << "recompiled kernels are cached";
   for (const auto& entry : fs::recursive_directory_iterator(cache_)) {
     if (entry.path().extension() == ".json") std::ofstream(entry.path()) << R"({"cubin_digest": 7})";
   }
@@ -690,7 +690,7 @@ class CountedTogether : public FakeDeviceTest {
     for (const PointSpec& spec : specs) {
       Device::Uncounted one = device.measure_uncounted(spec, options, cancel_);
       EXPECT_TRUE(one.waits) << one.record.reason;
-      EXPECT_EQ(metric(one.record, metric_key::dram_read_bytes), -1) << "not yet";
+      EXPECT_EQ(metric(one.record, metric_key::dram_read_bytes), -1) << "not counted yet";
       counted.records.push_back(std::move(one.record));
     }
     std::vector<PointRecord*> pointers;
@@ -725,7 +725,7 @@ TEST_F(CountedTogether, ASessionServesThemAllAndEachHasItsOwnCounts) {
   const auto uploaded = attnscope_fake_uploaded_bytes();
   const Counted together = count(*device, four());
   EXPECT_EQ(together.whole, std::vector<bool>(4, true));
-  EXPECT_EQ(attnscope_fake_counter_sessions() - sessions, 2) << "one a pass, however many points";
+  EXPECT_EQ(attnscope_fake_counter_sessions() - sessions, 2) << "one session per pass for any number of points";
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(together.records[i].disposition, Disposition::ok) << together.records[i].reason;
     EXPECT_EQ(values(together.records[i]), apart[i]) << i;
@@ -741,7 +741,7 @@ TEST_F(CountedTogether, ASessionServesThemAllAndEachHasItsOwnCounts) {
   EXPECT_GT(attnscope_fake_uploaded_bytes(), uploaded);
   const auto after = attnscope_fake_uploaded_bytes();
   (void)count(*device, four());
-  EXPECT_EQ(attnscope_fake_uploaded_bytes(), after) << "inputs stay in their slots for the next points of the problem";
+  EXPECT_EQ(attnscope_fake_uploaded_bytes(), after) << "inputs are reused for points of the same problem";
 }
 
 TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
@@ -790,7 +790,8 @@ TEST_F(CountedTogether, MorePassesAndMetricsAndWarmPoints) {
     const double moved = 4096.0 * 2 * static_cast<double>(i + 1);
     EXPECT_EQ(metric(record, "lts__t_bytes.sum"), moved) << i;
     EXPECT_EQ(metric(record, metric_key::dram_read_bytes), moved) << i;
-    EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), i == 1 ? -1 : 10000) << "warm: nobody's alone";
+    EXPECT_EQ(metric(record, metric_key::dram_writeback_bytes), i == 1 ? -1 : 10000)
+        << "warm points have no write-back";
   }
 }
 
@@ -925,7 +926,7 @@ TEST_F(CountedTogether, CancelledInASessionNothingIsCounted) {
   const Counted counted = count(*device, fa2_points(3));
   attnscope_fake_on_launch(nullptr);
   for (const PointRecord& record : counted.records) EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
-  EXPECT_EQ(std::ranges::count(counted.whole, true), 1) << "the one that it was at";
+  EXPECT_EQ(std::ranges::count(counted.whole, true), 1) << "the point in progress";
   EXPECT_TRUE(device->usable());
 }
 
@@ -941,7 +942,7 @@ TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
   const auto sessions = attnscope_fake_counter_sessions();
   const Counted counted = count(*device, specs);
   EXPECT_EQ(counted.whole, std::vector<bool>(3, true));
-  EXPECT_EQ(attnscope_fake_counter_sessions() - sessions, 3 * 2) << "apart";
+  EXPECT_EQ(attnscope_fake_counter_sessions() - sessions, 3 * 2) << "counted separately";
   for (std::size_t i = 0; i < 3; ++i) {
     ASSERT_EQ(counted.records[i].disposition, Disposition::ok) << counted.records[i].reason;
     const PointRecord alone = device->measure(specs[i], quick(), cancel_);
@@ -966,7 +967,7 @@ TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
   const std::size_t room = gpu::RangeProfiler::least_ranges / each;
   ASSERT_LT(room, 16U);
   EXPECT_GE(attnscope_fake_counter_sessions() - sessions, static_cast<std::int64_t>(2 * (16 / room + 1)))
-      << "two passes each";
+      << "two passes per session";
   EXPECT_EQ(attnscope_fake_counter_configs(), configs);
 }
 
@@ -1083,7 +1084,7 @@ TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);
   EXPECT_THAT(text(record.reason), AllOf(HasSubstr("failed although"), HasSubstr("bytes are free")))
-      << "there is enough: too little would be false";
+      << "memory is free, so 'too little' would be wrong";
   EXPECT_TRUE(device->usable());
   faults("");
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
@@ -1200,7 +1201,7 @@ TEST_F(FakeDeviceTest, APointLacksNoCounterWithoutAWord) {
     const PointRecord record = device->measure(point(), quick(), cancel_);
     EXPECT_EQ(record.disposition, Disposition::no_counters);
     EXPECT_THAT(text(record.reason), HasSubstr(std::string("no value of ") + counter));
-    EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1) << "part of the counts would pass for the whole";
+    EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1) << "partial counts must not be reported";
     EXPECT_EQ(record.kernels.front().samples_ns.size(), 3U);
     faults("");
     EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);

@@ -115,7 +115,7 @@ TEST_F(ForeignChecks, AnInputThatIsWrittenToIsNamedAndNobodyElsesInput) {
   open("write-input=fa2");
   EXPECT_EQ(reason(), "The kernel writes to its input k.");
   setenv("ATTNSCOPE_FAKE_GPU", "compute-output", 1);
-  EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "its inputs were uploaded anew";
+  EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "inputs are uploaded again";
 
   // A point that waits for its counters with the same inputs is laid out again.
   options_.counters = true;
@@ -153,7 +153,7 @@ TEST_F(ForeignChecks, AStrayReadFaultsAtAGuardPage) {
     EXPECT_THAT(text(record.reason), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
     EXPECT_FALSE(device_->usable());
     open(fault);
-    EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "beside plain memory there is no hole";
+    EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "plain allocations have no guard pages";
   }
 }
 
@@ -185,7 +185,8 @@ TEST_F(ForeignChecks, FewerBytesFromDramThanThereAre) {
             "With a cold cache, DRAM traffic is 908192 bytes; inputs and outputs require at least 1048576.");
   EXPECT_EQ(measured("dirty=1040384").disposition, Disposition::ok);
   open("dirty=900000", false);
-  EXPECT_EQ(device_->measure(point("ours", 1024), options_, {}).disposition, Disposition::ok) << "it is built in";
+  EXPECT_EQ(device_->measure(point("ours", 1024), options_, {}).disposition, Disposition::ok)
+      << "built-in kernels are not checked";
 }
 
 TEST_F(ForeignChecks, EveryRoundHasInputsOfItsOwnAndIsVerified) {

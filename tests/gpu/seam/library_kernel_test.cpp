@@ -17,7 +17,7 @@ TEST(LibraryKernel, HasTheFunctionsThatItsLibraryStates) {
   const LibraryKernel kernel(ATTNSCOPE_ATTENTION_LIBRARY);
   EXPECT_EQ(kernel.name(), "attnscope_attention.so");
   EXPECT_EQ(kernel.functions().version, ATTNSCOPE_KERNEL_VERSION);
-  EXPECT_EQ(::dlsym(RTLD_DEFAULT, "attnscope_kernel_v1"), nullptr) << "nobody else sees what it exports";
+  EXPECT_EQ(::dlsym(RTLD_DEFAULT, "attnscope_kernel_v1"), nullptr) << "its symbols are not global";
 }
 
 // Two copies of CUPTI would both claim the GPU's counters. The test library stands in for a second CUPTI.
@@ -30,10 +30,10 @@ TEST(LibraryKernel, OneThatBringsAnotherCuptiIsRefused) {
   for (const auto& file : {ours, theirs}) std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, file);
   void* const loaded = ::dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(loaded, nullptr) << ::dlerror();
-  EXPECT_NO_THROW(LibraryKernel{ours}) << "the one that is there";
+  EXPECT_NO_THROW(LibraryKernel{ours}) << "the loaded CUPTI";
   try {
     const LibraryKernel kernel(theirs);
-    FAIL() << "it is accepted";
+    FAIL() << "the library was accepted";
   } catch (const PointEnd& end) {
     EXPECT_EQ(end.disposition(), Disposition::compile_error);
     EXPECT_THAT(text(end.reason()), ::testing::HasSubstr("libcupti.so.98 counts already"));

@@ -123,7 +123,7 @@ TEST(Oracle, GradientsOfLargeProblemsAreSampledByRowsAndKeys) {
   const Reference sampled = make_reference(softmax(), problem, InputKind::normal, 1, statistics);
   ASSERT_LT(sampled.rows.size(), 1024U);
   ASSERT_LT(sampled.keys.size(), 1024U);
-  EXPECT_EQ(asked.size(), 8U) << "every query head of the four K/V heads that are sampled";
+  EXPECT_EQ(asked.size(), 8U) << "all query heads of the four sampled K/V heads";
   std::map<std::int64_t, std::set<std::int64_t>> keys;
   for (std::size_t i = 0; i < sampled.keys.size(); ++i) {
     const RowId& key = sampled.keys[i];
@@ -141,7 +141,7 @@ TEST(Oracle, GradientsOfLargeProblemsAreSampledByRowsAndKeys) {
   for (const auto& [instance, of] : keys) {
     EXPECT_GE(of.size(), 8U);
     EXPECT_TRUE(of.contains(0) && of.contains(511));
-    EXPECT_TRUE(of.contains(instance < 2 ? 511 : 299)) << "the last key that is no padding";
+    EXPECT_TRUE(of.contains(instance < 2 ? 511 : 299)) << "the last unpadded key";
   }
   for (std::size_t i = 0; i < sampled.rows.size(); ++i) {
     const auto at = static_cast<std::size_t>(sampled.rows[i].instance * problem.n_q + sampled.rows[i].row);

@@ -93,7 +93,7 @@ TEST_F(OwnKernel, SaysWhatItWasStatedBy) {
   const PointRecord kept = measure();
   EXPECT_EQ(kept.statement->sources[0].content, "// another\n");
   EXPECT_EQ(kept.statement->sources[1].content, testing::content(source_));
-  EXPECT_EQ(digest_of(*kept.statement), digest_of(*record.statement)) << "what is kept is not what it is known by";
+  EXPECT_EQ(digest_of(*kept.statement), digest_of(*record.statement)) << "kept sources do not change the digest";
 }
 
 TEST_F(OwnKernel, FilesOfOneNameInTwoFoldersAreBothListed) {

@@ -171,7 +171,7 @@ TEST_P(OwnLayout, GradientsMayBePartsOfABufferAndOfDifferentLengths) {
   }
   EXPECT_TRUE(judge().pass) << judge().reason;
   const auto before = outputs();
-  ASSERT_EQ(before.size(), 2U) << "dq, and the buffer of both others";
+  ASSERT_EQ(before.size(), 2U) << "dq, and the buffer shared by dk and dv";
   std::uint16_t& last = values("dv")[rows * 64 - 1];
   const std::uint16_t was = std::exchange(last, to_bits(DType::fp16, 500));
   EXPECT_FALSE(judge().pass);

@@ -178,7 +178,7 @@ TEST_F(KernelBuilderTest, SecondBuildComesFromTheCache) {
   EXPECT_EQ(second.report.digest, first.report.digest);
   EXPECT_EQ(first.report.digest.size(), 36U);
   EXPECT_FALSE(builder_->build("sm_80", one(), true).report.cached);
-  EXPECT_FALSE(builder_->build("sm_90a", one()).report.cached) << "another architecture is another kernel";
+  EXPECT_FALSE(builder_->build("sm_90a", one()).report.cached) << "each architecture has its own cubin";
 }
 
 TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
@@ -196,7 +196,7 @@ TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
     EXPECT_EQ(json["cubin_bytes"], built.cubin.size());
     EXPECT_THAT(json["log"].get<std::string>(), HasSubstr("ptxas info"));
   }
-  EXPECT_EQ(files, 2U) << "no temporary file stays";
+  EXPECT_EQ(files, 2U) << "temporary files are removed";
 }
 
 TEST_F(KernelBuilderTest, TruncatedCacheEntryIsCompiledAnew) {

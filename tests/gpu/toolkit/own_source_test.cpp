@@ -60,7 +60,7 @@ TEST_F(OwnSourceTest, EveryFileThatIsReadIsInTheDigest) {
   EXPECT_EQ(digest(), before);
   OwnSource other = *source();
   other.statement = "another";
-  EXPECT_NE(read_own_source(other, {})->digest, before) << "it decides how the kernel is launched";
+  EXPECT_NE(read_own_source(other, {})->digest, before) << "the manifest determines the launch";
 }
 
 TEST_F(OwnSourceTest, WhereItLiesIsNot) {
@@ -79,7 +79,7 @@ TEST_F(OwnSourceTest, ASourceIsOneForAProcess) {
   ASSERT_TRUE(sources.read(own, {}).ok());
   write("one.h", "#define ONE 2\n");
   EXPECT_THAT(english_text(sources.read(own, {}).error()), HasSubstr("changed since it was first read"));
-  EXPECT_TRUE(sources.read(source(), {}).ok()) << "loaded again, it is another";
+  EXPECT_TRUE(sources.read(source(), {}).ok()) << "a reloaded source may differ";
 }
 
 TEST_F(OwnSourceTest, HeadersAreFoundHoweverTheyAreIncluded) {
@@ -94,7 +94,7 @@ TEST_F(OwnSourceTest, HeadersAreFoundHoweverTheyAreIncluded) {
   }
   write("kernel.cu", "// #include \"h.h\"\nconst char* s = R\"(\n#include \"h.h\"\n)\";\n");
   EXPECT_EQ(read_own_source(*source(), {})->files.size(), 2U)
-      << "a raw literal's line is taken for one, a comment's not";
+      << "#include in a raw literal counts, in a comment it does not";
 }
 
 TEST_F(OwnSourceTest, WhatIncludesTooMuchIsRefused) {

@@ -52,7 +52,8 @@ TEST(CompiledText, HasWhatIsIncludedInItsPlaceAndOnce) {
   EXPECT_EQ(read("#include \"h\"\nint b;", {{"h", header}}), plain);
   EXPECT_EQ(read("#include \"moved\"\nint b;", {{"moved", header}}), plain);
   EXPECT_EQ(read("#include \"h\"\n#include \"all\"\nint b;", {{"h", header}, {"all", "#include \"h\"\n"}}), plain);
-  EXPECT_EQ(read("#include \"all\"", {{"h", header}, {"all", "#include \"h\"\nint b;"}}), plain) << "split in two";
+  EXPECT_EQ(read("#include \"all\"", {{"h", header}, {"all", "#include \"h\"\nint b;"}}), plain)
+      << "included through another file";
   EXPECT_NE(read("int b;\n#include \"h\"", {{"h", header}}), plain);
   EXPECT_NE(read("#include \"h\"\nint b;", {{"h", std::string(once) + "int c;\n"}}), plain);
   // Without `#pragma once` it appears as often as it is included.
@@ -73,7 +74,7 @@ TEST(CompiledText, KnowsThatAConditionMayLeaveOutAnInclude) {
 TEST(CompiledText, HoldsForEverySource) {
   for (const EmbeddedSource& source : embedded_sources()) {
     for (const char* word : {"__LINE__", "__FILE__", "__COUNTER__", "R\"", "# include", "#include <"}) {
-      EXPECT_THAT(std::string(source.text), Not(HasSubstr(word))) << source.path << " depends on how it is written";
+      EXPECT_THAT(std::string(source.text), Not(HasSubstr(word))) << source.path << " depends on formatting";
     }
     EXPECT_THAT(compiled_text(source.path, embedded_sources()), Not(HasSubstr("#include"))) << source.path;
   }
