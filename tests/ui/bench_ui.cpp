@@ -51,7 +51,6 @@ double all_computed_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// Records the longest event.
 class TimedApplication : public QApplication {
  public:
   using QApplication::QApplication;
@@ -100,7 +99,7 @@ struct Times {
   std::vector<double> clock;
   std::vector<double> block;  ///< CPU time of this thread.
   std::vector<double> whole;  ///< CPU time of all threads.
-  QString longest_event;      ///< In the longest block.
+  QString longest_event;
 
   /// Runs `act`, then the event loop until `done`.
   void take(const std::function<void()>& act, const std::function<bool()>& done) {

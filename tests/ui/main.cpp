@@ -29,6 +29,6 @@ int main(int argc, char** argv) {
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope-tests"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope-tests"));
   attnscope::ui::initialize_style();
-  testing::UnitTest::GetInstance()->listeners().Append(new FreshTheme);  // Takes ownership.
+  testing::UnitTest::GetInstance()->listeners().Append(new FreshTheme);
   return RUN_ALL_TESTS();
 }

@@ -30,7 +30,6 @@ class FacetBar : public QWidget {
                                       const std::vector<Row>& rows);
   /// Shows the state of the filter. `texts`: values among the candidate rows.
   void refresh(const Texts& texts);
-  /// Chooses the problem of a row.
   void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
   /// Chips of the facets, in the order of the filter.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
@@ -71,7 +70,7 @@ class FacetBar : public QWidget {
   FlowLayout* flow_;
   std::vector<FacetChip*> leads_;
   std::vector<FacetChip*> chips_;
-  std::vector<FacetChip*> own_;      ///< Chips of the page itself.
+  std::vector<FacetChip*> own_;
   std::vector<FacetChip*> options_;  ///< Always in the menu.
   Toggles* toggles_;
   FacetChip* more_;

@@ -160,7 +160,7 @@ void FacetChip::paintEvent(QPaintEvent* /*event*/) {
   painter.setPen(isEnabled() ? colors.text : colors.muted);
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
                    painter.fontMetrics().elidedText(value(), Qt::ElideRight, room.width()));
-  if (!isEnabled()) return;  // No menu to open.
+  if (!isEnabled()) return;
   QPainterPath down;
   const QPointF tip(width() - side - arrow / 2.0, height() / 2.0 + 2);
   down.moveTo(tip + QPointF(-3.5, -3.5));

@@ -18,7 +18,6 @@ class FacetChip : public QToolButton {
  public:
   FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr)
       : FacetChip(label, help, new QMenu, parent) {}
-  /// Takes ownership of `menu`.
   FacetChip(const QString& label, const QString& help, QMenu* menu, QWidget* parent);
 
   /// Maximum width in pixels; longer values are elided.
@@ -41,7 +40,6 @@ class FacetChip : public QToolButton {
   /// Last argument of setVisible().
   [[nodiscard]] bool wanted() const { return wanted_; }
   void setVisible(bool visible) override;
-  /// The value shown; empty: none.
   [[nodiscard]] QString value() const;
 
   [[nodiscard]] QSize sizeHint() const override;

@@ -36,13 +36,11 @@ class Page : public QWidget {
   /// Widget that gets the focus when the page is shown.
   [[nodiscard]] virtual QWidget* view() = 0;
 
-  /// Returns whether the page shows a plot now.
   [[nodiscard]] virtual bool has_plot() const { return false; }
   /// File name without extension, from the page's choices: "io-d128-causal-1x16".
   [[nodiscard]] virtual QString file_stem() const { return {}; }
   /// Picture of the plot. Pre: has_plot().
   [[nodiscard]] virtual PlotPicture picture() const { return {}; }
-  /// Returns whether values() is not empty.
   [[nodiscard]] virtual bool has_values() const { return seen_table() != nullptr; }
   /// Values that the page shows; default: those of its first visible table.
   [[nodiscard]] virtual ShownValues values() const;
@@ -55,12 +53,10 @@ class Page : public QWidget {
   /// can start.
   virtual void show_progress(const QString& /*words*/, bool /*busy*/) {}
 
-  /// Keys and their actions, for the help.
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
   /// Prepares the page for a screenshot, e.g. selects a point.
   virtual void pose() {}
 
-  /// Refreshes the page if it is outdated.
   void catch_up();
   /// Returns whether the page is hidden and its data changed since the last refresh.
   [[nodiscard]] bool outdated() const { return outdated_; }
@@ -94,7 +90,6 @@ class Page : public QWidget {
   void map_wanted(const QString& file, qint64 point);
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
-  /// The page is up to date.
   void answered();
   /// The user wants to measure a GPU's ceilings, or to stop the measurement.
   void device_work_wanted(const attnscope::ui::DeviceWork& work);
@@ -130,7 +125,6 @@ class Page : public QWidget {
   void watch(LiveWork& work);
   /// No overlay for `work`, but settle() waits for it.
   void wait_for(LiveWork& work) { waited_for_.push_back(&work); }
-  /// Returns whether an update is pending.
   [[nodiscard]] bool waiting() const;
   /// Shows the overlay if the update is pending or failed; hides it otherwise.
   void say_late();
@@ -145,7 +139,6 @@ class Page : public QWidget {
   [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &LiveWork::busy); }
   /// First visible table with rows; null: none.
   [[nodiscard]] const PlainTable* seen_table() const;
-  /// Marks the point once the content is up to date.
   void mark_what_is_shown();
   void place_late();
 
@@ -164,7 +157,6 @@ class Page : public QWidget {
   QString failure_;  ///< Error of the last update; empty: none.
 };
 
-/// Key of the zoom in a page's state.
 inline QString zoom_key() {
   return QStringLiteral("zoom");
 }

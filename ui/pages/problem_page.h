@@ -38,9 +38,7 @@ class ProblemPage : public Page {
  protected:
   /// Adds the content, with `below` and the error note under it, at the end of the page's layout.
   void set_content(QWidget* content, QWidget* below = nullptr);
-  /// Shows the content and the errors of these simulated parts.
   void show_content(const std::set<SimulatedPart>& parts);
-  /// Shows a text instead of the content.
   virtual void show_words(const EmptyWords& words);
   using NewFilter = std::function<ProblemFilter()>;
   /// `new_filter` creates a filter without choices. The page's layout is a column that begins with the facets.
@@ -68,7 +66,6 @@ class ProblemPage : public Page {
   void take(Narrowed now);
   /// Drops the automatic choices of the filter and keeps those of the user. Call look_through() afterwards.
   void forget_taken() { filter_.forget_taken(); }
-  /// See ProblemFilter::narrow_by().
   void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
     filter_.narrow_by(facets, std::move(spread));
   }
@@ -98,8 +95,8 @@ class ProblemPage : public Page {
     Narrowed before;
   };
   static Narrowed look(const SearchRequest& asked, const Outdated& outdated);
-  std::string looks_for_;        ///< `of` of the last search.
-  std::function<void()> found_;  ///< Shows the result of the last search.
+  std::string looks_for_;  ///< `of` of the last search.
+  std::function<void()> found_;
   Live<SearchRequest, Narrowed> look_;
 };
 

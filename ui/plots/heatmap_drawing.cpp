@@ -80,7 +80,7 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
   const double by_height = (cell_height - 2) / metrics.height();
   const double full_size = drawing.font.pointSizeF();
   for (const int digits : {3, 2}) {
-    double widest = 0;  // In the drawing's font.
+    double widest = 0;
     for (const auto& row : drawing.map.cells) {
       for (const TileCell& cell : row) {
         if (!cell.value) continue;
@@ -364,7 +364,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   }
   if (cell.throttled) {
     constexpr double corner = 6;
-    const QPointF at = rect.topRight() + QPointF(-3, 4);  // Inside an outline.
+    const QPointF at = rect.topRight() + QPointF(-3, 4);
     painter.setPen(Qt::NoPen);
     painter.setBrush(ink_on(fill));
     painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});

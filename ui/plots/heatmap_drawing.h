@@ -73,8 +73,8 @@ struct HeatmapLayout {
   QRectF bar;
   double cell_width = 0;
   double cell_height = 0;
-  double seam = 1;          ///< Gap between neighboring cells.
-  double label_width = 38;  ///< Width of the row labels.
+  double seam = 1;
+  double label_width = 38;
   double caption_top = 0;
   Figures figures;
 
@@ -100,7 +100,6 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
 /// Tick values of the color bar: round in the displayed unit.
 [[nodiscard]] std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most);
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
-/// Draws the legend and, in files, the source below it.
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                           const QRectF& area);
 

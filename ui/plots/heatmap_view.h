@@ -34,10 +34,8 @@ class HeatmapView : public QWidget {
   /// Returns the size of a picture that the map fills, at most `most`.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
   [[nodiscard]] std::optional<TileMap::Place> cell_at(const QPointF& position) const;
-  /// Position of a cell in the widget.
   [[nodiscard]] QRectF cell_rect(TileMap::Place place) const;
   [[nodiscard]] QString caption(PlotTarget target = PlotTarget::screen) const;
-  /// Returns the hover read-out of a cell.
   [[nodiscard]] HoverContent describe_cell(TileMap::Place place) const;
   void hover_at(const QPointF& position);
 
@@ -65,7 +63,7 @@ class HeatmapView : public QWidget {
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
 
-  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();  ///< Points of the map's rows.
+  std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();
   TileMap map_;
   HeatmapTitle title_;
   bool log_colors_ = false;

@@ -165,7 +165,7 @@ QString value_words(const TileMap& map, double value) {
 QString short_word(Disposition disposition) {
   switch (disposition) {
     case Disposition::ok:
-    case Disposition::infeasible:  // Hatched.
+    case Disposition::infeasible:
       return {};
     case Disposition::out_of_memory:
       return qtext(say::tile_map::short_memory{});

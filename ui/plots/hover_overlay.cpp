@@ -18,7 +18,6 @@ constexpr int note_width = 300;
 constexpr int pointer_gap = 14;
 constexpr double font_share = 0.88;  ///< Fraction of the plot's font size, so that the box hides little of the plot.
 
-/// Draws a marker as in the plot.
 void draw_sample(QCPPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
                  const QColor& background) {
   if (mark == SampleMark::dashes) {

@@ -27,7 +27,6 @@ class PlotLegend {
     QCPScatterStyle scatter = {};
   };
 
-  /// An entry as shown in the plot.
   struct Shown {
     QString text;
     QStringList curves;  ///< Labels of the curves that the entry shows and hides; empty for pure text.
@@ -55,11 +54,9 @@ class PlotLegend {
   }
   /// Rebuilds the legend as the last row of the plot's layout, for a plot of that size.
   void lay_out(const QSize& size, PlotTarget target);
-  /// Removes the legend and its row from the plot's layout.
   void remove();
   /// Returns all entries of the long form, one per line.
   [[nodiscard]] QString words() const;
-  /// Returns whether a position is on the legend.
   [[nodiscard]] bool contains(const QPoint& position) const;
 
  private:
@@ -81,7 +78,6 @@ class PlotLegend {
     bool known_on_screen;
     QStringList curves;
   };
-  /// Cells of the entries.
   struct Grid {
     struct Cell {
       Entry entry;
@@ -89,7 +85,7 @@ class PlotLegend {
       int column;
     };
     std::vector<Cell> cells;
-    std::vector<int> column_widths;  ///< Relative widths.
+    std::vector<int> column_widths;
     int height = 0;
   };
   [[nodiscard]] bool is_hidden(const Entry& entry) const;
@@ -108,7 +104,7 @@ class PlotLegend {
   std::vector<Entry> entries_;
   std::vector<Color> colors_;
   QCPLegend* box_ = nullptr;
-  std::map<const QCPAbstractLegendItem*, Shown> items_;  ///< Items of box_.
+  std::map<const QCPAbstractLegendItem*, Shown> items_;
   std::set<QString> hidden_;
   QString hidden_words_;
   bool short_ = false;

@@ -24,7 +24,6 @@ class LineLabels {
   [[nodiscard]] int room(int plot_width) const;
   /// Places the labels at the curve ends, for the current axes.
   void place();
-  /// Labels from top to bottom.
   [[nodiscard]] QStringList texts() const;
 
  private:
@@ -44,8 +43,8 @@ class LineLabels {
     std::vector<Owner> owners;
     QString quantity;
     QColor color;
-    QPointF end;          ///< In pixels.
-    double y = 0;         ///< Vertical center, once placed.
+    QPointF end;  ///< In pixels.
+    double y = 0;
     bool inside = false;  ///< The curve ends early, so the label is inside the axes.
   };
   [[nodiscard]] std::vector<Label> merged(double line) const;
@@ -59,7 +58,7 @@ class LineLabels {
   QCustomPlot& plot_;
   std::vector<End> ends_;
   QColor neutral_;
-  std::vector<QCPItemText*> items_;  ///< Owned by the plot.
+  std::vector<QCPItemText*> items_;
 };
 
 }  // namespace attnscope::ui

@@ -111,8 +111,8 @@ class MarkedPlot : public FramePlot {
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
 
-  std::shared_ptr<const PointSet> points_;  ///< Points of all rows.
-  std::vector<Mark> marks_;                 ///< The last mark at a position is on top.
+  std::shared_ptr<const PointSet> points_;
+  std::vector<Mark> marks_;  ///< The last mark at a position is on top.
   QString title_text_;
   QString key_text_;
   QCPTextElement* title_;
@@ -123,7 +123,7 @@ class MarkedPlot : public FramePlot {
   bool draw_selection();
 
   std::optional<ShownPoint> selected_;
-  std::vector<QCPGraph*> rings_;  ///< Around the selected point.
+  std::vector<QCPGraph*> rings_;
   QPoint pressed_;
 };
 

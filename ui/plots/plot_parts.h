@@ -28,10 +28,9 @@ struct Extent {
 
 /// Sets colors and font of an axis and its grid; grid lines at ticks only.
 void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font);
-/// `strength`: opacity, 0 to 1.
+/// `strength`: 0 (transparent) to 1 (opaque).
 [[nodiscard]] QColor faded(QColor color, double strength);
 [[nodiscard]] QFont bold(QFont font);
-/// Converts axis coordinates to pixels.
 [[nodiscard]] QPointF pixel_of(const QCPAxisRect& panel, const QPointF& point);
 
 QCPGraph* add_line(const QCPAxisRect& panel, const QPen& pen);
@@ -57,7 +56,6 @@ class MarkGraphs {
 /// axes' height.
 void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
                 bool from_the_top = false);
-/// Adds a horizontal line across the axes.
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen);
 /// Adds a horizontal band across the axes, below all data.
 void add_band(QCPAxisRect& panel, double low, double high, const QColor& color);

@@ -58,7 +58,6 @@ bool marked(const QString& text) {
   return text.contains(QStringLiteral("«"));
 }
 
-/// The English texts, each between « and ».
 Catalogue marked_catalogue() {
   const std::string_view english = embedded_messages();
   QJsonObject groups =
@@ -133,7 +132,6 @@ class Texts {
     }
   }
   [[nodiscard]] int seen() const { return seen_; }
-  /// One per line.
   [[nodiscard]] std::string forgotten() const {
     QStringList lines = forgotten_;
     lines.removeDuplicates();
@@ -413,14 +411,13 @@ TEST_F(LanguageTest, DialogsSpeakIt) {
     EXPECT_TRUE(marked(dialog->windowTitle())) << dialog->windowTitle().toStdString();
     const auto* box = qobject_cast<const QMessageBox*>(dialog);
     if (box == nullptr) continue;
-    // Rows of a table, or paragraphs; keys are not translated.
     static const QRegularExpression cell(QStringLiteral("<(?:td|p)>([^<]+)</(?:td|p)>"));
     for (auto match = cell.globalMatch(box->text()); match.hasNext();) texts.add(match.next().captured(1), "dialog");
   }
   const auto* sheet = window.findChild<QDialog*>(QStringLiteral("shortcuts"))->findChild<QTextBrowser*>();
   const auto* table = qobject_cast<QTextTable*>(sheet->document()->rootFrame()->childFrames().front());
   for (int row = 0; row < table->rows(); ++row) {
-    for (const int column : {1, 3}) {  // Next to keys.
+    for (const int column : {1, 3}) {
       const QString meaning = table->cellAt(row, column).firstCursorPosition().block().text();
       if (!meaning.isEmpty()) texts.add(meaning, "shortcut");
     }

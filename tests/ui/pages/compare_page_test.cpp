@@ -384,7 +384,6 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   EXPECT_TRUE(curves.shows_marked());
   EXPECT_EQ(rings_in(*curves.plot()), (std::vector<std::pair<double, double>>{{4096, 4e6}}));
 
-  // In the other direction.
   const PointSet& all = *curves.curves().points;
   for (const Row row : all.table().rows()) {
     const ShownPoint point = all[row];

@@ -36,7 +36,6 @@ class IoPageTest : public WindowTest {
   IoPlot* plot = page.plot();
 };
 
-/// On screen, so that a click finds the legend entry.
 class IoLegendTest : public IoPageTest {
  protected:
   void SetUp() override {

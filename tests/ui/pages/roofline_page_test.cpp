@@ -224,7 +224,7 @@ TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
   const QString path = folder.filePath("a100.attnscope");
   fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
   ASSERT_EQ(workspace.open_now(path), QString());
-  std::size_t of_others = 0;  // Successful points.
+  std::size_t of_others = 0;
   for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
   EXPECT_EQ(said_below(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
                                          "them by Device.")

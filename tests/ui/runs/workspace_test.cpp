@@ -217,7 +217,6 @@ TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
 
 using Counts = std::vector<std::size_t>;
 
-/// Number of points per run.
 Counts counts_of(const Workspace& workspace) {
   Counts counts;
   for (const LoadedRun& run : workspace.runs()) counts.push_back(run.size());
@@ -474,7 +473,6 @@ TEST_F(PointRecordsTest, AnotherFileInItsPlaceIsNotTakenForIt) {
   EXPECT_EQ(read.record, nullptr) << "the same values, but of another run";
   EXPECT_TRUE(read.error.contains(path)) << read.error.toStdString();
   EXPECT_FALSE(read.error.contains('\n'));
-  // Opened again, it is read.
   workspace.close(path);
   ASSERT_EQ(workspace.open_now(path), QString());
   EXPECT_NE(records.read(point(1)).record, nullptr);

@@ -64,7 +64,6 @@ std::string words_of(const QRect& rect) {
          std::to_string(rect.y());
 }
 
-/// Accessible name.
 QString name_of(QWidget& widget) {
   QAccessibleInterface* reader = QAccessible::queryAccessibleInterface(&widget);
   return reader == nullptr ? QString() : reader->text(QAccessible::Name);

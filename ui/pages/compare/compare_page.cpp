@@ -163,7 +163,7 @@ void ComparePage::add_content() {
   views_->addWidget(plot_);
   connect(plot_, &RatioPlot::point_clicked, this, [this](const ShownPoint& point) {
     tell_selected(point);
-    renew_mark();  // In the table.
+    renew_mark();
   });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_of(*row, true);

@@ -93,7 +93,6 @@ class ComparePage : public Page {
   /// Drops the pending comparison and the shown one.
   void drop();
   void show_found(ComparedView found);
-  /// Shows a text instead of the content.
   void show_words(const EmptyWords& words);
   void say_failed(const QString& reason);
   void offer_others();
@@ -129,8 +128,8 @@ class ComparePage : public Page {
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
-  std::shared_ptr<const ComparisonSet> set_;      ///< Shown comparison.
-  std::shared_ptr<const ShownComparison> shown_;  ///< Shown in the table.
+  std::shared_ptr<const ComparisonSet> set_;
+  std::shared_ptr<const ShownComparison> shown_;
   std::vector<std::vector<TextSample>> longest_;
   Live<SidesAsk, Sides> sides_;
   Live<ComparedAsk, ComparedView> found_;

@@ -24,7 +24,6 @@ class ComparedWords : public QWidget {
   void fit(int height);
   [[nodiscard]] bool folded() const { return summary_->isHidden(); }
   [[nodiscard]] QString copies() const { return copies_->text(); }
-  /// Answer and details.
   [[nodiscard]] QString summary() const { return answer_->text() + QLatin1Char('\n') + summary_->text(); }
   [[nodiscard]] QString method() const { return method_->text(); }
 

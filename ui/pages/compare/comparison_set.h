@@ -29,7 +29,6 @@ struct ComparisonSet {
   /// Candidates in the order of the axis: those that share a point with the baseline; all if none does.
   analysis::ComparisonView view;
 
-  /// Points of all rows.
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return asked.points; }
   [[nodiscard]] const analysis::PointTable& table() const { return asked.points->table(); }
   [[nodiscard]] const SideAxis& axis() const { return asked.axis; }
@@ -54,13 +53,11 @@ class ShownComparison {
   [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
   [[nodiscard]] const analysis::ComparisonView& view() const { return view_; }
   [[nodiscard]] const analysis::Table& table() const { return table_; }
-  /// Index in view().sides.
   [[nodiscard]] std::size_t side_of(std::size_t line) const { return lines_[line].side; }
   /// Null for points that have no partner.
   [[nodiscard]] const analysis::ComparedPair* pair(std::size_t line) const { return lines_[line].pair; }
   /// Point of a line: of the candidate if `of_other`, else of the baseline.
   [[nodiscard]] std::optional<ShownPoint> point(std::size_t line, bool of_other) const;
-  /// Returns the first line with this point.
   [[nodiscard]] std::optional<std::size_t> line_of(Row point) const;
   /// Settings common to all lines: "d 128 · full · bf16".
   [[nodiscard]] const QString& common() const { return common_; }
@@ -74,7 +71,7 @@ class ShownComparison {
 
   std::shared_ptr<const ComparisonSet> set_;
   std::optional<std::size_t> side_;
-  analysis::ComparisonView view_;  ///< Restricted to the shown sides.
+  analysis::ComparisonView view_;
   std::vector<analysis::ComparisonLine> lines_;
   std::vector<Row> rows_;               ///< One point per line, for its problem.
   std::vector<std::uint32_t> line_of_;  ///< Line + 1 by row of the points; 0: none.
@@ -88,7 +85,6 @@ class ShownComparison {
 
 enum class CompareAs { table, plot };
 
-/// All choices of the page.
 struct ComparedAsk {
   ComparisonAsk sides;
   std::shared_ptr<const ComparisonSet> known;    ///< The comparison if already computed; else null.
@@ -102,7 +98,7 @@ struct ComparedView {
   ComparedAsk asked;
   std::shared_ptr<const ComparisonSet> set;
   std::shared_ptr<const ShownComparison> table = {};
-  std::vector<Row> rows = {};  ///< Rows of the table in sort order.
+  std::vector<Row> rows = {};
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
   std::set<SimulatedPart> simulated = {};

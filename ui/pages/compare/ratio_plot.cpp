@@ -94,7 +94,6 @@ void RatioPlot::set_up_axes() {
       ratios.take(pair.verdict.time.interval.high);
     }
   }
-  // Symmetric around 1 on a log scale.
   QCPAxis* ratio = xAxis;
   ratio->setScaleType(QCPAxis::stLogarithmic);
   const double end = std::exp(1.1 * std::max(std::log(ratios.high), -std::log(ratios.low)));

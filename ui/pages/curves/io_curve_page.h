@@ -89,13 +89,13 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
 
   CurveSet curves_;
-  IdChoice tile_;                        ///< Kept while the points lack it.
-  Ordinate ordinate_ = Ordinate::bytes;  ///< Last plotted ordinate.
-  IdChoice plotted_;                     ///< Id of an ordinate, or key of a metric.
-  IdChoice axis_;                        ///< Key; empty: N.
-  IdChoice group_;                       ///< Key; empty: none.
+  IdChoice tile_;  ///< Kept while the points lack it.
+  Ordinate ordinate_ = Ordinate::bytes;
+  IdChoice plotted_;  ///< Id of an ordinate, or key of a metric.
+  IdChoice axis_;     ///< Key; empty: N.
+  IdChoice group_;    ///< Key; empty: none.
   Choice<Scales> scale_;
-  std::vector<analysis::PointAxis> axes_;     ///< All known axes.
+  std::vector<analysis::PointAxis> axes_;
   std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
   std::vector<Config> tiles_;
   std::vector<analysis::SweptValue> swept_;

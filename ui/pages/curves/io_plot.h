@@ -23,7 +23,6 @@ struct HoverColumn {
   HoverContent content;
 };
 
-/// Returns one column for each N with points, ascending.
 [[nodiscard]] std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColors& colors);
 
 class IoPlot : public LegendPlot {
@@ -31,7 +30,6 @@ class IoPlot : public LegendPlot {
  public:
   explicit IoPlot(QWidget* parent = nullptr);
 
-  /// `keep_view`: keep the current zoom.
   void set_curves(const CurveSet& set, bool keep_view);
   void reset_view() override;
   /// Drawn curves: the set without hidden ones.
@@ -71,7 +69,7 @@ class IoPlot : public LegendPlot {
   void name_axes_over_n();
 
   CurveSet set_;
-  CurveSet shown_;  ///< Result of in_sight().
+  CurveSet shown_;
   LineLabels labels_{*this};
   ResidualPanel residuals_{*this};
   bool residuals_shown_ = false;

@@ -73,7 +73,6 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
       reach = std::max(reach, std::abs(std::log(*point.over_theory)));
     }
   }
-  // Symmetric around 1 on a log scale.
   left()->setScaleType(QCPAxis::stLogarithmic);
   const double end = std::exp(1.15 * reach);
   left()->setRange(1 / end, end);

@@ -37,7 +37,6 @@ class DoctorPage : public Page {
   [[nodiscard]] const std::vector<ShownCheck>& checks() const { return checks_; }
   /// Text that "Copy all" copies.
   [[nodiscard]] QString as_text() const;
-  /// Text above the checks.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString progress() const { return progress_->text(); }
 
@@ -65,8 +64,8 @@ class DoctorPage : public Page {
   JsonProgram program_;
   DeviceList devices_;
   std::vector<ShownCheck> checks_;
-  QString file_;  ///< File for the results.
-  QString told_;  ///< Progress or result of a measurement.
+  QString file_;
+  QString told_;
   bool looked_ = false;
   bool busy_ = false;
   QComboBox* choice_ = nullptr;

@@ -40,7 +40,7 @@ class CardLayout : public QLayout {
  private:
   struct Column {
     std::vector<QLayoutItem*> items;
-    int height = 0;  ///< Including spacing.
+    int height = 0;
   };
   [[nodiscard]] std::vector<Column> columns(int width) const;
   [[nodiscard]] int width_of_column(int width) const;
@@ -70,7 +70,6 @@ class CardWords : public QLabel {
   mutable Asked asked_;
 };
 
-/// `name`: object name.
 [[nodiscard]] QLabel* card_words(QWidget* parent, const QString& name);
 
 /// Sets the text only if it changed, to avoid a new layout.
@@ -82,7 +81,6 @@ void show_words(QLabel* label, const QString& text);
 class FittedTable : public PlainTable {
   Q_OBJECT
  public:
-  /// `name`: accessible name.
   FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
   /// Adjusts the sizes after the contents changed.
   void fit();

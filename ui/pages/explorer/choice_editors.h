@@ -41,7 +41,7 @@ class ChoiceEditors : public QWidget {
  private:
   struct Row {
     QLabel* label = nullptr;
-    std::vector<QWidget*> widgets;  ///< Widgets right of the label.
+    std::vector<QWidget*> widgets;
     QLabel* error = nullptr;
     std::function<void(const ExplorerChoices&)> show;
   };

@@ -57,7 +57,7 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices);
                                                      const QString& text);
 
 struct Explored {
-  ExplorerChoices asked;                   ///< Choices as requested.
+  ExplorerChoices asked;
   ExplorerChoices choices;                 ///< Choices with the tile of the rule if M is set.
   std::optional<analysis::RuleTile> rule;  ///< Null if M is not set or the rule does not apply to the algorithm.
   analysis::Exploration exploration;

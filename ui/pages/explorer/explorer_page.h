@@ -43,7 +43,6 @@ class ExplorerPage : public Page {
   [[nodiscard]] QString under_way() const;
   void end_work();
 
-  /// State for undo.
   struct State {
     ExplorerChoices choices;
     std::optional<ExplorerChoices> pin;
@@ -75,9 +74,7 @@ class ExplorerPage : public Page {
   void unpin();
   /// Chooses the tile of the table of tiles, else that of the algorithm's rule.
   void take_default_tile();
-  /// Chooses the nearest tile that runs.
   void choose_nearest_tile();
-  /// Measures the shown configuration on the chosen device.
   void measure();
   void sweep_around();
 

@@ -55,7 +55,6 @@ class MeasuringCard : public QWidget {
   [[nodiscard]] std::vector<ListedDevice> devices() const;
   /// Reason if no device can run the algorithm; else empty.
   [[nodiscard]] QString no_device_words() const;
-  /// Chosen device; null: none.
   [[nodiscard]] std::optional<ListedDevice> device() const;
   void follow_measurer();
   void show_devices();

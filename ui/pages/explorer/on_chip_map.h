@@ -28,7 +28,7 @@ class OnChipMap : public QWidget {
       QString words;  ///< "K 2 × 16 KiB"
       QRectF rect;    ///< In the enlarged block.
       QColor color;
-      QRectF entry;  ///< Legend entry.
+      QRectF entry;
     };
     QString heading;  ///< "Shared memory: 3 × 65 KiB, 33 KiB free of 228 KiB"
     QRectF heading_rect;

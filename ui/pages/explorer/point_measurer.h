@@ -20,8 +20,8 @@ struct MeasuredPoint {
   enum class State { waiting, running, finished, refused, cancelled };
   State state = State::waiting;
   ExplorerChoices choices;
-  QString device;                       ///< Display name of the measuring device.
-  bool simulated = false;               ///< The device is simulated.
+  QString device;  ///< Display name of the measuring device.
+  bool simulated = false;
   bool around = false;                  ///< Part of a sweep around another point.
   PointEvent event{};                   ///< Result of a `finished` point.
   QString why{};                        ///< Reason of a `refused` point.
@@ -64,7 +64,6 @@ class PointMeasurer : public QObject {
   /// Returns the latest finished record of exactly this configuration; null: none, or its file is gone. Reads the file
   /// on the first call.
   [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
-  /// Latest first.
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
   /// Returns the latest finished point of a sweep with at least two tiles, as a map needs; null: none.
   [[nodiscard]] const MeasuredPoint* mapped() const;
@@ -86,7 +85,7 @@ class PointMeasurer : public QObject {
   [[nodiscard]] MeasuredPoint* find(const QString& id);
 
   struct Asked {
-    std::uint64_t number = 0;  ///< Number of the point.
+    std::uint64_t number = 0;
     bool around = false;
   };
   QString database_;
@@ -95,7 +94,7 @@ class PointMeasurer : public QObject {
   ServeSession session_;
   QTimer idle_;
   std::vector<MeasuredPoint> points_;
-  std::uint64_t first_number_ = 0;  ///< Number of points_.back().
+  std::uint64_t first_number_ = 0;
   std::map<QString, Asked> asked_;
 };
 

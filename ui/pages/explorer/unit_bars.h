@@ -18,7 +18,6 @@ class UnitBars : public QWidget {
  public:
   explicit UnitBars(QWidget* parent = nullptr);
 
-  /// Result of a device.
   struct Measured {
     double ns = 0;
     QString provenance;                            ///< "measured", "simulated"
@@ -63,7 +62,6 @@ class UnitBars : public QWidget {
   [[nodiscard]] QRectF row(std::size_t place) const;
   [[nodiscard]] QRectF bar_of(std::size_t place) const;
   [[nodiscard]] std::size_t place_of(GpuUnit unit) const;
-  /// Widths of the columns next to the bars.
   struct Widths {
     double labels = 0;
     double words = 0;

@@ -21,7 +21,6 @@ class LawPage : public PlotTablePage {
 
   void set_level(LawLevel level) { level_.choose(level); }
   [[nodiscard]] LawPlot* plot() const { return plot_; }
-  /// Laws of the chosen problem.
   [[nodiscard]] const LawSet& laws() const { return laws_; }
 
  protected:
@@ -36,7 +35,7 @@ class LawPage : public PlotTablePage {
   void show_table();
 
   Choice<LawLevel> level_;
-  std::vector<LawFamily> families_;  ///< Families of all visible points.
+  std::vector<LawFamily> families_;
   LawSet laws_;
   LawPlot* plot_ = nullptr;
   ResultModel* model_ = nullptr;

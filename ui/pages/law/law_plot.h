@@ -21,7 +21,6 @@ namespace attnscope::ui {
 using analysis::LawFamily;
 using analysis::LawLevel;
 
-/// Families of one problem and their points.
 struct LawSet {
   std::shared_ptr<const PointSet> points;
   std::vector<LawFamily> families;
@@ -39,7 +38,6 @@ class LawPlot : public MarkedPlot {
   explicit LawPlot(QWidget* parent = nullptr);
 
   void set_laws(LawSet set, LawLevel level);
-  /// Panels for N, d and M, left to right.
   [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
 
  protected:
@@ -58,8 +56,8 @@ class LawPlot : public MarkedPlot {
 
   LawSet set_;
   LawLevel level_ = LawLevel::sm_l2;
-  std::vector<std::size_t> drawn_;  ///< Indices of families, bottom to top.
-  bool rim_ = false;                ///< Both simulated and measured families are drawn.
+  std::vector<std::size_t> drawn_;
+  bool rim_ = false;  ///< Both simulated and measured families are drawn.
   QCPLayoutGrid* grid_;
   std::vector<QCPAxisRect*> panels_;
 };

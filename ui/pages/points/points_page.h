@@ -38,7 +38,7 @@ class PointsPage : public Page {
   using Contents = std::shared_ptr<const PointsTable>;
   struct Asked {
     std::shared_ptr<const PointSet> points;
-    Contents known;  ///< Contents of the table now.
+    Contents known;
     QString sorted_by;
     Qt::SortOrder order = Qt::AscendingOrder;
   };
@@ -62,11 +62,11 @@ class PointsPage : public Page {
   PlainTable* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
-  ElidedLabel* common_ = nullptr;  ///< Values common to all rows.
+  ElidedLabel* common_ = nullptr;
   // The following are by column key.
   QString sorted_by_;  ///< Empty: unsorted.
   Qt::SortOrder order_ = Qt::AscendingOrder;
-  std::set<QString> hidden_;       ///< Hidden by the user.
+  std::set<QString> hidden_;
   std::set<QString> shown_;        ///< Shown by the user, though all rows have the same value.
   std::map<QString, int> widths_;  ///< In pixels, for the widest text so far.
   std::set<QString> sized_by_hand_;

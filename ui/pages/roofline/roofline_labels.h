@@ -28,16 +28,14 @@ class RooflineLabels {
   }
   void add_ceiling(double y, const QString& text, const QColor& color) { add(Kind::ceiling, {0, y}, text, color); }
   void add_mark(const QPointF& at, const QString& text, const QColor& color) { add(Kind::mark, at, text, color); }
-  /// Places the labels for the current axes.
   void place();
-  /// Labels that are shown.
   [[nodiscard]] QStringList texts() const;
 
  private:
   enum class Kind { roof, ceiling, mark };
   struct Label {
     Kind kind;
-    QPointF at;  ///< In axis coordinates.
+    QPointF at;
     QCPItemText* item;
   };
   void add(Kind kind, const QPointF& at, const QString& text, const QColor& color);

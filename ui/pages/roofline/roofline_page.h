@@ -35,7 +35,6 @@ class RooflinePage : public PlotTablePage {
   void refresh();
   void show_roofline();
   void show_table();
-  /// Returns the rows of all drawn points.
   [[nodiscard]] std::vector<Row> drawn() const;
   void refresh_devices();
   [[nodiscard]] EmptyWords why_none() const;
@@ -46,10 +45,10 @@ class RooflinePage : public PlotTablePage {
   Choice<RooflineLevel> level_;
   IdChoice device_;
   std::shared_ptr<const RooflineSet> set_ = std::make_shared<const RooflineSet>();
-  QString rates_missing_;          ///< Ceilings that the simulation used and no open file has.
-  QString gpu_;                    ///< Name of the shown device.
-  std::vector<Ceiling> ceilings_;  ///< Ceilings of the shown device.
-  bool same_device_ = true;        ///< The ceilings were measured on the shown device itself.
+  QString rates_missing_;  ///< Ceilings that the simulation used and no open file has.
+  QString gpu_;
+  std::vector<Ceiling> ceilings_;
+  bool same_device_ = true;  ///< The ceilings were measured on the shown device itself.
   RooflinePlot* plot_ = nullptr;
   ResultModel* model_ = nullptr;
   QLabel* left_out_ = nullptr;

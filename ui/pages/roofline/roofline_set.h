@@ -17,13 +17,12 @@ using analysis::RooflinePoint;
 using analysis::RooflineReport;
 using analysis::RooflineSeries;
 
-/// A roofline report and its points.
 struct RooflineSet {
   std::shared_ptr<const PointSet> points;
   RooflineReport report;
   RooflineLevel level = RooflineLevel::dram;
-  QString device;   ///< Device of the roofs: device_title().
-  QString gpu;      ///< Full name of the GPU.
+  QString device;  ///< Device of the roofs: device_title().
+  QString gpu;
   QString problem;  ///< Settings common to all points.
 };
 

@@ -41,7 +41,6 @@ class TileHeatmapPage : public ProblemPage {
   void set_axes(const QString& rows, const QString& columns);
   /// "value", "best" or "model".
   void set_comparison(const QString& word) { as_.choose(word); }
-  /// Action of a cell's context menu.
   enum class CellAction { explore, pin, collect_command, launch_command, value };
   void do_with(TileMap::Place place, CellAction action);
   [[nodiscard]] const IdChoice& comparison() const { return as_; }
@@ -54,7 +53,6 @@ class TileHeatmapPage : public ProblemPage {
 
  private:
   void add_chips();
-  /// Uses the chosen axes for the map.
   void take_axes();
   [[nodiscard]] bool over_tiles() const;
   void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
