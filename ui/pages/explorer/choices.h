@@ -64,7 +64,7 @@ struct Explored {
 };
 [[nodiscard]] Explored work_out(ExplorerChoices choices);
 
-/// What-if factor and its name in choose().
+/// A factor of WhatIf and its name in choose().
 struct WhatIfChoice {
   std::string_view name;
   double WhatIf::*factor;
