@@ -26,7 +26,7 @@ DoneEvent end_of(const std::string& lines) {
     last = std::holds_alternative<DoneEvent>(*event);
     if (last) ends.push_back(std::get<DoneEvent>(*event));
   }
-  require(ends.size() == 1 && last, fmt::format("{} ends are said", ends.size()));
+  require(ends.size() == 1 && last, fmt::format("{} done events, or not as the last event", ends.size()));
   return ends.front();
 }
 
@@ -46,14 +46,14 @@ CeilingsJudge::CeilingsJudge(const GpuOfTests& gpu, const fs::path& earlier) : g
 
 std::vector<CeilingsJudge::Figures> CeilingsJudge::sets_in(const fs::path& file) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  require(store.runs().size() == 1 && store.runs().front().points == 2, "an earlier run is not what it was");
+  require(store.runs().size() == 1 && store.runs().front().points == 2, "the earlier run changed");
   std::vector<Figures> sets;
   for (const StoredCeilings& set : store.ceilings()) {
     Figures& figures = sets.emplace_back();
     for (const Ceiling& ceiling : set.ceilings) figures[{ceiling.name, ceiling.argument}] = ceiling;
-    require(figures.size() == set.ceilings.size(), "a ceiling is there twice");
+    require(figures.size() == set.ceilings.size(), "duplicate ceiling");
   }
-  require(store.bad_rows().empty(), "rows are damaged");
+  require(store.bad_rows().empty(), "damaged rows");
   return sets;
 }
 
@@ -62,25 +62,26 @@ void CeilingsJudge::judge(const Fault& fault, const TemporaryFolder& folder, con
   judge_end(outcome, file);
   const bool ended = outcome.exit_code == 0 || outcome.exit_code == 5;
   const DoneEvent end = end_of(outcome.out);
-  require(end.exit_code == outcome.exit_code, fmt::format("the last event says exit code {}", end.exit_code));
+  require(end.exit_code == outcome.exit_code, fmt::format("the done event has exit code {}", end.exit_code));
   require((end.state == "complete") == ended, "exit code " + std::to_string(outcome.exit_code) + ": " + end.state);
   const std::vector<Figures> sets = sets_in(file);
-  require(sets.size() == (ended ? 1U : 0U), fmt::format("{} sets are kept", sets.size()));
+  require(sets.size() == (ended ? 1U : 0U), fmt::format("{} stored sets", sets.size()));
   const bool whole = ended && judge_figures(sets.front());
   require(whole || outcome.exit_code != 0 || fault.call.starts_with("nvml") || fault.call.starts_with("cupti"),
-          "exit code 0, and ceilings are missing");
+          "exit code 0, but ceilings are missing");
   const std::string said = outcome.err + outcome.out;
   const bool of_nvml = fault.call.starts_with("nvml") && said.find("NVML") != std::string::npos;
-  require(whole || is_silent(fault.call) || of_nvml || says_why(said, fault), "nothing names the call: " + outcome.err);
-  require(outcome.err.find("point") == std::string::npos, "it speaks of a point: " + outcome.err);
+  require(whole || is_silent(fault.call) || of_nvml || says_why(said, fault),
+          "no output names the call: " + outcome.err);
+  require(outcome.err.find("point") == std::string::npos, "the error mentions a point: " + outcome.err);
 
   const Outcome again = gpu_.run(folder, words(file), gpu_.variables());
-  require(again.exit_code == 0, "measuring again fails: " + again.err);
+  require(again.exit_code == 0, "second measurement failed: " + again.err);
   // A set with identical values and the same time in seconds is stored once.
   const std::vector<Figures> sets_then = sets_in(file);
   const bool measured_again =
       std::ranges::any_of(sets_then, [this](const Figures& figures) { return judge_figures(figures); });
-  require(measured_again && sets_then.size() <= sets.size() + 1, "measured again, ceilings are missing");
+  require(measured_again && sets_then.size() <= sets.size() + 1, "second measurement lacks ceilings");
 }
 
 bool CeilingsJudge::judge_figures(const Figures& figures) const {
@@ -88,14 +89,14 @@ bool CeilingsJudge::judge_figures(const Figures& figures) const {
   for (const auto& [key, figure] : figures) {
     const auto& [name, argument] = key;
     const auto wanted = wanted_.find(key);
-    require(wanted != wanted_.end(), fmt::format("nobody else has {} {}", name, argument));
-    require(figure.unit == wanted->second.unit, name + " has another unit");
+    require(wanted != wanted_.end(), fmt::format("unexpected ceiling {} {}", name, argument));
+    require(figure.unit == wanted->second.unit, name + " has a different unit");
     // If counters fail, derived values replace measured ones.
     const bool instead = figure.source == CeilingSource::derived && wanted->second.source == CeilingSource::measured;
-    require(instead || figure.source == wanted->second.source, name + " is of another source");
+    require(instead || figure.source == wanted->second.source, name + " has a different source");
     if (instead) whole = false;
     require(agree(figure, wanted->second),
-            fmt::format("{} {} is {}, undisturbed {}", name, argument, figure.value, wanted->second.value));
+            fmt::format("{} {} is {} (undisturbed: {})", name, argument, figure.value, wanted->second.value));
   }
   return whole;
 }

@@ -178,9 +178,9 @@ std::optional<std::string> failure_of(const ReaderOfFiles& reader, int verdict) 
     case said:
       return std::nullopt;
     case wrong:
-      return fmt::format("{} gives another content without a word", reader.name);
+      return fmt::format("{} returns different content without an error", reader.name);
     default:
-      return fmt::format("{} throws what is no error of storage", reader.name);
+      return fmt::format("{} throws an unexpected exception", reader.name);
   }
 }
 
@@ -192,7 +192,7 @@ std::vector<std::string> failures_of(const fs::path& file, const Expected& expec
     std::fflush(nullptr);  // avoid duplicate output from the child
     const std::size_t from = progress.reader;
     const pid_t child = ::fork();
-    if (child < 0) throw std::runtime_error("no further process can be started");
+    if (child < 0) throw std::runtime_error("fork failed");
     if (child == 0) read_on(file, expected, progress);
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -202,7 +202,7 @@ std::vector<std::string> failures_of(const fs::path& file, const Expected& expec
     if (progress.reader == reader_count) break;
     const ReaderOfFiles& ended = readers[progress.reader];
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    failures.push_back(signal == SIGALRM ? fmt::format("{} takes over {} s", ended.name, longest_seconds)
+    failures.push_back(signal == SIGALRM ? fmt::format("{} takes longer than {} s", ended.name, longest_seconds)
                                          : fmt::format("{} crashes (signal {})", ended.name, signal));
     progress.verdicts[progress.reader++] = threw;
   }
@@ -262,15 +262,15 @@ Campaign prepared(const Options& options) {
 
 int run(const Options& options) {
   const Campaign campaign = prepared(options);
-  fmt::print("seed {}, {} files from case {} on, each of {} bytes, {} at a time\n", options.seed, options.count,
-             options.first, campaign.whole.size(), options.jobs);
+  fmt::print("seed {}: {} files from case {}, {} bytes each, {} jobs\n", options.seed, options.count, options.first,
+             campaign.whole.size(), options.jobs);
   std::fflush(nullptr);
   auto* const counts = shared<Counts>();
   auto* const progress = shared<Progress>(options.jobs);
   std::vector<pid_t> workers;
   for (unsigned job = 0; job < options.jobs; ++job) {
     const pid_t worker = ::fork();
-    if (worker < 0) throw std::runtime_error("no further process can be started");
+    if (worker < 0) throw std::runtime_error("fork failed");
     if (worker > 0) {
       workers.push_back(worker);
       continue;
@@ -291,9 +291,9 @@ int run(const Options& options) {
     ::waitpid(worker, &status, 0);
     all_worked = all_worked && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
-  fmt::print("{} files, of which {} read as before; {} failures\n", counts->done.load(), counts->unharmed.load(),
+  fmt::print("{} files, {} unaffected, {} failures\n", counts->done.load(), counts->unharmed.load(),
              counts->failed.load());
-  if (!all_worked) fmt::print("a worker ended before its time: not all cases were judged\n");
+  if (!all_worked) fmt::print("a worker process failed: not all cases were run\n");
   return all_worked && counts->failed == 0 ? 0 : 1;
 }
 
@@ -302,16 +302,16 @@ int run(const Options& options) {
 int damage_files(int argc, char** argv) {
   Options options;
   options.seed = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) % 1'000'000;
-  CLI::App app("Damages files of measurements at random and has every reader look at them.");
-  app.add_option("--seed", options.seed, "The same seed makes the same cases (default: by the clock)");
-  app.add_option("--first", options.first, "The case to begin with")->capture_default_str();
-  app.add_option("--count", options.count, "How many files")->capture_default_str();
-  app.add_option("--hours", options.hours, "Go on for so long");
-  app.add_option("--jobs", options.jobs, "How many at a time: the cases stay the same")
+  CLI::App app("Damages measurement files at random and runs all readers on them.");
+  app.add_option("--seed", options.seed, "Seed of the cases (default: from the clock)");
+  app.add_option("--first", options.first, "First case")->capture_default_str();
+  app.add_option("--count", options.count, "Number of files")->capture_default_str();
+  app.add_option("--hours", options.hours, "Minimum duration in hours");
+  app.add_option("--jobs", options.jobs, "Concurrent cases; does not change them")
       ->check(CLI::Range(1U, 1024U))
       ->capture_default_str();
-  app.add_option("--file", options.file, "The file to damage copies of (default: one made for it)");
-  app.add_option("--keep", options.keep, "Folder for damaged files that a reader fails on")->capture_default_str();
+  app.add_option("--file", options.file, "File to damage copies of (default: a generated file)");
+  app.add_option("--keep", options.keep, "Folder for damaged files of failed cases")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   return run(options);
 }

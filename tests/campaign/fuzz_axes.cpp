@@ -19,14 +19,14 @@ std::vector<Axis> axes_of(std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     Result<Axis, Message> axis = parse_axis(line, built_in_algorithms());
     if (!axis) {
-      require(attnscope::text(axis.error()).size() < 4000 + line.size(), "an error is longer than anybody reads");
+      require(attnscope::text(axis.error()).size() < 4000 + line.size(), "an error message is too long");
       continue;
     }
     require(!axis->values.empty(), "an axis has no values");
     // Each value parses to itself.
     for (const std::string& value : axis->values) {
       const auto again = parse_axis(axis->name + "=" + value, built_in_algorithms());
-      require(again.ok() && again->values == std::vector<std::string>{value}, "a value is not what was written");
+      require(again.ok() && again->values == std::vector<std::string>{value}, "a value does not parse to itself");
     }
     axes.push_back(std::move(axis).value());
   }
@@ -35,9 +35,9 @@ std::vector<Axis> axes_of(std::string_view text) {
 
 void check(const SweepPlan& plan, const DeviceLimits& limits) {
   for (const PointSpec& point : plan.points) {
-    require(invalid_reason(point.problem).empty(), "a problem that cannot be posed was planned");
+    require(invalid_reason(point.problem).empty(), "the plan has an invalid problem");
     const auto mask = parse_mask(to_string(point.problem.mask));
-    require(mask.ok() && *mask == point.problem.mask, "a mask's word means another mask");
+    require(mask.ok() && *mask == point.problem.mask, "a mask does not round-trip");
     const AttentionModel model =
         built_in_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
     require(model.traffic().l2_to_sm_bytes >= 0 && model.traffic().sm_to_l2_bytes >= 0, "traffic overflowed");

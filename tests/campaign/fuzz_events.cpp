@@ -10,12 +10,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace attnscope::campaign;  // NOLINT(google-build-using-namespace)
   const Result<Event, Message> event = parse_event(text_of(data, size));
   if (!event) {
-    require(!event.error().empty(), "an error says nothing");
+    require(!event.error().empty(), "an error message is empty");
     return 0;
   }
   const std::string line = to_json_line(*event);
   const Result<Event, Message> again = parse_event(line);
-  require(again.ok(), "what was written cannot be read");
-  require(to_json_line(*again) == line, "an event is another one when it is read again");
+  require(again.ok(), "the output cannot be parsed");
+  require(to_json_line(*again) == line, "an event does not round-trip");
   return 0;
 }

@@ -39,8 +39,7 @@ void keep_case(int signal) {
     (void)written;
     ::close(file);
   }
-  const char* said =
-      signal == SIGALRM ? "campaign: over ten seconds; the case is in " : "campaign: crash; the case is in ";
+  const char* said = signal == SIGALRM ? "campaign: timeout (10 s); input kept as " : "campaign: crash; input kept as ";
   for (const char* text : {said, static_cast<const char*>(case_file.data()), "\n"}) {
     const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
     (void)written;
@@ -156,13 +155,13 @@ Options options_of(int argc, char** argv) {
   const auto number = [](std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    require(error == std::errc() && end == text.data() + text.size(), "a number was expected");
+    require(error == std::errc() && end == text.data() + text.size(), "invalid number");
     return value;
   };
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool takes = word.starts_with("--");
-    require(!takes || i + 1 < argc, "an option lacks its value");
+    require(!takes || i + 1 < argc, "an option has no value");
     if (word == "--mutations") {
       options.mutations = number(argv[++i]);
     } else if (word == "--seed") {
@@ -170,18 +169,18 @@ Options options_of(int argc, char** argv) {
     } else if (word == "--keep") {
       options.keep = argv[++i];
     } else {
-      require(!takes, "an option is not known: --mutations N, --seed N, --keep FOLDER");
+      require(!takes, "unknown option (available: --mutations N, --seed N, --keep FOLDER)");
       options.corpus = word;
     }
   }
-  require(!options.corpus.empty(), "give a folder with a corpus");
+  require(!options.corpus.empty(), "no corpus folder given");
   return options;
 }
 
 int replay(const Options& options, const std::string& name) {
   fs::create_directories(options.keep);
   const std::string file = (options.keep / (name + "-" + std::to_string(options.seed))).string();
-  require(file.size() < case_file.size(), "the folder's name is too long");
+  require(file.size() < case_file.size(), "the path is too long");
   std::ranges::copy(file, case_file.begin());
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM}) std::signal(signal, keep_case);
 
@@ -190,7 +189,7 @@ int replay(const Options& options, const std::string& name) {
   for (const std::string& input : corpus) run(input);
   Mutator mutator(options.seed, corpus);
   for (std::uint64_t i = 0; i < options.mutations; ++i) run(mutator.next());
-  std::printf("%s: %zu files of the corpus and %llu mutations of them, seed %llu\n", name.c_str(), corpus.size(),
+  std::printf("%s: %zu corpus files, %llu mutations, seed %llu\n", name.c_str(), corpus.size(),
               static_cast<unsigned long long>(options.mutations), static_cast<unsigned long long>(options.seed));
   return 0;
 }

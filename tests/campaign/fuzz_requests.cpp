@@ -14,16 +14,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   const auto request = parse(text_of(data, size));
   if (!request) {
-    require(!request.error().reason.empty(), "a refusal says nothing");
-    require(parse_event(to_json_line(request.error())).ok(), "a refusal cannot be read");
+    require(!request.error().reason.empty(), "a refusal has no reason");
+    require(parse_event(to_json_line(request.error())).ok(), "a refusal cannot be parsed");
     return 0;
   }
   const auto* measure = std::get_if<MeasureRequest>(&*request);
   if (measure == nullptr) return 0;
   const auto again = parse(measure_line(measure->id, measure->priority, measure->spec, built_in_algorithms()));
-  require(again.ok(), "what was written cannot be read");
+  require(again.ok(), "the output cannot be parsed");
   const auto& read = std::get<MeasureRequest>(*again);
-  require(read.id == measure->id && read.priority == measure->priority, "a request is another's when it is read again");
-  require(read.spec == measure->spec, "a point is another one when it is asked for again");
+  require(read.id == measure->id && read.priority == measure->priority, "a request does not round-trip");
+  require(read.spec == measure->spec, "a point does not round-trip");
   return 0;
 }

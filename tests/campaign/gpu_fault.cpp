@@ -49,7 +49,7 @@ Fault fault_named(const std::string& name) {
     std::string_view digits = rest.substr(dash == std::string_view::npos ? rest.size() : dash + 1);
     if (digits.starts_with(coded)) digits.remove_prefix(coded.size());
     const auto [end, error] = std::from_chars(digits.begin(), digits.end(), target);
-    if (error != std::errc{} || end != digits.end()) throw std::invalid_argument("no case is named " + name);
+    if (error != std::errc{} || end != digits.end()) throw std::invalid_argument("unknown case " + name);
     rest.remove_suffix(rest.size() - dash);
   };
   fault.at_restart = take(later);
@@ -59,7 +59,7 @@ Fault fault_named(const std::string& name) {
   number(fault.code);
   number(fault.at);
   fault.call = rest;
-  if (fault.name() != name) throw std::invalid_argument("no case is named " + name);
+  if (fault.name() != name) throw std::invalid_argument("unknown case " + name);
   return fault;
 }
 

@@ -96,32 +96,32 @@ class Campaign {
 };
 
 int fail_and_look(int argc, char** argv) {
-  CLI::App app(
-      "Lets single calls of the driver, NVRTC, CUPTI and NVML fail, and looks at what becomes of the command.");
+  CLI::App app("Makes single calls of the driver, NVRTC, CUPTI and NVML fail and checks the outcome of the command.");
   Options options;
   options.seed = std::random_device()() % 1'000'000;
-  app.add_option("--program", options.gpu.program, "The attnscope to disturb")->capture_default_str();
-  app.add_option("--between", options.gpu.between, "What is preloaded into it")->capture_default_str();
-  app.add_option("--fake", options.gpu.fake, "The library that stands for a GPU")->capture_default_str();
-  app.add_flag("--real", options.gpu.real, "On this machine's GPU instead");
+  app.add_option("--program", options.gpu.program, "attnscope program to test")->capture_default_str();
+  app.add_option("--between", options.gpu.between, "Library to preload")->capture_default_str();
+  app.add_option("--fake", options.gpu.fake, "Fake GPU library")->capture_default_str();
+  app.add_flag("--real", options.gpu.real, "Use the GPU of this machine");
   const std::map<std::string, Disturbed> commands{
       {"sweep", Disturbed::sweep}, {"metrics", Disturbed::sweep_with_metrics}, {"ceilings", Disturbed::ceilings}};
-  app.add_option("--commands", options.what, "Only these: sweep, metrics (a sweep with --metrics), ceilings")
+  app.add_option("--commands", options.what,
+                 "Commands to test: sweep, metrics (a sweep with --metrics), ceilings (default: all)")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(commands));
   CLI::Option* calls =
-      app.add_option("--calls", options.calls, "Only these functions (default: all that are called)")->delimiter(',');
-  app.add_option("--only", options.only, "Only these cases, by their names")->delimiter(',')->excludes(calls);
-  app.add_option("--seed", options.seed, "The first case with --every (default: random)");
-  app.add_option("--every", options.every, "Only each K-th case")->check(CLI::Range(1L, 1000000L));
-  app.add_option("--jobs", options.jobs, "How many cases at a time")->check(CLI::Range(1U, 1024U));
-  app.add_option("--keep", options.keep, "Folder for the files of cases that fail")->capture_default_str();
+      app.add_option("--calls", options.calls, "Functions to fail (default: all that are called)")->delimiter(',');
+  app.add_option("--only", options.only, "Names of cases to run")->delimiter(',')->excludes(calls);
+  app.add_option("--seed", options.seed, "Offset of the first case with --every (default: random)");
+  app.add_option("--every", options.every, "Run every K-th case")->check(CLI::Range(1L, 1000000L));
+  app.add_option("--jobs", options.jobs, "Concurrent cases")->check(CLI::Range(1U, 1024U));
+  app.add_option("--keep", options.keep, "Folder for files of failed cases")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   Account account(options.keep);
   Campaign campaign(options, account);
   const std::vector<Fault>& faults = campaign.faults();
-  std::cout << fmt::format("seed {}: {} functions, {} faults, each {}.\n", options.seed, campaign.functions(),
+  std::cout << fmt::format("seed {}: {} functions, {} faults, every {}.\n", options.seed, campaign.functions(),
                            faults.size(), options.every)
             << std::flush;
   const long first = static_cast<long>(options.seed % static_cast<std::uint64_t>(options.every));

@@ -51,7 +51,7 @@ Calls GpuOfTests::calls_of(const TemporaryFolder& home, const Words& words) cons
   std::ifstream lines(home / "calls.txt");
   std::string name;
   for (long count = 0; lines >> name >> count;) calls[name] = count;
-  if (calls.size() < 20) throw std::runtime_error("no calls were seen: is the library preloaded?");
+  if (calls.size() < 20) throw std::runtime_error("no calls recorded (is the library preloaded?)");
   return calls;
 }
 
@@ -65,8 +65,9 @@ void require_success(const Outcome& outcome) {
 
 void judge_end(const Outcome& outcome, const std::filesystem::path& file) {
   std::ofstream(file.parent_path() / "said.txt") << outcome.out << outcome.err;
-  require(outcome.exit_code >= 0, fmt::format("it ended by signal {}", -outcome.exit_code));
-  require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
+  require(outcome.exit_code >= 0, fmt::format("the program was killed by signal {}", -outcome.exit_code));
+  require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1,
+          "more than one line on stderr: " + outcome.err);
 }
 
 bool is_near(double value, double wanted, double factor) {

@@ -203,15 +203,15 @@ bool has_formula(const std::string& csv) {
 
 void judge_output(const Viewer& viewer, const Outcome& outcome) {
   const std::string_view name = viewer.name;
-  require(std::ranges::none_of(outcome.err, is_control_character), "what is said steers the terminal");
+  require(std::ranges::none_of(outcome.err, is_control_character), "stderr contains control characters");
   std::istringstream lines(outcome.err);
   for (std::string line; std::getline(lines, line) && !name.starts_with("info");) {  // info lists what it skips
-    require(line.starts_with("attnscope"), "it says, not in its own name: " + line);
+    require(line.starts_with("attnscope"), "stderr line without the program's name: " + line);
   }
   if (name == "info" || name == "check" || name == "paper" || name == "resume") {
-    require(std::ranges::none_of(outcome.out, is_control_character), "what is printed steers the terminal");
+    require(std::ranges::none_of(outcome.out, is_control_character), "stdout contains control characters");
   }
-  if (name.starts_with("export") && name != "export-json") require(!has_formula(outcome.out), "a text is a formula");
+  if (name.starts_with("export") && name != "export-json") require(!has_formula(outcome.out), "a cell is a formula");
 }
 
 void judge_pictures(const fs::path& out) {
@@ -220,7 +220,7 @@ void judge_pictures(const fs::path& out) {
     const std::string picture = content(entry.path());
     for (const char* markup : {"<img", "<script", "<!ENTITY", "xlink:href=\"file", "href=\"http", "<style>@import"}) {
       require(picture.find(markup) == std::string::npos,
-              fmt::format("{} holds {}", entry.path().filename().string(), markup));
+              fmt::format("{} contains {}", entry.path().filename().string(), markup));
     }
   }
 }
@@ -285,12 +285,12 @@ class Campaign {
     fs::create_directory(out);
     const std::string before = content(file);
     const Outcome outcome = show(viewer, folder, file, out);
-    require(content(file) == before, "it changes the file");
-    require(outcome.exit_code != 137, fmt::format("it takes over {} s", longest_seconds));
-    require(outcome.exit_code >= 0 && outcome.exit_code < 128, fmt::format("it ended with {}", outcome.exit_code));
+    require(content(file) == before, "the input file changed");
+    require(outcome.exit_code != 137, fmt::format("longer than {} s", longest_seconds));
+    require(outcome.exit_code >= 0 && outcome.exit_code < 128, fmt::format("exit code {}", outcome.exit_code));
     judge_output(viewer, outcome);
     judge_pictures(out);
-    require(!fs::exists(folder / "ran"), "it runs what a text names");
+    require(!fs::exists(folder / "ran"), "a program named in a text was run");
   }
 
   const Options& options_;
@@ -301,21 +301,20 @@ class Campaign {
 }  // namespace
 
 int show_hostile_files(int argc, char** argv) {
-  CLI::App app("Shows files that mean harm to the command line and to the window.");
+  CLI::App app("Opens hostile files with the command line and the window.");
   Options options;
   options.seed = std::random_device()() % 1'000'000;
-  app.add_option("--program", options.program, "The attnscope to run")->capture_default_str();
-  app.add_option("--window", options.window, "The attnscope-gui to run; left out where there is none")
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "The same seed makes the same cases (default: random)");
-  app.add_option("--first", options.first, "The case to begin with")->capture_default_str();
-  app.add_option("--count", options.count, "How many files")->capture_default_str();
-  app.add_option("--hours", options.hours, "Go on for so long");
-  app.add_option("--jobs", options.jobs, "How many at a time")->check(CLI::Range(1U, 1024U));
-  app.add_option("--keep", options.keep, "Folder for the files of cases that fail")->capture_default_str();
+  app.add_option("--program", options.program, "attnscope program")->capture_default_str();
+  app.add_option("--window", options.window, "attnscope-gui program; skipped if absent")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the cases (default: random)");
+  app.add_option("--first", options.first, "First case")->capture_default_str();
+  app.add_option("--count", options.count, "Number of files")->capture_default_str();
+  app.add_option("--hours", options.hours, "Minimum duration in hours");
+  app.add_option("--jobs", options.jobs, "Concurrent cases")->check(CLI::Range(1U, 1024U));
+  app.add_option("--keep", options.keep, "Folder for files of failed cases")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  std::cout << fmt::format("seed {}, {} files from case {} on\n", options.seed, options.count, options.first)
+  std::cout << fmt::format("seed {}: {} files from case {}\n", options.seed, options.count, options.first)
             << std::flush;
   Account account(options.keep);
   Campaign campaign(options, account);

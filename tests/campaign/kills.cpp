@@ -56,7 +56,7 @@ class Campaign {
     if (whole.exit_code != 0) throw std::runtime_error(whole.err);
     const std::string calls = content(folder / "calls.txt");
     const long count = std::count(calls.begin(), calls.end(), '\n');
-    if (count == 0) throw std::runtime_error("no call was seen: is the library preloaded?");
+    if (count == 0) throw std::runtime_error("no calls recorded (is the library preloaded?)");
     const std::size_t before = account_.failures();
     const long first = 1 + static_cast<long>(options_.seed % static_cast<std::uint64_t>(options_.every));
     const long tried = count < first ? 0 : (count - first) / options_.every + 1;
@@ -75,7 +75,7 @@ class Campaign {
               },
               account_);
         });
-    std::cout << fmt::format("{:12} {:6} {:5} of {:3} calls, {} broken\n", operation.name, how, tried, count,
+    std::cout << fmt::format("{:12} {:6} {:5} of {:3} calls, {} failures\n", operation.name, how, tried, count,
                              account_.failures() - before);
     std::cout.flush();
   }
@@ -105,7 +105,7 @@ class Campaign {
           account_);
       ++tried;
     });
-    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "all", "random", tried.load(),
+    std::cout << fmt::format("{:12} {:6} {:5}, {} failures\n", "all", "random", tried.load(),
                              account_.failures() - before);
   }
 
@@ -136,29 +136,28 @@ class Campaign {
 }  // namespace
 
 int kills(int argc, char** argv) {
-  CLI::App app("Kills attnscope while it writes, and looks at what is left.");
+  CLI::App app("Disturbs attnscope while it writes files and checks the files.");
   Options options;
   Fixture fixture;
   options.seed = std::random_device()();
-  app.add_option("--program", fixture.program, "The attnscope to disturb")->capture_default_str();
-  app.add_option("--device", fixture.device, "What collects: simulated, or this machine's GPU (gpu)")
-      ->capture_default_str();
-  app.add_option("--operations", options.operations, "Only these (default: all)")->delimiter(',');
-  app.add_option("--parts", options.parts,
-                 "kill: at each call that changes a file; torn: in the middle of each write; full: no space from each "
-                 "call on; error: each call fails once; gone: the disk is not there from each call on; random: kills "
-                 "at random times")
+  app.add_option("--program", fixture.program, "attnscope program to test")->capture_default_str();
+  app.add_option("--device", fixture.device, "Device of collect: simulated or gpu")->capture_default_str();
+  app.add_option("--operations", options.operations, "Operations to test (default: all)")->delimiter(',');
+  app.add_option(
+         "--parts", options.parts,
+         "Kinds of disturbance: kill (before each call), torn (during each write), full (no space from each call on), "
+         "error (each call fails once), gone (no disk from each call on), random (kills at random times)")
       ->delimiter(',')
       ->check(CLI::IsMember({"kill", "torn", "full", "error", "gone", "random"}));
-  app.add_option("--seed", options.seed, "Of the random times, and the first call with --every (default: random)");
-  app.add_option("--every", options.every, "Only each K-th call")->check(CLI::Range(1L, 1000000L));
-  app.add_option("--count", options.count, "Kills at random times")->capture_default_str();
-  app.add_option("--jobs", options.jobs, "How many cases at a time: they stay the same")
+  app.add_option("--seed", options.seed, "Seed of random times and of the first call with --every (default: random)");
+  app.add_option("--every", options.every, "Test every K-th call")->check(CLI::Range(1L, 1000000L));
+  app.add_option("--count", options.count, "Number of kills at random times")->capture_default_str();
+  app.add_option("--jobs", options.jobs, "Concurrent cases; does not change them")
       ->check(CLI::Range(1U, 1024U))
       ->capture_default_str();
-  app.add_option("--library", options.library, "What is preloaded into it")->capture_default_str();
-  app.add_option("--hours", options.hours, "Go on with random kills for so long");
-  app.add_option("--keep", options.keep, "Folder for the cases that fail")->capture_default_str();
+  app.add_option("--library", options.library, "Library to preload")->capture_default_str();
+  app.add_option("--hours", options.hours, "Minimum duration of random kills in hours");
+  app.add_option("--keep", options.keep, "Folder for files of failed cases")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   std::cout << fmt::format("seed {}\n", options.seed);
@@ -169,7 +168,7 @@ int kills(int argc, char** argv) {
       return std::ranges::find(options.operations, operation.name) == options.operations.end();
     });
   }
-  if (operations.empty()) throw std::runtime_error("no operation of that name");
+  if (operations.empty()) throw std::runtime_error("unknown operation");
   Account account(options.keep);
   Campaign campaign(options, fixture, account);
   for (const Operation& operation : operations) {
@@ -178,9 +177,8 @@ int kills(int argc, char** argv) {
     }
   }
   if (options.has("random")) campaign.at_random(operations);
-  std::cout << fmt::format("{} points announced before a disturbance, {} of them lost\n", account.announced(),
-                           account.lost());
-  std::cout << fmt::format("{} cases, {} broken\n", account.cases(), account.failures());
+  std::cout << fmt::format("{} points printed before a disturbance, {} lost\n", account.announced(), account.lost());
+  std::cout << fmt::format("{} cases, {} failures\n", account.cases(), account.failures());
   return account.failures() == 0 ? 0 : 1;
 }
 

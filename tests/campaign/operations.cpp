@@ -53,7 +53,7 @@ void require_printed_points(const fs::path& file, const std::string& out, Accoun
   const std::size_t printed_count = printed.size();
   std::erase_if(printed, [&](std::int64_t id) { return stored.contains(id); });
   account.add_announced(printed_count, printed.size());
-  require(printed.empty(), fmt::format("{} points were printed and are lost", printed.size()));
+  require(printed.empty(), fmt::format("{} printed points are lost", printed.size()));
 }
 
 /// Checks that the earlier points of a file are unchanged.
@@ -61,18 +61,18 @@ void require_findings(const fs::path& file, const std::vector<std::string>& want
   std::vector<std::string> found = findings(file);
   require(found.size() >= wanted.size(), fmt::format("{} of {} earlier points are left", found.size(), wanted.size()));
   found.resize(wanted.size());
-  require(found == wanted, "the earlier points have changed");
+  require(found == wanted, "earlier points changed");
 }
 
 void require_sweep(const Fixture& fixture, const fs::path& file, std::size_t runs) {
   const RunStore store = RunStore::open(file, Mode::read_only);
   const std::vector<RunSummary> found = store.runs();
   require(found.size() == runs, fmt::format("{} runs instead of {}", found.size(), runs));
-  require(found.back().state == StoredRunState::complete, "the run is not complete");
+  require(found.back().state == StoredRunState::complete, "the run is incomplete");
   std::vector<std::string> points = findings(file);
   require(points.size() >= fixture.swept.size(), "points are missing");
   points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(fixture.swept.size()));
-  require(points == fixture.swept, "the points differ from those of an undisturbed sweep");
+  require(points == fixture.swept, "points differ from an undisturbed sweep");
 }
 
 std::size_t points_of(const fs::path& file) {
@@ -115,7 +115,7 @@ Operation importing(bool into_a_file) {
     return Words{"import", fixture.table, "-o", file(folder)};
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account&) {
-    if (!into_a_file && !fs::exists(file(folder))) return require(out.empty(), "the import was printed and is lost");
+    if (!into_a_file && !fs::exists(file(folder))) return require(out.empty(), "the import was reported but is lost");
     const std::size_t before = into_a_file ? findings(fixture.earlier).size() : 0;
     if (into_a_file) require_findings(file(folder), findings(fixture.earlier));
     const std::size_t added = points_of(file(folder)) - before;
@@ -145,7 +145,7 @@ Operation copying(bool over_another) {
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, Account&) {
     if (!over_another && !fs::exists(file(folder))) return;
     const std::vector<std::string> found = findings(file(folder));
-    require(found == fixture.joined || (over_another && found == findings(fixture.compact)), "the copy is not whole");
+    require(found == fixture.joined || (over_another && found == findings(fixture.compact)), "the copy is incomplete");
   };
   operation.again = operation.words;
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
@@ -166,8 +166,8 @@ Operation merging() {
     return Words{"merge", "-o", file(folder), fixture.compact, fixture.again, fixture.earlier};
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account&) {
-    if (!fs::exists(file(folder))) return require(out.empty(), "the merge was printed and is lost");
-    require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file is not whole");
+    if (!fs::exists(file(folder))) return require(out.empty(), "the merge was reported but is lost");
+    require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file is incomplete");
   };
   operation.again = [=, words = operation.words](const Fixture& fixture, const fs::path& folder) {
     fs::remove(file(folder));  // a complete file would be kept
@@ -195,13 +195,13 @@ Operation exporting() {
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, Account&) {
     const std::string found = content(file(folder));
-    require(found == older || found == fixture.csv, "the table is neither the older one nor the new one");
+    require(found == older || found == fixture.csv, "the table is neither the old nor the new one");
   };
   operation.again = operation.words;
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
-    require(content(file(folder)) == fixture.csv, "the table is not what was to be exported");
+    require(content(file(folder)) == fixture.csv, "the exported table is wrong");
     require((fs::status(file(folder)).permissions() & fs::perms::all) == static_cast<fs::perms>(mode),
-            "its mode changed");
+            "the file mode changed");
   };
   operation.files = {"table.csv"};
   return operation;
@@ -225,15 +225,16 @@ void judge_disturbed(const Fixture& fixture, const Operation& operation, const s
   account.tried();
   try {
     require(outcome.exit_code != -SIGSEGV && outcome.exit_code != -SIGABRT, "it crashed");
-    require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
+    require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1,
+            "more than one line on stderr: " + outcome.err);
     operation.judge(fixture, work, outcome.out, account);
     if (outcome.exit_code == 0) operation.judge_again(fixture, work);  // exit code 0 means complete
     const Outcome again = fixture.run(folder, operation.again(fixture, work));
-    require(again.exit_code == 0, "doing it again fails: " + again.err);
+    require(again.exit_code == 0, "repeating the operation fails: " + again.err);
     operation.judge_again(fixture, work);
     for (const auto& entry : fs::directory_iterator(work)) {
       const std::string left = entry.path().filename().string();
-      require(operation.files.contains(left), left + " is left over");
+      require(operation.files.contains(left), left + " was left behind");
     }
   } catch (const std::exception& wrong) {  // Wrong, or an exception from opening a file
     account.failed(name, wrong.what(), found);

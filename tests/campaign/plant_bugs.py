@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of planted_bugs.txt in a copy of the tree and says which of them no test notices.
+"""Plants the bugs of planted_bugs.txt in a copy of the tree and reports which of them no test detects.
 
-All bugs are compiled at once: where one is planted the program asks, when it runs, whether it is to be wrong there. A
-bug then costs a run of its room's tests. `--check` only looks that the list fits the tree."""
+All bugs are compiled at once; an environment variable selects one at run time, so that each bug costs one run of its
+tests. `--check` only checks that the list matches the tree."""
 import argparse
 import concurrent.futures
 import dataclasses
@@ -38,11 +38,11 @@ constexpr bool attnscope_planted(unsigned long bug) {
 @dataclasses.dataclass
 class Bug:
     file: str
-    text: str  # with the piece that is to be wrong between « and »
+    text: str  # the code to replace is between « and »
     wrong: str
-    programs: list  # whose tests should notice, the nearest first
-    filter: str  # tests of the first program that are tried first
-    built: bool  # what is no expression and no statement is compiled by itself
+    programs: list  # test programs, most specific first
+    filter: str  # tests of the first program to run first
+    built: bool  # neither expression nor statement: built separately
     list_line: int
     begin: int = 0
     end: int = 0
@@ -79,18 +79,18 @@ def read_list(path=LIST):
 
 
 def pattern_of(text):
-    """Lines may be broken elsewhere than in the list."""
+    """Returns a pattern that ignores line breaks."""
     return r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
 
 
 def find_all(bugs, listed=LIST.name):
-    """Finds each bug's place; returns what is wrong with the list."""
+    """Locates each bug in the sources; returns the errors of the list."""
     wrong, sources, seen = [], {}, set()
     for bug in bugs:
         def complain(why):
             wrong.append(f"{listed}:{bug.list_line}: {bug.file}: {why}: {bug.text}")
         if bug.text.count("«") != 1 or bug.text.count("»") != 1:
-            complain("one piece between « and » is wanted")
+            complain("needs one piece between « and »")
             continue
         if bug.id in seen:
             complain("planted twice")
@@ -100,7 +100,7 @@ def find_all(bugs, listed=LIST.name):
             sources[bug.file] = path.read_text(encoding="utf-8") if path.is_file() else None
         source = sources[bug.file]
         if source is None:
-            complain("there is no such file")
+            complain("file not found")
             continue
         before, piece, after = re.split("[«»]", bug.text)
         found = list(re.finditer(f"{pattern_of(before)}({pattern_of(piece)}){pattern_of(after)}", source))
@@ -113,11 +113,11 @@ def find_all(bugs, listed=LIST.name):
 
 
 def planted(source, bugs):
-    """The source with the switches of all bugs in it."""
+    """Returns the source with all bugs of the file, each behind a switch."""
     last = len(source)
     for bug in sorted(bugs, key=lambda bug: -bug.begin):
         if bug.end > last:
-            sys.exit(f"{bug.place}: overlaps the bug behind it: {bug.text}")
+            sys.exit(f"{bug.place}: overlaps the next bug: {bug.text}")
         right, ask = source[bug.begin:bug.end], f"::attnscope_planted({bug.id}UL)"
         if right.endswith(";"):
             both = f"if ({ask}) {{ {bug.wrong} }} else {{ {right} }}"
@@ -135,7 +135,7 @@ def write_if_other(path, content):
 
 
 def copy_tree(tree, bugs):
-    """The files that git knows or would add, with the bugs in them; what did not change keeps its time."""
+    """Copies all files of the working tree with the bugs; unchanged files keep their time stamps."""
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
                            text=True).stdout.splitlines()
     names = {name for name in names if (ROOT / name).is_file()}
@@ -164,7 +164,7 @@ class Runner:
         self.objects, self.limit, self.named, self.sound = objects, limit, named, {}
 
     def run(self, program, tests, bug):
-        """The exit status and the first test that failed; a status of None: it took too long."""
+        """Returns the exit status (None after a timeout) and the first failed test."""
         [path] = [path for path in (self.objects / "tests").rglob(program) if path.is_file()]
         environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "ATTNSCOPE_PLANTED_BUG": str(bug)}
         command = [path, "--gtest_fail_fast", "--gtest_brief=1", "--gtest_color=no"]
@@ -184,7 +184,7 @@ class Runner:
         return [(program, "") for program in bug.programs]
 
     def judge(self, bug):
-        """Who noticed; empty where nobody did."""
+        """Returns the test that detects the bug; empty if none does."""
         named = [(bug.programs[0], bug.filter)] if bug.filter else []
         for program, tests in named or self.all(bug) if self.named else [*named, *self.all(bug)]:
             status, failed = self.run(program, tests, bug.id)
@@ -194,7 +194,7 @@ class Runner:
             if key not in self.sound:
                 self.sound[key] = self.run(*key, 0)[0] == 0
             if not self.sound[key]:
-                sys.exit(f"{program} {key[1]}: fails without any bug, or takes longer than --limit")
+                sys.exit(f"{program} {key[1]}: fails without a bug or exceeds --limit")
             return failed or f"{program} ({'too long' if status is None else f'status {status}'})"
         return ""
 
@@ -206,7 +206,7 @@ def report(bug, noticed, seconds):
 
 def judge_all(bugs, planted_too, options):
     tree, jobs = options.build.resolve(), options.jobs
-    objects = tree / "build" / "objects"  # as deep as elsewhere, for the compiler's cache
+    objects = tree / "build" / "objects"  # same depth as other builds, for ccache
     begin = time.monotonic()
     copy_tree(tree, planted_too)
     build(tree, objects, {program for bug in bugs for program in bug.programs}, jobs)
@@ -238,13 +238,13 @@ def judge_all(bugs, planted_too, options):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--check", action="store_true", help="only look that each text is found once in the tree")
-    arguments.add_argument("--only", default="", metavar="TEXT", help="bugs whose file, text or program has TEXT in it")
-    arguments.add_argument("--named", action="store_true", help="run no more tests than the list names")
+    arguments.add_argument("--check", action="store_true", help="only check that each text occurs once in the tree")
+    arguments.add_argument("--only", default="", metavar="TEXT", help="bugs whose file, text or program contains TEXT")
+    arguments.add_argument("--named", action="store_true", help="run only the tests named in the list")
     arguments.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "planted", metavar="FOLDER")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
-    arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="of one run of a test program")
-    arguments.add_argument("--least", type=float, default=85, metavar="PERCENT", help="killed, else the status is 1")
+    arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="time limit of a test program")
+    arguments.add_argument("--least", type=float, default=85, metavar="PERCENT", help="minimum share of detected bugs")
     options = arguments.parse_args()
     bugs = read_list()
     if wrong := find_all(bugs):
@@ -256,9 +256,9 @@ def main():
     all_bugs = bugs
     bugs = [bug for bug in bugs if options.only in " ".join([bug.file, bug.text, bug.programs[0]])]
     if not bugs:
-        sys.exit("no such bug")
+        sys.exit("no matching bug")
     if not shutil.which("ninja"):
-        sys.exit("ninja is missing")
+        sys.exit("ninja not found")
     begin = time.monotonic()
     survivors = judge_all(bugs, all_bugs, options)
     killed = 100 * (len(bugs) - len(survivors)) / len(bugs)

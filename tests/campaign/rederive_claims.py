@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run as `rederive_claims.py ATTNSCOPE SAMPLES_FOLDER`: derives the verdict of every claim of the lesson a second time.
+"""Usage: rederive_claims.py ATTNSCOPE SAMPLES_FOLDER. Derives the verdict of every claim of the lesson independently.
 
-Of a card its front matter is read, of the data what `attnscope export` and `attnscope ceilings` write of the samples
-that the lesson stands on. Outcomes, numbers of cases, medians and whatever else a verdict's table has are computed of
-that, of closed forms (which counters have to agree with) and of datasheets, and only then held to the exported page.
-Nothing of the program's own code is used. Exits 1 with the list where an outcome differs or a figure is 1% off.
+Reads the front matter of each claim card and the output of `attnscope export` and `attnscope ceilings` for the samples
+of the lesson. Computes outcomes and all figures of each verdict's table from these data, from closed forms (which the
+counters must match) and from datasheets, and compares them with the exported page. Uses no code of the program.
+Exits with 1 and a list if an outcome differs or a figure is off by more than 1%.
 """
 import collections
 import html
@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 CLAIMS = pathlib.Path(__file__).resolve().parents[2] / 'assets/lesson/claims'
-SAMPLES = ('h200', 'h200-law', 'h200-tiles', 'h200-race')  # of which the lesson is, unless it is told others
+SAMPLES = ('h200', 'h200-law', 'h200-tiles', 'h200-race')  # samples of the lesson
 UNITS = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30,
          'ns': 1, 'µs': 1e3, 'ms': 1e6, 'TFLOP/s': 1e12, '%': 0.01}
 PROBLEM = ('pass', 'dtype', 'batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd', 'mask', 'cache', 'dropout',
@@ -41,13 +41,13 @@ def metric(point, name):
     if name not in COUNTERS:
         return point[name]
     values = [point['metrics'].get(counter, {}).get('value') for counter in COUNTERS[name]]
-    return None if None in values[:2] else sum(value or 0 for value in values)  # none is written back if warm
+    return None if None in values[:2] else sum(value or 0 for value in values)  # a warm start has no write-back bytes
 
 
 def flops(point):
-    """Two for each element of a product of an n_q by n_k matrix with d columns or rows."""
+    """Returns the FLOPs of the pass: 2 n_q n_k d per matrix product."""
     if point['mask'] != 'full':
-        raise LookupError(f'operations under a mask: {point["mask"]}')
+        raise LookupError(f'FLOPs with a mask: {point["mask"]}')
     products = {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[point['pass']]
     return products * 2 * point['n_q'] * point['n_k'] * point['d'] * point['batch'] * point['heads_q']
 
@@ -63,13 +63,13 @@ def fits(point, words):
 
 
 def output_of(*command):
-    environment = os.environ | {'XDG_DATA_HOME': os.devnull}  # with nobody's own texts
+    environment = os.environ | {'XDG_DATA_HOME': os.devnull}  # without custom texts
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
 
 class Data:
     def __init__(self, program, files):
-        self.points, self.ceilings = [], collections.defaultdict(dict)  # these by the name of the GPU
+        self.points, self.ceilings = [], collections.defaultdict(dict)  # ceilings by GPU name
         for file in files:
             exported = json.loads(output_of(program, 'export', file, '--json'))
             devices = {device['uuid']: device for device in exported['devices']}
@@ -82,7 +82,7 @@ class Data:
                     self.ceilings[devices[row['device_uuid']]['name']][row['ceiling']] = row['value']
 
     def of(self, card, named=None):
-        """'imported:NAME' is another program's, any other name one of this program's."""
+        """Points of an algorithm; 'imported:NAME': imported points."""
         points = [point for point in self.points if fits(point, card.get('points', ''))]
         if named:
             imported, _, name = named.rpartition(':')
@@ -91,20 +91,20 @@ class Data:
         return points
 
     def fastest(self, card, named=None):
-        """Of a run where algorithms are compared, else of a GPU."""
+        """Fastest point per problem; per run if algorithms are compared, else per GPU."""
         names, best = ('algorithm', *PROBLEM, *(() if named else ('uuid',))), {}
         for point in sorted(self.of(card, named), key=lambda point: point['time_median_ns']):
             best.setdefault((point['place'] if named else None, key(point, names)), point)
         return list(best.values())
 
     def pairs(self, card, name=None):
-        """Of each problem the points of both algorithms, each with its fastest tile, or a metric of theirs."""
+        """Pairs of both algorithms' fastest points per problem, or of their metric `name`."""
         of_other = {key(point, ('place', *PROBLEM)): point for point in self.fastest(card, card['to'])}
         pairs = [(point, of_other.get(key(point, ('place', *PROBLEM)))) for point in self.fastest(card, card['from'])]
         return [[metric(point, name) if name else point for point in pair] for pair in pairs if pair[1]]
 
 
-# A verdict is an outcome and, by their labels, the figures of its table.
+# A verdict is an outcome and the figures of its table by label.
 def within(card, value):
     if 'low' in card or 'high' in card:
         return float(card.get('low', -math.inf)) <= value <= float(card.get('high', math.inf))
@@ -136,7 +136,7 @@ def versus(card, data):
 
 
 def doubled(card, data):
-    """All else is equal, the tile too."""
+    """Compares points that differ only in N by a factor of 2."""
     names = ('place', 'algorithm', *PROBLEM, *TILE)
     points = {key(point, names): point for point in data.of(card) if metric(point, card['metric'])}
     pairs = [(points.get(key(once, names, n_q=2 * once['n_q'], n_k=2 * once['n_k'])), once) for once in points.values()]
@@ -145,7 +145,7 @@ def doubled(card, data):
 
 
 def crossover(card, data):
-    """From which N on, of at least three, `to` stays faster; from the first on says nothing where that is late."""
+    """Smallest N from which `to` stays faster, for series of at least three N."""
     series, cases = collections.defaultdict(dict), []
     for slow, fast in data.pairs(card):
         series[key(slow, ('place', *PROBLEM), n_q=0, n_k=0)][slow['n_k']] = fast['time_median_ns'] < slow['time_median_ns']
@@ -157,7 +157,7 @@ def crossover(card, data):
 
 
 def least_squares(rows, values):
-    """Normal equations, by elimination."""
+    """Solves the normal equations by elimination."""
     size = len(rows[0])
     matrix = [[sum(row[i] * row[j] for row in rows) for j in range(size)] +
               [sum(row[i] * value for row, value in zip(rows, values))] for i in range(size)]
@@ -169,8 +169,8 @@ def least_squares(rows, values):
 
 
 def exponent(card, data):
-    """Theorem 2 is of the rule's tiles, Bc = M/4d and Br = min(Bc, d), and of M up to Nd; at DRAM of heads whose Q, O,
-    l and m, of all of them at once, are more than the L2 holds."""
+    """Fits the exponents of Theorem 2: tiles Bc = M/4d, Br = min(Bc, d) and M <= Nd; at the DRAM level only points
+    whose Q, O, l and m of all heads exceed L2."""
     runs, found = collections.defaultdict(list), []
     for point in data.of(card):
         n, d, memory = point['n_k'], point['d'], 4 * point['d'] * point['bc']
@@ -203,7 +203,7 @@ def over_ridge(card, data):
 
 
 def moved(point):
-    """Bytes of a head between SM and L2 where that is so; FA1 writes fp32 O, l and m at first, a 16-bit O at last."""
+    """SM<->L2 bytes per head; FA1 keeps O, l and m in fp32 between passes and writes a 16-bit O at the end."""
     n, d, passes = point['n_k'], point['d'], math.ceil(point['n_k'] / point['bc'])
     if point['algorithm'] == 'fa1':
         return 2 * n * d * (2 + passes + 1) + 4 * n * d * 2 * passes + 8 * n * (2 * passes + 1)
@@ -211,7 +211,7 @@ def moved(point):
 
 
 def kept(algorithm, n, d):
-    """Bytes of a head besides Q, K, V and O: S and P in 16 bits; l, m and O in 32; one such number a row."""
+    """Bytes per head besides Q, K, V and O: naive S and P (16 bits); FA1 l, m and O (fp32); else one fp32 per row."""
     return {'naive': 4 * n * n, 'fa1': 8 * n + 4 * n * d}.get(algorithm, 4 * n)
 
 
@@ -223,7 +223,7 @@ def memory_saved(card, _):
 
 
 def softmax_error(card, _):
-    """Scores 0 to 7, which are the values, too, in blocks of two."""
+    """Online softmax of scores 0 to 7 (equal to the values) in blocks of two."""
     most, total, output = -math.inf, 0.0, 0.0
     for block in ((0, 1), (2, 3), (4, 5), (6, 7)):
         rescale = 1 if card['fault'] == 'forget-rescale' else math.exp(most - max(block))
@@ -241,11 +241,11 @@ TESTS = {
     'elsewhere': lambda *_: (NOTHING, {}),
     'metric': lambda card, data: of_cases(card, [p[card['metric']] for p in data.fastest(card)],
                                           0.01 if card['metric'].endswith('_pct') else 1),
-    'operations': lambda card, _: one(card, 1)}  # S and O, in each of them
+    'operations': lambda card, _: one(card, 1)}  # S and O in each algorithm
 
 
 def printed(text):
-    """A number in base units, and half of its last digit."""
+    """Parses a number; returns it in base units, and half of its last digit."""
     word, unit = re.search(r'(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)\s*([^\s,]*)', text.replace('−', '-')).groups()
     unit = UNITS.get(unit, 1)
     mantissa, _, power = word.partition('e')
@@ -281,7 +281,7 @@ def differences(derived, page):
 
 
 def closed_forms(data):
-    """Closed forms beside counted and reserved bytes; 8 rows of l or m fill a sector. fp8 also keeps its operands."""
+    """Yields counted and allocated bytes with their closed forms, for N divisible by 8 (rows of l or m per sector)."""
     for point in data.points:
         heads, n, d = point['batch'] * point['heads_q'], point['n_k'], point['d']
         whole = point['n_q'] == n and n % 8 == 0 and point['heads_q'] == point['heads_kv']
@@ -303,7 +303,7 @@ def main():
         try:
             derived[path.stem] = TESTS[card['test']](card, data)
         except LookupError as unknown:
-            wrong.append(f'{path.stem} (test {card["test"]}): not derived, since this is not known here: {unknown}')
+            wrong.append(f'{path.stem} (test {card["test"]}): not derived (unknown): {unknown}')
     with tempfile.TemporaryDirectory() as folder:
         output_of(program, 'lesson', 'export', '-o', folder, *files)
         page = dict(on_page(pathlib.Path(folder, 'index.html').read_text(encoding='utf-8')))
@@ -319,7 +319,7 @@ def main():
     counts = collections.Counter(verdict for verdict, _ in derived.values())
     print(*wrong, sep='\n', end='\n' * bool(wrong))
     print(f'{len(derived)} claims derived: {", ".join(f"{count} {what}" for what, count in counts.items())}; '
-          f'{forms} closed forms beside counters; {len(wrong)} disagreements')
+          f'{forms} closed forms compared with counters; {len(wrong)} disagreements')
     return 1 if wrong else 0
 
 

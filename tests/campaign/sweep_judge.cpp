@@ -19,7 +19,7 @@ std::vector<Sweep> sweeps_in(const fs::path& file) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   std::vector<Sweep> sweeps;
   for (const RunSummary& run : store.runs()) {
-    require(!run.simulated, "a simulation stands in the GPU's place");
+    require(!run.simulated, "the GPU was replaced by a simulation");
     Sweep& sweep = sweeps.emplace_back();
     sweep.state = run.state;
     for (const StoredPoint& point : store.points({{run.id}})) {
@@ -28,7 +28,7 @@ std::vector<Sweep> sweeps_in(const fs::path& file) {
       finding.reason = english_text(point.record.reason);
       finding.clocks = point.record.clocks;
       finding.error = point.record.max_abs_error;
-      require(point.record.provenance == Provenance::measured, "a point is not a measured one");
+      require(point.record.provenance == Provenance::measured, "a point is not measured");
       for (const KernelRecord& kernel : point.record.kernels) {
         for (const MetricValue& metric : kernel.metrics) {
           finding.metrics[kernel.kernel + " " + metric.name] = metric.value;
@@ -38,7 +38,7 @@ std::vector<Sweep> sweeps_in(const fs::path& file) {
       }
     }
   }
-  require(store.bad_rows().empty(), "rows are damaged");
+  require(store.bad_rows().empty(), "damaged rows");
   return sweeps;
 }
 
@@ -50,10 +50,10 @@ std::string differences(const Finding& point, const Finding& wanted) {
     if (!point.metrics.contains(name)) add(fmt::format("no {} (undisturbed: {})", name, value));
   }
   for (const auto& [name, value] : point.metrics) {
-    if (!wanted.metrics.contains(name)) add(fmt::format("{} {} besides", name, value));
+    if (!wanted.metrics.contains(name)) add(fmt::format("unexpected {} {}", name, value));
   }
   if (point.launches != wanted.launches) {
-    add(fmt::format("other launches, {} instead of {}", point.launches.size(), wanted.launches.size()));
+    add(fmt::format("different launches, {} instead of {}", point.launches.size(), wanted.launches.size()));
   }
   if (point.error != wanted.error) {
     const auto words = [](std::optional<double> error) { return error ? fmt::format("{}", *error) : "none"; };
@@ -110,7 +110,7 @@ void SweepJudge::judge(const Fault& fault, const TemporaryFolder& folder, const 
   const Outcome outcome = gpu_.run(folder, words(file), gpu_.disturbed(fault, folder));
   judge_end(outcome, file);
   const std::vector<Sweep> sweeps = sweeps_in(file);
-  require(sweeps.at(0).points.size() == 2 && sweeps.size() <= 2, "an earlier run is not what it was, or more are new");
+  require(sweeps.at(0).points.size() == 2 && sweeps.size() <= 2, "the earlier run changed, or there are too many runs");
   const bool begun = sweeps.size() == 2;
   bool whole = begun;
   std::string said = outcome.err + outcome.out;
@@ -118,10 +118,10 @@ void SweepJudge::judge(const Fault& fault, const TemporaryFolder& folder, const 
     whole = judge_points(sweeps[1], fault);
     for (const auto& [index, point] : sweeps[1].points) said += point.reason;
   }
-  require(whole || is_silent(fault.call) || says_why(said, fault), "nothing names the call: " + outcome.err);
+  require(whole || is_silent(fault.call) || says_why(said, fault), "no output names the call: " + outcome.err);
   require(!begun || outcome.exit_code != 0 || sweeps[1].state == StoredRunState::complete,
-          "exit code 0, and the run is not complete");
-  require(begun || outcome.exit_code != 0, "exit code 0, and there is no run");
+          "exit code 0, but the run is incomplete");
+  require(begun || outcome.exit_code != 0, "exit code 0, but there is no run");
   if (fault.at_restart) {
     require(outcome.exit_code == 5 || sweeps.at(1).state == StoredRunState::complete,
             "exit code " + std::to_string(outcome.exit_code));
@@ -132,8 +132,8 @@ void SweepJudge::judge(const Fault& fault, const TemporaryFolder& folder, const 
   const Outcome again = gpu_.run(folder, resuming, gpu_.variables());
   require(again.exit_code == 0 || again.exit_code == 5, "resuming fails: " + again.err);
   const std::vector<Sweep> resumed = sweeps_in(file);
-  require(resumed.size() == 2, "resuming began another run");
-  require(resumed[1].state == StoredRunState::complete, "the resumed run is not complete");
+  require(resumed.size() == 2, "resuming started another run");
+  require(resumed[1].state == StoredRunState::complete, "the resumed run is incomplete");
   require(resumed[1].points.size() == wanted_.points.size(), "the resumed run lacks points");
   (void)judge_points(resumed[1], fault);
 }
@@ -147,7 +147,7 @@ bool SweepJudge::judge_points(const Sweep& sweep, const Fault& fault) const {
     if (point.disposition == Disposition::ok) continue;
     whole = false;
     require(fault.at_restart || point.disposition != Disposition::infeasible,
-            fmt::format("point {} is called infeasible", index));
+            fmt::format("point {} is infeasible", index));
   }
   return whole;
 }
@@ -155,10 +155,10 @@ bool SweepJudge::judge_points(const Sweep& sweep, const Fault& fault) const {
 void SweepJudge::judge_point(std::size_t index, const Finding& point, const Finding& wanted) const {
   if (point.disposition == Disposition::ok) {
     const std::string other = differences(point, wanted);
-    require(other.empty(), fmt::format("point {} is ok, and not what it is undisturbed: {}", index, other));
-    require(!point.samples.empty(), fmt::format("point {} is ok and has no time", index));
+    require(other.empty(), fmt::format("point {} is ok, but differs from an undisturbed one: {}", index, other));
+    require(!point.samples.empty(), fmt::format("point {} is ok but has no time", index));
   } else {
-    require(!point.reason.empty(), fmt::format("point {} is not ok and has no reason", index));
+    require(!point.reason.empty(), fmt::format("point {} is not ok but has no reason", index));
   }
   for (const auto& [name, value] : point.metrics) {
     const auto metric = wanted.metrics.find(name);
@@ -168,11 +168,11 @@ void SweepJudge::judge_point(std::size_t index, const Finding& point, const Find
   for (const auto& [kernel, samples] : point.samples) {
     const auto undisturbed = wanted.samples.find(kernel);
     require(undisturbed != wanted.samples.end() && takes_as_long(samples, undisturbed->second, gpu_.real),
-            fmt::format("point {}: {} takes {} ns in the median", index, kernel, summarize(samples)->median));
+            fmt::format("point {}: median of {} is {} ns", index, kernel, summarize(samples)->median));
   }
   // Clock readings may be missing if NVML fails.
   require(!point.clocks || gpu_.real || *point.clocks == wanted.clocks,
-          fmt::format("point {} has other clocks", index));
+          fmt::format("point {} has different clocks", index));
 }
 
 }  // namespace attnscope::testing
