@@ -11,8 +11,8 @@ bool begins_a_formula(std::string_view text) {
 
 }  // namespace
 
-std::string guarded(std::string text) {
-  // Text that already looks guarded gets a second prefix, so that without_guard() restores it exactly.
+std::string escape_formula(std::string text) {
+  // Text that already looks escaped gets a second prefix, so that without_guard() restores it exactly.
   const bool looks_guarded = without_guard(text).size() != text.size();
   if (begins_a_formula(text) || looks_guarded) text.insert(text.begin(), '\'');
   return text;
@@ -25,7 +25,7 @@ std::string_view without_guard(std::string_view field) {
 }
 
 std::string csv_text(std::string_view text) {
-  std::string field = guarded(std::string(text));
+  std::string field = escape_formula(std::string(text));
   const bool quoted = !field.empty() && (field.find_first_of(",\"\r\n") != std::string::npos || field.front() == ' ' ||
                                          field.back() == ' ');
   if (!quoted) return field;

@@ -36,7 +36,7 @@ QString plain_number(double value) {
 QString as_tsv(const ShownValues& values) {
   static const QRegularExpression breaks(QStringLiteral("[\\t\\r\\n]+"));
   return in_lines(values, QStringLiteral("\t"), [](QString cell) {
-    return QString::fromStdString(guarded(cell.replace(breaks, QStringLiteral(" ")).toStdString()));
+    return QString::fromStdString(escape_formula(cell.replace(breaks, QStringLiteral(" ")).toStdString()));
   });
 }
 

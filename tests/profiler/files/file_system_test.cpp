@@ -50,12 +50,12 @@ TEST_F(UserFolders, APrivateFolderIsNobodyElses) {
   struct stat made {};
   ASSERT_EQ(stat(folder.c_str(), &made), 0);
   EXPECT_EQ(made.st_mode & 0777U, 0700U);
-  EXPECT_EQ(private_folder(parent_), folder) << "and is found again";
+  EXPECT_EQ(private_folder(parent_), folder) << "returns the existing folder";
   fs::permissions(folder, fs::perms::owner_all | fs::perms::group_write);
-  EXPECT_EQ(private_folder(parent_), "") << "others may have put something into it";
+  EXPECT_EQ(private_folder(parent_), "") << "others could write to it";
   fs::remove(folder);
   fs::create_directory_symlink(parent_, folder);
-  EXPECT_EQ(private_folder(parent_), "") << "a link leads where another wants";
+  EXPECT_EQ(private_folder(parent_), "") << "symlinks are not followed";
   fs::remove(folder);
   std::ofstream(folder) << "a file";
   EXPECT_EQ(private_folder(parent_), "");

@@ -19,7 +19,7 @@ TEST(Combine, RuleFollowsUnitAndRollup) {
 
 TEST(Combine, AnAverageOverTheSmsAddsUpOverLaunchesWhereItCounts) {
   EXPECT_EQ(combine_rule("sm__cycles_active.avg", "cycle"), Combine::sum);
-  EXPECT_EQ(combine_rule("sm__cycles_active.avg", "1"), Combine::sum) << "a CSV file has no units";
+  EXPECT_EQ(combine_rule("sm__cycles_active.avg", "1"), Combine::sum) << "CSV files have no units";
   EXPECT_EQ(combine_rule("smsp__inst_executed.avg", "instruction"), Combine::sum);
   EXPECT_EQ(combine_rule("smsp__average_warp_latency.avg", "1"), Combine::weighted_mean);
 }

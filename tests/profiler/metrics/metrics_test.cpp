@@ -153,7 +153,7 @@ TEST(Evaluate, DerivesSumsRatesAndRatios) {
 
 TEST(Evaluate, SettledBytesAreReadWriteAndWriteBack) {
   PointRecord record = measured_point();
-  EXPECT_FALSE(evaluate(key::dram_settled_bytes, record).has_value()) << "nothing says what stayed in L2";
+  EXPECT_FALSE(evaluate(key::dram_settled_bytes, record).has_value()) << "the write-back is unknown";
   EXPECT_EQ(dram_traffic(record)->name, key::dram_bytes);
   EXPECT_EQ(dram_traffic(record)->value, 8000);
   record.kernels[0].metrics.push_back({std::string(key::dram_writeback_bytes), 4000, "byte", Provenance::measured});
@@ -269,7 +269,7 @@ TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
   plan.launches[1].setup = true;
   PointRecord one;
   add_model_metrics(naive, plan, problem, one);
-  ASSERT_EQ(one.kernels.size(), 1U) << "what is measured is one launch: all";
+  ASSERT_EQ(one.kernels.size(), 1U) << "one measured launch: only \"all\"";
   EXPECT_DOUBLE_EQ(*one.kernels[0].metric(key::model_l2_to_sm_bytes),
                    static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
 }

@@ -65,7 +65,7 @@ TEST(Origin, OnlyASimulationThatWasNotPlayedWholeIsExtrapolated) {
     record.kernels.emplace_back().kernel = "fwd";
     record.kernels.back().complete = complete;
     EXPECT_EQ(record.origin("fwd"), origin) << to_string(provenance);
-    EXPECT_EQ(record.origin("bwd"), provenance) << "a kernel that is not there";
+    EXPECT_EQ(record.origin("bwd"), provenance) << "unknown kernel";
   }
 }
 

@@ -61,7 +61,7 @@ TEST(Rounds, APointIsTheMedianOfItsRounds) {
   ASSERT_EQ(point.rounds.size(), 3U);
   EXPECT_EQ(point.rounds[1].round, 1);
   EXPECT_THAT(point.rounds[1].kernels.at(0).metric("dram_read_bytes"), Optional(104));
-  EXPECT_EQ(point.rounds[1].kernels.at(0).metric("model_compulsory_bytes"), std::nullopt) << "the first round's";
+  EXPECT_EQ(point.rounds[1].kernels.at(0).metric("model_compulsory_bytes"), std::nullopt) << "value of the first round";
 }
 
 TEST(Rounds, WhatTheDriverDidNotSayIsNoReading) {
@@ -73,7 +73,7 @@ TEST(Rounds, WhatTheDriverDidNotSayIsNoReading) {
   add_round(point, 1, mute);
   add_round(point, 2, hot);
   EXPECT_EQ(point.clocks->power_w, 400);
-  EXPECT_EQ(point.clocks->temperature_c, 0) << "nobody said one";
+  EXPECT_EQ(point.clocks->temperature_c, 0) << "no reading";
 }
 
 TEST(Rounds, EachRoundHasItsValuesComputedOnesToo) {
@@ -104,7 +104,7 @@ TEST(Rounds, CountsScatterOverRoundsAndTimesOverSamples) {
   ASSERT_TRUE(time);
   EXPECT_EQ(time->q1, 1002);
   EXPECT_EQ(time->q3, 3000);
-  EXPECT_FALSE(quartiles("model_compulsory_bytes", point)) << "theory does not scatter";
+  EXPECT_FALSE(quartiles("model_compulsory_bytes", point)) << "modeled values have no spread";
   EXPECT_FALSE(quartiles("dram_read_bytes", one_round(1, 2, 3, 4))) << "counted once";
   EXPECT_FALSE(quartiles("time_spread", point));
 }
@@ -127,7 +127,7 @@ TEST(Rounds, OneRoundIsThePointItself) {
   EXPECT_EQ(read.kernels.at(0).metrics, point.kernels.at(0).metrics);
   read.rounds = {{.round = 1, .kernels = point.kernels, .clocks = point.clocks}};
   sum_up_rounds(read);
-  EXPECT_EQ(read.rounds.size(), 1U) << "the first is missing, not alone";
+  EXPECT_EQ(read.rounds.size(), 1U) << "only the second round is present";
 }
 
 TEST(Rounds, ARoundThatFailsEndsThePointAndLeavesWhatWasCollected) {
@@ -154,7 +154,7 @@ TEST(Rounds, ARoundWithoutCountersKeepsItsTimes) {
   add_round(point, 1, second);
   add_round(point, 2, second);
   EXPECT_EQ(point.disposition, Disposition::no_counters);
-  EXPECT_EQ(text(point.reason), "In round 2: The device did not check the output.") << "the first that lacked them";
+  EXPECT_EQ(text(point.reason), "In round 2: The device did not check the output.") << "reason of the first such round";
   EXPECT_TRUE(measured_again(point.disposition));
   EXPECT_THAT(round_values("dram_read_bytes", point), ElementsAre(Optional(100), std::nullopt, std::nullopt));
   EXPECT_THAT(round_values("time_median_ns", point), ElementsAre(Optional(1001), Optional(3001), Optional(3001)));

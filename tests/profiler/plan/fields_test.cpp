@@ -19,7 +19,7 @@ TEST(FieldTraits, EveryWordOfAFieldIsOneThatItTakes) {
   for (const Field& field : fields_and_knobs(point_fields(), built_in_algorithms().knobs())) {
     for (const std::string& word : field.words) EXPECT_TRUE(wrong_value(field, word).empty()) << field.name << word;
     if (field.type != FieldType::word || field.other_words) continue;
-    EXPECT_FALSE(field.words.empty()) << field.name << " takes words that it does not say";
+    EXPECT_FALSE(field.words.empty()) << field.name << " accepts words that it does not list";
     EXPECT_FALSE(wrong_value(field, "nothing").empty()) << field.name;
   }
 }

@@ -64,7 +64,7 @@ void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int
   for (const Places& shard : shards) {
     std::int64_t load = 0;
     for (const std::size_t place : shard) load += ms[place];
-    EXPECT_LE(load, total / count + largest) << "worse than taking the longest first gives";
+    EXPECT_LE(load, total / count + largest) << "worse than the longest-processing-time-first rule";
   }
   EXPECT_EQ(shards, cut(points, ms, count));
 }
@@ -140,7 +140,7 @@ TEST(Shards, groups_of_the_same_inputs_stay_together_while_they_are_small) {
     }
   }
   const auto apart = cut({points.data(), 2}, {ms.data(), 2}, 2);
-  EXPECT_THAT(apart, ElementsAre(Places{0}, Places{1})) << "balance comes first where there is little else";
+  EXPECT_THAT(apart, ElementsAre(Places{0}, Places{1})) << "balance has priority over shared inputs";
 }
 
 TEST(Shards, what_takes_longer_weighs_more_and_what_cannot_run_nothing) {

@@ -230,7 +230,7 @@ TEST(MakePlan, MemoryIsATileByThePapersRuleForEitherLoopOrder) {
   for (const PointSpec& point : points) tiles[point.algorithm].push_back(point.tile);
   EXPECT_THAT(tiles["fa1"], ElementsAre(TileShape{.br = 64, .bc = 64}, TileShape{.br = 64, .bc = 448}));
   EXPECT_THAT(tiles["fa2"], ElementsAre(TileShape{.br = 64, .bc = 64}, TileShape{.br = 448, .bc = 64}));
-  EXPECT_EQ(tiles["naive"].size(), 1U) << "M decides nothing for it";
+  EXPECT_EQ(tiles["naive"].size(), 1U) << "M has no effect";
   // The backward pass of FA2 is key-stationary: its traffic is divided by Bc.
   const auto backward = points_of(request_of({"N=4096", "d=64", "pass=bwd", "M=32768"}, {"fa2"}));
   ASSERT_EQ(backward.size(), 1U);
@@ -331,7 +331,7 @@ TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
       {"decode", "ca680d967ebfdb0a", "a573b5de766cb535"},
       {"law", "f2e9a18ea32732f8", "f2e9a18ea32732f8"},
   });
-  ASSERT_EQ(known.size() + 2, presets().size()) << "linear and gpus came after these were recorded";
+  ASSERT_EQ(known.size() + 2, presets().size()) << "linear and gpus are newer than the recorded runs";
   for (const Known& one : known) {
     const SweepRequest request{.preset = std::string(one.preset), .axes = {}, .algorithms = {}};
     for (const auto& [gpu, hash] : {std::pair("h200", one.h200), std::pair("a100", one.a100)}) {
@@ -350,7 +350,7 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
   EXPECT_EQ(both[1].tile.br, 16);
   for (const PointSpec& point : points_of(request_of({"tile=auto"}, {"fa1"}, "tiles"))) {
     EXPECT_EQ(point.tile, auto_config(*built_in_algorithms().find("fa1"), point.problem, h200()))
-        << "in place of the preset's map";
+        << "replaces the preset's tile axes";
   }
 }
 
@@ -369,7 +369,7 @@ TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
   EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "fa3", "naive"));
   // If named in the request or on an axis, its points stay and end as infeasible.
   const auto named = points_of(request_of({}, {"splitkv"}, "quick"));
-  EXPECT_EQ(named.size(), 10U) << "two d, five N, no part in the tile grid";
+  EXPECT_EQ(named.size(), 10U) << "two d, five N, not in the tile grid";
   EXPECT_THAT(names_in(named), ElementsAre("splitkv"));
   EXPECT_TRUE(std::ranges::all_of(named, refused));
   EXPECT_EQ(points_of(request_of({"algorithm=splitkv"}, {}, "quick")), named);

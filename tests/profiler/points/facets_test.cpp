@@ -101,7 +101,7 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   const PointTable table = Points({plain, other}).table(algorithms);
   const auto facets = map_facets(algorithms);
   EXPECT_THAT(keys_of(facets), testing::IsSupersetOf({"cluster", "order"}));
-  EXPECT_THAT(keys_of(facets), testing::Not(testing::Contains("raster"))) << "nobody here states it";
+  EXPECT_THAT(keys_of(facets), testing::Not(testing::Contains("raster"))) << "undeclared knob";
   const auto values_of = [&](std::string_view key) {
     const auto facet = std::ranges::find(facets, key, [](const FacetPtr& each) { return std::string_view(each->key); });
     std::vector<std::string> texts;

@@ -95,8 +95,8 @@ TEST_F(PointQueryTest, NothingAskedForLeavesAll) {
 TEST_F(PointQueryTest, AFieldHasAnyOfItsValues) {
   EXPECT_THAT(rows("algorithm:fa2"), ElementsAre(2, 3, 4));
   EXPECT_THAT(rows("algo:fa1,naive"), ElementsAre(0, 1, 5));
-  EXPECT_THAT(rows("algo=FA2"), ElementsAre(2, 3, 4)) << "case counts nothing";
-  EXPECT_THAT(rows("algo:fa"), IsEmpty()) << "a value is whole";
+  EXPECT_THAT(rows("algo=FA2"), ElementsAre(2, 3, 4)) << "case-insensitive";
+  EXPECT_THAT(rows("algo:fa"), IsEmpty()) << "values match whole parts";
   EXPECT_THAT(rows("d:64"), ElementsAre(0, 1));
   EXPECT_THAT(rows("N=4K"), ElementsAre(2));
   EXPECT_THAT(rows("d=64,128"), ElementsAre(0, 1, 2, 3, 4, 5));
@@ -116,7 +116,7 @@ TEST_F(PointQueryTest, AMaskIsKnownByItsWordsAndAsViewsCallIt) {
   EXPECT_THAT(rows("mask:full"), ElementsAre(0, 1, 2, 5));
   EXPECT_THAT(rows("mask:window:256:0"), ElementsAre(4));
   EXPECT_THAT(rows("mask:window,causal"), ElementsAre(3, 4));
-  EXPECT_THAT(rows("window:256:0"), ElementsAre(4)) << "a word of the point's own, though it has colons";
+  EXPECT_THAT(rows("window:256:0"), ElementsAre(4)) << "colons are part of the mask";
 }
 
 TEST_F(PointQueryTest, HowAPointEndedAndWhereItComesFrom) {
@@ -155,7 +155,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
   EXPECT_THAT(rows("time_median_ns>=1.6e6"), ElementsAre(2, 3, 4));
   EXPECT_THAT(rows("TIME=400us,\"6.4 ms\""), ElementsAre(1, 3));
   EXPECT_THAT(rows("time<=400\u00B5s"), ElementsAre(0, 1));
-  EXPECT_THAT(rows("-time>1us"), ElementsAre(5)) << "what has no time is not longer";
+  EXPECT_THAT(rows("-time>1us"), ElementsAre(5)) << "points without a time never match";
   const ValueColumn& bytes = table.values("l2_sm_bytes");
   for (const double bound : {64.0, 1024.0}) {
     std::vector<Row> larger;
@@ -166,13 +166,13 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
                 testing::ElementsAreArray(larger));
   }
   EXPECT_EQ(error("time<soon"), "“time<soon”: time takes a number, optionally in ns, us, ms, s; “soon” is not one");
-  EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
+  EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "wrong unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
 }
 
 TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
   EXPECT_THAT(rows("stages:3"), ElementsAre(4));
-  EXPECT_THAT(rows("stages>=2"), ElementsAre(4)) << "what was left to the algorithm is no number";
+  EXPECT_THAT(rows("stages>=2"), ElementsAre(4)) << "auto is not a number";
   EXPECT_THAT(rows("stages:auto"), ElementsAre(0, 1, 2, 3, 5));
   EXPECT_THAT(rows("raster:heads_fastest"), ElementsAre(4));
   EXPECT_THAT(rows("raster:q_fastest"), ElementsAre(0, 1, 2, 3, 5));
@@ -192,8 +192,8 @@ TEST_F(PointQueryTest, ABareWordIsPartOfWhatThePointSays) {
   EXPECT_THAT(rows("fa"), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(rows("CAUSAL"), ElementsAre(3));
   EXPECT_THAT(rows("GiB"), ElementsAre(5)) << "the reason";
-  EXPECT_THAT(rows("memory"), ElementsAre(5)) << "how it ended";
-  EXPECT_THAT(rows("H200"), IsEmpty()) << "what its run is called says nothing of the point";
+  EXPECT_THAT(rows("memory"), ElementsAre(5)) << "status";
+  EXPECT_THAT(rows("H200"), IsEmpty()) << "run names are not searched";
 }
 
 TEST_F(PointQueryTest, AMinusLeavesOut) {
@@ -232,7 +232,7 @@ TEST_F(PointQueryTest, WhatIsWrongIsSaidByTheNameThatWasTyped) {
 
 TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
   EXPECT_EQ(error(std::string(longest_query + 1, 'x')), "The filter has 2001 characters; the maximum is 2000.");
-  EXPECT_LT(error(std::string(1000, 'y') + ":1").size(), 700U) << "a long word is cut where it is quoted";
+  EXPECT_LT(error(std::string(1000, 'y') + ":1").size(), 700U) << "long terms are abbreviated";
   EXPECT_THAT(rows("d:99999999999999999999999999999999999999M"), IsEmpty());
   EXPECT_THAT(error("d:nan"), testing::HasSubstr("“nan” is not"));
   EXPECT_THAT(error("N>inf"), testing::HasSubstr("“inf” is not"));
@@ -260,7 +260,7 @@ TEST_F(PointQueryTest, CompletesNamesOfFields) {
 TEST_F(PointQueryTest, CompletesValuesThatOccur) {
   EXPECT_THAT(completed("algo:"), ElementsAre("fa1", "fa2", "naive"));
   EXPECT_THAT(completed("algo:naive,fa"), ElementsAre("fa1", "fa2"));
-  EXPECT_THAT(completed("N>=1"), ElementsAre("1024", "16384")) << "as numbers, not as words";
+  EXPECT_THAT(completed("N>=1"), ElementsAre("1024", "16384")) << "sorted numerically";
   EXPECT_THAT(completed("d:"), ElementsAre("64", "128"));
   EXPECT_THAT(completed("status:o"), ElementsAre("ok", "out-of-memory", "throttled"));
   EXPECT_THAT(completed("device:h2"), Contains("\"NVIDIA H200\""));

@@ -57,7 +57,7 @@ TEST(PointTable, ATableThatIsMovedKeepsItsColumns) {
   const std::optional<double> before = first.values(metric_key::time_median_ns).at(0);
   const PointTable second = std::move(first);
   EXPECT_EQ(second.values(metric_key::time_median_ns).at(0), before);
-  EXPECT_TRUE(second.values(metric_key::time_median_ns).has(1)) << "not asked for before";
+  EXPECT_TRUE(second.values(metric_key::time_median_ns).has(1)) << "first access";
 }
 
 TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
@@ -82,7 +82,7 @@ TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
     ++(bytes ? there : absent);
   }
   EXPECT_GT(there, 0U);
-  EXPECT_GT(absent, 0U) << "what did not run has none";
+  EXPECT_GT(absent, 0U) << "failed points have no value";
 }
 
 TEST(PointTable, ValuesThatAreTakenOverAreNotComputedAgain) {

@@ -71,7 +71,7 @@ TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
     filter = curves_filter();
     filter.update(table, table.rows());
     EXPECT_EQ(state_of(filter, "dropout").options.size(), 2U);
-    EXPECT_EQ(chosen(filter, "dropout"), "0") << "though it has fewer points";
+    EXPECT_EQ(chosen(filter, "dropout"), "0") << "although it has fewer points";
     EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0");
   }
   const Points usual({fixtures::ok_point(fixtures::spec("fa2", 256))});
@@ -154,15 +154,15 @@ TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
   points.add(fixtures::memory_wall());
   const PointTable table = points.table();
   filter.update(table, table.rows());
-  EXPECT_EQ(chosen(filter, "d"), "64") << "though d 128 has more N now";
-  EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "nobody chose it by hand";
+  EXPECT_EQ(chosen(filter, "d"), "64") << "although d 128 now has more N";
+  EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "an automatic choice";
   // A choice resets later automatic choices.
   filter.choose(filter.place_of("d"), "128");
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "128");
   filter.choose(filter.place_of("d"), "");
   filter.update(table, table.rows());
-  EXPECT_EQ(chosen(filter, "d"), "128") << "left to the filter, which takes what covers most";
+  EXPECT_EQ(chosen(filter, "d"), "128") << "automatic: the value with the largest coverage";
 }
 
 TEST(ProblemFilter, EveryProblemIsVisitedOnce) {

@@ -62,10 +62,10 @@ TEST_F(RowKeys, GroupsAreThoseOfTheTexts) {
     const auto& wanted = by_text.at(describe(table->spec(first)));
     EXPECT_TRUE(std::ranges::equal(sides[0], wanted[0]));
     EXPECT_TRUE(std::ranges::equal(sides[1], wanted[1]));
-    EXPECT_GE(first, before) << "in the order in which they come";
+    EXPECT_GE(first, before) << "in order of first occurrence";
     before = first;
   }
-  EXPECT_EQ(groups[0][1].size(), 2U) << "it was measured again";
+  EXPECT_EQ(groups[0][1].size(), 2U) << "repeated point";
   EXPECT_TRUE(groups[3][1].empty());
   EXPECT_EQ(RowGroups(keys, {}, {}).size(), 0U);
 }
@@ -74,7 +74,7 @@ TEST_F(RowKeys, OneKnobTellsApartByItsOwnValue) {
   const std::vector<RowKey> keys{key_of_knob(*table, "splits")};
   const RowGroups groups(keys, base, other);
   ASSERT_EQ(groups.size(), 2U);
-  EXPECT_EQ(groups[0][0].size(), 16U) << "a knob that is not there is one of no words";
+  EXPECT_EQ(groups[0][0].size(), 16U) << "a missing knob equals an empty text";
   EXPECT_EQ(groups[1][0].size(), 8U);
 }
 

@@ -42,7 +42,7 @@ Table of_numbers(const std::vector<std::optional<double>>& values) {
 TEST(Tables, StandInTheOrderOfAColumnAndWithoutAValueLast) {
   const Table table = of_numbers({2, std::nullopt, 10, 2, std::numeric_limits<double>::quiet_NaN(), -1});
   EXPECT_THAT(table.ordered(0, false), ElementsAre(5, 0, 3, 2, 1, 4));
-  EXPECT_THAT(table.ordered(0, true), ElementsAre(2, 0, 3, 5, 1, 4)) << "equal ones as they stand";
+  EXPECT_THAT(table.ordered(0, true), ElementsAre(2, 0, 3, 5, 1, 4)) << "stable sort";
 }
 
 TEST(Tables, WordsAreOrderedAsWordsAndANumberBesideThemDecides) {
@@ -66,7 +66,7 @@ TEST(Tables, CellsAreMadeWhenTheyAreLookedAt) {
   column.number = table.of([](int value) { return std::optional<double>(value); });
   const Table told = std::move(table).take();
   EXPECT_EQ(told.ordered(0, false).size(), told.rows);
-  EXPECT_EQ(made, 0U) << "sorting asks for the number alone";
+  EXPECT_EQ(made, 0U) << "sorting calls only `number`";
   EXPECT_EQ(told.columns[0].cell(99'999).text, "dear");
   EXPECT_EQ(made, 1U);
 }
@@ -115,8 +115,7 @@ TEST(CeilingTable, ReadsInUnitsOfItsSize) {
   const Table table = ceiling_table(ceiling_lines(some_ceilings));
   EXPECT_THAT(texts(table, "value"), ElementsAre("4.10 TB/s", "42 MiB", "0.250"));
   EXPECT_THAT(texts(table, "data"), ElementsAre("", "", "30 MiB"));
-  EXPECT_THAT(texts(table, "spread"), ElementsAre("±2.44%", "±70 MiB", ""))
-      << "of a wide one a percentage says nothing";
+  EXPECT_THAT(texts(table, "spread"), ElementsAre("±2.44%", "±70 MiB", "")) << "above 100% in absolute units";
   EXPECT_THAT(texts(table, "clock"), ElementsAre("1755 MHz", "", ""));
   EXPECT_THAT(texts(table, "provenance"), ElementsAre("measured", "datasheet", "measured"));
   EXPECT_EQ(table.tone_of(table.columns[0], 0), Tone::plain);
@@ -180,7 +179,7 @@ TEST(LawTable, SaysEachLawThenEachFamilyAndItsClosedForm) {
   EXPECT_EQ(table.find("N")->tip(0), "");
   EXPECT_EQ(table.tone_of(*table.find("N"), 1), Tone::plain);
   EXPECT_EQ(table.tone_of(*table.find("N"), 2), Tone::muted);
-  EXPECT_EQ(law_table(points, {&families[0], 1}).find("note"), nullptr) << "where there is none";
+  EXPECT_EQ(law_table(points, {&families[0], 1}).find("note"), nullptr) << "missing value";
 }
 
 TEST(LawTable, ProgramsReadEachFamilyWhole) {

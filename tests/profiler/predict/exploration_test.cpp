@@ -102,7 +102,7 @@ TEST(Exploration, EveryBlockIsWholeAndEverySmHoldsItsBlocks) {
       EXPECT_EQ(kernel.registers.block_bytes,
                 register_bytes_taken({.threads_per_block = kernel.threads_per_block,
                                       .registers_per_thread = kernel.registers_per_thread}))
-          << kernel.name << ": what is named fits into what a block is given";
+          << kernel.name << ": named parts fit into the block";
     }
   }
   EXPECT_GT(seen, 150);
@@ -122,7 +122,7 @@ TEST(Exploration, OccupancyNamesWhatStopsTheNextBlock) {
     EXPECT_GT(more * kernel.shared.block_bytes, kernel.shared.sm_bytes);
   }
   ASSERT_LT(kernel.occupancy.blocks_per_sm, ceil_div(kernel.blocks, std::int64_t{fixtures::h200().sm_count}));
-  EXPECT_EQ(kernel.shared.blocks, kernel.occupancy.blocks_per_sm) << "more of them wait";
+  EXPECT_EQ(kernel.shared.blocks, kernel.occupancy.blocks_per_sm) << "the grid has more blocks";
   // FA1 has one block per head: 16 blocks leave most SMs empty.
   const Exploration heads = explored(sixteen_heads("fa1", 64, 64));
   EXPECT_EQ(heads.kernels[0].blocks, 16);
@@ -145,7 +145,7 @@ TEST(Exploration, BytesByOperandAreThePapersCounts) {
   EXPECT_EQ(of(fa1, Tensor::q), (Traffic{heads * (n / 64) * n * d * 2, 0})) << "once for each of Tc key tiles";
   const Exploration naive = explored(sixteen_heads("naive", 128, 128));
   EXPECT_EQ(of(naive, Tensor::s), (Traffic{heads * n * n * 2, heads * n * n * 2}))
-      << "one kernel stores it, another one loads it";
+      << "stored by one kernel, loaded by another";
   for (const Exploration* e : {&fa2, &fa1, &naive}) {
     EXPECT_EQ(sum_of(e->operands), e->traffic);
     EXPECT_GE(e->traffic.total(), e->compulsory_bytes);
@@ -189,7 +189,7 @@ TEST(Exploration, TimesAreThePipelineModels) {
     EXPECT_EQ(e.rates_of, fixtures::h200().name);
   }
   EXPECT_EQ(explored(sixteen_heads("naive", 128, 128)).light.busiest(), GpuUnit::dram)
-      << "half a gigabyte of scores goes out and comes back";
+      << "0.5 GB of scores written and read";
   EXPECT_TRUE(explored(sixteen_heads("fa2"), 0, *find_gpu("A100")).rates_inherited);
 }
 
@@ -210,7 +210,7 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
   const Exploration padded = explored(spec, 96 * kib);
   ASSERT_FALSE(padded.refusal);
   EXPECT_GT(plain.kernels[0].occupancy.blocks_per_sm, 1);
-  EXPECT_EQ(padded.kernels[0].occupancy.blocks_per_sm, 1) << "two padded blocks are more than an SM has";
+  EXPECT_EQ(padded.kernels[0].occupancy.blocks_per_sm, 1) << "two padded blocks exceed an SM";
   EXPECT_EQ(padded.kernels[0].occupancy.limiter, "shared memory");
   EXPECT_EQ(padded.traffic, plain.traffic);
   EXPECT_EQ(padded.tensor_flops, plain.tensor_flops);
@@ -226,7 +226,7 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
   const Exploration refused = explored(spec, 220 * kib);
   ASSERT_TRUE(refused.refusal);
   EXPECT_EQ(refused.refusal->cause, Refusal::Cause::shared_memory);
-  EXPECT_FALSE(refused.nearest) << "the tile is not what is in the way";
+  EXPECT_FALSE(refused.nearest) << "the padding is the cause";
   ASSERT_EQ(refused.overrun.size(), 1U);
   EXPECT_EQ(refused.overrun[0].shared.overrun(), plain.kernels[0].shared_bytes + 220 * kib - 227 * kib);
 }

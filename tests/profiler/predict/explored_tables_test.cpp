@@ -46,7 +46,7 @@ Shown shown(const Table& table, std::string_view label, std::size_t configuratio
 TEST(FiguresTable, ValuesAreTheExplorations) {
   const Exploration e = explored("fa2", 128, 64);
   const Table table = figures({&e});
-  EXPECT_EQ(table.rows, 15U) << "those of several GPUs are left out";
+  EXPECT_EQ(table.rows, 15U) << "multi-GPU values are omitted";
   for (std::size_t i = 0; i < table.rows; ++i) EXPECT_GT(*table.columns[1].cell(i).number, 0) << i;
   EXPECT_DOUBLE_EQ(*shown(table, "Time", 0).number, e.ns);
   EXPECT_DOUBLE_EQ(*shown(table, "SM↔L2", 0).number, static_cast<double>(e.traffic.total()));
@@ -58,10 +58,10 @@ TEST(FiguresTable, GoodIsSaidOfEachFiguresOwnDirection) {
   const Table table = figures({&low, &tall});
   EXPECT_TRUE(shown(table, "SM↔L2", 0).text.ends_with("worse")) << "more bytes";
   EXPECT_EQ(shown(table, "SM↔L2", 0).tone, Tone::worse);
-  EXPECT_EQ(shown(table, "Intensity, SM↔L2", 0).tone, Tone::worse) << "less intensity";
+  EXPECT_EQ(shown(table, "Intensity, SM↔L2", 0).tone, Tone::worse) << "lower intensity";
   EXPECT_EQ(shown(table, "FLOPs, visible pairs", 1).text, shown(table, "FLOPs, visible pairs", 0).text);
   const Shown memory = shown(table, "Shared memory a block", 0);
-  EXPECT_EQ(memory.tone, Tone::plain) << "no end of it is the better one";
+  EXPECT_EQ(memory.tone, Tone::plain) << "no better direction";
   EXPECT_TRUE(memory.text.ends_with("%") || memory.text.find("×") != std::string::npos) << memory.text;
   const Table other_way = figures({&tall, &low});
   EXPECT_EQ(shown(other_way, "SM↔L2", 0).tone, Tone::better);

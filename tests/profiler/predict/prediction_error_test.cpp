@@ -107,11 +107,11 @@ TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
   points.run = "2";
   points.add(1024, {.br = 16, .bc = 64}, 300, 100);
   points.add(1024, {.br = 256, .bc = 64}, 300, 100);  // a new tile, but in a run that is skipped
-  EXPECT_EQ(points.sum("tile_ratio").problems, 0U) << "eleven tiles, one of them twice";
+  EXPECT_EQ(points.sum("tile_ratio").problems, 0U) << "11 distinct tiles";
   points.run = "3";  // shares no tile with the first run
   for (int i = 0; i < 4; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 128}, 200 + i, 200 + i);
   EXPECT_EQ(points.sum("tile_ratio").points, 15U * 14 / 2);
-  EXPECT_NEAR(points.sum("tile_ratio").p95, 0, 1e-12) << "the time of another run does not count";
+  EXPECT_NEAR(points.sum("tile_ratio").p95, 0, 1e-12) << "duplicate tiles of another run are skipped";
   EXPECT_EQ(points.sum("time").points, 17U);
   EXPECT_EQ(points.sum("time").problems, 1U);
 }
@@ -128,7 +128,7 @@ TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
   EXPECT_EQ(row.points, 66U + 78U);
   EXPECT_EQ(row.problems, 2U);
   EXPECT_NEAR(row.median, 0, 1e-12);
-  EXPECT_NEAR(row.p95, 0.2, 1e-12) << "of the worse problem: 11 of its 66 pairs";
+  EXPECT_NEAR(row.p95, 0.2, 1e-12) << "worse problem: 11 of 66 pairs";
 }
 
 TEST(PredictionError, NeighbouringTilesAreInOneHalfAndBothHalvesHaveProblems) {

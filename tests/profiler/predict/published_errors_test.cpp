@@ -35,12 +35,12 @@ TEST(PublishedErrors, OfFewPointsAnErrorIsNoLessThanThatOfAll) {
   EXPECT_DOUBLE_EQ(published_time_error(table, "fa1", Pass::fwd), 0.06);
   EXPECT_DOUBLE_EQ(published_time_error(table, "fa2", Pass::fwd), 0.2);
   EXPECT_DOUBLE_EQ(published_time_error(table, "fa3", Pass::fwd), 0.3);
-  EXPECT_DOUBLE_EQ(published_time_error(table, "fa1", Pass::bwd), 0.2) << "none of that pass";
+  EXPECT_DOUBLE_EQ(published_time_error(table, "fa1", Pass::bwd), 0.2) << "no row for this pass";
   const auto error_of = [&](DType dtype) {
     const PointSpec spec{.algorithm = "fa1", .problem = {.dtype = dtype, .n_q = 64, .n_k = 64, .d = 64}};
     return published_ratio_error({spec, table}, {spec, table}, false);
   };
-  EXPECT_GT(error_of(DType::fp8), 1.5 * error_of(DType::fp16)) << "8 bits were never compared";
+  EXPECT_GT(error_of(DType::fp8), 1.5 * error_of(DType::fp16)) << "no row for fp8";
   EXPECT_DOUBLE_EQ(published_tile_error(table, "fa1", Pass::fwd), 0.1);
   EXPECT_DOUBLE_EQ(published_tile_error(table, "fa3", Pass::fwd), 0.4);
   EXPECT_DOUBLE_EQ(published_time_error({}, "fa1", Pass::fwd), unknown_spread_floor);

@@ -69,7 +69,7 @@ TEST(NearestTile, ThereIsNoneWhereTheTileIsNotInTheWay) {
 
 TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
   const std::vector<TileShape> tiles = tiles_around({}, {.br = 128, .bc = 16}, 2);
-  ASSERT_EQ(tiles.size(), 5U * 3 - 1) << "nothing is below 16";
+  ASSERT_EQ(tiles.size(), 5U * 3 - 1) << "16 is the smallest side";
   EXPECT_EQ(tiles[0], (TileShape{.br = 112, .bc = 16}));
   for (std::size_t i = 1; i < tiles.size(); ++i) {
     EXPECT_LE(tile_distance(tiles[i - 1], {128, 16}), tile_distance(tiles[i], {128, 16}));
@@ -97,9 +97,9 @@ TEST(TileOfM, FollowsThePapersRuleByTheLoopOrder) {
   EXPECT_EQ(fa1->config->tile, fa1->asked) << "(Br + 2 Bc) d elements of 2 bytes are 40 KiB";
   const auto fa2 = rule("fa2", 64 * kib);
   ASSERT_TRUE(fa2);
-  EXPECT_EQ(fa2->outer, TileSide::br) << "its Q tiles stay, K and V pass by: the roles are exchanged";
+  EXPECT_EQ(fa2->outer, TileSide::br) << "query-stationary: Br and Bc are exchanged";
   EXPECT_EQ(fa2->asked, (TileShape{.br = 128, .bc = 64}));
-  EXPECT_EQ(rule("fa2", 64 * kib, 64, Pass::bwd)->outer, TileSide::bc) << "backward, K/V tiles stay";
+  EXPECT_EQ(rule("fa2", 64 * kib, 64, Pass::bwd)->outer, TileSide::bc) << "the backward pass is key-stationary";
 }
 
 TEST(TileOfM, IsRoundedDownToWholeSteps) {
@@ -128,7 +128,7 @@ TEST(TileOfM, SaysWhereMoreSharedMemoryChangesNothing) {
     for (std::int64_t m = 16 * kib; m <= 227 * kib; m += kib) {
       const auto tile = rule(name, m);
       ASSERT_TRUE(tile && tile->config);
-      EXPECT_TRUE(tile->larger_changes_nothing || !ended) << name << " " << m << ": once nothing changes, nothing does";
+      EXPECT_TRUE(tile->larger_changes_nothing || !ended) << name << " " << m << ": stays unchanged for all larger M";
       ended = tile->larger_changes_nothing;
       bool same = true;
       for (std::int64_t more = m; more <= 227 * kib; more += kib)

@@ -43,7 +43,7 @@ TEST(UnitUse, WhatWasNotCountedNamesNothing) {
   EXPECT_FALSE(busiest_unit(PointRecord{}));
   // Default counters are not enough: the tensor pipe alone is no comparison of units, and a stall is not a unit.
   EXPECT_FALSE(busiest_unit(counted({{"tensor_pipe_pct", 90}, {"stall_wait", 7}, {"shared_wavefronts", 1e9}})));
-  EXPECT_FALSE(busiest_unit(counted({{"xu_utilization_pct", 10}}), "fwd")) << "of a kernel that is not there";
+  EXPECT_FALSE(busiest_unit(counted({{"xu_utilization_pct", 10}}), "fwd")) << "unknown kernel";
 }
 
 TEST(UnitUse, OfEqualUsesTheTablesFirstIsNamed) {
@@ -61,7 +61,7 @@ TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
   EXPECT_EQ(stalls[0].metric->key, "stall_long_scoreboard");
   EXPECT_EQ(stalls[1].metric->key, "stall_barrier");
   EXPECT_EQ(stalls[2].metric->key, "stall_mio_throttle");
-  EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "nobody waited for wgmma";
+  EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "zero stalls are omitted";
 }
 
 TEST(UnitUse, IssueSlotsAndTheL2sSlicesAreNoUnits) {
@@ -79,7 +79,7 @@ TEST(UnitUse, CountersAloneNameABoundOfTheWholeTime) {
                                 {"sm_cycles", 4000},
                                 {"counted_range_ns", 3000}});
   record.kernels[0].kernel = "all";
-  EXPECT_TRUE(counted_bound(record)->binds) << "72% of the cycles with warps, and nothing else is known";
+  EXPECT_TRUE(counted_bound(record)->binds) << "72% of active cycles";
   record.kernels[0].samples_ns = {1000, 1000, 1000};
   record.clocks.emplace();
   record.clocks->sm_clock_hz = 2e9;
@@ -97,7 +97,7 @@ TEST(UnitUse, ACountedUseIsOfTheWholeTimeOfTheKernel) {
                                 {"sm_cycles", 4000},
                                 {"counted_range_ns", 3000}});
   record.kernels.front().samples_ns = {1000};
-  EXPECT_FALSE(counted_use(GpuUnit::tensor, record)) << "the clock is not known";
+  EXPECT_FALSE(counted_use(GpuUnit::tensor, record)) << "unknown clock";
   record.clocks.emplace().sm_clock_hz = 2e9;
   EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::tensor, record), 60) << "1500 of 2000 cycles had warps";
   EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::dram, record), 40);
@@ -129,10 +129,11 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
   const auto agree = [](Counts values) { return compare_bounds(counted(values))->agree; };
   EXPECT_TRUE(
       agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 68}, {"shared_utilization_pct", 72}}))
-      << "as good as equal";
+      << "within the tolerance";
   EXPECT_FALSE(agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 40}}))
-      << "busiest, and not busy";
-  EXPECT_TRUE(agree({{"model_tensor_utilization_pct", 61}, {"tensor_utilization_pct", 57}})) << "as good as busy";
+      << "busiest unit is below the threshold";
+  EXPECT_TRUE(agree({{"model_tensor_utilization_pct", 61}, {"tensor_utilization_pct", 57}}))
+      << "within the tolerance of the threshold";
   // If no unit is busy, differences between the busiest units do not matter.
   EXPECT_TRUE(
       agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"shared_utilization_pct", 55}}));
@@ -141,26 +142,26 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
       agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"shared_utilization_pct", 81}}));
   EXPECT_FALSE(
       agree({{"model_tensor_utilization_pct", 30}, {"tensor_utilization_pct", 31}, {"alu_utilization_pct", 81}}))
-      << "which has no model";
-  EXPECT_FALSE(compare_bounds(counted({{"model_tensor_utilization_pct", 30}}))) << "nothing was counted";
+      << "unit without a model";
+  EXPECT_FALSE(compare_bounds(counted({{"model_tensor_utilization_pct", 30}}))) << "no counters";
 }
 
 TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {
   PointRecord bare = counted({{"tensor_utilization_pct", 61}});
   EXPECT_FALSE(uses_are_of_kernel(bare));
   bare.provenance = Provenance::imported;
-  EXPECT_TRUE(uses_are_of_kernel(bare)) << "a profiler counts a kernel";
+  EXPECT_TRUE(uses_are_of_kernel(bare)) << "imported from a profiler";
   PointRecord scaled = counted(
       {{"tensor_utilization_pct", 61}, {"sm_cycles", 2e6}, {"sm_active_cycles", 1e6}, {"counted_range_ns", 1e6}});
-  EXPECT_FALSE(uses_are_of_kernel(scaled)) << "no time was taken";
+  EXPECT_FALSE(uses_are_of_kernel(scaled)) << "no timing samples";
   scaled.kernels.front().samples_ns = {5e5};
   EXPECT_TRUE(uses_are_of_kernel(scaled));
   PointRecord half = counted({{"tensor_utilization_pct", 61}, {"sm_active_cycles", 1e6}});
   half.kernels.front().samples_ns = {5e5};
-  EXPECT_FALSE(uses_are_of_kernel(half)) << "somebody asked for that counter alone";
+  EXPECT_FALSE(uses_are_of_kernel(half)) << "only this counter was requested";
   PointRecord imported = counted({{"tensor_utilization_pct", 61}});
   imported.provenance = Provenance::imported;
-  EXPECT_TRUE(uses_are_of_kernel(imported)) << "Nsight Compute counts the kernel alone";
+  EXPECT_TRUE(uses_are_of_kernel(imported)) << "Nsight Compute counts only the kernel";
 }
 
 }  // namespace

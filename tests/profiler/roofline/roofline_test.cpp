@@ -97,7 +97,7 @@ TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
   const std::vector<Roof> of_bf16 = roofs_of(h200(), {ceilings, true}, DType::bf16);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->rate, 501e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->source, RoofSource::measured);
-  EXPECT_EQ(find_roof(of_bf16, Bound::wgmma), nullptr) << "nobody measured it of this type";
+  EXPECT_EQ(find_roof(of_bf16, Bound::wgmma), nullptr) << "not measured for this dtype";
   EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->source, RoofSource::datasheet);
   EXPECT_EQ(find_roof(roofs, Bound::tensor), nullptr) << "both instructions were measured";
@@ -110,11 +110,10 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
   const std::vector<Ceiling> stated{
       {.name = std::string(ceiling_key::dram_read), .value = 1e12, .unit = "", .source = CeilingSource::datasheet}};
-  EXPECT_EQ(find_roof(roofs_of(h200(), {stated, true}, DType::fp16), Bound::dram)->rate, 4.8e12)
-      << "nobody measured it";
+  EXPECT_EQ(find_roof(roofs_of(h200(), {stated, true}, DType::fp16), Bound::dram)->rate, 4.8e12) << "not measured";
   EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
-  EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "a datasheet's peak is no measured instruction's";
+  EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "datasheet peaks belong to no instruction";
   // On Hopper, mma.sync keeps the tensor cores busy 1.5 times as long as wgmma.
   EXPECT_NEAR(find_roof(roofs, Bound::mma_sync)->rate, 659.6e12, 1e3);
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->source, RoofSource::counted_share);
@@ -141,7 +140,8 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   // The A100 has only mma.sync; once measured, it needs no datasheet peak.
   const std::vector<Ceiling> mma{measured_ceiling(ceiling_key::mma_fp16, 290e12)};
   EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
-  EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12) << "wgmma's is open";
+  EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12)
+      << "wgmma was not measured";
   EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::as_elsewhere);
   // Files do not store the clock; the GPU table has it.
   DeviceLimits read = h200();
@@ -166,7 +166,7 @@ TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
   ASSERT_NE(find_roof(report.roofs, Bound::link), nullptr);
   EXPECT_EQ(find_roof(report.roofs, Bound::link)->rate, 400e9);
   const RooflinePoint& point = report.series.at(0).points.at(0);
-  EXPECT_EQ(point.ns, 80e3) << "the whole time, with what waits for the link";
+  EXPECT_EQ(point.ns, 80e3) << "whole time, including waits for the link";
   EXPECT_EQ(point.flops, 0.75 * 4 * 4096.0 * 4096 * 128);
   EXPECT_EQ(point.intensity(RooflineLevel::link), point.flops / 20e6);
   EXPECT_EQ(point.intensity(RooflineLevel::sm_l2), point.flops / 12e6);
@@ -242,8 +242,8 @@ TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
   const std::vector<Ceiling> wgmma_alone{measured_ceiling(ceiling_key::wgmma_fp16, 800e12)};
   EXPECT_EQ(matrix_bound("fa2", wgmma_alone), Bound::mma_sync);
   EXPECT_EQ(matrix_bound("fa3", wgmma_alone), Bound::wgmma);
-  EXPECT_EQ(matrix_bound("elsewhere", ceilings), Bound::wgmma) << "whose instruction nobody stated";
-  EXPECT_EQ(matrix_bound("elsewhere", wgmma_alone), Bound::tensor) << "which may be the other one";
+  EXPECT_EQ(matrix_bound("elsewhere", ceilings), Bound::wgmma) << "unknown instruction";
+  EXPECT_EQ(matrix_bound("elsewhere", wgmma_alone), Bound::tensor) << "it may use the other instruction";
 }
 
 TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
@@ -345,7 +345,7 @@ TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
       EXPECT_NEAR(dram / (n / 2), 1 / (1 + 1 / (2 * d)), 1e-9);
       const double l2 = exact_intensity("fa2", p, config, RooflineLevel::sm_l2);
       EXPECT_NEAR(l2, 4 * n * n * d / (4 * n * n * d / br + 4 * n * d + 4 * n), 1e-6);
-      EXPECT_NEAR(l2 / br, 1, 0.01) << "the folklore's form, from above";
+      EXPECT_NEAR(l2 / br, 1, 0.01) << "textbook form, approached from above";
     }
   }
   // At N 1024, Q and O are not negligible against 8 reads of K and V: Br is off by an eighth.

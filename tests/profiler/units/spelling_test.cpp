@@ -163,11 +163,11 @@ TEST(Spelling, CountsHaveTheirNoun) {
 
 TEST(Csv, GuardsWhatASpreadsheetWouldRun) {
   for (const char* text : {"=1+1", "+x", "-x", "@sum", "\tx", "'=x", "''=x", "'", "'x", "plain", ""}) {
-    EXPECT_EQ(without_guard(guarded(text)), text);
+    EXPECT_EQ(without_guard(escape_formula(text)), text);
   }
-  EXPECT_EQ(guarded("=1+1"), "'=1+1");
-  EXPECT_EQ(guarded("plain"), "plain");
-  EXPECT_EQ(guarded("'x"), "'x");
+  EXPECT_EQ(escape_formula("=1+1"), "'=1+1");
+  EXPECT_EQ(escape_formula("plain"), "plain");
+  EXPECT_EQ(escape_formula("'x"), "'x");
 }
 
 }  // namespace
