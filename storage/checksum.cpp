@@ -141,7 +141,7 @@ class PointSums {
 
  private:
   struct Kernel {
-    std::int64_t point = 0;  ///< id
+    std::int64_t point = 0;
     std::uint64_t name = 0;
   };
 
@@ -215,7 +215,7 @@ class PointSums {
 
   SQLite::Database& database_;
   std::int64_t run_;
-  std::unordered_map<std::int64_t, Digest> points_;  ///< sums keyed by point id
+  std::unordered_map<std::int64_t, Digest> points_;  ///< keyed by point id
   std::unordered_map<std::int64_t, Kernel> kernels_;
 };
 

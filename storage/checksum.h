@@ -55,10 +55,10 @@ class HashedRows {
   std::string bytes_;
 };
 
-/// Returns the checksum of the run's content. Throws SQLite::Exception.
+/// Throws SQLite::Exception.
 [[nodiscard]] Digest checksum_of_run(SQLite::Database&, std::int64_t run);
 
-/// Stores the checksum of a finished run. Throws SQLite::Exception.
+/// Throws SQLite::Exception. Pre: the run has ended.
 void sign_run(SQLite::Database&, std::int64_t run);
 
 }  // namespace attnscope

@@ -21,7 +21,7 @@
 
 namespace attnscope {
 
-/// Default time to wait for another program's lock.
+/// Default wait for another program's lock.
 inline constexpr int busy_timeout_ms = 5000;
 
 enum class DatabaseAccess {
@@ -30,7 +30,6 @@ enum class DatabaseAccess {
   read_write,
 };
 
-/// Returns SQLite's "file:" URI for opening or attaching.
 std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 
 /// Opens a hardened connection with foreign keys on. Throws SQLite::Exception.
@@ -65,7 +64,6 @@ std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::
 
 [[nodiscard]] FileError as_file_error(const SQLite::Exception&, const std::filesystem::path&);
 
-/// Calls `action` and converts SQLite's exceptions to FileError.
 template <class Action>
 auto with_file_errors(const std::filesystem::path& file, Action&& action) {
   try {

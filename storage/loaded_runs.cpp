@@ -84,7 +84,6 @@ class RunLoader {
   }
 
  private:
-  /// Points read from one file.
   struct Piece {
     analysis::PointColumns columns;
     std::vector<RunIndex> runs;
@@ -142,7 +141,7 @@ class RunLoader {
   const LoadRequest& request_;
   bool several_files_;
   LoadedRuns loaded_;
-  std::vector<analysis::Run> rows_;  ///< indexed by RunIndex
+  std::vector<analysis::Run> rows_;
   std::map<std::string, RunIndex> by_uid_;
   std::vector<Piece> pieces_;
   std::vector<Copy> copies_;                                            ///< indexed by row of the table

@@ -35,7 +35,6 @@ struct Source {
   FileStamp stamp;
 };
 
-/// Location of a copy of a run.
 struct Member {
   std::size_t source = 0;
   std::int64_t id = 0;

@@ -17,7 +17,7 @@
 namespace attnscope {
 
 struct JoinReport {
-  std::size_t files = 0;  ///< files that were merged
+  std::size_t files = 0;
   std::size_t runs = 0;
   std::size_t points = 0;
   std::vector<Message> missing;     ///< shards of a plan that are missing or incomplete

@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Parses a JSON array.
 template <class T>
 T parsed(const std::string& text) {
   try {

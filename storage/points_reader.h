@@ -20,7 +20,6 @@
 
 namespace attnscope {
 
-/// Row of a user-defined kernel.
 struct StatementRow {
   std::string digest;                                ///< digest stored in the row; identifies the kernel
   std::string algorithm;                             ///< algorithm name of the points
@@ -33,7 +32,6 @@ struct StatementRow {
     const std::function<SQLite::Statement&(std::string_view)>& select, bool contents,
     const std::function<void(std::int64_t id, const Message& why)>& note);
 
-/// Ids of the runs of a file.
 struct KnownRuns {
   std::unordered_set<std::int64_t> good;
   std::unordered_set<std::int64_t> bad;  ///< skipped or deleted; their points are skipped, too
@@ -47,9 +45,7 @@ class PointsReader {
   using Select = std::function<SQLite::Statement&(std::string_view)>;
   PointsReader(Select select, const KnownRuns& runs) : select_(std::move(select)), runs_(runs) {}
 
-  /// Returns the valid points.
   [[nodiscard]] std::vector<StoredPoint> read();
-  /// Returns the invalid rows.
   [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
 
  private:

@@ -38,7 +38,7 @@ class Recording final : public RecordSink {
  public:
   struct Options {
     bool resume = false;
-    bool keep_sources = false;  ///< see MeasureOptions::keep_sources
+    bool keep_sources = false;
     std::function<void(const Message&)> warn;
     /// Called after a record was committed as point `point_id`.
     std::function<void(std::size_t worker, std::size_t place, int round, std::int64_t point_id, const PointRecord&)>
@@ -58,7 +58,6 @@ class Recording final : public RecordSink {
   [[nodiscard]] const std::vector<DoneBefore>& done_before() const { return done_before_; }
   /// Returns the remaining rounds of each point of the plan.
   [[nodiscard]] std::vector<std::size_t> open_times() const;
-  /// Returns points times rounds.
   [[nodiscard]] std::size_t total() const { return places().size() * static_cast<std::size_t>(rounds_.count); }
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
   /// Returns the device (UUID) of a group's stored points; empty if there are none, nullopt if there are several
@@ -85,7 +84,7 @@ class Recording final : public RecordSink {
   std::set<std::size_t> kept_;                      ///< plan indices of stored points
   std::map<std::size_t, std::string> measured_on_;  ///< device UUID by plan index, for points stored before
   std::size_t skipped_ = 0;                         ///< point rounds stored before
-  std::map<std::string, std::shared_ptr<const KernelStatement>> with_sources_;  ///< by digest
+  std::map<std::string, std::shared_ptr<const KernelStatement>> with_sources_;
 };
 
 }  // namespace attnscope

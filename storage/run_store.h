@@ -57,7 +57,7 @@ struct RunEdit {
 struct EditedRun {
   std::int64_t run = 0;
   std::string uid;
-  RunWords words;  ///< after the edit
+  RunWords words;
 };
 
 struct RunHeader {
@@ -72,7 +72,7 @@ struct RunHeader {
   std::string simulated_because = {};  ///< why a simulation replaced the requested GPU; empty if it was requested
   std::string uid = {};                ///< shards of one plan share it; empty: a new one
   Shard shard = {};  ///< shard that this run measures; plan_hash and planned_points are those of the whole plan
-  int rounds = 1;    ///< rounds of the plan
+  int rounds = 1;
   std::uint64_t order_seed =
       0;  ///< seed of the point order in each round (profiler/plan/round_order.h); used if there are several rounds
 };
@@ -112,12 +112,12 @@ struct RunSummary {
   Environment environment;
   std::string plan_hash;
   MeasureOptions options;
-  std::string simulated_because;  ///< see RunHeader
-  std::string l2_from;            ///< see DeviceInfo; empty also in simulations by versions that did not store it
-  std::string rates_from;         ///< see DeviceInfo
-  int rounds = 1;                 ///< planned rounds
-  std::uint64_t order_seed = 0;   ///< see RunHeader
-  std::vector<Shard> shards;      ///< shards of its plan that it has; empty if the plan was not split
+  std::string simulated_because;
+  std::string l2_from;  ///< see DeviceInfo; empty also in simulations by versions that did not store it
+  std::string rates_from;
+  int rounds = 1;
+  std::uint64_t order_seed = 0;
+  std::vector<Shard> shards;  ///< shards of its plan that it has; empty if the plan was not split
   RunIntegrity integrity = RunIntegrity::verified;
   RunWords words;
 };
@@ -127,19 +127,18 @@ struct RunSummary {
   return run.shards.empty() || run.shards.size() == static_cast<std::size_t>(run.shards.front().count);
 }
 
-/// Progress of a point.
 struct MeasuredRounds {
-  std::size_t index = 0;  ///< plan index
+  std::size_t index = 0;
   Disposition disposition = Disposition::ok;
   std::vector<int> rounds;  ///< rounds with timing samples, ascending
-  std::string device_uuid;  ///< device that measured it
+  std::string device_uuid;
 };
 
 struct StoredPoint {
   std::int64_t id = 0;
   std::int64_t run_id = 0;
-  std::size_t index = 0;    ///< plan index
-  std::string device_uuid;  ///< device that measured it
+  std::size_t index = 0;  ///< plan index
+  std::string device_uuid;
   PointRecord record;
 };
 
@@ -155,18 +154,18 @@ struct StoredCeilings {
 
 /// Noise between recordings on a device, measured at one time.
 struct StoredNoise {
-  std::string uid;  ///< digest of the content, as in StoredCeilings
+  std::string uid;
   std::string device_uuid;
   std::string device_name;
   Environment environment;
-  std::string measured_at;  ///< ISO 8601, UTC
+  std::string measured_at;
   analysis::RecordingNoise noise;
-  std::shared_ptr<const analysis::NoiseModel> model;  ///< built from `noise`
+  std::shared_ptr<const analysis::NoiseModel> model;
 };
 
 /// Row that was skipped with all that refers to it, or a damaged run.
 struct BadRow {
-  Message where;                           ///< "point 12 (run 1, place 3)"
+  Message where;                           ///< "point 12 (run 1, plan index 3)"
   Message why;                             ///< "wall_seconds inf is not within ..."
   std::optional<std::int64_t> point = {};  ///< id, if the row is a point
 
@@ -235,7 +234,6 @@ class RunStore {
   [[nodiscard]] std::map<std::string, std::vector<std::string>> algorithms_by_statement() const;
   /// Ordered by device, oldest first.
   [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
-  /// Ordered by device, oldest first.
   [[nodiscard]] std::vector<StoredNoise> noise() const;
   /// Returns the rows that reads have skipped so far, each once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
@@ -262,10 +260,10 @@ class RunStore {
 [[nodiscard]] Message title(StoredRunState);
 
 struct FileCheck {
-  std::size_t runs = 0;             ///< including deleted ones, which an edit can restore
-  std::size_t points = 0;           ///< valid points
-  std::size_t unverified = 0;       ///< runs without a checksum
-  std::vector<BadRow> bad_rows;     ///< invalid rows
+  std::size_t runs = 0;  ///< including deleted ones, which an edit can restore
+  std::size_t points = 0;
+  std::size_t unverified = 0;  ///< runs without a checksum
+  std::vector<BadRow> bad_rows;
   std::vector<Message> damage;      ///< structural damage, one sentence each
   std::vector<std::string> extras;  ///< other tables and views: "table notes"
 

@@ -32,8 +32,8 @@ struct DeviceSets;
 
 // Keys in a run's options besides those of MeasureOptions.
 inline constexpr const char* simulated_because_key = "simulated_because";  ///< RunHeader member
-inline constexpr const char* l2_from_key = "l2_from";                      ///< DeviceInfo member
-inline constexpr const char* rates_from_key = "rates_from";                ///< DeviceInfo member
+inline constexpr const char* l2_from_key = "l2_from";                      ///< DeviceInfo members
+inline constexpr const char* rates_from_key = "rates_from";
 inline constexpr const char* order_seed_key = "order_seed";  ///< RunHeader member, for runs of several rounds
 /// Rates of a hypothetical GPU that have no column: an object with keys of gpu_values().
 inline constexpr const char* stated_rates_key = "stated_rates";
@@ -199,9 +199,7 @@ struct RunStore::Impl {
   std::int64_t device_id(const DeviceInfo& device);
   std::int64_t environment_id(const Environment& environment);
   std::int64_t metric_id(const MetricValue& metric);
-  /// Adds a kernel with its launch; returns its id.
   std::int64_t add_kernel(std::int64_t point, const KernelRecord& kernel);
-  /// Adds a kernel's values of one round.
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   /// Returns the id of the row with this digest; adds it, or missing source contents, if needed.
@@ -214,7 +212,6 @@ struct RunStore::Impl {
                             const DeviceInfo* device = nullptr);
   /// Same as the public members, in a write().
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord& record, const DeviceInfo* device);
-  /// Adds a round to an existing point; returns its id.
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
   void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
@@ -225,7 +222,6 @@ struct RunStore::Impl {
   // Reading rows; call within read().
   /// Verifies the checksum; content is hashed once per connection and checksum.
   RunIntegrity integrity_of(std::int64_t run, StoredRunState state, const std::optional<std::string>& checksum);
-  /// Returns ids in the order of points().
   std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
   /// Reads these points in batches; skipped rows are noted.
   void read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,

@@ -7,7 +7,6 @@
 
 namespace attnscope::exchange {
 
-/// Visits each member of DeviceLimits with its name in exported documents.
 template <class Limits, class Visit>
 void for_each_limit(Limits& limits, const Visit& visit) {
   visit("sm_count", limits.sm_count);

@@ -83,7 +83,7 @@ std::optional<CsvLine> CsvReader::next() {
       if (ended() || text_[at_] == '\n') break;
       ++at_;  // the separator
     }
-    if (!ended()) ++at_;  // the newline
+    if (!ended()) ++at_;
     ++line_;
     if (record.fields.size() > 1 || !record.fields[0].empty()) return record;
   }

@@ -20,7 +20,6 @@ namespace attnscope {
 /// `runs` empty: all runs.
 void export_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
 
-/// One of several files to export.
 struct ExportSource {
   const RunStore* store = nullptr;
   std::vector<std::int64_t> runs;                                  ///< empty: all

@@ -43,7 +43,6 @@ OrderedJson environment_block(const Environment& environment) {
           {"operating_system", environment.operating_system}};
 }
 
-/// Returns the index of `block` in `blocks`; appends it if it is new.
 std::size_t place_in(OrderedJson& blocks, const OrderedJson& block) {
   const auto found = std::find(blocks.begin(), blocks.end(), block);
   if (found != blocks.end()) return static_cast<std::size_t>(found - blocks.begin());
@@ -60,7 +59,6 @@ OrderedJson metrics_block(const KernelRecord& kernel) {
   return metrics;
 }
 
-/// Values and clocks of the kernel in each round.
 OrderedJson rounds_block(const PointRecord& record, std::string_view kernel) {
   OrderedJson rounds = OrderedJson::array();
   for (const RoundRecord& round : record.rounds) {

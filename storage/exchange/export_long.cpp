@@ -53,7 +53,6 @@ class LongTableWriter {
   }
 
  private:
-  /// Returns the knobs that a point or its algorithm has.
   [[nodiscard]] std::vector<std::string> knobs_of(std::span<const Selection> selections) const {
     std::set<std::string> wanted;
     std::set<std::string_view> asked;  // algorithms

@@ -102,7 +102,6 @@ Column of_field(const Field& field) {
   return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
-/// The given value, else the default of the algorithm.
 Column of_knob(const Knob& knob) {
   return {knob.name, [field = knob_field(knob)](const Row& row) { return field_cell(field, row.record().spec); }};
 }

@@ -23,7 +23,6 @@ namespace attnscope::exchange {
 /// Content of a field; monostate if empty.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
-/// Returns an empty cell for an empty text.
 [[nodiscard]] Cell text_cell(std::string_view text);
 /// Returns an empty cell for nullopt and for numbers that are not finite.
 [[nodiscard]] Cell number_cell(const std::optional<double>& number);
@@ -46,10 +45,8 @@ struct Selection {
 /// `wanted` empty: all runs. Throws FileError for an unknown run.
 [[nodiscard]] Selection select(const RunStore& store, std::span<const std::int64_t> wanted);
 
-/// Keeps only the points with these ids.
 void keep_points(Selection& selection, std::span<const std::int64_t> ids);
 
-/// Calls visit(run, point) for each point, in order.
 template <class Visit>
 void for_each_point(const Selection& selection, Visit&& visit) {
   std::map<std::int64_t, const RunSummary*> run_of;
@@ -78,9 +75,7 @@ struct Column {
   [[nodiscard]] Cell of(const Row& row) const;
 };
 
-/// Returns the columns that every export has.
 [[nodiscard]] std::vector<Column> common_columns();
-/// Returns the columns `round` and `samples_ns`.
 [[nodiscard]] std::vector<Column> round_columns();
 /// Returns the common columns, then one for each other knob that a point has.
 [[nodiscard]] std::vector<Column> columns_for(std::span<const Selection> selections);

@@ -70,7 +70,6 @@ struct ImportRequest {
   std::function<void()> proceed = {};  ///< called before each record; an exception cancels the import
 };
 
-/// Returns a table of the columns of a file and their meaning.
 [[nodiscard]] analysis::Table imported_column_table(std::vector<ImportedColumn> columns);
 
 /// Returns the imported points, or a one-sentence error with line (or JSON path) and column.

@@ -77,7 +77,6 @@ std::string scaled(const Place& place, const std::string& field, double scale) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-/// Returns how each column is read.
 std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, const Registry& registry,
                                        PointBuilder& builder) {
   std::vector<ColumnInUnit> all;
@@ -182,7 +181,6 @@ class LongTableReader {
     }
   }
 
-  /// Adds the combined rows to the builder.
   void give() {
     for (const Point& point : points_) {
       for (const auto& [name, of_point] : point.rows) {  // the whole point, with an empty kernel name, comes first

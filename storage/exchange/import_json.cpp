@@ -63,7 +63,6 @@ std::vector<double> samples_from(const Place& column, const Json& values) {
   return samples;
 }
 
-/// Reads the rounds that export_json() writes.
 std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
   const Place column = place.at(place_part::column, "rounds");
   if (!values.is_array()) fail(column, "not a JSON array");

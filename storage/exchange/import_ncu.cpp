@@ -24,7 +24,6 @@
 namespace attnscope::exchange {
 namespace {
 
-/// Counters of the names on the details page.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> section_names{{
     {"Duration", "gpu__time_duration.sum"},
     {"Registers Per Thread", "launch__registers_per_thread"},
@@ -47,15 +46,15 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 struct NcuLaunch {
-  std::size_t line = 0;  ///< first line
-  std::int64_t id = 0;   ///< ncu's launch id
-  std::string kernel;    ///< with template arguments and parameters
-  std::string shape;     ///< grid and block size; empty if unknown
-  std::string device;    ///< ncu's device number within the process
+  std::size_t line = 0;
+  std::int64_t id = 0;
+  std::string kernel;  ///< with template arguments and parameters
+  std::string shape;   ///< grid and block size; empty if unknown
+  std::string device;  ///< ncu's device number within the process
   std::string compute_capability;
   std::string process;  ///< process id; empty if unknown
   std::string process_name;
-  KernelRecord record = {};  ///< imported values
+  KernelRecord record = {};
 };
 
 bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
@@ -106,7 +105,6 @@ std::optional<double> ncu_number(const Place& place, std::string_view text) {
 constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
                                                       "CC", "Process ID", "Process Name"};
 
-/// Reads the selected launches and records the table's columns.
 class LaunchReader {
  public:
   LaunchReader(std::string_view table, std::size_t line, const NcuSelection& selection, ColumnList& columns)
@@ -402,7 +400,6 @@ KernelRecord joined(const std::vector<KernelRecord>& repetitions) {
   return kernel;
 }
 
-/// Describes how launches were combined.
 std::vector<Message> notes_of(std::size_t launches, std::size_t length, const std::map<std::string, int>& times) {
   std::vector<Message> notes;
   const auto several = [](const auto& each) { return each.second > 1; };

@@ -82,7 +82,6 @@ bool has(const KernelRecord& kernel, std::string_view name) {
   return kernel.metric(name).has_value();
 }
 
-/// Columns with a time in nanoseconds.
 constexpr std::array<std::string_view, 2> time_columns{"time_ns", "gpu__time_duration.sum"};
 
 /// Throws if a row has two different times.
@@ -163,8 +162,7 @@ std::optional<int> round_of(const ImportRow& row) {
   const auto round = row.integer(round_column::round);
   if (!round) return std::nullopt;
   if (*round < 0 || *round >= most_rounds) {
-    fail(row.at(round_column::round),
-         make_message("'round' must be an integer >= 0 and < {}", grouped(most_rounds)));
+    fail(row.at(round_column::round), make_message("'round' must be an integer >= 0 and < {}", grouped(most_rounds)));
   }
   return static_cast<int>(*round);
 }

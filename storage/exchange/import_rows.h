@@ -53,7 +53,6 @@ struct ColumnInUnit {
 /// Columns of a file and how each is imported. Lists at most 4096.
 class ColumnList {
  public:
-  /// Returns the column of that name; adds it if new.
   [[nodiscard]] ImportedColumn& operator[](std::string_view name);
   /// Marks a metric, or a column that sets two fields, as imported. `name` must outlive this object.
   void keep(std::string_view name) { kept_.insert(name); }
@@ -87,7 +86,6 @@ class PointBuilder {
   void add(const ImportRow& row);
   /// Returns the device; one entry per device and recording. `run`: name of the recording in the file.
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
-  /// Records an unknown column.
   void ignore(std::string_view column);
   [[nodiscard]] ColumnList& columns() { return columns_; }
   [[nodiscard]] Import take();

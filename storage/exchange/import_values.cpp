@@ -13,7 +13,6 @@
 namespace attnscope::exchange {
 namespace {
 
-/// Base unit of a unit and the factor to it.
 struct Unit {
   std::string_view base;
   double scale = 1;

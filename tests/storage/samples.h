@@ -31,7 +31,6 @@ inline std::int64_t reopened_run(RunStore& store) {
   return run;
 }
 
-/// Returns N of all points in a file.
 std::vector<std::int64_t> lengths_in(const std::filesystem::path& file);
 
 /// Returns the FileError that `action` throws; fails the test if it throws none.

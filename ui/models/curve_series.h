@@ -28,7 +28,7 @@ using analysis::TileSelection;
 
 struct CurveSet : analysis::CurveSet {
   QString title;
-  std::shared_ptr<const PointSet> points;  ///< points that rows refer to
+  std::shared_ptr<const PointSet> points;
 
   [[nodiscard]] ShownPoint at(Row row) const { return (*points)[row]; }
   [[nodiscard]] const analysis::PointTable& table() const { return points->table(); }
@@ -38,14 +38,11 @@ struct CurveSet : analysis::CurveSet {
 [[nodiscard]] CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilter& filter,
                                     const CurveRequest& request);
 
-/// Returns the rows of the points on the curves.
 [[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);
 /// Returns the runs of the points on the curves and of failed points.
 [[nodiscard]] std::vector<RunPtr> drawn_runs(const CurveSet& set);
 
-/// Returns every point of the drawn curves, including modeled ones, for copy and export.
 [[nodiscard]] ShownValues values_of(const CurveSet& set);
-/// Formats a curve's value with its unit.
 [[nodiscard]] QString format_quantity(double value, const Curve& curve);
 /// Returns the legend name of an algorithm: "FA2", "Naive", "Split-KV"; unknown algorithms keep their name.
 [[nodiscard]] QString short_title(std::string_view algorithm);

@@ -40,7 +40,6 @@ std::vector<Row> examples(std::span<const RowKey> keys, std::span<const Row> row
   return found;
 }
 
-/// Returns the fields that make up a setting; none for a knob.
 std::vector<std::string_view> fields_of(const Field& setting) {
   if (setting.role == FieldRole::knob) return {};
   return setting.parts.empty() ? std::vector{setting.name} : setting.parts;
@@ -61,7 +60,6 @@ std::optional<double> number_of(const SettingValue& value) {
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-/// Builds the table column by column.
 class Maker {
  public:
   explicit Maker(PointsTable& made) : made_(made), points_(*made.points), rows_(points_.table().rows()) {

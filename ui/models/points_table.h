@@ -55,8 +55,6 @@ struct PointsTable {
 [[nodiscard]] std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& points,
                                            std::span<const Row> rows);
 
-// Item model of a points table.
-
 class PointsTableModel : public ResultModel {
   Q_OBJECT
  public:
@@ -73,7 +71,6 @@ class PointsTableModel : public ResultModel {
   }
   [[nodiscard]] const std::shared_ptr<const PointsTable>& contents() const { return contents_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*contents_->points)[static_cast<Row>(line_of(row))]; }
-  /// Returns the row that shows a point of any set.
   [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
   /// Returns the column with that heading, or -1.
   [[nodiscard]] int column_of(const QString& heading) const;

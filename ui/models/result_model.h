@@ -24,7 +24,6 @@ class TableModel : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// Value for sorting; numbers as numbers.
   static constexpr int sort_role = Qt::UserRole + 1;
   static constexpr int copy_role = ui::copy_role;
 
@@ -39,7 +38,6 @@ class TableModel : public QAbstractTableModel {
     return header(section, role);
   }
 
-  /// Returns the data line that a row shows.
   [[nodiscard]] int line_of(int row) const {
     return order_.empty() ? row : static_cast<int>(order_[static_cast<std::size_t>(row)]);
   }
@@ -92,7 +90,6 @@ class TableModel : public QAbstractTableModel {
 /// Returns blue for better and orange for worse; invalid for other tones.
 [[nodiscard]] QColor tone_color(analysis::Tone tone, bool dark);
 
-/// Sample text for computing a column's width.
 struct TextSample {
   QString text;
   bool bold = false;

@@ -22,7 +22,7 @@ std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
   for (const FileCeilings* each : sets) {
     const StoredCeilings& set = each->set;
     measured.insert(set.device_uuid);
-    if (!uids.insert(set.uid).second) continue;  // a copy
+    if (!uids.insert(set.uid).second) continue;
     shown.push_back({set.device_name, set.device_uuid,
                      QStringLiteral("%1 · %2 · %3")
                          .arg(QString::fromStdString(set.device_name), format_time(set.measured_at),

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ceilings of devices for display.
 #pragma once
 
 #include <string>

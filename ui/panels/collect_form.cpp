@@ -36,7 +36,6 @@ QStringList split_axes(const QString& text) {
   return text.split(gap, Qt::SkipEmptyParts);
 }
 
-/// Creates a combo box that a narrow dock can shrink.
 QComboBox* shrinkable_combo(QWidget* parent) {
   auto* combo = new QComboBox(parent);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);

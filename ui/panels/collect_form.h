@@ -72,7 +72,7 @@ class CollectForm : public QWidget {
   QSpinBox* rounds_ = nullptr;
   QCheckBox* resume_ = nullptr;
   DatabaseField* database_ = nullptr;
-  QLineEdit* file_ = nullptr;  ///< line edit of database_
+  QLineEdit* file_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -12,7 +12,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int longest_log = 2000;
-constexpr int kind_role = Qt::UserRole + 1;  ///< Disposition that sets the line's color
+constexpr int kind_role = Qt::UserRole + 1;
 
 }  // namespace
 

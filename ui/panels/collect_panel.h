@@ -29,7 +29,6 @@ class CollectPanel : public QWidget {
   /// Returns the point being measured, shortened; empty if none.
   [[nodiscard]] QString in_flight() const { return in_flight_->text(); }
   [[nodiscard]] bool running() const { return collector_.running(); }
-  /// Returns the text of the progress bar.
   [[nodiscard]] QString progress_words() const { return progress_->format(); }
   /// Stops after the current launch; measured points are kept.
   void cancel();
@@ -41,11 +40,9 @@ class CollectPanel : public QWidget {
   void collection_started(const QString& database, qint64 run);
   void collection_grew(const QString& database);
   void collection_ended(const QString& database, qint64 run);
-  /// The collector process is being started for any task.
   void begun();
   /// Progress or result of a ceilings measurement.
   void device_progressed(const QString& words);
-  /// Ceilings of a device were stored in the file.
   void device_measured(const attnscope::ui::DeviceWork& work);
   /// Error message, one line, for the window's banner.
   void trouble(const QString& message);
@@ -61,7 +58,6 @@ class CollectPanel : public QWidget {
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
   void start();
-  /// Common start of every task.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
   void validate();
@@ -71,7 +67,7 @@ class CollectPanel : public QWidget {
   QString blocker_;
   QString database_in_use_;
   qint64 run_ = 0;
-  CollectRequest wanted_;           ///< last started request
+  CollectRequest wanted_;
   std::optional<DeviceWork> work_;  ///< current or last ceilings measurement; nullopt: a sweep
   QStringList said_;                ///< log messages of that measurement
   bool stopping_ = false;           ///< cancelled, but not finished

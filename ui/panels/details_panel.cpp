@@ -68,7 +68,6 @@ class Html {
   bool in_table_ = false;
 };
 
-/// Returns the provenance in words.
 QString word_of(Provenance provenance) {
   return to_qstring(provenance);
 }
@@ -89,7 +88,6 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
   html.row(qtext(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
-/// Adds the metrics of the kernel that `wanted` accepts.
 void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
                  const std::function<bool(const Metric&)>& wanted) {
   for (const Metric& metric : metrics_table()) {
@@ -171,7 +169,6 @@ void add_times(Html& html, const PointRecord& record) {
   }
 }
 
-/// Adds the counters of --why.
 void add_why(Html& html, const PointRecord& record) {
   html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::units{})
                                                     : qtext(say::details::units_of_range{}));
@@ -260,7 +257,6 @@ void add_clocks(Html& html, const PointRecord& record) {
   }
 }
 
-/// Adds source, options and launch configuration of each kernel.
 void add_launches(Html& html, const PointRecord& record) {
   html.heading(qtext(say::details::what_ran{}));
   for (const KernelRecord& kernel : record.kernels) {

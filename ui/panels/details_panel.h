@@ -21,7 +21,6 @@ namespace attnscope::ui {
 /// Returns the parameters of a point whose record could not be read, and the reason.
 [[nodiscard]] QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette);
 
-/// Panel with all values of one point, with unit and provenance.
 class DetailsPanel : public QTextBrowser {
   Q_OBJECT
  public:

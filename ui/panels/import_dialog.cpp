@@ -34,9 +34,8 @@ namespace {
 
 constexpr QLatin1String axis_word("--axis");
 
-/// Field for an option of `attnscope import`.
 struct Told {
-  QLatin1String word;  ///< option name
+  QLatin1String word;  ///< option of `attnscope import`
   Saying label;
   Saying example;
   bool of_ncu = true;

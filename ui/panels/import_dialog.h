@@ -29,7 +29,6 @@ class ImportDialog : public QDialog {
 
   /// Cancels a running import; nothing is written.
   void reject() override;
-  /// Returns true while a preview or import is running.
   [[nodiscard]] bool busy() const { return settle_.isActive() || preview_.running() || import_.running(); }
 
  signals:
@@ -40,7 +39,6 @@ class ImportDialog : public QDialog {
   void show_entries(bool of_ncu);
   void add_target();
   void choose_target();
-  /// Returns options of `attnscope import` from the fields, and the file.
   [[nodiscard]] QStringList arguments() const;
   void look();
   void take_preview(const QJsonObject& said, const QString& why);

@@ -48,7 +48,6 @@ class ReportDialog : public QDialog {
 
   /// Sets the function that opens the written page; default: the desktop's browser. Returns false on failure.
   void open_with(std::function<bool(const QString& path)> open) { open_ = std::move(open); }
-  /// Returns the status text: progress, result or error.
   [[nodiscard]] QString state() const;
   [[nodiscard]] bool busy() const { return writer_.busy(); }
 
@@ -66,8 +65,8 @@ class ReportDialog : public QDialog {
   /// Returns the request from the fields; on missing or invalid input shows the error and returns nullopt.
   [[nodiscard]] std::optional<ReportWish> wish();
 
-  std::string filter_;        ///< filter of the window, also applied to the report
-  std::vector<Listed> runs_;  ///< in list order
+  std::string filter_;  ///< filter of the window, also applied to the report
+  std::vector<Listed> runs_;
   QListWidget* list_ = nullptr;
   QComboBox* baseline_ = nullptr;
   QLineEdit* title_ = nullptr;

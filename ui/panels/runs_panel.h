@@ -26,11 +26,9 @@ class RunsPanel : public QListView {
 
   /// Selects a run and scrolls to it once it has been read. `run` 0: does nothing.
   void reveal(const QString& file, std::int64_t run);
-  /// Returns the text shown while there are no runs.
   [[nodiscard]] QString words_when_empty() const;
 
  signals:
-  /// `words`: arguments of `attnscope edit`.
   void edit_wanted(const QString& file, const QStringList& words);
 
  protected:

@@ -29,7 +29,6 @@ struct CollectRequest {
   QString database;
   int rounds = 1;
 
-  /// Returns the command-line arguments.
   [[nodiscard]] QStringList arguments() const;
 };
 
@@ -49,7 +48,6 @@ class CollectorProcess : public QObject {
   ~CollectorProcess() override;
 
   void start(const CollectRequest& request);
-  /// Runs the command-line program with these arguments.
   void start_collector(const QStringList& arguments);
   /// Sends a request line to a session (`collect --serve`); see profiler/worker/requests.h.
   void write_request(std::string_view line);

@@ -23,7 +23,6 @@ struct ListedDevice {
   bool simulated = false;
 };
 
-/// Returns true if the --device argument names a remote host.
 [[nodiscard]] bool is_remote_device(const QString& argument);
 
 /// Returns the device of a plan of `attnscope collect --dry-run --jsonl --device ARGUMENT`; nullopt if the plan fell
@@ -69,11 +68,11 @@ class DeviceList : public QObject {
 
   std::vector<ListedDevice> devices_;
   CollectorProcess process_;
-  QString argument_;      ///< device being probed
-  PlanEvent plan_;        ///< reported plan
-  bool probing_ = false;  ///< probe() was called
-  int ordinal_ = 0;       ///< next local GPU to probe; -1: all are known
-  QStringList asked_;     ///< probed remote devices
+  QString argument_;
+  PlanEvent plan_;
+  bool probing_ = false;
+  int ordinal_ = 0;  ///< next local GPU to probe; -1: all are known
+  QStringList asked_;
 };
 
 }  // namespace attnscope::ui

@@ -27,7 +27,6 @@ class JsonProgram : public QObject {
   void ask_to_end() {
     if (process_ != nullptr) process_->terminate();
   }
-  /// Waits until it has ended.
   void finish();
   [[nodiscard]] bool running() const { return process_ != nullptr; }
   /// Standard output and last line of standard error of the last program. After success that line is a warning.

@@ -32,7 +32,6 @@ class LiveWork : public QObject {
   /// Waits for running work; its result is dropped.
   ~LiveWork() override;
 
-  /// Drops all requests.
   void drop();
   /// Like drop(), and waits until running work has ended.
   void stop();
@@ -45,7 +44,6 @@ class LiveWork : public QObject {
  signals:
   /// A request was made; if not busy(), its result follows at once.
   void asked();
-  /// No request is running.
   void settled();
 
  protected:

@@ -18,7 +18,6 @@ class RunEditor : public QObject {
   /// Waits until all requested edits are done.
   ~RunEditor() override;
 
-  /// Queues `attnscope edit FILE WORDS`.
   void edit(const QString& file, const QStringList& words);
   [[nodiscard]] bool running() const { return program_.running(); }
 

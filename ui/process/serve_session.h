@@ -28,13 +28,12 @@ namespace attnscope::ui {
 
 /// Device to measure on and file to write to.
 struct ServeTarget {
-  QString device;         ///< argument of --device: "0", "simulated:H200"
+  QString device;
   QString database;       ///< created if missing
   bool why = false;       ///< also measures unit utilization; GPUs only
   QStringList more = {};  ///< more options of `collect`: {"--no-verify"}
 
   bool operator==(const ServeTarget&) const = default;
-  /// Returns the command-line arguments.
   [[nodiscard]] QStringList arguments() const;
 };
 
@@ -59,7 +58,6 @@ class ServeSession : public QObject {
 
   /// Returns the number of unanswered requests.
   [[nodiscard]] qsizetype open() const { return open_.size(); }
-  /// Returns true while a collector process exists.
   [[nodiscard]] bool running() const { return state_ != State::idle; }
 
  signals:

@@ -36,7 +36,6 @@ bool brings_back(const std::vector<RunSummary>& runs, const KnownFile& known) {
   });
 }
 
-/// Returns the runs whose known points may have new rounds.
 std::set<std::int64_t> grown_runs(const FileContents& contents, const KnownFile& known) {
   std::set<std::int64_t> grown;
   for (const RunSummary& run : contents.runs) {
@@ -46,7 +45,6 @@ std::set<std::int64_t> grown_runs(const FileContents& contents, const KnownFile&
   return grown;
 }
 
-/// Rereads the points of runs that may have new rounds.
 void read_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
   contents.anew = grown_runs(contents, known);
   for (const std::int64_t run : contents.anew) {
@@ -56,7 +54,6 @@ void read_grown(const RunStore& store, FileContents& contents, const KnownFile& 
   }
 }
 
-/// Returns one sentence about skipped rows; empty if there are none.
 QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
   if (rows.empty()) return {};
   const BadRow& first = rows.front();

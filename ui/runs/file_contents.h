@@ -24,9 +24,9 @@ inline constexpr std::size_t most_points = 500'000;
 struct KnownFile {
   FileStamp stamp = {};
   std::map<std::int64_t, std::string> runs = {};  ///< uid by run id
-  std::int64_t last_point = 0;                    ///< id of the last point
-  std::set<std::int64_t> grows = {};              ///< running runs with several rounds, whose points may get more
-  bool edited = false;                            ///< texts or flags of runs may have changed: reread everything
+  std::int64_t last_point = 0;
+  std::set<std::int64_t> grows = {};  ///< running runs with several rounds, whose points may get more
+  bool edited = false;                ///< texts or flags of runs may have changed: reread everything
 
   /// Returns true if the file is the same and was only appended to. Runs are compared, too, because a new file may
   /// reuse an inode.
@@ -47,7 +47,7 @@ struct FileContents {
   QString skipped;  ///< one or more sentences about skipped rows and manifests; empty if none
   QString error;
 
-  [[nodiscard]] std::size_t size() const;  ///< number of points
+  [[nodiscard]] std::size_t size() const;
 };
 /// Reads what was added since `known`; everything if nothing is known or the file was replaced. Fails if it would have
 /// more than `most` points. Blocking, read-only, never throws.
@@ -57,7 +57,6 @@ struct FileContents {
 /// Returns the error of a file with more points than the window has room for.
 [[nodiscard]] QString too_many_points(const QString& path, std::size_t points, std::size_t room);
 
-/// Returns the error message, one sentence.
 [[nodiscard]] QString out_of_memory(const QString& path);
 
 }  // namespace attnscope::ui

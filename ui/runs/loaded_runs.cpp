@@ -89,7 +89,6 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
         if (!values[i].isEmpty()) named[i] += QStringLiteral(" · ") + values[i];
       }
     }
-    // Append the start time.
     QStringList begun;
     for (const std::size_t place : places) {
       begun << format_time(runs[place].info->summary.started_at);

@@ -30,19 +30,14 @@ class RunPoints {
 
   /// Adds a point. A point at the same plan index is replaced, because a resumed run measured it again.
   void add(const StoredPoint&);
-  /// Adds points that were read later.
   void add(RunPoints later);
-  /// Releases unused memory.
   void shrink();
 
   [[nodiscard]] std::size_t size() const { return order_.size(); }
   [[nodiscard]] bool empty() const { return order_.empty(); }
   [[nodiscard]] const analysis::PointColumns& columns() const { return columns_; }
-  /// Returns the rows in plan order.
   [[nodiscard]] std::span<const Row> rows() const { return order_; }
-  /// Returns the point's id in the file.
   [[nodiscard]] std::int64_t id(Row row) const { return columns_.id(row); }
-  /// Returns the largest id; 0 without points.
   [[nodiscard]] std::int64_t last_id() const { return last_id_; }
 
   /// Returns one row per combination of all settings other than lengths and tile.
@@ -51,11 +46,10 @@ class RunPoints {
   [[nodiscard]] bool is_part_of(const RunPoints& other) const;
 
  private:
-  /// Inserts the row into order_.
   void put(Row row);
 
   analysis::PointColumns columns_;
-  std::vector<Row> order_;  ///< rows in plan order
+  std::vector<Row> order_;  ///< plan order
   std::int64_t last_id_ = 0;
 };
 
@@ -79,7 +73,6 @@ struct ShownPoint {
   PointSpec spec;
 };
 
-/// Returns the run as an entry of a point table.
 [[nodiscard]] analysis::Run analysis_run(const RunInfo& run);
 
 class PointSet {
@@ -102,7 +95,6 @@ class PointSet {
   [[nodiscard]] ShownPoint operator[](Row row) const { return {run_of(row), id(row), table_.spec(row)}; }
   /// Returns the row of a point of another set.
   [[nodiscard]] std::optional<Row> row_of(const ShownPoint& point) const;
-  /// Returns the point's id in the file of its run.
   [[nodiscard]] std::int64_t id(Row row) const { return table_.points().id(row); }
   [[nodiscard]] const RunPtr& run_of(Row row) const { return runs_[table_.run_index(row)]; }
   [[nodiscard]] const RunInfo& run(analysis::RunIndex index) const { return *runs_[index]; }
@@ -110,11 +102,9 @@ class PointSet {
   [[nodiscard]] std::vector<RunPtr> runs_of(std::span<const Row> rows) const;
 
  private:
-  std::vector<RunPtr> runs_;  ///< indexed by RunIndex
+  std::vector<RunPtr> runs_;
   analysis::PointTable table_;
 };
-
-// Source line of exported pictures.
 
 /// Returns "NVIDIA H200 · 2026-11-21 · h200.attnscope": GPUs, start dates and files, each list shortened. Empty without
 /// runs.

@@ -22,7 +22,6 @@ namespace attnscope::ui {
 [[nodiscard]] QString second_sample();
 /// Returns the files that a window opens by default.
 [[nodiscard]] QStringList recorded_samples();
-/// Returns the files that the lesson uses by default.
 [[nodiscard]] QStringList lesson_samples();
 
 }  // namespace attnscope::ui

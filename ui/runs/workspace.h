@@ -28,7 +28,6 @@
 
 namespace attnscope::ui {
 
-/// Ceiling set with the open file that contains it.
 struct FileCeilings {
   QString file;
   StoredCeilings set;
@@ -60,9 +59,8 @@ class Workspace : public QObject {
   [[nodiscard]] const QStringList& files() const { return files_; }
   /// Returns open files and files being opened.
   [[nodiscard]] QStringList wanted_files() const;
-  /// Returns the unique name of an open file, on one line; see distinct_file_names().
+  /// Returns the name from distinct_file_names(), on one line.
   [[nodiscard]] QString file_name(const QString& path) const;
-  /// Returns true if any file is being followed.
   [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
   /// Returns the points of the visible runs, without duplicates from copies. Cached until points_changed().
@@ -78,9 +76,7 @@ class Workspace : public QObject {
   /// Sets the query that filters visible points (profiler/points/point_query.h); empty: all. Returns the error; empty
   /// on success. On error the query is unchanged.
   Message set_query(const QString& text);
-  /// Returns the current query, trimmed.
   [[nodiscard]] QString query() const { return query_text_; }
-  /// Returns the measured ceilings of all open files.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   /// Returns the names of files being opened that show nothing yet, separated by commas.
@@ -104,16 +100,13 @@ class Workspace : public QObject {
   void rows_skipped(const QString& path, const QString& what);
   /// The file was replaced by another one; its contents were dropped. `what`: message.
   void file_replaced(const QString& path, const QString& what);
-  /// opening() has changed.
   void opening_changed();
-  /// The query has changed.
   void query_changed();
   /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
   /// visible() has changed or failed.
   void points_changed();
-  /// gathering() has become true.
   void points_awaited();
 
  private:
@@ -137,16 +130,14 @@ class Workspace : public QObject {
   /// If memory runs out, closes the file and sets contents.error.
   void accept(FileContents& contents, bool first);
   void take_ceilings(const FileContents& contents);
-  /// Returns true if the file's noise has changed.
+  /// Returns true if anything changed, as does take_runs().
   bool take_noise(const FileContents& contents);
   void take(FileContents& contents, bool first);
-  /// Returns true if any run has changed.
   bool take_runs(FileContents& contents);
   /// Returns a newly read run, without points.
   [[nodiscard]] LoadedRun begun(const FileContents& contents, const RunSummary& run);
   /// Returns whether the run is initially visible.
   [[nodiscard]] bool take_tick(const QString& file, const RunSummary& run);
-  /// Replaces the runs of the file.
   void replace_runs(const FileContents& contents);
   void forget(const QString& path);
   void say_replaced(const QString& path);
@@ -164,15 +155,15 @@ class Workspace : public QObject {
   std::vector<LoadedRun> runs_;
   Ticks ticks_;  ///< visibility of runs that have not been read
   std::vector<FileCeilings> ceilings_;
-  std::map<QString, std::vector<StoredNoise>> noise_;  ///< keyed by path
+  std::map<QString, std::vector<StoredNoise>> noise_;
   analysis::PointQuery query_;
   QString query_text_;
   /// nullopt: must be recounted, which may compare points of copies
   mutable std::optional<std::size_t> ticked_points_;
-  mutable std::shared_ptr<const PointSet> ticked_;   ///< null: must be computed
-  mutable std::shared_ptr<const PointSet> visible_;  ///< null: must be computed
-  std::map<QString, QString> skipped_;               ///< message by path
-  std::map<QString, bool> followed_;                 ///< by path: whether a read is running
+  mutable std::shared_ptr<const PointSet> ticked_;  ///< null: must be computed, as visible_
+  mutable std::shared_ptr<const PointSet> visible_;
+  std::map<QString, QString> skipped_;  ///< message by path
+  std::map<QString, bool> followed_;    ///< by path: whether a read is running
   QTimer follow_timer_;
   QThreadPool reader_;
   int pending_reads_ = 0;

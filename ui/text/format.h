@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Formatting of texts in the window.
 #pragma once
 
 #include <QString>
@@ -19,7 +18,6 @@ namespace attnscope::ui {
 [[nodiscard]] QString format_length(double n);
 [[nodiscard]] QString format_value(double value, std::string_view unit);
 [[nodiscard]] QString format_metric(const MetricValue& metric);
-/// Returns the translated label of a metric.
 [[nodiscard]] QString metric_label(std::string_view key);
 
 /// Lowercases a label for use within a sentence: "batch × heads", but "L2 at start".

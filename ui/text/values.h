@@ -19,7 +19,6 @@ struct ShownValues {
   [[nodiscard]] bool empty() const { return lines.empty(); }
 };
 
-/// Returns a number with full precision.
 [[nodiscard]] QString plain_number(double value);
 /// Both escape cells that a spreadsheet would interpret as formulas.
 [[nodiscard]] QString as_tsv(const ShownValues& values);

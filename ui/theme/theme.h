@@ -32,7 +32,7 @@ struct PlotColors {
   QColor background;
   QColor text;
   QColor muted;  ///< secondary text, minor ticks
-  QColor axis;   ///< axis lines
+  QColor axis;
   QColor grid;
   QColor hatch;   ///< cells that cannot run
   QColor panel;   ///< background of hover boxes

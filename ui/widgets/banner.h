@@ -16,12 +16,12 @@ class Banner : public QFrame {
   Q_OBJECT
  public:
   enum class Topic {
-    open,      ///< file that could not be opened
-    replaced,  ///< file that was replaced by another one
-    rows,      ///< skipped rows of a file
+    open,
+    replaced,
+    rows,  ///< skipped rows of a file
     collect,
-    sample,    ///< note that the sample is recorded
-    write,     ///< write error
+    sample,  ///< note that the sample is recorded
+    write,
     choice,    ///< current page cannot be exported
     language,  ///< language change at next start
   };
@@ -30,7 +30,6 @@ class Banner : public QFrame {
 
   /// Adds a message. `about`: file that it refers to.
   void add(Topic topic, const QString& message, const QString& about = {});
-  /// Removes the messages of a topic.
   void clear(Topic topic);
   /// Removes messages about a file, of one topic or of all.
   void forget(Topic topic, const QString& about);

@@ -15,7 +15,7 @@ class DatabaseField : public QWidget {
   explicit DatabaseField(QWidget* parent = nullptr);
 
   [[nodiscard]] QLineEdit* path() const { return path_; }
-  /// Returns why the file cannot be written; empty if it can.
+  /// Returns an error message; empty if the file is writable.
   [[nodiscard]] QString problem() const;
 
  private:

@@ -7,7 +7,6 @@
 
 namespace attnscope::ui {
 
-/// Rows of items from left to right; items that do not fit begin the next row.
 class FlowLayout : public QLayout {
  public:
   explicit FlowLayout(QWidget* parent = nullptr, int spacing = 6);
@@ -26,7 +25,6 @@ class FlowLayout : public QLayout {
   [[nodiscard]] QSize sizeHint() const override { return minimumSize(); }
   [[nodiscard]] QSize minimumSize() const override;
   void setGeometry(const QRect& rect) override;
-  /// Returns the number of rows for items of these widths.
   [[nodiscard]] int rows_of(const QList<int>& widths, int width) const;
 
  private:

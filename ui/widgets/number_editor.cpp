@@ -36,7 +36,7 @@ class SteppingSpin : public QSpinBox {
   }
 
  private:
-  std::vector<int> stops_;  ///< empty: every value
+  std::vector<int> stops_;
 };
 
 void leave_wheel_to_page(QWidget* editor) {

@@ -40,7 +40,6 @@ QString chosen_language_key() {
   return QStringLiteral("window/language");
 }
 
-/// Returns the native name of a language.
 QString own_name(std::string_view language) {
   const auto catalogue = Catalogue::parse(embedded_messages(language));
   return catalogue ? to_qstring(catalogue->text(say::language::own_name{})) : to_qstring(language);

@@ -15,7 +15,6 @@ class Application : public QApplication {
  public:
   using QApplication::QApplication;
 
-  /// Sets the handler of error messages, one sentence each.
   void on_trouble(std::function<void(const QString&)> report) { report_ = std::move(report); }
   bool notify(QObject* receiver, QEvent* event) override;
 

@@ -11,7 +11,6 @@ namespace attnscope::ui {
 
 /// Opens a document ("tutorial") in its own window; links open other documents.
 void show_document(QWidget* window, const QString& topic);
-/// `keys`: shortcut and description.
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys);
 void show_about(QWidget* window);
 

@@ -34,7 +34,7 @@ struct LessonRequest {
 struct LessonPoints {
   std::shared_ptr<const PointSet> points;
   std::vector<StoredCeilings> ceilings;
-  QString data;  ///< file names
+  QString data;
 };
 [[nodiscard]] LessonPoints lesson_points(const Workspace& workspace);
 
@@ -47,7 +47,6 @@ struct LessonFile {
 [[nodiscard]] LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request,
                                            const QString& folder = {});
 
-/// Returns false if no browser could be started.
 [[nodiscard]] bool open_in_browser(const QString& path);
 
 /// Input of a lesson written in the background. `folder` empty: the user's cache.

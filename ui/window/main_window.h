@@ -44,7 +44,7 @@ class MainWindow : public QMainWindow {
 
   /// Opens files in the background; the recorded sample if there are none.
   void open_files(const QStringList& files);
-  /// Unknown ids are ignored.
+  /// Ignores unknown ids.
   void show_page(const QString& id);
   /// Returns null for an unknown id.
   [[nodiscard]] Page* page(const QString& id) const;
@@ -78,7 +78,6 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] WindowView& shown_view() const { return *shown_view_; }
 
  signals:
-  /// Another window is requested.
   void window_wanted();
 
  protected:
@@ -116,9 +115,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] bool measures() const;
   void forget_details_of(const QString& path);
   void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
-  /// Explores the point in the details panel.
   void explore_selected();
-  /// Opens the explorer and passes the point to `take`.
   void explore(bool (ExplorerPage::*take)(const PointSpec&, const QString&), const PointSpec& spec, const QString& gpu);
   void show_map(const QString& file, qint64 point);
   [[nodiscard]] Page* current_page() const;

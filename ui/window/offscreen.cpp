@@ -55,7 +55,6 @@ class PictureWriter {
   }
 
  private:
-  /// Sets the data of the view that draws the plot.
   PlotPicture set(const analysis::Plot& plot) {
     if (plot.kind == analysis::PlotKind::maps) {
       map_.set_map(points_, analysis::build_tile_map(points_->table(), plot.filter.rows(), plot.metric), true);

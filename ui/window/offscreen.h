@@ -20,7 +20,7 @@ namespace attnscope::ui {
 
 struct Screenshot {
   QString file;
-  QString page;  ///< page id
+  QString page;
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
   QString filter = {};  ///< query of the query bar

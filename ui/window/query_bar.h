@@ -19,9 +19,7 @@ class QueryBar : public QWidget {
  public:
   explicit QueryBar(Workspace& workspace, QWidget* parent = nullptr);
 
-  /// Focuses the field and selects its text.
   void begin();
-  /// Sets and applies the query.
   void set_text(const QString& text);
   [[nodiscard]] QLineEdit* field() const { return field_; }
   [[nodiscard]] QCompleter* completer() const { return completer_; }

@@ -37,7 +37,6 @@ QJsonObject with_file(QJsonObject object, const OnPath& path_of) {
   return object;
 }
 
-/// Replaces all paths in a view.
 void change_paths(QJsonObject& view, const OnPath& path_of) {
   if (view.contains(QLatin1String("files"))) {
     QJsonArray files;

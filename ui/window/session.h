@@ -36,7 +36,6 @@ class SessionFile {
 
   /// Returns the saved view; empty for a new session. An unreadable file is renamed and reported.
   [[nodiscard]] ViewDocument read();
-  /// Returns the error; empty on success.
   [[nodiscard]] QString write(const QJsonObject& view) const;
 
   static constexpr qsizetype most_kept = 8;
@@ -57,7 +56,6 @@ class Session : public QObject {
  public:
   /// `window` and `file` must outlive it.
   Session(MainWindow& window, const SessionFile& file);
-  /// Saves the final state.
   ~Session() override;
 
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -24,7 +24,6 @@ class TakeAlong : public QObject {
 
   void add_copies(QMenu& menu);
   void add_saves(QMenu& menu);
-  /// Adds all actions below those of the page.
   void add_all(QMenu& menu);
 
   /// Saves the current page's picture; the suffix sets the format.

@@ -28,7 +28,6 @@ QByteArray as_bytes(const QJsonValue& text) {
   return QByteArray::fromBase64(text.toString().toLatin1());
 }
 
-/// Returns the path as the workspace stores it.
 QString open_name(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : path;
