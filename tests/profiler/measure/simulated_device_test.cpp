@@ -80,7 +80,7 @@ TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
   ASSERT_EQ(record.kernel("softmax")->complete, false);
   ASSERT_EQ(record.kernel("qk")->complete, true);
   ASSERT_EQ(record.kernel("all")->complete, false);
-  EXPECT_EQ(record.provenance, Provenance::simulated) << "it is a simulated point";
+  EXPECT_EQ(record.provenance, Provenance::simulated) << "the point itself is simulated";
   EXPECT_EQ(record.origin(), Provenance::extrapolated);
   EXPECT_EQ(record.origin("qk"), Provenance::simulated);
   for (const std::string_view key :
@@ -138,7 +138,7 @@ TEST(SimulatedDevice, KeepsHowBusyUnitsAre) {
   }
   const double whole_ns = evaluate(metric_key::time_median_ns, several)->value;
   EXPECT_NEAR(evaluate("model_tensor_utilization_pct", several)->value, busy_ns / whole_ns, 0.1 * busy_ns / whole_ns)
-      << "but for what begins before the one before it has ended";
+      << "except for overlapping launches";
 }
 
 // The scores fit in L2: in sequence, only the first launch starts with a cold L2.
@@ -157,7 +157,7 @@ TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
   for (const char* kernel : {"qk", "softmax", "pv"}) {
     bytes += evaluate(metric_key::dram_settled_bytes, record, kernel)->value;
   }
-  EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, record)->value, bytes) << "as counters count: each from a cold L2";
+  EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, record)->value, bytes) << "as counted: each launch with a cold L2";
 }
 
 TEST(SimulatedDevice, MemoryThatJustSufficesIsEnough) {
@@ -203,12 +203,12 @@ TEST(SimulatedDevice, TakesMeasuredRates) {
   };
   const auto by_table = make_simulated_device(h200, built_in_algorithms());
   const auto measured = make_simulated_device(h200, built_in_algorithms(), half);
-  EXPECT_GT(time(*measured), 1.3 * time(*by_table)) << "which waits for DRAM";
+  EXPECT_GT(time(*measured), 1.3 * time(*by_table)) << "naive is DRAM-bound";
   EXPECT_EQ(measured->info().rates_from, "an H200 of somebody's");
   EXPECT_EQ(by_table->info().rates_from, "");
   const MeasuredCeilings without{.ceilings = {{.name = "dram_copy_clock", .value = 1e9, .unit = "hertz"}},
                                  .from = "it"};
-  EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), without)->info().rates_from, "") << "none was taken";
+  EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), without)->info().rates_from, "") << "no rate was used";
 }
 
 TEST(Provenance, WordsForFilesAndForPeople) {

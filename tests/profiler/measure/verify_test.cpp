@@ -157,7 +157,7 @@ TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
         built_in_algorithms().find(one.spec.algorithm)->refusal(one.spec.problem, one.spec.config(), h200());
     ASSERT_TRUE(!refusal || refusal->cause != Refusal::Cause::shape) << describe(one) << ": " << refusal->reason;
   }
-  EXPECT_LT(table().size(), 76'000U) << "an hour's work at most";
+  EXPECT_LT(table().size(), 76'000U) << "keeps verification below one hour";
 }
 
 TEST(VerifyCases, NamedAlgorithmsOnly) {

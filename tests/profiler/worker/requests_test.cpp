@@ -198,16 +198,16 @@ TEST_F(Queue, CancelsWhatWaitsAtOnceAndTellsWhatIsInFlight) {
   ASSERT_EQ(queue.take({})->id, "a");
   EXPECT_TRUE(queue.cancel("b", note));
   EXPECT_THAT(gone, ElementsAre("b"));
-  EXPECT_FALSE(queue.cancel("b", note)) << "gone already";
+  EXPECT_FALSE(queue.cancel("b", note)) << "already removed";
   EXPECT_FALSE(queue.in_flight().cancelled());
   EXPECT_TRUE(queue.cancel("a", note));
   EXPECT_TRUE(queue.in_flight().cancelled());
-  EXPECT_THAT(gone, ElementsAre("b")) << "whoever measures it says what came of it";
+  EXPECT_THAT(gone, ElementsAre("b")) << "the measuring thread reports its result";
   queue.answered();
   ASSERT_EQ(queue.take({})->id, "c");
-  EXPECT_FALSE(queue.in_flight().cancelled()) << "each has a token of its own";
+  EXPECT_FALSE(queue.in_flight().cancelled()) << "each request has its own token";
   session.cancel();
-  EXPECT_TRUE(queue.in_flight().cancelled()) << "and all have the session's";
+  EXPECT_TRUE(queue.in_flight().cancelled()) << "the session cancels all tokens";
 }
 
 TEST_F(Queue, TakesAsManyAsMayWait) {

@@ -263,7 +263,7 @@ TEST_F(RunnerTogether, ADeviceLostInASessionIsThatPointsFaultAndTheOthersAreMeas
     if (state == RunState::device_lost) {
       EXPECT_THAT(text(outcome.reason), HasSubstr("illegal address"));
       EXPECT_EQ(records.back().disposition, Disposition::crashed);
-      EXPECT_GE(records.size(), 2U) << "each process gets further than what cost the last one its device";
+      EXPECT_GE(records.size(), 2U) << "each process gets beyond the fatal point of the last one";
     }
   }
   EXPECT_EQ(processes, 3);
@@ -284,7 +284,7 @@ TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.state, RunState::device_lost);
   EXPECT_THAT(text(outcome.reason), HasSubstr("still running"));
-  EXPECT_THAT(reported, ElementsAre(0, 1, 2, 5)) << "3 and 4 wait for their counters";
+  EXPECT_THAT(reported, ElementsAre(0, 1, 2, 5)) << "counters of 3 and 4 are pending";
   EXPECT_EQ(outcome.counts.done, 4U);
 }
 
@@ -313,7 +313,7 @@ TEST_F(RunnerTogether, WhatWaitsAtACancelIsNotReported) {
   EXPECT_EQ(run().state, RunState::cancelled);
   EXPECT_THAT(reported, ElementsAre(0, 1, 2));
   EXPECT_THAT(started, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "nothing is begun after a cancel";
+  EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "nothing starts after a cancel";
 }
 
 TEST_F(RunnerTogether, ACancelWhileASessionIsCountedLeavesAllOfIt) {
@@ -377,7 +377,7 @@ TEST_F(RunnerInRounds, EachRoundMeasuresAllPointsInAnOrderOfItsOwn) {
   EXPECT_EQ(orders.size(), 4U);
   // A resumed run depends on this order; it must never change.
   EXPECT_THAT(round_order(6, 1, {.count = 4, .seed = 7}), ElementsAre(5, 4, 0, 3, 2, 1));
-  EXPECT_THAT(round_order(3, 0, {.count = 1, .seed = 7}), ElementsAre(0, 1, 2)) << "one round is the plan's order";
+  EXPECT_THAT(round_order(3, 0, {.count = 1, .seed = 7}), ElementsAre(0, 1, 2)) << "one round uses the plan's order";
 }
 
 TEST_F(RunnerInRounds, OutputsAreVerifiedInTheFirstRoundAlone) {
@@ -396,10 +396,12 @@ TEST_F(RunnerInRounds, APointThatFailsIsNotMeasuredAgain) {
   const RunOutcome outcome = run_rounds(3);
   EXPECT_EQ(outcome.state, RunState::complete);
   EXPECT_EQ(std::ranges::count(measured, 0U, &std::pair<int, std::size_t>::second), 3);
-  EXPECT_EQ(std::ranges::count(measured, 1U, &std::pair<int, std::size_t>::second), 2) << "it timed out in the second";
-  EXPECT_EQ(std::ranges::count(measured, 2U, &std::pair<int, std::size_t>::second), 3) << "a time without counters";
+  EXPECT_EQ(std::ranges::count(measured, 1U, &std::pair<int, std::size_t>::second), 2)
+      << "timed out in the second round";
+  EXPECT_EQ(std::ranges::count(measured, 2U, &std::pair<int, std::size_t>::second), 3)
+      << "measured, but without counters";
   EXPECT_EQ(outcome.counts.total, 9U);
-  EXPECT_EQ(outcome.counts.done, 9U) << "the round that it takes from the point counts as done";
+  EXPECT_EQ(outcome.counts.done, 9U) << "the skipped round counts as done";
 }
 
 TEST_F(RunnerInRounds, GoesOnInMidRoundAtEveryPlace) {
@@ -423,7 +425,7 @@ TEST_F(RunnerInRounds, NothingIsCountedTogetherAcrossRounds) {
   for (const auto& session : device.sessions) {
     counted += session.size();
     EXPECT_LE(session.size(), 3U);
-    EXPECT_EQ(std::set(session.begin(), session.end()).size(), session.size()) << "no point twice";
+    EXPECT_EQ(std::set(session.begin(), session.end()).size(), session.size()) << "no duplicate point";
   }
   EXPECT_EQ(counted, 6U);
 }
@@ -443,7 +445,7 @@ TEST_F(RunnerInRounds, ADeviceLostInALaterRoundLosesNothingBeforeIt) {
   }
   device.is_usable = true;
   EXPECT_EQ(run_rounds(2, done).state, RunState::complete);
-  EXPECT_EQ(measured, undisturbed(2)) << "the process that goes on measures the others, in their order";
+  EXPECT_EQ(measured, undisturbed(2)) << "the next process measures the others in order";
 }
 
 }  // namespace

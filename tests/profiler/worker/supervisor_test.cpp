@@ -117,7 +117,7 @@ TEST_F(Supervisor, every_point_once_and_each_group_on_one_device) {
   EXPECT_FALSE(outcome.cancelled);
   EXPECT_EQ(measured.size(), points);
   for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
-  EXPECT_EQ(builds, points) << "one device of the host compiles";
+  EXPECT_EQ(builds, points) << "only one device per host compiles";
 }
 
 TEST_F(Supervisor, on_several_hosts_each_compiles_for_itself) {
@@ -209,7 +209,7 @@ TEST_F(Supervisor, a_lost_devices_group_begins_anew_elsewhere_and_nothing_else_d
       const bool in_group = std::ranges::find(group, place) != group.end();
       if (in_group && dispositions[place] == Disposition::ok) of_ok.insert(device);
     }
-    EXPECT_EQ(of_ok.size(), 1U) << "what is compared was measured on one device";
+    EXPECT_EQ(of_ok.size(), 1U) << "points of a group were measured on one device";
   }
 }
 
@@ -258,7 +258,7 @@ TEST_F(Supervisor, a_device_that_only_loses_itself_is_given_up) {
   // All groups belong to device 1, which is lost at each point.
   shared.begun_on.assign(4, 1);
   add_devices(2);
-  EXPECT_TRUE(run().complete) << "device 0 has measured what was left";
+  EXPECT_TRUE(run().complete) << "device 0 measured the remaining points";
   EXPECT_EQ(std::ranges::count_if(losses, [](const std::string& loss) { return loss.starts_with("1 "); }),
             std::ssize(losses));
 }

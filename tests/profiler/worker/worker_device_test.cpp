@@ -223,7 +223,7 @@ TEST_F(WorkerDevice, WhatFitsInASessionIsKnownHere) {
   EXPECT_FALSE(device->counts_with(std::vector(most_in_session, plain(256)), plain(256)));
   PointSpec large = plain(65'536);
   large.problem.batch = 8'192;
-  EXPECT_FALSE(device->counts_with(std::span(waiting).first(1), large)) << "a quarter of the memory";
+  EXPECT_FALSE(device->counts_with(std::span(waiting).first(1), large)) << "exceeds a quarter of the memory";
   EXPECT_EQ(wire.asked.size(), asked);
 }
 
@@ -249,7 +249,7 @@ TEST_F(WorkerDevice, ASilentPointEndsAsALaunchThatDoesNotEnd) {
 
 TEST_F(WorkerDevice, WhatIsAskedWithoutATokenEndsWithTheSession) {
   wire.silent = true;
-  EXPECT_EQ(device->free_bytes(), 0) << "nothing comes for long";
+  EXPECT_EQ(device->free_bytes(), 0) << "no reply before the timeout";
   EXPECT_FALSE(device->usable());
   FakeDevice fresh;
   Wire other(fresh);
@@ -340,7 +340,7 @@ TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
     EXPECT_EQ(text(point.record.reason),
               "The worker process exited with code 255. Last output: Connection reset by peer.");
     EXPECT_FALSE(process->usable());
-    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not this one's";
+    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not caused by this point";
   }
   for (const std::size_t together : {1U, 2U}) {
     Wire other(there);
@@ -350,7 +350,7 @@ TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
     for (PointRecord& record : records) all.push_back(&record);
     other.cut = true;
     const Device::Counted counted = process->count(all, {}, cancel);
-    EXPECT_EQ(counted.whole, std::vector<bool>(together, together == 1)) << "of two nobody knows which it was";
+    EXPECT_EQ(counted.whole, std::vector<bool>(together, together == 1)) << "with two points the cause is unknown";
     EXPECT_EQ(counted.lost_to.has_value(), together == 1);
     EXPECT_EQ(records.front().disposition == Disposition::crashed, together == 1);
   }
