@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// User folders and file identity.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,6 @@ struct FileStamp {
 };
 [[nodiscard]] FileStamp stamp_of(const std::filesystem::path&);
 
-/// Path of the running executable.
 inline constexpr const char* own_program = "/proc/self/exe";
 
 /// Returns $HOME if it is absolute, else the home folder of the user database; empty if neither is available.

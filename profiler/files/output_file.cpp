@@ -112,7 +112,6 @@ std::string first_bytes(const fs::path& file, int& error) {
   return text;
 }
 
-/// First line that is not a # comment.
 std::string_view header_line(std::string_view text) {
   if (constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF"; text.starts_with(byte_order_mark)) {
     text.remove_prefix(byte_order_mark.size());

@@ -16,7 +16,6 @@ namespace attnscope {
 /// Returns the canonical path of NAME.attnscope in the first folder that has it; empty if none has.
 [[nodiscard]] std::filesystem::path recorded_sample(std::string_view name);
 
-/// Paths of the samples that exist.
 [[nodiscard]] std::vector<std::string> recorded_samples(const std::vector<std::string_view>& names);
 
 /// H200 sweeps.

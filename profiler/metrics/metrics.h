@@ -36,9 +36,9 @@ struct Metric {
   std::string_view counter = {};       ///< Nsight Compute name; empty if not a counter
   std::string_view counter_cc12 = {};  ///< name on compute capability 12.x if it differs
   std::string_view unit = "1";
-  double scale = 1;                   ///< value in `unit` = counter value x scale
-  Saying label = nullptr;             ///< for axes and columns: "DRAM read"
-  Saying help = nullptr;              ///< one sentence for tooltips
+  double scale = 1;        ///< value in `unit` = counter value x scale
+  Saying label = nullptr;  ///< for axes and columns: "DRAM read"
+  Saying help = nullptr;
   bool collected_by_default = false;  ///< counted in every counter pass
   bool on_heatmap = false;            ///< can be the color of a heatmap
   Better better = Better::neither;    ///< the best end of a heatmap
@@ -84,7 +84,6 @@ inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
 inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";
 inline constexpr std::string_view model_l2_sm_bytes = "model_l2_sm_bytes";
 inline constexpr std::string_view model_flops = "model_flops";  // set if the algorithm's FLOPs differ from pass_flops()
-// Several GPUs.
 inline constexpr std::string_view link_bytes = "link_bytes";
 inline constexpr std::string_view model_link_bytes = "model_link_bytes";
 inline constexpr std::string_view gpu_attention_ns = "gpu_attention_ns";
@@ -130,9 +129,7 @@ class KernelValues {
 
   /// Stored value of that name; takes precedence over a computed one.
   [[nodiscard]] virtual std::optional<Evaluated> stored(std::string_view name) const = 0;
-  /// Summary of the timing samples; empty without samples.
   [[nodiscard]] virtual std::optional<SampleSummary> times() const = 0;
-  /// See PointRecord::origin().
   [[nodiscard]] virtual Provenance origin() const = 0;
   /// True for kernel "all".
   [[nodiscard]] virtual bool is_sum() const = 0;
@@ -189,7 +186,6 @@ struct Quartiles {
 [[nodiscard]] std::optional<Quartiles> quartiles(const Metric&, double value, double median_ns, Quartiles times_ns);
 /// Quartiles over rounds. Empty for metrics that follow from a time and for closed forms.
 [[nodiscard]] std::optional<Quartiles> quartiles_over_rounds(std::string_view key, const KernelValues&);
-/// Quartiles of dram_traffic() over rounds.
 [[nodiscard]] std::optional<Quartiles> traffic_over_rounds(const KernelValues&);
 
 /// How the values of a point's kernels combine into one for their sum.
@@ -207,9 +203,9 @@ enum class Combine { sum, weighted_mean, maximum, minimum };
 struct PointFact {
   enum class About { check, device };  ///< result verification; device state during the measurement
 
-  std::string_view key;    ///< column in exports, name in files: "max_abs_error"
-  Saying label = nullptr;  ///< display name: "Largest error"
-  std::string_view unit;   ///< "1", "hertz", "celsius", "watt"
+  std::string_view key;  ///< column in exports, name in files: "max_abs_error"
+  Saying label = nullptr;
+  std::string_view unit;  ///< "1", "hertz", "celsius", "watt"
   About about = About::check;
   /// Empty if unknown.
   std::optional<double> (*get)(const PointRecord&) = nullptr;
@@ -217,7 +213,6 @@ struct PointFact {
   bool modelled = false;
 };
 
-/// Verification values, then device state.
 [[nodiscard]] std::span<const PointFact> point_facts();
 /// Returns nullptr for an unknown key.
 [[nodiscard]] const PointFact* find_point_fact(std::string_view key);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model values stored with each measured point.
 #pragma once
 
 #include <span>
@@ -22,7 +21,6 @@ void add_model_metrics(const Algorithm&, const AttentionPlan&, const AttentionPr
 /// Adds the predicted utilization of each unit over a sequence of launches.
 void add_predicted_uses(KernelRecord&, std::span<const LaunchTime>, Provenance);
 
-/// Metric of a unit's predicted utilization.
 [[nodiscard]] const Metric& metric_of(GpuUnit);
 
 /// Returns the record of a kernel, appended if missing.

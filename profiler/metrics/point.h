@@ -20,7 +20,6 @@ namespace attnscope {
 /// `extrapolated`: simulated in part and continued, because the launch is too long. `imported`: measured by another
 /// program.
 enum class Provenance { measured, derived, modelled, simulated, extrapolated, imported };
-/// Simulated wholly or in part.
 [[nodiscard]] constexpr bool is_simulated(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
 }
@@ -101,14 +100,12 @@ struct ClockReading {
 /// "power cap, thermal slowdown"; empty for none.
 [[nodiscard]] Message describe_throttle_reasons(std::uint64_t reasons);
 
-/// Results of one round of a point.
 struct RoundRecord {
   int round = 0;                      ///< from 0; rounds without results are absent
   std::vector<KernelRecord> kernels;  ///< names, metrics and samples only; modeled metrics only in the first round
   std::optional<ClockReading> clocks = std::nullopt;
 };
 
-/// Source file of a user-defined kernel.
 struct StatementSource {
   std::string name;                         ///< name in the statement or in an #include
   std::string digest;                       ///< UUID of the content

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points measured in several rounds: summary over rounds, and the values of each.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity of a user-defined kernel's sources.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,6 @@ namespace attnscope {
 /// Limit of the total source bytes archived per statement.
 inline constexpr std::size_t most_kept_source_bytes = std::size_t{16} * 1024 * 1024;
 
-/// A name-based UUID (SHA-1).
 [[nodiscard]] std::string uuid_of(const std::string& bytes);
 
 /// UUID of the text, host_code, and names and digests of the sources, independent of their order.

@@ -57,7 +57,6 @@ const WideField* find_wide(std::string_view name) {
 AxisKind axis_of(const Field& field) {
   // The sweep request sets the cache state; the algorithm chooses knobs without an axis.
   const bool chosen_elsewhere = field.role == FieldRole::circumstance || field.role == FieldRole::knob;
-  // Fields of a wide axis use its fallback.
   const bool without_fallback = chosen_elsewhere || wide_field_of(field.name) != nullptr;
   return {.name = std::string(field.name),
           .fields = {field},

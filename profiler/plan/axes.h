@@ -31,7 +31,6 @@ struct Axis {
 /// Returns an error that names the text, the problem and the accepted values; syntax examples only for syntax errors.
 [[nodiscard]] Result<Axis, Message> parse_axis(std::string_view text, const Registry&);
 
-/// Help lines for every axis: "N (or n_q and n_k): ...".
 [[nodiscard]] std::vector<std::string> axis_help(const Registry&);
 
 /// Partial point during expansion. Tile sides and knobs that no axis sets are chosen later for the problem.
@@ -52,11 +51,11 @@ struct AxisKind {
   std::vector<Field> fields = {};  ///< one, or two for N and heads
   Sets sets = Sets::fields;
   bool words = false;
-  std::int64_t smallest = 0;  ///< smallest and largest accepted number
+  std::int64_t smallest = 0;
   std::int64_t largest = 0;
   std::string_view fallback = {};  ///< value without such an axis; empty if none is needed
   bool can_be_infeasible = false;  ///< kernels may be unable to run some values
-  int nesting = 0;                 ///< see Field::nesting
+  int nesting = 0;
 
   /// Returns why the axis does not accept the value; empty if it does. Pre: a number is in range.
   [[nodiscard]] Message wrong(std::string_view value, const Registry&) const;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines that reproduce a point.
 #pragma once
 
 #include <cstddef>

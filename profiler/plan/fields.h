@@ -42,7 +42,6 @@ enum class FieldShown {
   where_set,   ///< everywhere, but only if not the fallback
 };
 
-/// Range and step of a whole-number editor (slider).
 struct OfferedRange {
   int least = 0;
   int most = 0;  ///< 0: the field's whole range
@@ -73,7 +72,6 @@ struct Field {
   /// Returns the whole numbers that an algorithm's kernels are instantiated for; empty means all.
   const std::vector<int>& (*written_for)(const Facts&) = nullptr;
   OfferedRange offered = {};
-  /// Kernels may be unable to run some values.
   bool can_be_infeasible = false;
   /// Nesting in a sweep, smallest outermost. Fields that change the inputs come before fields that change only the
   /// kernel, so that adjacent points share buffers.
@@ -105,7 +103,6 @@ struct Field {
   [[nodiscard]] bool is_number() const { return type == FieldType::integer || type == FieldType::real; }
 };
 
-/// Names of fields that planners access directly.
 namespace field_name {
 inline constexpr std::string_view algorithm = "algorithm";
 inline constexpr std::string_view n = "N";  ///< n_q and n_k
@@ -133,7 +130,7 @@ struct WideField {
   std::string_view first;
   std::string_view second;
   std::string_view fallback;  ///< default of a sweep
-  int nesting = 0;            ///< see Field::nesting
+  int nesting = 0;
   /// Display name of the leading field while both are equal; none: unchanged.
   Saying label = nullptr;
   Saying help = nullptr;
@@ -150,7 +147,6 @@ struct WideField {
 /// Parses text as the field's type: numbers, yes/no (also true, false, 1, 0), or a word. Does not validate; set() does.
 /// The error is one sentence.
 [[nodiscard]] Result<FieldValue, Message> parse_field(const Field&, std::string_view text);
-/// parse_field(), then set().
 [[nodiscard]] Result<std::monostate, Message> set_field(const Field&, PointSpec&, std::string_view text);
 /// Returns why the field rejects the text; empty if it is valid.
 [[nodiscard]] Message wrong_value(const Field&, std::string_view text);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64-bit FNV-1a hash, used for plan hashes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel loop with exception propagation.
 #pragma once
 
 #include <atomic>

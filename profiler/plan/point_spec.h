@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specification of one sweep point.
 #pragma once
 
 #include <string>

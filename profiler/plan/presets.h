@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named sweeps.
 #pragma once
 
 #include <algorithm>

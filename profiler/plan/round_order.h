@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order of the points in each measurement round.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,6 @@
 
 namespace attnscope {
 
-/// Number of rounds and seed of their order.
 struct SweepRounds {
   int count = 1;
   std::uint64_t seed = 0;  ///< seeds the shuffles; unused for one round

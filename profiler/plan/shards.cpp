@@ -130,7 +130,7 @@ std::vector<Places> cut(std::span<const PointSpec> points, std::span<const std::
   const std::int64_t total = std::accumulate(ms.begin(), ms.end(), std::int64_t{0});
   std::vector<std::int64_t> bundle_ms(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) bundle_ms[bundle_of[g]] += ms_of(groups[g], ms);
-  std::map<std::size_t, Places> together;  // keyed by bundle
+  std::map<std::size_t, Places> together;
   std::vector<std::pair<std::int64_t, Places>> units;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t bundle = bundle_of[g];

@@ -26,7 +26,6 @@ struct Shard {
 };
 inline constexpr int most_shards = 10'000;
 
-/// "3/8".
 [[nodiscard]] Result<Shard, Message> parse_shard(std::string_view text);
 [[nodiscard]] std::string to_string(const Shard&);
 

@@ -81,7 +81,7 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
   }
   for (const std::string& name : draft.knobs) {
     const KnobValue* value = draft.spec.knobs.find(name);
-    config.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));  // 0 leaves it to the algorithm
+    config.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));
   }
   if (by_rule) {
     config.tile = tile_of_memory(draft.m, draft.spec.problem.d, divides);
@@ -106,7 +106,6 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
   return config;
 }
 
-/// Expands grids into distinct points.
 class SweepExpander {
  public:
   SweepExpander(const DeviceLimits& limits, const Registry& registry, const SweepRequest& request)
@@ -116,7 +115,6 @@ class SweepExpander {
         cache_(request.cache),
         cancelled_(request.cancelled) {}
 
-  // Returns the first error; empty if there is none.
   Message add(const std::vector<Axis>& axes) {
     double count = 1;
     longest_ = {};

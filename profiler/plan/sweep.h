@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweep plans: presets and user-given axes, and the points they expand to.
 #pragma once
 
 #include <cstdint>

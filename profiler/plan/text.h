@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text helpers for messages.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,6 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Renumbers the codes by (order, id).
 void sort_codes(CodeColumn& column) {
   std::vector<std::uint32_t> order(column.values.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -132,7 +131,6 @@ CodeColumn encode_field(const attnscope::Field& field, const PointTable& table) 
       });
 }
 
-/// Axis of a field, a knob or a field group.
 PointAxis axis_of(const attnscope::Field& field) {
   Facet facet{.key = std::string(field.name),
               .label = field.label(),
@@ -199,7 +197,6 @@ void put_first(std::vector<PointAxis>& axes, std::initializer_list<std::string_v
   std::ranges::stable_sort(axes, {}, [&](const PointAxis& axis) { return std::ranges::find(keys, axis.key()); });
 }
 
-/// Facets of a tile map in selection order, each with its fields.
 std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
   std::vector<PointAxis> axes;
   axes.push_back({.facet = std::make_shared<const Facet>(Facet{.key = std::string(device_facet_key),

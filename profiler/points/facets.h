@@ -20,7 +20,7 @@ namespace attnscope::analysis {
 struct Facet {
   std::string key;  ///< "d", "mask"
   Message label;    ///< display name: "Mask"
-  Message help;     ///< one sentence
+  Message help;
   std::function<CodeColumn(const PointTable&)> encode;
   std::string stem = {};      ///< prefix of the value in file names: "d128"
   std::string usual = {};     ///< text of the default value
@@ -68,7 +68,6 @@ struct PointAxis {
                                                    std::span<const attnscope::Field> fields = point_fields());
 /// Facet whose values are the occurring pairs of values of both axes.
 [[nodiscard]] FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b);
-/// Fields of a point table.
 [[nodiscard]] std::vector<attnscope::Field> table_fields(const PointTable&);
 
 /// N of keys, and the tile: the facets that vary within a curve and a tile map.

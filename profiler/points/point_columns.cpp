@@ -147,7 +147,6 @@ void KernelColumns::add(const KernelRecord& kernel, Provenance origin) {
   std::size_t nth = 0;
   for (const MetricValue& metric : kernel.metrics) {
     MetricColumn& column = metrics_[metric_place(metric.name, metric.unit, nth++)];
-    // The first of duplicate metrics wins.
     if (!column.has(place)) column.push(place, metric.value, static_cast<std::uint8_t>(metric.provenance));
   }
 }
@@ -361,7 +360,7 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
   append_rows(places_, from.places_, rows);
   append_rows(ids_, from.ids_, rows);
 
-  std::vector<std::uint32_t> places;  // kernels of these rows
+  std::vector<std::uint32_t> places;
   for (const Row row : rows) {
     const std::uint32_t begin = from.kernels_begin_[row];
     const std::uint32_t count = from.kernels_begin_[row + 1] - begin;

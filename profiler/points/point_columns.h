@@ -77,7 +77,6 @@ std::vector<Knobs::Entry> entries(const Knobs&);
 
 using Words = Coded<std::string, coded_by::itself>;
 
-/// One field of all points in its native type.
 class FieldColumn {
  public:
   explicit FieldColumn(const Field& field);
@@ -89,9 +88,7 @@ class FieldColumn {
   [[nodiscard]] FieldValue value(Row) const;
   /// Equal for equal values of this column.
   [[nodiscard]] std::uint64_t key(Row) const;
-  /// Pre: integer field.
   [[nodiscard]] std::int64_t number(Row row) const { return std::get<Numbers>(held_)[row]; }
-  /// Pre: word field.
   [[nodiscard]] const std::string& word(Row row) const { return std::get<Words>(held_)[row]; }
 
  private:
@@ -103,7 +100,6 @@ class FieldColumn {
   std::variant<Numbers, Reals, Flags, Words> held_;  ///< in the order of FieldType
 };
 
-/// Values of kernels, by index in order of insertion.
 class KernelColumns {
  public:
   void add(const KernelRecord&, Provenance origin);
@@ -199,7 +195,6 @@ class PointColumns {
   [[nodiscard]] PointSpec spec(Row) const;
   /// Reconstructs only these fields; knobs only if `fields` is empty.
   [[nodiscard]] PointSpec spec(Row, std::span<const std::string_view> fields) const;
-  /// In field table order.
   [[nodiscard]] std::span<const FieldColumn> fields() const { return fields_; }
   [[nodiscard]] std::span<const Field> field_table() const { return field_table_; }
   /// Returns nullptr for an unknown name.
@@ -270,12 +265,12 @@ class PointColumns {
   std::vector<double> sm_clocks_;
 
   std::vector<std::uint32_t> kernels_begin_{0};  ///< start index by row, and the end
-  KernelColumns kernels_;                        ///< of all rows
+  KernelColumns kernels_;
 
-  std::vector<RoundsOfRow> rows_with_rounds_;          ///< ascending; rows with several rounds only
-  std::vector<RoundClock> rounds_;                     ///< of these rows
+  std::vector<RoundsOfRow> rows_with_rounds_;  ///< ascending; rows with several rounds only
+  std::vector<RoundClock> rounds_;
   std::vector<std::uint32_t> round_kernels_begin_{0};  ///< start index by round, and the end
-  KernelColumns round_kernels_;                        ///< of all rounds
+  KernelColumns round_kernels_;
 };
 
 }  // namespace attnscope::analysis

@@ -47,7 +47,6 @@ std::string unquoted(std::string_view text) {
   return plain;
 }
 
-/// Splits at separators outside quotation marks.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators, bool keep_empty) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -120,7 +119,6 @@ std::string unit_words(const QueryField& field) {
   return fmt::format("{}", fmt::join(suffixes, ", "));
 }
 
-/// Parses the terms of a query.
 class TermParser {
  public:
   explicit TermParser(const PointTable& table) : fields_(query_fields(table)) {}

@@ -44,8 +44,6 @@ QueryValue words(Texts&&... texts) {
   return value;
 }
 
-// Point fields and knobs.
-
 QueryValue value_of(const Field& field, const PointSpec& spec) {
   const FieldValue held = field.get(spec);
   const std::string text = attnscope::to_string(held);
@@ -86,8 +84,6 @@ QueryField point_query_field(const Field& field) {
   };
   return made;
 }
-
-// Extra fields, one per column function.
 
 template <class Enum, std::size_t count>
 std::vector<std::string> words_of(const std::array<Enum, count>& all) {
@@ -187,8 +183,6 @@ std::vector<QueryField> own_fields() {
   };
   // clang-format on
 }
-
-// Metrics.
 
 QueryField of_metric(const Metric& metric) {
   QueryField made{.name = std::string(metric.key)};

@@ -32,8 +32,8 @@ struct QueryField {
   bool bare = false;                    ///< words without a field name are searched in its texts
   bool number = false;                  ///< supports comparisons
   std::vector<std::string> words = {};  ///< complete list of words, if finite; for numbers, accepted non-numbers
-  bool metric = false;                  ///< a metric of the metrics table
-  std::string_view unit = {};           ///< metrics table unit, see query_units()
+  bool metric = false;
+  std::string_view unit = {};  ///< metrics table unit, see query_units()
   /// Returns why a word cannot be a value, if `words` is empty; none: any word is accepted.
   std::function<Message(std::string_view)> wrong = {};
   std::function<QueryColumn(const PointTable&)> of = {};
@@ -43,7 +43,7 @@ struct QueryField {
 struct QueryUnit {
   std::string_view unit;
   std::string_view suffix;
-  double factor = 1;  ///< in `unit`
+  double factor = 1;
 };
 /// Accepted suffixes of a unit, ascending by factor; empty if there are none.
 [[nodiscard]] std::vector<QueryUnit> query_units(std::string_view unit);

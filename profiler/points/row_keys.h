@@ -20,13 +20,10 @@ using RowKey = std::function<std::uint64_t(Row)>;
 
 /// Field value. Throws std::logic_error for an unknown name.
 [[nodiscard]] RowKey key_of_field(const PointTable&, std::string_view field);
-/// All knobs, by their text.
 [[nodiscard]] RowKey key_of_knobs(const PointTable&);
 /// One knob; a missing knob equals an empty text.
 [[nodiscard]] RowKey key_of_knob(const PointTable&, std::string_view name);
-/// Device name.
 [[nodiscard]] RowKey key_of_device(const PointTable&);
-/// Br and Bc.
 [[nodiscard]] RowKey key_of_extents(const PointTable&);
 
 /// "br=64 bc=32 " from a row's knobs.

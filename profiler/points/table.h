@@ -41,11 +41,11 @@ struct Column {
   std::string title = {};  ///< display name; empty in machine-readable tables
   ColumnKind kind = ColumnKind::text;
   std::function<Cell(std::size_t row)> cell = nullptr;
-  std::string help = {};  ///< one sentence
+  std::string help = {};
   /// Sort key if cell() is expensive.
   std::function<std::optional<double>(std::size_t row)> number = nullptr;
-  std::function<std::string(std::size_t row)> tip = nullptr;  ///< tooltip
-  std::function<Tone(std::size_t row)> tone = nullptr;        ///< overrides the row's tone
+  std::function<std::string(std::size_t row)> tip = nullptr;
+  std::function<Tone(std::size_t row)> tone = nullptr;  ///< overrides the row's tone
 };
 
 struct Table {
@@ -54,11 +54,9 @@ struct Table {
   std::function<Tone(std::size_t row)> tone = nullptr;
 
   [[nodiscard]] Tone tone_of(const Column&, std::size_t row) const;
-  /// Returns nullptr for an unknown key.
   [[nodiscard]] const Column* find(std::string_view key) const;
   /// Removes a column whose values are shown elsewhere.
   void drop(std::string_view key);
-  /// Removes columns that are empty in all rows.
   void drop_empty_columns();
   /// Row indices sorted by a column, stable; rows without a value are last.
   [[nodiscard]] std::vector<Row> ordered(std::size_t column, bool descending) const;
@@ -75,7 +73,7 @@ class TableOf {
     table_.rows = lines_->size();
   }
 
-  /// Adds a column computed from a line by `said`, which returns a Cell, text or number.
+  /// Adds a column computed from a line by `getter`, which returns a Cell, text or number.
   template <class Getter>
   Column& add(Column column, Getter getter) {
     using Value = std::invoke_result_t<Getter, const Line&>;

@@ -33,14 +33,14 @@ struct ExploredPoint {
 
 /// Use of a range of on-chip memory.
 enum class SpanKind {
-  part,      ///< a named buffer: OnChipPart
-  unnamed,   ///< registers for addresses, fragments and temporaries
-  padding,   ///< ExploredPoint::padding_bytes
+  part,     ///< a named buffer: OnChipPart
+  unnamed,  ///< registers for addresses, fragments and temporaries
+  padding,
   reserved,  ///< shared memory that the system reserves per block, and rounding
 };
 struct MemorySpan {
   SpanKind kind = SpanKind::part;
-  std::string name{};       ///< name of a part
+  std::string name{};
   std::int64_t offset = 0;  ///< bytes from the start of the block
   std::int64_t bytes = 0;   ///< all stages together
   int stages = 1;           ///< buffers of a ring, bytes / stages each
@@ -54,17 +54,16 @@ struct MemoryMap {
   std::vector<MemorySpan> block;  ///< one block, contiguous; sizes sum to block_bytes
   std::int64_t block_bytes = 0;   ///< that a block occupies on the SM
   std::int64_t sm_bytes = 0;      ///< capacity of the SM
-  int blocks = 0;                 ///< resident on the SM
-  std::int64_t block_limit = 0;   ///< maximum for one block
+  int blocks = 0;
+  std::int64_t block_limit = 0;  ///< maximum for one block
 
   [[nodiscard]] std::int64_t free_bytes() const { return sm_bytes - blocks * block_bytes; }
   [[nodiscard]] std::int64_t overrun() const { return std::max<std::int64_t>(0, block_bytes - block_limit); }
 };
 
-/// One measured kernel of the configuration.
 struct ExploredKernel {
   std::string name;
-  std::int64_t blocks = 0;           ///< grid size
+  std::int64_t blocks = 0;
   std::int64_t launched_blocks = 0;  ///< smaller than `blocks` for persistent kernels
   int threads_per_block = 0;
   int registers_per_thread = 0;
@@ -80,7 +79,7 @@ struct ExploredKernel {
 
 struct Exploration {
   ExploredPoint point;
-  std::string device;              ///< DeviceLimits::name
+  std::string device;
   std::optional<Refusal> refusal;  ///< if set, only `nearest`, `overrun` and the members above are valid
   std::optional<Config> nearest;   ///< with a refusal: see nearest_tile()
   /// If a block exceeds its on-chip memory: one hypothetical block per kernel, with only maps and sizes set. The
@@ -91,8 +90,8 @@ struct Exploration {
   Traffic traffic;
   std::int64_t compulsory_bytes = 0;  ///< each input read once, each output written once
   double dram_bytes = 0;
-  double flops = 0;             ///< see Facts::flops
-  double tensor_flops = 0;      ///< executed
+  double flops = 0;  ///< see Facts::flops
+  double tensor_flops = 0;
   double ns = 0;                ///< predicted, see point_ns()
   bool predicts_time = true;    ///< if false, time, DRAM bytes and all values derived from them are 0 and invalid
   SpeedOfLight light{};         ///< several GPUs: of the busiest GPU while it computes

@@ -24,13 +24,12 @@
 namespace attnscope::analysis {
 namespace {
 
-/// One row of the values table.
 struct Figure {
   std::string_view unit;  ///< unit of the metrics table, "capacity" or "flop"
   Saying label = nullptr;
   Saying help = nullptr;
   Better better = Better::neither;
-  double (*value)(const Exploration&) = nullptr;  ///< pre: no refusal
+  double (*value)(const Exploration&) = nullptr;
   /// Measured counterpart; null: none.
   std::optional<MetricValue> (*measured)(const PointRecord&) = nullptr;
   bool of_several_gpus = false;  ///< shown for several GPUs only

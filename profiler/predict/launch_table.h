@@ -11,7 +11,6 @@
 
 namespace attnscope::analysis {
 
-/// A point and the GPU that measured it.
 struct MeasuredOn {
   const PointRecord* record = nullptr;
   const DeviceLimits* limits = nullptr;

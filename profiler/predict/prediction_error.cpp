@@ -27,7 +27,6 @@ PointSpec problem_alone(const PointSpec& spec) {
   return problem;
 }
 
-/// A measured and a predicted value.
 struct ValuePair {
   double measured = 0;
   double predicted = 0;

@@ -28,7 +28,6 @@ struct PredictedPoint {
 /// Split of the problems: model parameters are fitted on one half and evaluated on the other.
 enum class Half { fitted, held_out };
 
-/// "fitted", "held out".
 [[nodiscard]] std::string_view to_string(Half);
 /// Half of a point's problem, by a hash that ignores algorithm, tile and knobs.
 [[nodiscard]] Half half_of(const PointSpec&);
@@ -43,8 +42,8 @@ struct ErrorRow {
   std::string quantity;
   std::size_t points = 0;  ///< for tile_ratio: pairs of tiles
   std::size_t problems = 0;
-  double median = 0;  ///< over problems, of the median over a problem's points
-  double p95 = 0;     ///< over problems, of each problem's median over its points
+  double median = 0;  ///< over problems, of each problem's median over its points
+  double p95 = 0;     ///< over problems, as `median`; for tile_ratio the maximum of the problems' p95
 };
 
 /// Smaller points are excluded: their bytes hardly depend on the tile.

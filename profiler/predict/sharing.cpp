@@ -115,7 +115,6 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
       return Cell{.text = people ? text_of(*value) : raw_text(value), .number = value, .row = point.row};
     });
   };
-  // Column of a metric with a shorter title.
   const auto metric = [&](std::string_view key, const Message& title) {
     const Metric& known = *find_metric(key);
     add(

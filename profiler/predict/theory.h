@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model values of a point: bytes, launch geometry, feasibility and time.
 #pragma once
 
 #include <cstdint>

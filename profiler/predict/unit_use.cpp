@@ -80,7 +80,6 @@ std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view k
 
 namespace {
 
-/// Relative to the kernel's whole time if known.
 std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
   auto counted = evaluate(unit.use, point, kernel);
   if (counted && unit.unit) counted->value = counted_use(*unit.unit, point, kernel).value_or(counted->value);

@@ -32,7 +32,6 @@ struct UnitUse {
 /// clock is unknown.
 [[nodiscard]] std::optional<double> counted_use(GpuUnit, const PointRecord& point, std::string_view kernel = "all");
 
-/// Predicted utilization of each unit, the busiest first.
 [[nodiscard]] std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel = "all");
 
 /// Bottleneck by model and by counters: the busiest unit if it reaches busy_share, else latency. Counted values are

@@ -65,7 +65,6 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
     case Bound::wgmma:
       return std::nullopt;
     case Bound::mma_sync:
-      // equal to the datasheet peak
       if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1) return std::nullopt;
       [[fallthrough]];
     case Bound::tensor:
@@ -124,7 +123,6 @@ double flops_per_exponential(const AttentionProblem& problem, const Algorithm* a
                               : algorithm->facts().flops_per_exponential(problem);
 }
 
-/// Closed-form counts of a configuration.
 struct ClosedFormCounts {
   bool work = true;  ///< false: only SM<->L2 bytes are known
   double tensor_flops = 0;
@@ -208,7 +206,6 @@ class RooflineBuilder {
     return {.algorithm = table_.algorithm(row), .run = table_.run_index(row), .points = {}};
   }
 
-  /// Row with the median time among repeated measurements.
   [[nodiscard]] Row middle(std::vector<Row> rows) const {
     const ValueColumn& times = table_.values(metric_key::time_median_ns);
     std::ranges::stable_sort(rows, {}, [&](Row row) { return times.value(row); });

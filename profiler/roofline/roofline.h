@@ -19,7 +19,6 @@
 
 namespace attnscope::analysis {
 
-/// Memory level whose bytes define the intensity.
 enum class RooflineLevel : std::uint8_t {
   dram,
   sm_l2,
@@ -125,7 +124,6 @@ struct RooflinePoint {
   }
 };
 
-/// Curve of the fastest tile at each N.
 struct RooflineSeries {
   std::string algorithm;
   RunIndex run = 0;
@@ -133,7 +131,7 @@ struct RooflineSeries {
 };
 
 struct RooflineRequest {
-  std::string device_id;  ///< see Run::device_id
+  std::string device_id;
   KnownCeilings ceilings;
 };
 

@@ -51,7 +51,6 @@ void L2Cache::touch(std::uint64_t key, std::uint64_t cells, std::int64_t bytes, 
 }
 
 void L2Cache::flush() {
-  // Free entries have no dirty bytes.
   for (std::size_t i = sets_; i < entries_.size(); ++i) {
     written_ += entries_[i].dirty_bytes;
     entries_[i].dirty_bytes = 0;

@@ -26,8 +26,8 @@ class L2Cache {
   /// Invalidates everything without writing back.
   void clear();
 
-  [[nodiscard]] std::int64_t fetched_bytes() const { return fetched_; }  ///< DRAM reads so far
-  [[nodiscard]] std::int64_t written_bytes() const { return written_; }  ///< DRAM writes so far
+  [[nodiscard]] std::int64_t fetched_bytes() const { return fetched_; }
+  [[nodiscard]] std::int64_t written_bytes() const { return written_; }
   [[nodiscard]] std::int64_t resident_bytes() const { return resident_; }
   [[nodiscard]] std::size_t granules() const { return entries_.size() - free_.size() - sets_; }
 

@@ -96,7 +96,6 @@ class GranuleShapeFinder {
   std::vector<TileAccess> accesses_;
 };
 
-/// Feeds tile accesses to the cache, granule by granule.
 class AccessSimulator {
  public:
   AccessSimulator(L2Cache& cache, const std::array<GranuleShape, tensor_kinds>& granule_shapes)
@@ -157,7 +156,6 @@ class AccessSimulator {
   std::int64_t touches_ = 0;
 };
 
-/// Cumulative byte counts at one time of a launch.
 struct ByteCounts {
   std::int64_t fetched = 0;
   std::int64_t written = 0;
@@ -291,7 +289,6 @@ class LaunchSimulator {
   double sm_rounds_ = 0;
 };
 
-/// Simulates the measured launches of one plan.
 class PlanSimulator {
  public:
   PlanSimulator(const AttentionPlan& plan, const DeviceLimits& limits, const SimulationOptions& options,

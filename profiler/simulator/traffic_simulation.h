@@ -31,7 +31,7 @@ namespace attnscope {
 /// Effect of one simulated tile access on L2 and DRAM.
 struct PlayedAccess {
   const KernelLaunch& launch;
-  std::int64_t round = 0;  ///< round of the launch; each resident block makes one step per round
+  std::int64_t round = 0;
   std::int64_t block = 0;
   std::int64_t step = 0;
   const TileAccess& access;
@@ -58,8 +58,8 @@ struct LaunchSimulation {
   double dram_in_plan_bytes = 0;
   double busy_sms = 0;            ///< SMs with a resident block, averaged over the launch
   double achieved_warps_pct = 0;  ///< resident warps per busy SM, percent of the maximum
-  Occupancy occupancy;            ///< theoretical occupancy
-  bool complete = true;           ///< all accesses were simulated
+  Occupancy occupancy;
+  bool complete = true;  ///< all accesses were simulated
 };
 
 /// Returns one result per measured launch; empty if cancelled. Setup launches are not simulated: cold starts discard

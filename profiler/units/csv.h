@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV field quoting.
 #pragma once
 
 #include <string>

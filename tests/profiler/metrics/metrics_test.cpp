@@ -197,7 +197,7 @@ TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
 TEST(Evaluate, WhatComesFromOutsideIsImported) {
   PointRecord record = measured_point();
   record.provenance = Provenance::imported;
-  record.kernels[0].metrics[0].provenance = Provenance::imported;  // one of the two DRAM counters
+  record.kernels[0].metrics[0].provenance = Provenance::imported;
   record.kernels[0].metrics[1].provenance = Provenance::simulated;
   EXPECT_EQ(evaluate(key::dram_bytes, record)->provenance, Provenance::imported);
   EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::imported);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field and knob attributes that generic code relies on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

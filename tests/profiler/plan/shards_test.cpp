@@ -99,7 +99,6 @@ TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) 
                                         "pass=" + some({"fwd", "bwd"})};
     const std::vector<PointSpec> points = planned(axes, {"naive", "fa1", "fa2"});
     SCOPED_TRACE(i);
-    // Arbitrary costs, not only predicted ones.
     std::vector<std::int64_t> ms = ms_of(points);
     if (i % 2 == 1) std::ranges::generate(ms, [&] { return static_cast<std::int64_t>(random() % 100'000); });
     expect_cut(points, ms, 1 + static_cast<int>(random() % 20));

@@ -355,7 +355,6 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
 }
 
 TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
-  // No kernel splits a forward pass of naive or FA1.
   EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no knob 'splits'"));
   EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 does not support paged K/V"));
   const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
@@ -526,7 +525,7 @@ TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
     EXPECT_EQ(point.problem.n_q, 512);
   }
   const auto tiles = points_of(request_of({"N=512"}, {"naive", "fa2"}, "quick"));
-  EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);  // naive is not in the tile grid
+  EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);
 }
 
 TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {

@@ -47,11 +47,9 @@ class Points {
   explicit Points(const std::vector<PointRecord>& records) { add(records); }
 
   Points& add(const std::vector<PointRecord>& records, const analysis::Run& run);
-  /// Adds a run with the provenance of the first record.
   Points& add(const std::vector<PointRecord>& records);
   [[nodiscard]] analysis::PointTable table(const analysis::Algorithms& algorithms = analysis::Algorithms::known(),
                                            std::span<const Field> fields = point_fields()) const;
-  /// In table row order.
   [[nodiscard]] const std::vector<PointRecord>& records() const { return records_; }
 
  private:

@@ -44,7 +44,6 @@ void expect_value(const std::optional<Evaluated>& got, const std::optional<Metri
   EXPECT_EQ(got->provenance, wanted->provenance);
 }
 
-/// Checks that the row has the values of the record.
 void expect_row(const PointColumns& columns, Row row, const PointRecord& record, const std::set<std::string>& names) {
   EXPECT_EQ(columns.spec(row), record.spec);
   EXPECT_EQ(columns.disposition(row), record.disposition);
@@ -116,7 +115,6 @@ PointRecord in_rounds(const PointSpec& spec, int rounds) {
   return point;
 }
 
-/// Points with every disposition, with several kernels and none, and of several sources.
 std::vector<PointRecord> all_sorts() {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const auto& more : {fixtures::tile_sweep(), fixtures::peers(), fixtures::decoding(), fixtures::backward()}) {
@@ -180,7 +178,6 @@ TEST(PointColumns, TakeRowsOfOtherColumns) {
   columns.add(from, rows);
   columns.add(from, {});
   expect_rows(columns, wanted);
-  // Further points can be added afterwards.
   columns.add(records[1]);
   wanted.push_back(records[1]);
   expect_rows(columns, wanted);

@@ -61,7 +61,6 @@ class PointQueryTest : public testing::Test {
   PointTable table = points.table();
 };
 
-// A table of a subset of runs uses the same device titles.
 TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
   std::vector<analysis::Run> runs(2);
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -150,7 +149,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
   std::vector<PointRecord> timed = records();
   for (std::size_t i = 0; i < 5; ++i) timed[i].kernels[0].samples_ns = {1e5 * static_cast<double>(1U << (2 * i))};
   points = Points(timed);
-  table = points.table();  // 0.1, 0.4, 1.6, 6.4 and 25.6 ms, and one that did not run
+  table = points.table();
   EXPECT_THAT(rows("time<1ms"), ElementsAre(0, 1));
   EXPECT_THAT(rows("time_median_ns>=1.6e6"), ElementsAre(2, 3, 4));
   EXPECT_THAT(rows("TIME=400us,\"6.4 ms\""), ElementsAre(1, 3));
@@ -183,7 +182,6 @@ TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
   table = points.table();
   EXPECT_THAT(rows("cluster:4"), ElementsAre(0));
   EXPECT_THAT(rows("cluster:wide"), ElementsAre(1));
-  // In a table without the knob, no point matches.
   const auto query = PointQuery::parse("cluster:4", table);
   EXPECT_THAT(query->rows(Points(records()).table()), IsEmpty());
 }

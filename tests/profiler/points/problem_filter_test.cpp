@@ -156,7 +156,6 @@ TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "64") << "although d 128 now has more N";
   EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "an automatic choice";
-  // A choice resets later automatic choices.
   filter.choose(filter.place_of("d"), "128");
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "128");

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row keys group rows like comparing their texts would.
 #include "profiler/points/row_keys.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables: sorting, hiding and formatting of cells, ceilings, laws.
 #include "profiler/points/table.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Texts of a column, or its numbers.
 std::vector<std::string> texts(const Table& table, std::string_view key) {
   std::vector<std::string> all;
   const Column* column = table.find(key);

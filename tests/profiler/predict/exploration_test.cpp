@@ -57,7 +57,6 @@ TEST(Exploration, LaysABlockOutToTheByte) {
   EXPECT_EQ(find(registers, "O")->bytes, 128 * 128 * 4);
   EXPECT_EQ(find(registers, "m, l")->bytes, 128 * 2 * 4);
   EXPECT_EQ(registers.sm_bytes, 256 * kib);
-  // Registers are allocated per warp in units of 256.
   EXPECT_EQ(registers.block_bytes,
             e.kernels[0].threads_per_block / 32 * round_up(e.kernels[0].registers_per_thread * 32, 256) * 4);
 }

@@ -48,7 +48,6 @@ TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
   const Exploration law = explored(true);
   const Exploration none = explored(false);
   const Table table = figures_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));
-  // By row label: has a value with a law, and without.
   const std::map<std::string, std::pair<bool, bool>> expected{
       {"Time", {false, false}},         {"TFLOP/s", {false, false}},   {"DRAM", {false, false}},
       {"SM↔L2", {true, false}},         {"Occupancy", {false, false}}, {"Blocks an SM", {false, false}},

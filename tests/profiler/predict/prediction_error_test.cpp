@@ -15,10 +15,9 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024;
 
-/// Measured points with predictions.
 class Prediction {
  public:
-  std::string device = "GPU-1";  ///< of the points added next
+  std::string device = "GPU-1";
   std::string run = "1";
   bool settled = true;
 
@@ -34,7 +33,6 @@ class Prediction {
     for (MetricValue& value : predicted.kernels.front().metrics) value.provenance = Provenance::simulated;
     pairs_.push_back({&measured, &predicted, device, run});
   }
-  /// Row for all points.
   [[nodiscard]] ErrorRow sum(std::string_view quantity) const {
     for (const ErrorRow& row : prediction_errors(pairs_)) {
       if (row.algorithm == "all" && row.half == "both" && row.quantity == quantity) return row;
@@ -121,7 +119,7 @@ TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
   for (int i = 0; i < 12; ++i) {
     points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + 10 * i, 2 * (100 + 10 * i) * (i == 3 ? 1.2 : 1));
   }
-  for (int i = 0; i < 13; ++i) {  // exact ratios
+  for (int i = 0; i < 13; ++i) {
     points.add(2048, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 300 + 3 * i);
   }
   const ErrorRow row = points.sum("tile_ratio");

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection of the published error for a simulated point and GPU.
 #include "profiler/predict/published_errors.h"
 
 #include <gtest/gtest.h>

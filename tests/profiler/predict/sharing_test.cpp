@@ -49,7 +49,6 @@ TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
   EXPECT_DOUBLE_EQ(points[0].hidden.value(), 0.6);
   EXPECT_NEAR(points[0].hides_from.value(), 512, 1e-9);
   EXPECT_EQ(points[0].tokens, 512);
-  // Rates are per GPU.
   EXPECT_NEAR(table.values(metric_key::tflops).value(1), 8.589934592e9 / 2 / 12'500e-9 / 1e12, 1e-9);
   const Table shown = sharing_table(table, points);
   EXPECT_EQ(shown.find("efficiency")->cell(0).text, "0.800");

@@ -36,7 +36,6 @@ std::vector<Ceiling> round_ceilings() {
           measured_ceiling("exp2_fp32_clock", 1.9e9)};
 }
 
-/// Measured point with the given time and bytes.
 PointRecord timed_point(const PointSpec& spec, double ns, double dram, double l2_sm,
                         Provenance provenance = Provenance::measured) {
   PointRecord record;
@@ -93,7 +92,6 @@ TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->rate, 500e12);
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.9e9);
   EXPECT_FALSE(find_roof(roofs, Bound::wgmma)->clock_hz);
-  // Each dtype has its own ceilings.
   const std::vector<Roof> of_bf16 = roofs_of(h200(), {ceilings, true}, DType::bf16);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->rate, 501e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->source, RoofSource::measured);

@@ -25,7 +25,7 @@ TEST(L2Cache, TheLeastRecentlyUsedGoesFirst) {
   cache.load(1, 1, 400);
   cache.load(2, 1, 400);
   cache.load(1, 1, 400);
-  cache.load(3, 1, 400);  // evicts 2
+  cache.load(3, 1, 400);
   EXPECT_EQ(cache.granules(), 2U);
   cache.load(1, 1, 400);
   EXPECT_EQ(cache.fetched_bytes(), 1200);
@@ -49,7 +49,7 @@ TEST(L2Cache, AStoreFetchesNothingAndIsWrittenWhenEvicted) {
 
 TEST(L2Cache, NoMoreIsDirtyThanIsThere) {
   L2Cache cache(1000);
-  cache.load(1, 0b01, 10);    // cell at a ragged edge
+  cache.load(1, 0b01, 10);
   cache.store(1, 0b11, 100);  // the other cell adds half of its bytes
   EXPECT_EQ(cache.resident_bytes(), 60);
   cache.flush();

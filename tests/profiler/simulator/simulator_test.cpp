@@ -229,7 +229,6 @@ TEST(Simulation, ALaunchCutShortContinuesAsItWent) {
   }
 }
 
-/// Sums over the observed accesses of one launch.
 struct Observed {
   Traffic traffic;
   std::int64_t dram_read_bytes = 0;
@@ -257,7 +256,6 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
         of.dram_read_bytes += played.dram_read_bytes;
         of.dram_write_bytes += played.dram_write_bytes;
         ++of.accesses;
-        // Steps of a block are consecutive.
         std::int64_t& last = last_step[{played.launch.name, played.block}];
         EXPECT_LE(last, played.step);
         last = played.step;
@@ -377,10 +375,8 @@ TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
   const auto results = simulate_traffic(plan, small, {.observe = observe}, CancelToken{});
   ASSERT_TRUE(results.has_value());
   using Served = std::array<std::int64_t, 3>;
-  EXPECT_THAT(seen, testing::ElementsAre(Served{matrix, 0, 0},       // stored to L2
-                                         Served{matrix, 0, matrix},  // the other one is written back
-                                         Served{0, matrix, matrix},  // the first one is fetched again
-                                         Served{0, matrix, 0}));     // evicted clean
+  EXPECT_THAT(seen, testing::ElementsAre(Served{matrix, 0, 0}, Served{matrix, 0, matrix}, Served{0, matrix, matrix},
+                                         Served{0, matrix, 0}));
   EXPECT_EQ(results->front().dram_flush_bytes, 0);
   EXPECT_EQ(results->front().dram_write_bytes, 2 * matrix);
 }
@@ -420,7 +416,7 @@ TEST_F(SimulatedDeviceTest, SaysWhatItIs) {
 TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     PointSpec point = spec(std::string(algorithm->name()), problem_of(4, 512, 64));
-    if (algorithm->refusal(point.problem, point.config(), h200())) {  // decoding algorithms
+    if (algorithm->refusal(point.problem, point.config(), h200())) {
       point.problem.n_q = 1;
       point.tile = algorithm->default_config(point.problem, h200()).tile;
     }
