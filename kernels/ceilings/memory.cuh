@@ -52,7 +52,6 @@ __device__ __forceinline__ void for_each_chunk(long long bytes, Work&& work) {
 
 }  // namespace
 
-// Reads `bytes` bytes, `iterations` times.
 extern "C" __global__ void attn_ceiling_read(const unsigned char* data, long long bytes, unsigned long long* report,
                                              int iterations) {
   const Stopwatch begin = Stopwatch::now();
@@ -74,7 +73,6 @@ extern "C" __global__ void attn_ceiling_read(const unsigned char* data, long lon
   finish(report, begin, result);
 }
 
-// Writes `bytes` bytes of noise, `iterations` times.
 extern "C" __global__ void attn_ceiling_write(unsigned char* data, long long bytes, unsigned long long* report,
                                               int iterations) {
   const Stopwatch begin = Stopwatch::now();
@@ -91,7 +89,6 @@ extern "C" __global__ void attn_ceiling_write(unsigned char* data, long long byt
   finish(report, begin, 0);
 }
 
-// Copies `bytes` bytes, `iterations` times.
 extern "C" __global__ void attn_ceiling_copy(unsigned char* target, const unsigned char* source, long long bytes,
                                              unsigned long long* report, int iterations) {
   const Stopwatch begin = Stopwatch::now();

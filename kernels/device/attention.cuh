@@ -18,8 +18,8 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
       s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0.0f;
     }
   }
-  // Rolled loop: fully unrolled, the compiler prefetches so many fragments that it spills accumulators. The swizzle
-  // repeats every 64 columns.
+  // The loop is not fully unrolled, because the compiler would prefetch so many fragments that it spills accumulators.
+  // The swizzle repeats every 64 columns.
   constexpr int unrolled = D % 64 == 0 ? 4 : D / 16;
 #pragma unroll 1
   for (int first = 0; first < D / 16; first += unrolled) {
@@ -54,7 +54,6 @@ struct RowStatistics {
   float sum[MTiles][2];
 };
 
-/// Maximum of `maximum` and a row's scores.
 template <int Width>
 __device__ __forceinline__ float row_maximum(const float (&s)[Width / 8][4], int half, float maximum) {
 #pragma unroll

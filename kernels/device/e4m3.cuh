@@ -31,7 +31,6 @@ __device__ __forceinline__ unsigned pack_e4m3(float x0, float x1, unsigned x2, u
       : "f"(x0), "f"(x1), "r"(x2), "r"(x3));
   return packed;
 }
-/// Multiplies four packed e4m3 values by `factor`.
 __device__ __forceinline__ unsigned scale_e4m3(unsigned packed, float factor) {
   float x0, x1, x2, x3;
   asm("{.reg .b16 low, high, a, b; .reg .b32 pair; mov.b32 {low, high}, %4; "

@@ -85,8 +85,8 @@ struct Part {
   /// sum += product over `Steps` x 16 summed rows or columns. `Tight`: no registers are left for prefetched fragments.
   template <int Steps, bool Tight = false, class LeftFactor, class RightFactor>
   __device__ __forceinline__ void multiply(Accumulator& sum, LeftFactor left, RightFactor right) const {
-    // Rolled loop: fully unrolled, the compiler prefetches so many fragments that it spills accumulators. The unrolled
-    // part covers a whole period of the swizzle, which exists along columns only.
+    // Not fully unrolled, because the compiler would prefetch so many fragments that it spills accumulators. The
+    // unrolled part covers a whole period of the swizzle, which exists along columns only.
     constexpr bool rows_alone = LeftFactor::sums_rows && RightFactor::sums_rows;
     constexpr int unrolled = Tight && rows_alone ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
 #pragma unroll 1
@@ -138,7 +138,6 @@ __device__ __forceinline__ void store_shared_pair(unsigned address, unsigned pai
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(pair) : "memory");
 }
 
-/// Dropout arguments of a launch.
 struct DropoutStream {
   int keep;
   unsigned seed;

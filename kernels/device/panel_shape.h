@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panel layout of tiles for wgmma and TMA, shared by the host (which creates the tensor maps) and device code. No
-// includes, so that NVRTC can compile it.
+// Panel layout of tiles for wgmma and TMA, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope {

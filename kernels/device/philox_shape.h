@@ -9,7 +9,6 @@ struct Philox4 {
   unsigned word[4];
 };
 
-/// Ten rounds on `counter` with the key (key0, key1).
 constexpr Philox4 philox(Philox4 counter, unsigned key0, unsigned key1) {
   for (int round = 0; round < 10; ++round) {
     const unsigned long long a = 0xD2511F53ull * counter.word[0];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization to 8-bit operands, shared by the kernels and the host reference. No includes, so that NVRTC can compile
-// it.
+// Quantization to 8-bit operands, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope {

@@ -44,7 +44,7 @@ struct QueryRows {
   float o[MTiles][D / 8][4];
   RowStatistics<MTiles> statistics;
   unsigned q, k, v;  ///< lane addresses: this warp's rows of Q, first rows of the K and V tiles
-  int first_row;     ///< first row of this warp in the matrix
+  int first_row;
   Visibility view;
   float scale;  ///< includes log2(e)
   Dropout dropout;
@@ -111,7 +111,6 @@ struct QueryRows {
   }
 };
 
-/// Index of a tile's last chunk.
 constexpr int last_chunk(int columns, int chunk) {
   return (columns + chunk - 1) / chunk - 1;
 }

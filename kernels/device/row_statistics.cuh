@@ -34,7 +34,6 @@ __device__ float rounded(float value, int bf16) {
   return to_float(bits, bf16);
 }
 
-/// Running max and sum of exp(score - max).
 struct Softmax {
   float max = minus_infinity;
   float sum = 0.0f;
@@ -47,7 +46,6 @@ struct Softmax {
       sum += expf(score - max);
     }
   }
-  /// Log-sum-exp over all lanes.
   __device__ float lse() {
     float highest = max;
     for (int lane = 16; lane > 0; lane /= 2) highest = fmaxf(highest, __shfl_xor_sync(all_lanes, highest, lane));
@@ -103,7 +101,6 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
     if (right >= 0 && key > diagonal + right) return false;
     return block_mask == nullptr || block_mask[row / mask_block * block_columns + key / mask_block] != 0;
   };
-  // Scores of the warp's rows with the lane's key.
   const auto score = [&](float(&s)[rows_of_warp]) {
     for (int r = 0; r < rows_of_warp; ++r) s[r] = 0.0f;
     for (int begin = 0; begin < d; begin += chunk) {

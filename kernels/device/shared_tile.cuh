@@ -19,7 +19,6 @@ __device__ __forceinline__ void copy_async(unsigned shared, const void* global, 
 __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/// Waits until at most `Pending` of this thread's copy groups are in flight.
 template <int Pending>
 __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");

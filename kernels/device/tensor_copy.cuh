@@ -93,7 +93,6 @@ __device__ __forceinline__ float2 load_shared_pair(unsigned address) {
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
   return pair;
 }
-/// Fills 16 bytes of shared memory with a repeated 32-bit word.
 __device__ __forceinline__ void fill_16_bytes(unsigned address, unsigned word) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(word) : "memory");
 }

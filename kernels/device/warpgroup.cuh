@@ -74,7 +74,6 @@ __device__ __forceinline__ void products_begin() {
 __device__ __forceinline__ void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits until at most `Pending` product groups are in flight.
 template <int Pending>
 __device__ __forceinline__ void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
@@ -494,7 +493,6 @@ __device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
 __device__ __forceinline__ void barrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// Waits until the phase with this parity is complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
   unsigned done;
   do {

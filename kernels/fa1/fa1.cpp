@@ -19,8 +19,7 @@
 namespace attnscope {
 namespace {
 
-// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
-// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded launches.
 
 /// mma.sync; K and V stay on chip, the fp32 state of the rows passes through memory in every step.
 constexpr KernelTiming forward_timing{
@@ -128,7 +127,6 @@ class Fa1Program final : public TileProgram {
     const KPass& pass = *(std::ranges::upper_bound(walk.passes, step, {}, &KPass::first_step) - 1);
     return {pass, step - pass.first_step};
   }
-  /// Q tile of step `inner` (from 1) of the pass.
   static std::int64_t q_tile(const TileGrid& grid, const KPass& pass, std::int64_t inner) {
     return grid.nth_q_tile(pass.k_tile, inner - 1);
   }
@@ -196,7 +194,6 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 
           .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), teams)};
 }
 
-/// Number of warp teams that fit in the device's shared memory.
 int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
   int teams = fa1::most_teams(tile.br);
   while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
@@ -282,7 +279,6 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
       forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
 }
 
-/// FlashAttention, Algorithm 1: K/V tiles in the outer loop, Q tiles in the inner loop, O, l and m in global memory.
 class FlashAttention1 final : public TwoPassAlgorithm {
  public:
   FlashAttention1()

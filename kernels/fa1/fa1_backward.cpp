@@ -15,8 +15,7 @@
 namespace attnscope::fa1_backward {
 namespace {
 
-// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
-// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded launches.
 
 /// mma.sync; K and V stay on chip, the dQ accumulator is read and written in every step.
 constexpr KernelTiming backward_timing{

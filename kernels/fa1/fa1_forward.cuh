@@ -46,7 +46,6 @@ struct RowState {
 /// If registers allow, the state of the next rows is loaded during the work on the current ones.
 constexpr bool state_ahead = d <= 64;
 
-/// Zeros `bytes` bytes (a multiple of 16) with the whole block.
 __device__ __forceinline__ void fill(void* address, long long bytes, int thread) {
   for (long long at = thread * 16LL; at < bytes; at += block_threads * 16LL) {
     store_16_bytes(static_cast<unsigned char*>(address) + at, 0, 0, 0, 0);

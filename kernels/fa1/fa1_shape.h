@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the FlashAttention-1 forward kernel, shared by host and device code. No includes, so that NVRTC can
-// compile it.
+// Geometry of the FA1 forward kernel, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::fa1 {
@@ -31,8 +30,8 @@ constexpr int threads(int br, int teams = 1) {
   return 32 * warps(br) * teams;
 }
 
-/// Registers per thread with which one block still fits on an SM. Each of the four SM partitions has 16,384 registers,
-/// allocated in units of 8 per thread; at most 255. With up to 8 warps it does not depend on the number of teams.
+/// Registers per thread with which one block fits on an SM: 16,384 per SM partition, in units of 8, at most 255.
+/// Does not depend on the number of teams, which have at most 8 warps together.
 constexpr int register_limit(int br, int) {
   const int warps_per_part = (warps(br) + 3) / 4;
   const int share = 16384 / (warps_per_part * 32) / 8 * 8;

@@ -16,8 +16,7 @@
 namespace attnscope {
 namespace {
 
-// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
-// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded launches.
 
 /// mma.sync, whose peak on Hopper is 2/3 of the wgmma peak. One K and one V tile in flight.
 constexpr KernelTiming forward_timing{
@@ -143,7 +142,6 @@ key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& 
           .convert_timing = convert_timing};
 }
 
-/// FlashAttention-2, Algorithm 1: a thread block keeps one Q tile and its O on chip and streams K and V.
 class FlashAttention2 final : public TwoPassAlgorithm {
  public:
   FlashAttention2()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the FlashAttention-2 forward kernel, shared by host and device code. No includes, so that NVRTC can
-// compile it.
+// Geometry of the FA2 forward kernel, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::fa2 {
@@ -18,7 +17,6 @@ constexpr int rows_per_warp(int br, int d, int warps = 0) {
   }
   return br % 32 == 0 && d <= 128 ? 32 : 16;
 }
-/// One or two m16 tiles per warp.
 constexpr bool supported_warps(int br, int warps) {
   return warps == 0 || warps * 16 == br || warps * 32 == br;
 }
@@ -27,8 +25,7 @@ constexpr int threads(int br, int d, int warps = 0) {
   return br / rows_per_warp(br, d, warps) * 32;
 }
 
-/// Registers per thread with which one block still fits on an SM. Each of the four SM partitions has 16,384 registers,
-/// allocated in units of 8 per thread; at most 255.
+/// Registers per thread with which one block fits on an SM: 16,384 per SM partition, in units of 8, at most 255.
 constexpr int register_limit(int br, int d, int warps = 0) {
   const int warps_per_part = (threads(br, d, warps) / 32 + 3) / 4;
   const int share = 16384 / (warps_per_part * 32) / 8 * 8;

@@ -22,8 +22,7 @@
 namespace attnscope {
 namespace {
 
-// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
-// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded launches.
 
 /// wgmma, warp-specialized: one warpgroup loads with TMA while the others multiply; their softmax and products overlap.
 constexpr KernelTiming forward_timing{
@@ -136,7 +135,6 @@ struct Matrix {
   [[nodiscard]] std::int64_t blocks(const AttentionProblem& p) const {
     return instances(p) * ceil_div(rows(p), block_rows);
   }
-  /// Rows of the quantized matrix.
   [[nodiscard]] std::int64_t stored_rows(const AttentionProblem& p) const {
     return transposed() ? padded_keys(p) : rows(p);
   }
@@ -172,7 +170,6 @@ class QuantiseProgram final : public TileProgram {
   }
 
  private:
-  /// Rows of the block inside the matrix.
   [[nodiscard]] std::int64_t rows(std::int64_t block) const {
     const std::int64_t first = block % ceil_div(matrix_.rows(p_), matrix_.block_rows) * matrix_.block_rows;
     return std::min(matrix_.block_rows, matrix_.rows(p_) - first);

@@ -99,7 +99,6 @@ __device__ __forceinline__ unsigned parity_of(unsigned visit) {
   return visit / ring % 2;
 }
 
-/// Kernel parameters used by several warp roles.
 struct Arguments {
   const Element* k;
   const Element* v;
@@ -241,7 +240,6 @@ __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dou
   }
 }
 
-/// Stores 64 rows of dK or dV from an accumulator, times `scale`.
 __device__ __forceinline__ void store_gradient(Element* rows, const float (&gradient)[d / 8][4], float scale, int key,
                                                int n_k) {
 #pragma unroll
@@ -264,7 +262,6 @@ __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigne
       : "memory");
 }
 
-/// K/V tile and K/V head of a block.
 __device__ __forceinline__ HeadBlock<int> place_of(int block, int key_tiles, int kv_instances, int n_k) {
   return heads_together ? head_block(block, key_tiles, kv_instances, heads_in_turn(n_k), false)
                         : head_block(block, key_tiles, last_keys_first);
@@ -289,7 +286,6 @@ __device__ __forceinline__ void pass_turn(int* turn) {
       : "memory");
 }
 
-/// Shared-memory layout.
 struct Shared {
   unsigned k;
   unsigned v;
@@ -357,7 +353,6 @@ __device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& s
   }
 }
 
-/// Consumer warpgroup.
 struct Consumer {
   const Arguments& a;
   const Shared& shared;

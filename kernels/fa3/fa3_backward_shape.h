@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the FlashAttention-3 backward kernels (sm_90a), shared by host and device code. No includes, so that
-// NVRTC can compile it.
+// Geometry of the FA3 backward kernels (sm_90a), for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::fa3_backward {

@@ -38,7 +38,6 @@ __device__ __forceinline__ uint4 load_once(const Element* address) {
   return v;
 }
 
-/// Block of rows of this thread block.
 struct Place {
   int blocks;  ///< per head
   int head;
@@ -50,7 +49,6 @@ struct Place {
         first((static_cast<int>(blockIdx.x) - head * blocks) * rows) {}
 };
 
-/// Block-wide maxima of x and of y.
 __device__ __forceinline__ float2 block_maxima(float2 value) {
   __shared__ float2 of_warp[warps];
 #pragma unroll

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the FlashAttention-3 forward kernel (sm_90a), shared by host and device code. No includes, so that NVRTC
-// can compile it.
+// Geometry of the FA3 forward kernel (sm_90a), for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::fa3 {
@@ -104,7 +103,6 @@ constexpr bool supported_rows(int br) {
 }
 constexpr int most_keys = 256;
 
-/// Head dimensions with 8-bit operands.
 constexpr bool supported_8_bit_head_dim(int d) {
   return d == 64 || d == 128;
 }
@@ -117,7 +115,6 @@ constexpr int line_tiles_of(int d, int mask) {
   return d == 128 ? of_mask[mask] : 4;
 }
 
-/// Geometry of the quantization launches.
 inline constexpr int quantise_threads = 256;
 inline constexpr int quantise_registers = 128;
 

@@ -48,7 +48,6 @@ using linattn::HeadSums;
 double linear_flops(const AttentionProblem& p) {
   return 2.0 * static_cast<double>(p.d * p.d) * static_cast<double>(p.instances() * p.n_q + p.kv_instances() * p.n_k);
 }
-/// d exponentials per row.
 double linear_flops_per_exponential(const AttentionProblem& p) {
   return 2.0 * static_cast<double>(p.d);
 }

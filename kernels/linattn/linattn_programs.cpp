@@ -70,7 +70,6 @@ class OutputsProgram final : public TileProgram {
   }
 
  private:
-  /// Keys of a step between the first and the last.
   [[nodiscard]] std::int64_t keys_of(std::int64_t tile, std::int64_t step) const {
     return std::min(grid_.step(), grid_.end(tile) - grid_.kept(tile) - (step - 1) * grid_.step());
   }

@@ -48,7 +48,6 @@ class ChunkGrid {
   [[nodiscard]] std::int64_t states() const { return kept(row_tiles() - 1) / chunk(); }
   /// Keys on chip at a time.
   [[nodiscard]] std::int64_t step() const { return step_keys(tile_.bc); }
-  /// Steps per chunk.
   [[nodiscard]] std::int64_t chunk_steps() const { return ceil_div(chunk(), step()); }
 
  private:
@@ -75,13 +74,11 @@ struct HeadSums {
 };
 [[nodiscard]] HeadSums sums_of(const ChunkGrid&);
 
-/// Tile program of the "states" launch.
 [[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);
 [[nodiscard]] KernelWork states_work(const ChunkGrid&);
 [[nodiscard]] double states_flops(const ChunkGrid&);
 
-/// Tile program of the "outputs" launch.
 [[nodiscard]] std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> outputs_traffic(const ChunkGrid&, const HeadSums&);
 [[nodiscard]] KernelWork outputs_work(const ChunkGrid&, const HeadSums&);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the linear attention kernels, shared by host and device code. No includes, so that NVRTC can compile it.
+// Geometry of the linear attention kernels, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::linattn {
@@ -58,8 +58,7 @@ constexpr long long states_shared_bytes(int bc, int d, int element) {
 constexpr int outputs_threads(int br) {
   return br / 16 * 32;
 }
-/// Registers per thread with which one block still fits on an SM. Each of the four SM partitions has 16,384 registers,
-/// allocated in units of 8 per thread; at most 255.
+/// Registers per thread with which one block fits on an SM: 16,384 per SM partition, in units of 8, at most 255.
 constexpr int outputs_register_limit(int br) {
   const int warps_per_part = (outputs_threads(br) / 32 + 3) / 4;
   const int share = 16384 / (warps_per_part * 32) / 8 * 8;

@@ -22,8 +22,7 @@
 namespace attnscope {
 namespace {
 
-// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the recorded sample and of
-// the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches validate them.
+// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded launches.
 
 /// S = Q K^T, and dP: mma.sync, both tiles loaded before the product.
 constexpr KernelTiming qk_timing{
@@ -267,7 +266,6 @@ class Launches {
             .distinct_bytes = q_bytes() + kv_bytes() + s_bytes()};
   }
 
-  /// Rows that do not fit on chip are read twice.
   [[nodiscard]] KernelWork rows_work(const RowWork& work) const {
     const auto blocks = static_cast<double>(row_blocks(p_, work));
     const bool long_row = naive::long_rows(p_.n_k, work.pieces);
@@ -320,7 +318,6 @@ class Launches {
   double product_flops_;
 };
 
-/// Launches in stream order.
 std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& config) {
   const Launches make(p, config);
   const float scale = score_scale(p);

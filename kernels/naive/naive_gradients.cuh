@@ -21,7 +21,6 @@ __device__ __forceinline__ float2 kept_gradients(float2& weight, unsigned p, uns
 #endif
 }
 
-/// Partial rowsum(P o Z o dP) of this thread's 8 columns.
 __device__ __forceinline__ float weighted_sum(const uint4& p, const uint4& dp, float kept) {
   const unsigned ps[4] = {p.x, p.y, p.z, p.w};
   const unsigned dps[4] = {dp.x, dp.y, dp.z, dp.w};

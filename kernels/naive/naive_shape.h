@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the standard attention kernels, shared by host and device code. No includes, so that NVRTC can compile
-// it.
+// Geometry of the standard attention kernels, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::naive {
@@ -15,8 +14,7 @@ constexpr long long row_stride(long long n_k) {
   return (n_k + 15) / 16 * 16;
 }
 
-/// Registers per thread with which one block still fits on an SM. Each of the four SM partitions has 16,384 registers,
-/// allocated in units of 8 per thread; at most 255.
+/// Registers per thread with which one block fits on an SM: 16,384 per SM partition, in units of 8, at most 255.
 constexpr int register_limit(int threads) {
   const int warps = (threads / 32 + 3) / 4;
   const int share = 16384 / (warps * 32) / 8 * 8;
@@ -31,7 +29,6 @@ constexpr int qk_rows_per_warp(int br) {
 constexpr int qk_threads(int br) {
   return br / qk_rows_per_warp(br) * 32;
 }
-/// Maximum columns that a warp processes at once.
 constexpr int qk_chunk_columns(int br, int bc) {
   const int widest = qk_threads(br) > 256 ? 32 : 64;
   return bc < widest ? bc : widest;

@@ -112,7 +112,6 @@ bool causal(const AttentionProblem& p) {
   return p.mask.right == 0;
 }
 
-/// One attention launch of a GPU.
 struct Part {
   std::string name;  ///< empty if there is nothing to compute
   AttentionProblem problem;

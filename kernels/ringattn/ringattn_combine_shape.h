@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the combine kernel, shared by host and device code. No includes, so that NVRTC can compile it.
+// Geometry of the combine kernel, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::ringattn {

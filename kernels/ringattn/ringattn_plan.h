@@ -40,7 +40,6 @@ struct Rows {
 };
 [[nodiscard]] Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows& rows);
 
-/// Builds a plan operation by operation.
 class PlanMaker {
  public:
   PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config, const DeviceLimits& device);

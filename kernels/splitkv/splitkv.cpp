@@ -192,7 +192,6 @@ void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& 
   }
 }
 
-/// Launches "quantise K" and "quantise V".
 std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
   std::vector<KernelLaunch> all;
   all.reserve(matrices.size());
@@ -209,7 +208,6 @@ std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
 
 // --- the two launches ---
 
-/// Models of both launches.
 std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();

@@ -99,7 +99,6 @@ class PartialProgram final : public TileProgram {
     KeyRange keys;
     std::int64_t step;
   };
-  /// Segment of a step between the first and the last.
   [[nodiscard]] Segment segment(std::int64_t kv, const KeyRange& keys, std::int64_t step) const {
     --step;
     std::int64_t first = keys.first;
@@ -111,7 +110,6 @@ class PartialProgram final : public TileProgram {
       first = last;
     }
   }
-  /// Keys of a step that loads keys.
   [[nodiscard]] KeyRange keys_of(const Segment& at) const {
     const std::int64_t first = at.keys.first + (at.step - table_steps()) * bc_;
     return {first, std::min<std::int64_t>(first + bc_, at.keys.last)};

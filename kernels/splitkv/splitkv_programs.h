@@ -78,10 +78,8 @@ class SplitGrid {
   std::int64_t pages_;
 };
 
-/// Number of blocks of the combine launch.
 [[nodiscard]] std::int64_t combine_blocks(const SplitGrid&);
 
-/// Tile program of the "partial" launch.
 [[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const TileShape&);
 [[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
 

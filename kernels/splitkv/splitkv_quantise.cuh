@@ -16,7 +16,6 @@ using namespace device;
 constexpr int d = ATTN_D;
 constexpr int row_chunks = d / 8;
 
-/// Location of a K/V head's keys.
 struct Head {
   const int* pages;  ///< row of the batch entry in the block table
   int kv;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of the split-KV kernels (Flash-Decoding), shared by host and device code. No includes, so that NVRTC can
-// compile it.
+// Geometry of the split-KV kernels, for host and device. No includes, so that NVRTC can compile it.
 #pragma once
 
 namespace attnscope::splitkv {

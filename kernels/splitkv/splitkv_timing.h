@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing constants of the split-KV kernels, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to the launches of the
-// recorded sample and of the maps of assets/samples/maps.sh for which half_of() returns "fitted"; the other launches
-// validate them.
+// Timing constants of the split-KV kernels, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded
+// launches.
 #pragma once
 
 #include "kernels/model/kernel_work.h"

@@ -44,7 +44,6 @@ class BareGpu {
   [[nodiscard]] KernelRunner& runner() { return runner_; }
   [[nodiscard]] const KernelBuilder& builder() const { return *builder_; }
   [[nodiscard]] std::string arch() const { return arch_for(limits_.compute_major, limits_.compute_minor); }
-  /// Compiles kernels that are not cached, on all cores.
   void build(std::span<const KernelLaunch> launches) const {
     (void)builder_->build_all(arch_for(limits_.compute_major, limits_.compute_minor), launches, 0, cancel_, {});
   }

@@ -27,7 +27,6 @@ struct TracedRow {
 };
 using Rows = std::vector<TracedRow>;
 
-/// Unpacks a record of device/trace.cuh.
 void unpack(std::uint64_t record, Rows& rows) {
   constexpr std::array tensors{Tensor::q, Tensor::k, Tensor::v};
   const auto first = static_cast<std::int64_t>(record & ((std::uint64_t{1} << 40) - 1));
@@ -127,7 +126,6 @@ class TileOrderTest : public ::testing::Test {
     KernelLaunch launch;
   };
 
-  /// Returns nullopt if the algorithm rejects the problem.
   static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const Tiling& tile) {
     const Algorithm* algorithm = built_in_algorithms().find(of.algorithm);
     if (algorithm->refusal(problem, tile, gpu_->limits())) return std::nullopt;

@@ -109,7 +109,6 @@ struct Device {
   std::map<std::string, std::int64_t> counter_calls;
   std::map<CUdeviceptr, std::int64_t> sizes;
   std::int64_t behind_ns = 0;  ///< end of work on another stream
-  // Virtual memory.
   std::map<CUmemGenericAllocationHandle, std::int64_t> created;
   std::map<CUdeviceptr, std::int64_t> reserved;
   std::map<CUdeviceptr, std::int64_t> mapped;
@@ -308,7 +307,6 @@ struct SplitkvLaunch {
     }
     slots[5] *= static_cast<std::uint64_t>(blocks / argument<int>(arguments, 9));  // all query heads
   }
-  /// Computes attn_splitkv_combine(o_part, lse_part, o, lse, ...).
   void combine(const FakeModule& module, void** arguments) {
     slots[3] = argument<CUdeviceptr>(arguments, 2);
     slots[4] = argument<CUdeviceptr>(arguments, 3);
@@ -358,7 +356,6 @@ int pass_of(std::string_view metric, int passes) {
   return passes == 2 && metric.starts_with("l1tex__m_xbar2l1tex_read_bytes") ? 1 : 0;
 }
 
-/// Counts a launch's DRAM traffic in the open range, if any.
 void count_launch(const std::string& entry, void** arguments, bool service, std::int64_t blocks) {
   const auto open =
       std::ranges::find_if(profiler.ranges, [](const FakeRange& range) { return range.name == profiler.open_range; });

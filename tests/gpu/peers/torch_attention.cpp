@@ -33,7 +33,6 @@ class Memory {
     const std::lock_guard lock(mutex_);
     places_ = std::move(places);
   }
-  /// Returns whether every result buffer was requested.
   bool all_taken() {
     const std::lock_guard lock(mutex_);
     return places_.empty();

@@ -196,7 +196,7 @@ TEST_F(FakeDeviceTest, DescribesItself) {
   EXPECT_EQ(gpus->front().compute_major, 9);
 }
 
-// ---- A point that goes well ---------------------------------------------------------------------------------------
+// ---- Successful points --------------------------------------------------------------------------------------------
 
 TEST_F(FakeDeviceTest, OnePointWithEverything) {
   const auto device = open("compute-output,local=16");
@@ -469,7 +469,7 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   std::vector<std::string> names;
   for (const KernelRecord& kernel : timed.kernels) names.push_back(kernel.kernel);
   EXPECT_EQ(names, measured);
-  // One initial run, then three samples of the whole plan and of each launch by itself.
+  // Initial run of each launch, then three samples of the whole plan and three of each launch.
   EXPECT_EQ(attnscope_fake_launches() - before, setup + each + 3 * (each + each));
 
   options.bare = true;
@@ -501,7 +501,7 @@ TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
   const auto before = attnscope_fake_early_launches();
   const PointRecord record = right->measure(decode, options, cancel_);
   EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
-  // The combine runs once at the beginning and once overlapped, then in three samples of the plan and three by itself.
+  // Combine launches: initial, overlapped, three samples of the plan, three separate samples.
   EXPECT_EQ(attnscope_fake_early_launches() - before, 2 + 3 + 3);
 
   // Outputs are cleared before the second run, so a kernel that writes nothing is detected.
@@ -523,7 +523,7 @@ TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
   decode.set_config(built_in_algorithms().find("splitkv")->default_config(decode.problem, device->info().limits));
   const PointRecord record = device->measure(decode, options, cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
-  // The combine runs once at the beginning, then in three samples of the plan and three by itself.
+  // Combine launches: initial, three samples of the plan, three separate samples.
   EXPECT_EQ(attnscope_fake_early_launches() - before, 1 + 3 + 3);
 }
 
@@ -661,7 +661,7 @@ TEST_F(FakeDeviceTest, WithoutNvmlThereAreNoClocks) {
   EXPECT_FALSE(record.clocks);
 }
 
-// ---- Points counted together --------------------------------------------------------------------------------------
+// ---- Shared counter sessions --------------------------------------------------------------------------------------
 
 class CountedTogether : public FakeDeviceTest {
  protected:
@@ -1012,7 +1012,7 @@ TEST_F(CountedTogether, ManyOrLargePointsDoNotWaitForOneAnother) {
   EXPECT_FALSE(device->counts_with({specs.data(), 1}, large));
 }
 
-// ---- Points that go wrong -----------------------------------------------------------------------------------------
+// ---- Failing points -----------------------------------------------------------------------------------------------
 
 TEST_F(FakeDeviceTest, OutputNeverWrittenIsIncorrect) {
   const auto device = open();
@@ -1132,7 +1132,7 @@ TEST_F(FakeDeviceTest, CancelIsNotFailure) {
   EXPECT_TRUE(device->usable());
 }
 
-// ---- Counters that are not to be had ------------------------------------------------------------------------------
+// ---- Unavailable counters -----------------------------------------------------------------------------------------
 
 struct CounterFault {
   const char* faults;
@@ -1211,7 +1211,7 @@ TEST_F(FakeDeviceTest, APointLacksNoCounterWithoutAWord) {
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
 
-// ---- Kernels in the cache -----------------------------------------------------------------------------------------
+// ---- Kernel cache -------------------------------------------------------------------------------------------------
 
 TEST_F(FakeDeviceTest, PreparedKernelsAreCompiledOnce) {
   const auto device = open();
