@@ -73,7 +73,6 @@ struct MeasureOptions {
       false;  ///< Store the source files of user-defined kernels with their points (StatementSource::content).
 };
 
-/// Result of compiling one kernel.
 struct BuildReport {
   std::string kernel;  ///< "fa2 fwd d128 128x64 fp16"
   int registers = 0;
@@ -163,7 +162,6 @@ class Device {
   /// Announces the point of the first measure_uncounted() call after the next count(). A remote device starts it before
   /// the records of that count() have arrived.
   virtual void announce(const PointSpec&, const MeasureOptions&) {}
-  /// Result of count().
   struct Counted {
     /// One flag per record: true if complete. A record is incomplete if counting was cancelled or the device was lost.
     std::vector<bool> whole;

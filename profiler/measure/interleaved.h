@@ -17,15 +17,14 @@ namespace attnscope {
 
 struct InterleavedPlan {
   std::array<std::vector<PointSpec>, 2> sides;  ///< Baseline and candidate; equal numbers of points.
-  SweepRounds rounds;                           ///< Maximum number of rounds.
-  std::vector<std::size_t> looks;               ///< Rounds after which decided() is called.
-  int fewest_rounds = 1;                        ///< Minimum number of rounds before the timeout applies.
-  std::chrono::duration<double> timeout{};      ///< No round starts after this time.
-  MeasureOptions measure;                       ///< `verify` applies to the first round only.
+  SweepRounds rounds;
+  std::vector<std::size_t> looks;           ///< Rounds after which decided() is called.
+  int fewest_rounds = 1;                    ///< Minimum number of rounds before the timeout applies.
+  std::chrono::duration<double> timeout{};  ///< No round starts after this time.
+  MeasureOptions measure;                   ///< `verify` applies to the first round only.
   std::uint64_t placement = 0;  ///< MeasureOptions::placement of the first round, incremented each round; 0: none.
 };
 
-/// Callbacks of measure_interleaved().
 struct InterleavedHooks {
   std::function<bool(int round)> begin_round;  ///< Returns false if cancelled.
   std::function<Device&(std::size_t side)> device;

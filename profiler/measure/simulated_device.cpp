@@ -60,7 +60,6 @@ struct KernelValues {
   }
 };
 
-/// Number of GPUs of the simulated machine.
 constexpr int most_simulated_gpus = 8;
 
 bool is_simulated_counter(const Metric& metric) {

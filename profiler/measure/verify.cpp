@@ -91,7 +91,6 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
   return configs;
 }
 
-/// Builds the list of cases, problem by problem.
 class CaseTable {
  public:
   CaseTable(std::vector<const Algorithm*> algorithms, const DeviceLimits& limits)

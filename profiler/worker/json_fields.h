@@ -25,7 +25,6 @@ namespace attnscope {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON of a FieldValue or KnobValue.
 template <class... Held>
 [[nodiscard]] Json json_of(const std::variant<Held...>& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
@@ -82,13 +81,11 @@ struct JsonWriter {
   }
   /// Writes the English text, and "<key>_code" if the message has an id.
   void operator()(const char* key, const Message& message);
-  /// Writes each point field, and the knobs as one object.
   void operator()(const PointSpec& spec);
   template <class T, class Unreadable>
   void each(const char* key, const std::vector<T>& list, [[maybe_unused]] Unreadable unreadable) {
     (*this)(key, list);
   }
-  /// Writes an enumerator by name.
   template <class T, class Parse>
   void word(const char* key, const T& member, [[maybe_unused]] Parse parse) {
     json[key] = std::string(to_string(member));

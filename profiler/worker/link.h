@@ -25,7 +25,6 @@ class Link {
   /// Waits up to `patience` for a line and stores it without its newline. After `end` no more lines follow. A line
   /// longer than longest_line also ends the link.
   virtual Got receive(std::string& line, std::chrono::milliseconds patience) = 0;
-  /// Clock for timeouts.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const { return std::chrono::steady_clock::now(); }
 
   /// Kills the peer immediately.

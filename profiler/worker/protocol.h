@@ -43,10 +43,10 @@ struct PlanEvent {  ///< "plan": first line. A session reports "explore" and 0 p
   std::size_t total = 0;    ///< Number of points.
   std::size_t skipped = 0;  ///< Points times rounds that were already complete.
   std::int64_t max_memory_bytes = 0;
-  std::string counters;          ///< "available", or why not.
-  int rounds = 1;                ///< Measurements per point; omitted if 1.
-  std::string shard = {};        ///< "3/8": shard of the plan; omitted if the whole plan is measured.
-  std::size_t shard_points = 0;  ///< Points in the shard.
+  std::string counters;    ///< "available", or why not.
+  int rounds = 1;          ///< Measurements per point; omitted if 1.
+  std::string shard = {};  ///< "3/8": shard of the plan; omitted if the whole plan is measured.
+  std::size_t shard_points = 0;
   /// Names of the devices, as --device lists them; omitted for a single device.
   std::vector<std::string> devices = {};
 };
@@ -79,10 +79,10 @@ struct PointEvent {  ///< "point": a point of one round was stored in the databa
   bool throttled = false;
   /// Provenance of the numbers above; see PointRecord::origin().
   std::string provenance = {};
-  std::string id = {};      ///< Id of a session's request; omitted in a sweep.
-  int round = 0;            ///< From 0; omitted if 0. The file has the combination of all rounds.
-  int rounds = 1;           ///< Rounds of the run; omitted if 1.
-  std::string device = {};  ///< See StartedEvent.
+  std::string id = {};  ///< Id of a session's request; omitted in a sweep.
+  int round = 0;        ///< From 0; omitted if 0. The file has the combination of all rounds.
+  int rounds = 1;       ///< Rounds of the run; omitted if 1.
+  std::string device = {};
 };
 struct QueuedEvent {  ///< "queued": a session has accepted a request.
   std::string id;
@@ -150,7 +150,6 @@ using Event = std::variant<PlanEvent, BuildEvent, StartedEvent, PointEvent, Queu
 /// Event for a stored point. `index`: position in the run; `point_id`: id in the database.
 [[nodiscard]] PointEvent point_event(std::size_t index, std::int64_t point_id, const PointRecord&);
 
-/// Request to a worker.
 struct WorkerRequest {
   std::string request;
   std::string id;
@@ -163,7 +162,6 @@ struct WorkerRequest {
 
 /// Increased with every change of requests or answers; both sides must match.
 inline constexpr int worker_protocol = 4;
-/// Maximum bytes per line.
 inline constexpr std::size_t longest_line = std::size_t{16} * 1024 * 1024;
 
 /// One line without a newline.

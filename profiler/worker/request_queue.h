@@ -38,7 +38,6 @@ class RequestQueue {
   /// Returns the number of affected requests.
   std::size_t cancel_all(const OnGone& on_gone);
 
-  /// Rejects further requests.
   void close();
   [[nodiscard]] bool closed() const;
   /// Returns true if closed and no request is waiting or in flight.

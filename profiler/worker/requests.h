@@ -28,11 +28,9 @@
 
 namespace attnscope {
 
-/// Maximum bytes of an id.
 inline constexpr std::size_t longest_request_id = 128;
 /// Priorities range from -highest_priority to highest_priority.
 inline constexpr std::int64_t highest_priority = 1'000'000;
-/// Maximum bytes of a line.
 inline constexpr std::size_t longest_request = std::size_t{64} * 1024;
 
 struct MeasureRequest {

@@ -148,7 +148,6 @@ class Sweep {
     return true;
   }
 
-  /// Counts the waiting points and reports complete ones.
   void count_waiting() {
     std::vector<PointRecord*> records;
     std::vector<std::size_t> places;

@@ -49,7 +49,6 @@ Result<std::unique_ptr<Link>, Message> run_there(const SshTarget& target, const 
   return std::move(link).value();
 }
 
-/// Explains an ssh failure and suggests a fix.
 Message explain_ssh(const SshTarget& target, const Link::End& end) {
   const std::string words = last_line(end.last_words);
   const auto says = [&](std::string_view text) { return end.last_words.find(text) != std::string::npos; };

@@ -13,7 +13,6 @@
 
 namespace attnscope::worker {
 
-/// Why a link could not be opened as a device.
 struct OpenFailure {
   enum class Kind {
     no_answer,      ///< The link ended or sent no valid line; see `end`.

@@ -13,7 +13,6 @@
 
 namespace attnscope::testing {
 
-/// Thrown by a failed check of a case.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

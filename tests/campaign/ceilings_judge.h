@@ -25,7 +25,6 @@ class CeilingsJudge final : public Judge {
   using Figures = std::map<std::pair<std::string, double>, Ceiling>;  ///< Keyed by name and argument.
 
   [[nodiscard]] static Words words(const std::filesystem::path& file);
-  /// Values of each set in the file.
   [[nodiscard]] static std::vector<Figures> sets_in(const std::filesystem::path& file);
   /// Returns true if no ceiling is missing. Throws Wrong for a value that disagrees.
   [[nodiscard]] bool judge_figures(const Figures& figures) const;

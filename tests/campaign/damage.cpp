@@ -144,7 +144,6 @@ void limit_memory() {
 #endif
 }
 
-/// Results of the undamaged file.
 struct Expected {
   std::string content;
   std::string copy;  ///< Content of a compact copy.

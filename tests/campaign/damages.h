@@ -26,7 +26,6 @@ void write(const std::filesystem::path& file, const std::string& bytes);
 /// Writes a file with three runs on two devices, including points with several kernels, knobs and clocks.
 void write_whole(const std::filesystem::path& file);
 
-/// Writes a damaged copy of `whole`.
 void damage(const std::filesystem::path& file, const std::string& whole, Random& random);
 
 /// Sets invalid values in a few rows; the file's checksums then do not match.

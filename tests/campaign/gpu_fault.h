@@ -28,7 +28,6 @@ struct Fault {
 /// Parses a fault's name. Throws std::invalid_argument.
 [[nodiscard]] Fault fault_named(const std::string& name);
 
-/// Number of calls per function.
 using Calls = std::map<std::string, long>;
 
 /// Faults for the first, last and some other calls of each function, once and permanently, with each code.

@@ -35,7 +35,6 @@ struct GpuOfTests {
 /// Throws std::runtime_error with the program's output if it failed.
 void require_success(const Outcome& outcome);
 
-/// Checks the outcome of one command.
 class Judge {
  public:
   virtual ~Judge() = default;

@@ -94,7 +94,6 @@ RunStore opened(const fs::path& file) {
   }
 }
 
-/// Writes a file with hostile texts and matching checksums.
 void write_hostile(const fs::path& file, Random& random, const fs::path& folder) {
   const auto maybe = [&](std::string& text) {
     if (below(random, 3) == 0) text = hostile_text(random, folder);

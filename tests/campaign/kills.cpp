@@ -80,7 +80,6 @@ class Campaign {
     std::cout.flush();
   }
 
-  /// Kills operations at random times; `count` times.
   void at_random(const std::vector<Operation>& operations) {
     std::map<std::string, std::chrono::microseconds> length;
     for (const Operation& operation : operations) length[operation.name] = time_of(operation);

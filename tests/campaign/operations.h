@@ -23,7 +23,7 @@ struct Fixture {
   TemporaryFolder folder;
   std::filesystem::path earlier = folder / "earlier.attnscope";  ///< A sweep as written by collect.
   std::filesystem::path compact = folder / "compact.attnscope";  ///< Another sweep as a compact copy.
-  std::filesystem::path again = folder / "again.attnscope";      ///< Copy of `earlier`.
+  std::filesystem::path again = folder / "again.attnscope";
   std::filesystem::path table = folder / "peers.csv";
   std::vector<std::string> swept;   ///< Points of the undisturbed sweep.
   std::vector<std::string> joined;  ///< Points of `earlier` and `compact`.

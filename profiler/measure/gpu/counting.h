@@ -19,7 +19,6 @@
 
 namespace attnscope::gpu {
 
-/// One collected metric.
 struct CounterMetric {
   std::string name;     ///< Key in the metrics table; for other counters, the counter's name.
   std::string counter;  ///< CUPTI metric name.
@@ -37,7 +36,6 @@ struct CountedPoint {
   /// Enqueues work that evicts dirty lines from L2. If set, write-back bytes of cold starts are counted.
   std::function<void()> write_back;
 };
-/// Counts of one point.
 struct PointCounts {
   std::vector<CounterMetric> metrics;
   std::map<std::string, std::vector<MetricValue>> values;  ///< Keyed by launch name; ordered like `metrics`.
@@ -48,7 +46,6 @@ struct CountingRequest {
   std::chrono::milliseconds limit{15'000};     ///< Timeout of each wait for the GPU.
 };
 
-/// Collects counters on one device.
 class CounterCollector {
  public:
   /// Throws CuptiError if counters are unavailable. Keeps a reference to `cupti`.

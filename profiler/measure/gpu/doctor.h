@@ -10,8 +10,8 @@ namespace attnscope {
 struct DoctorCheck {
   std::string name;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"
   bool ok = false;
-  std::string detail;  ///< Result of the check, with versions.
-  std::string fix;     ///< Empty if the check passed or no fix is known.
+  std::string detail;
+  std::string fix;  ///< Empty if the check passed or no fix is known.
 };
 
 /// Checks everything that measuring on GPU `ordinal` needs. Never throws. Skips a check whose prerequisite failed.

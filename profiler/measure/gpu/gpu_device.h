@@ -15,19 +15,18 @@
 
 namespace attnscope {
 
-/// Why no GPU can be used, and the fix.
 struct GpuError {
   enum class Kind {
-    not_built,       ///< this program was built without GPU support
+    not_built,
     no_driver,       ///< libcuda.so.1 was not found
     driver_failed,   ///< The driver is installed but does not load, start or list a GPU that is present.
     driver_too_old,  ///< older than CUDA 12.0
-    no_device,       ///< the driver sees no GPU
-    hidden,          ///< CUDA_VISIBLE_DEVICES hides every GPU
-    bad_ordinal,     ///< No GPU has this number or UUID.
-    unsupported,     ///< the GPU is older than compute capability 8.0
-    no_nvrtc,        ///< NVRTC could not be loaded.
-    device_failed,   ///< The GPU's context could not be created.
+    no_device,
+    hidden,         ///< CUDA_VISIBLE_DEVICES hides every GPU
+    bad_ordinal,    ///< No GPU has this number or UUID.
+    unsupported,    ///< the GPU is older than compute capability 8.0
+    no_nvrtc,       ///< NVRTC could not be loaded.
+    device_failed,  ///< The GPU's context could not be created.
   };
   Kind kind = Kind::no_driver;
   Message what;  ///< one sentence

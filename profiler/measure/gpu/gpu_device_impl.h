@@ -119,7 +119,6 @@ class GpuDevice final : public Device {
     [[nodiscard]] bool goes_on() const;
   };
 
-  // Measurement of one point.
   void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel);
   /// Sets the point's disposition from the current exception.
   void end_by_exception(PointRecord& record);

@@ -47,7 +47,6 @@ class GpuGroup {
   void gather(std::chrono::milliseconds limit);
   /// Runs the schedule once, with cold L2 on all GPUs if `cache` requires it. Throws DriverError and LaunchTimeout.
   ScheduleTimes run(CacheState cache, std::chrono::milliseconds limit);
-  /// Releases the buffers, launches and copies of the schedule.
   void release();
   /// Measures copies between the first two GPUs: peer_copy, peer_copy_both_ways, peer_copy_latency. Pre: two GPUs are
   /// open.

@@ -24,7 +24,6 @@ namespace attnscope {
 /// "fa2 fwd d128 128x64 fp16 causal": source folder, launch name, abbreviated defines.
 [[nodiscard]] std::string describe(const KernelLaunch&);
 
-/// Result of building one kernel.
 struct BuiltKernel {
   BuildReport report;  ///< report.error: why there is no cubin.
   std::string cubin;
@@ -45,7 +44,7 @@ class KernelBuilder {
   /// cache entry, in case it is damaged.
   [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
                                           bool fresh = false) const = 0;
-  /// Statement of the plan's user-defined kernel (own_source.h); null if the kernels are built in or a source cannot be
+  /// Manifest of the plan's user-defined kernel (own_source.h); null if the kernels are built in or a source cannot be
   /// read.
   [[nodiscard]] virtual std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch>,
                                                                             bool keep_sources) const = 0;

@@ -35,7 +35,7 @@ KernelLaunch service_launch() {
 }
 
 std::string key_of(const KernelSource& source) {
-  // The pointer distinguishes equally named files of two statements.
+  // The pointer distinguishes equally named files of two manifests.
   return fmt::format("{} {} {} {}", source.file, source.entry, fmt::join(source.defines, " "),
                      static_cast<const void*>(source.own.get()));
 }

@@ -39,7 +39,6 @@ class PreparedLaunch {
   /// Throws DriverError if a tensor map cannot be encoded.
   PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
                  const Resolve& address_of);
-  /// Launch by a library.
   PreparedLaunch(const KernelLaunch& launch, std::unique_ptr<PreparedLibrary> library)
       : launch_(&launch), library_(std::move(library)) {}
 
@@ -49,7 +48,6 @@ class PreparedLaunch {
   void enqueue(const CudaApi& cuda, CUstream stream);
   /// Describes a write outside the library's workspace; empty if there was none. Pre: the device is idle.
   [[nodiscard]] Message stray_write() const { return library_ ? library_->stray_write() : Message(); }
-  /// Bytes of guard areas around the library's workspace.
   [[nodiscard]] std::int64_t guard_bytes() const { return library_ ? library_->guard_bytes() : 0; }
   /// Host time of the library's last launch call; 0 for kernels. The stream must not run empty during this time.
   [[nodiscard]] std::chrono::nanoseconds host_time() const {
@@ -89,12 +87,10 @@ class KernelRunner {
   void enqueue_cold_cache();
   /// Size of the noise buffer: four times L2. Reading twice L2 leaves 0.24% of the dirty lines, in one case 14% (H200).
   [[nodiscard]] std::int64_t noise_bytes() const { return 2 * fill_bytes_; }
-  /// Fills the noise buffer.
   void enqueue_store_noise(CUdeviceptr noise, std::int64_t bytes);
   /// Reads the noise buffer, so that dirty lines in L2 are written back to DRAM. Pre: noise_bytes() were stored at
   /// `noise`, and L2 was cleared since.
   void enqueue_write_back(CUdeviceptr noise);
-  /// Enqueues a delay kernel.
   void enqueue_delay(std::chrono::nanoseconds length);
   /// Enqueues a kernel that stores clock and time of each SM, before or after (`behind`) the timed launches.
   void enqueue_clock_stamp(bool behind);

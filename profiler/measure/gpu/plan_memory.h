@@ -87,7 +87,6 @@ class PlanMemory {
     std::int64_t capacity = 0;  ///< Without the offset.
     std::int64_t offset = 0;
   };
-  /// A requested buffer.
   struct BufferRequest {
     BufferKey key;
     std::int64_t bytes;
@@ -129,7 +128,6 @@ class PlanMemory {
   DeviceMemory pool_;  ///< Staging memory for one tensor's pool.
 };
 
-/// Read access to the buffers of one slot.
 class SlotBuffers {
  public:
   /// Keeps a reference. Pre: the slot is reserved.

@@ -82,7 +82,7 @@ class FakeDevice final : public Device {
   std::vector<PointSpec> prepared;
   std::vector<PointSpec> measured;
   std::vector<MeasureOptions> asked;
-  std::size_t most_together = 1;  ///< Maximum number of points per session.
+  std::size_t most_together = 1;
   std::function<void(PointRecord&)> count_answer;
   std::vector<std::vector<std::int64_t>> sessions;  ///< N of the points of each session.
 };

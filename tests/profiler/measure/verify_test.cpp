@@ -32,7 +32,6 @@ std::vector<VerifyCase> few_cases(std::size_t count) {
   return cases;
 }
 
-/// All cases; computed once.
 const std::vector<VerifyCase>& table() {
   static const auto cases = verify_cases({}, h200(), built_in_algorithms());
   return cases;

@@ -86,7 +86,6 @@ class Supervisor : public ::testing::Test, public RecordSink {
     return supervise(devices, shared, options, *this, observer, cancel);
   }
 
-  /// Devices that measured points of a group.
   std::set<std::size_t> devices_of(const Places& group) {
     std::set<std::size_t> found;
     for (const auto& [key, device] : measured) {

@@ -49,8 +49,8 @@ class Wire {
   std::deque<std::string> lines;
   std::vector<std::string> asked;
   std::vector<std::string> cancelled;
-  bool silent = false;  ///< Requests are not answered.
-  bool cut = false;     ///< The link is closed.
+  bool silent = false;
+  bool cut = false;
   bool abandoned = false;
   std::string flood;  ///< Line that is received repeatedly when no other is queued.
   CancelToken cancel;

@@ -43,7 +43,6 @@ std::string half_of(const std::string& buffer) {
                                                           needed, text(Capacity(needed)), free));
 }
 
-/// Different loads may fail for the same reason.
 void add_remark(const Message& remark, CeilingSet& set) {
   const bool said = std::ranges::any_of(set.remarks, [&](const Message& other) { return text(other) == text(remark); });
   if (!said) set.remarks.push_back(remark);

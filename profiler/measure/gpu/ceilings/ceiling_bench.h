@@ -41,7 +41,6 @@ class CeilingBench {
   [[nodiscard]] const CeilingKind* load() const { return at_; }
 
  private:
-  /// A load with its samples.
   struct Sampled {
     CeilingLoad load;
     std::vector<PreparedLaunch> prepared;  ///< One element after prepare().

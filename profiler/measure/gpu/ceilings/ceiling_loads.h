@@ -21,7 +21,7 @@ struct CeilingLoad {
   enum class Value { rate, each };  ///< Units of work per second, or nanoseconds per unit.
 
   std::string_view key;  ///< A key of ceiling_kinds().
-  double argument = 0;   ///< See Ceiling::argument.
+  double argument = 0;
   Method method = Method::kernel;
   Value value = Value::rate;
   double amount = 0;                ///< Work of one iteration of the whole grid: bytes, operations or loads.
@@ -33,7 +33,6 @@ struct CeilingLoad {
   KernelLaunch launch;
 };
 
-/// Sizes of the device buffers that the loads share.
 struct CeilingBuffers {
   /// Buffer "data": random bytes to read. Its second half is the target of writes and copies.
   std::int64_t data_bytes = 0;

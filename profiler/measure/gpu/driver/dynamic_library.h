@@ -12,7 +12,6 @@
 
 namespace attnscope::gpu {
 
-/// Names and folders to search.
 struct LibrarySearch {
   std::string title;                           ///< For messages: "CUPTI".
   const char* override_variable = nullptr;     ///< Environment variable with a path that replaces the search.
@@ -20,7 +19,6 @@ struct LibrarySearch {
   std::vector<std::filesystem::path> folders;  ///< Searched before the loader's path.
 };
 
-/// Why a library could not be loaded.
 struct LibraryError {
   Message what;         ///< one sentence
   bool absent = false;  ///< True if no file was found; false if a file was found but did not load.

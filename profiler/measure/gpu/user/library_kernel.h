@@ -36,7 +36,6 @@ class LibraryKernel {
 class PreparedLibrary {
  public:
   using Resolve = std::function<CUdeviceptr(const std::string& buffer)>;
-  /// Context and stream to run in.
   struct Place {
     const CudaApi& cuda;
     const Context& context;
@@ -57,9 +56,7 @@ class PreparedLibrary {
   void launch(CUstream stream);
   /// Describes a write outside the workspace; empty if there was none. Pre: the device is idle.
   [[nodiscard]] Message stray_write() const;
-  /// Bytes of the guard areas around the workspace.
   [[nodiscard]] std::int64_t guard_bytes() const;
-  /// Host time of the last launch() call.
   [[nodiscard]] std::chrono::nanoseconds host_time() const { return host_time_; }
 
  private:

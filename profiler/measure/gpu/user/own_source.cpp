@@ -123,7 +123,7 @@ class Closure {
     }
   }
 
-  /// Returns true for files below a toolkit folder, even if the statement lists that folder (for example cccl).
+  /// Returns true for files below a toolkit folder, even if the manifest lists that folder (for example cccl).
   [[nodiscard]] bool of_toolkit(const fs::path& file) const {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(file, error);

@@ -23,13 +23,13 @@ namespace attnscope::gpu {
 
 struct OwnText {
   std::string text;
-  std::string digest;  ///< Digest (UUID) of the statement, the source and all files that its includes can refer to.
+  std::string digest;  ///< Digest (UUID) of the manifest, the source and all files that its includes can refer to.
   /// These files with their contents, without toolkit headers: they are numerous and available everywhere, and the
   /// launch digest covers them.
   std::vector<StatementSource> files;
 };
 
-/// Include folders of a user source in search order: the source's folder, the statement's folders, the toolkit's.
+/// Include folders of a user source in search order: the source's folder, the manifest's folders, the toolkit's.
 [[nodiscard]] std::vector<std::filesystem::path> include_folders_of(const OwnSource&,
                                                                     const std::vector<std::filesystem::path>& toolkit);
 
@@ -44,7 +44,7 @@ class OwnSources {
   /// Fails if the source cannot be read or differs from the first read.
   [[nodiscard]] Result<OwnText, Message> read(const std::shared_ptr<const OwnSource>&,
                                               const std::vector<std::filesystem::path>& toolkit) const;
-  /// Statement of a plan's launches; null if none is user-defined or a source cannot be read. Plans with the same
+  /// Manifest of a plan's launches; null if none is user-defined or a source cannot be read. Plans with the same
   /// sources share one object. `keep`: with file contents, up to most_kept_source_bytes.
   [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(
       std::span<const KernelLaunch> launches, bool keep, const std::vector<std::filesystem::path>& toolkit) const;
@@ -60,7 +60,7 @@ class OwnSources {
   mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const KernelStatement>> statements_;
 };
 
-// Parameters of a compiled kernel: a statement's arguments are compared with them before a launch.
+// Parameters of a compiled kernel: a manifest's arguments are compared with them before a launch.
 
 /// Bytes of each parameter of an entry in a cubin (its section .nv.info.ENTRY) or in PTX. Returns nothing for another
 /// image, or without that information. Images are untrusted.
