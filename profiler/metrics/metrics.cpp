@@ -131,6 +131,7 @@ constexpr Metric predicted_use(std::string_view name, Saying label, Saying help)
 // One row per metric; clang-format would split each row into five lines.
 // clang-format off
 constexpr auto metric_table = std::to_array<Metric>({
+    // Counters of every counter pass.
     {.key = key::dram_read_bytes, .counter = "dram__bytes_read.sum", .counter_cc12 = "dram__bytes_op_read.sum", .unit = "byte", .label = said<say::metric::dram_read_bytes>, .help = said<say::metric_help::dram_read_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread},
     {.key = key::dram_write_bytes, .counter = "dram__bytes_write.sum", .counter_cc12 = "dram__bytes_op_write.sum", .unit = "byte", .label = said<say::metric::dram_write_bytes>, .help = said<say::metric_help::dram_write_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread},
     {.key = key::l2_to_sm_bytes, .counter = "l1tex__m_xbar2l1tex_read_bytes.sum", .unit = "byte", .label = said<say::metric::l2_to_sm_bytes>, .help = said<say::metric_help::l2_to_sm_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "sm-l2"},
@@ -140,11 +141,13 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::sm_cycles, .counter = "sm__cycles_elapsed.max", .unit = "cycle", .label = said<say::metric::sm_cycles>, .help = said<say::metric_help::sm_cycles>, .collected_by_default = true},
     // Counted over the launch plus a forced L2 write-back, minus the launch's own writes; cold starts only.
     {.key = key::dram_writeback_bytes, .unit = "byte", .label = said<say::metric::dram_writeback_bytes>, .help = said<say::metric_help::dram_writeback_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread},
+    // Launch attributes from the driver.
     {.key = key::theoretical_occupancy_pct, .unit = "percent", .label = said<say::metric::theoretical_occupancy_pct>, .help = said<say::metric_help::theoretical_occupancy_pct>, .on_heatmap = true, .better = Better::more},
     {.key = key::registers, .unit = "register", .label = said<say::metric::registers>, .help = said<say::metric_help::registers>, .on_heatmap = true},
     {.key = key::shared_bytes, .unit = "byte", .label = said<say::metric::shared_bytes>, .help = said<say::metric_help::shared_bytes>, .on_heatmap = true},
     {.key = key::local_bytes, .unit = "byte", .label = said<say::metric::local_bytes>, .help = said<say::metric_help::local_bytes>},
     {.key = key::memory_bytes, .unit = "byte", .label = said<say::metric::memory_bytes>, .help = said<say::metric_help::memory_bytes>, .on_heatmap = true, .better = Better::less},
+    // Closed forms.
     {.key = key::model_l2_to_sm_bytes, .unit = "byte", .label = said<say::metric::model_l2_to_sm_bytes>, .help = said<say::metric_help::model_l2_to_sm_bytes>, .better = Better::less, .level = "sm-l2"},
     {.key = key::model_sm_to_l2_bytes, .unit = "byte", .label = said<say::metric::model_sm_to_l2_bytes>, .help = said<say::metric_help::model_sm_to_l2_bytes>, .better = Better::less, .level = "sm-l2"},
     {.key = key::model_l2_sm_bytes, .unit = "byte", .label = said<say::metric::model_l2_sm_bytes>, .help = said<say::metric_help::model_l2_sm_bytes>, .on_heatmap = true, .better = Better::less, .level = "sm-l2",
@@ -199,6 +202,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     predicted_use("model_shared_utilization_pct", said<say::metric::model_shared_utilization_pct>, said<say::metric_help::model_unit_pct>),
     predicted_use("model_l2_port_utilization_pct", said<say::metric::model_l2_port_utilization_pct>, said<say::metric_help::model_unit_pct>),
     predicted_use("model_dram_utilization_pct", said<say::metric::model_dram_utilization_pct>, said<say::metric_help::model_unit_pct>),
+    // Computed on request, never stored.
     {.key = key::shared_conflict_share, .unit = "1", .label = said<say::metric::shared_conflict_share>, .help = said<say::metric_help::shared_conflict_share>,
         .computed = [](const Evaluation& e) { return ratio(e(key::shared_bank_conflicts), e(key::shared_wavefronts)); }},
     {.key = key::time_median_ns, .unit = "ns", .label = said<say::metric::time_median_ns>, .help = said<say::metric_help::time_median_ns>, .on_heatmap = true, .better = Better::less, .follows_clocks = true,

@@ -147,6 +147,7 @@ void KernelColumns::add(const KernelRecord& kernel, Provenance origin) {
   std::size_t nth = 0;
   for (const MetricValue& metric : kernel.metrics) {
     MetricColumn& column = metrics_[metric_place(metric.name, metric.unit, nth++)];
+    // The first of duplicate metrics wins.
     if (!column.has(place)) column.push(place, metric.value, static_cast<std::uint8_t>(metric.provenance));
   }
 }

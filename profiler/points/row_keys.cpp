@@ -131,7 +131,7 @@ bool same_spec(const PointTable& table, Row a, Row b) {
   const PointColumns& points = table.points();
   const auto alike = [&](const FieldColumn& column) {
     if (column.key(a) == column.key(b)) return true;
-    return column.field().type == FieldType::real && column.value(a) == column.value(b);
+    return column.field().type == FieldType::real && column.value(a) == column.value(b);  // 0 and -0
   };
   return (points.knobs().code(a) == points.knobs().code(b) || points.knobs()[a] == points.knobs()[b]) &&
          std::ranges::all_of(points.fields(), alike);

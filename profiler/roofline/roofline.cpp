@@ -65,7 +65,8 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
     case Bound::wgmma:
       return std::nullopt;
     case Bound::mma_sync:
-      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1) return std::nullopt;
+      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1)
+        return std::nullopt;  // equal to the datasheet peak
       [[fallthrough]];
     case Bound::tensor:
       roof.rate = limits.tensor_flops;
