@@ -56,16 +56,17 @@ void set_rounds(const RunSummary& run, analysis::Run& row) {
 }
 
 analysis::Run analysis_run(const RunSummary& run) {
-  analysis::Run row{.device_id = run.device_uuid,
-                    .device_name = run.device_name,
-                    .title = fmt::format("{} ({})", run.id, run.words.name.empty() ? run.preset : run.words.name),
-                    .label = {},
-                    .started_at = run.started_at,
-                    .provenance = run.provenance,
-                    .limits = run.limits,
-                    .l2_from = run.l2_from,
-                    .name = run.words.name,
-                    .tags = run.words.tags};
+  analysis::Run row{
+      .device_id = run.device_uuid,
+      .device_name = run.device_name,
+      .title = fmt::format("{} ({})", run.id, run.annotations.name.empty() ? run.preset : run.annotations.name),
+      .label = {},
+      .started_at = run.started_at,
+      .provenance = run.provenance,
+      .limits = run.limits,
+      .l2_from = run.l2_from,
+      .name = run.annotations.name,
+      .tags = run.annotations.tags};
   set_rounds(run, row);
   return row;
 }

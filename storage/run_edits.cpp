@@ -21,10 +21,10 @@ bool is_plain(std::string_view text) {
 }
 
 /// Applies the limits of an edit to stored text.
-Message out_of_bounds(const RunWords& words) {
-  return out_of_bounds(RunEdit{.name = words.name,
-                               .note = words.note,
-                               .tag = words.tags,
+Message out_of_bounds(const RunAnnotations& annotations) {
+  return out_of_bounds(RunEdit{.name = annotations.name,
+                               .note = annotations.note,
+                               .tag = annotations.tags,
                                .untag = {},
                                .hidden = std::nullopt,
                                .deleted = std::nullopt});
@@ -59,20 +59,20 @@ Message out_of_bounds(const RunEdit& edit) {
   return {};
 }
 
-RunWords edited(RunWords words, const RunEdit& edit) {
-  if (edit.name) words.name = *edit.name;
-  if (edit.note) words.note = *edit.note;
-  if (edit.hidden) words.hidden = *edit.hidden;
-  if (edit.deleted) words.deleted = *edit.deleted;
-  std::erase_if(words.tags, [&](const std::string& tag) { return std::ranges::count(edit.untag, tag) > 0; });
-  words.tags.insert(words.tags.end(), edit.tag.begin(), edit.tag.end());
-  std::ranges::sort(words.tags);
-  words.tags.erase(std::unique(words.tags.begin(), words.tags.end()), words.tags.end());
-  return words;
+RunAnnotations edited(RunAnnotations annotations, const RunEdit& edit) {
+  if (edit.name) annotations.name = *edit.name;
+  if (edit.note) annotations.note = *edit.note;
+  if (edit.hidden) annotations.hidden = *edit.hidden;
+  if (edit.deleted) annotations.deleted = *edit.deleted;
+  std::erase_if(annotations.tags, [&](const std::string& tag) { return std::ranges::count(edit.untag, tag) > 0; });
+  annotations.tags.insert(annotations.tags.end(), edit.tag.begin(), edit.tag.end());
+  std::ranges::sort(annotations.tags);
+  annotations.tags.erase(std::unique(annotations.tags.begin(), annotations.tags.end()), annotations.tags.end());
+  return annotations;
 }
 
-RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
-  RunWords words;
+RunAnnotations RunStore::Impl::read_annotations(Reader& in, std::int64_t run) {
+  RunAnnotations annotations;
   // Parts are read separately, so that valid ones survive the next edit.
   const auto part = [&](const auto& take) {
     Message why;
@@ -85,35 +85,36 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
     }
     if (!why.empty()) note({.where = make_message("name, note and tags of run {}", run), .why = why});
   };
-  part([&] { words.deleted = in.flag(); });
-  part([&] { words.hidden = in.flag(); });
-  for (std::string RunWords::*text : {&RunWords::name, &RunWords::note}) {
+  part([&] { annotations.deleted = in.flag(); });
+  part([&] { annotations.hidden = in.flag(); });
+  for (std::string RunAnnotations::*text : {&RunAnnotations::name, &RunAnnotations::note}) {
     part([&] {
-      RunWords said;
+      RunAnnotations said;
       said.*text = in.optional<std::string>().value_or("");
       require_row(out_of_bounds(said));
-      words.*text = said.*text;
+      annotations.*text = said.*text;
     });
   }
   part([&] {
     for (std::string& tag : json::parse(in.text()).get<std::vector<std::string>>()) {
       part([&] {
-        RunWords said{words};
+        RunAnnotations said{annotations};
         said.tags.push_back(std::move(tag));
         require_row(out_of_bounds(said));
-        words.tags = std::move(said.tags);
+        annotations.tags = std::move(said.tags);
       });
     }
   });
-  return words;
+  return annotations;
 }
 
-void RunStore::Impl::set_words(std::int64_t run, const RunWords& words, const std::string& edited_at) {
+void RunStore::Impl::set_annotations(std::int64_t run, const RunAnnotations& annotations,
+                                     const std::string& edited_at) {
   execute(
       "UPDATE runs SET name = nullif(?, ''), note = nullif(?, ''), hidden = ?, deleted = ?, edited_at = ? WHERE id = ?",
-      words.name, words.note, words.hidden, words.deleted, edited_at, run);
+      annotations.name, annotations.note, annotations.hidden, annotations.deleted, edited_at, run);
   execute("DELETE FROM run_tags WHERE run_id = ?", run);
-  for (const std::string& tag : words.tags) execute("INSERT INTO run_tags (run_id, tag) VALUES (?, ?)", run, tag);
+  for (const std::string& tag : annotations.tags) execute("INSERT INTO run_tags (run_id, tag) VALUES (?, ?)", run, tag);
 }
 
 std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const RunEdit& edit) {
@@ -124,14 +125,14 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
     for (const std::int64_t run : runs) {
       const auto found = std::ranges::find(all, run, &RunSummary::id);
       if (found == all.end()) throw FileError(Kind::other, "{} has no run {}", file().string(), run);
-      RunWords after = edited(found->words, edit);
-      if (after == found->words || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
+      RunAnnotations after = edited(found->annotations, edit);
+      if (after == found->annotations || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
       if (after.tags.size() > most_run_tags)
         impl_->require_storable(make_message("a run can have at most {} tags (remove some first)", most_run_tags));
-      edits.push_back({.run = run, .uid = found->uid, .words = std::move(after)});
+      edits.push_back({.run = run, .uid = found->uid, .annotations = std::move(after)});
     }
     const std::string now = now_utc();
-    for (const EditedRun& each : edits) impl_->set_words(each.run, each.words, now);
+    for (const EditedRun& each : edits) impl_->set_annotations(each.run, each.annotations, now);
     return edits;
   });
 }

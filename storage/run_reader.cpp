@@ -47,8 +47,8 @@ MeasureOptions options_from(const json& text) {
   return options;
 }
 
-/// Columns for read_words(). Flags of a run that was never edited are damage and must not hide it silently.
-constexpr std::string_view words_columns =
+/// Columns for read_annotations(). Flags of a run that was never edited are damage and must not hide it silently.
+constexpr std::string_view annotation_columns =
     "iif(r.edited_at IS NULL, 0, r.deleted), iif(r.edited_at IS NULL, 0, r.hidden), r.name, r.note, (SELECT "
     "json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE run_id = "
     "r.id ORDER BY tag))";
@@ -194,7 +194,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       "r.checksum FROM runs r LEFT JOIN devices d ON d.id = r.device_id LEFT JOIN environments e ON e.id = "
       "r.environment_id {} ORDER BY r.id",
       counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
-      qualified("e", environment_columns), words_columns, shards_column,
+      qualified("e", environment_columns), annotation_columns, shards_column,
       counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                     "points GROUP BY run_id) c ON c.run_id = r.id"
                   : ""));
@@ -212,7 +212,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
         run.points = static_cast<std::size_t>(count->second.points);
         run.ok_points = static_cast<std::size_t>(count->second.ok);
       }
-      run.words = read_words(in, id);
+      run.annotations = read_annotations(in, id);
       run.shards = read_shards(in);
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
       run.integrity = integrity_of(id, run.state, in.optional<std::string>());
@@ -228,7 +228,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       any_damaged = true;
       note({make_message("run {}", id), "its checksum does not match its content; values may be wrong"});
     }
-    const bool passed_over = why.empty() && summaries.back().words.deleted && !deleted_too;
+    const bool passed_over = why.empty() && summaries.back().annotations.deleted && !deleted_too;
     if (known != nullptr) (why.empty() && !passed_over ? known->good : known->bad).insert(id);
     if (passed_over) summaries.pop_back();
   }

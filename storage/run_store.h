@@ -28,14 +28,14 @@ inline constexpr std::size_t longest_run_tag = 64;
 inline constexpr std::size_t longest_run_note = 16'384;
 inline constexpr std::size_t most_run_tags = 64;
 
-struct RunWords {
+struct RunAnnotations {
   std::string name;               ///< empty: none
   std::string note;               ///< may have several lines
   std::vector<std::string> tags;  ///< sorted, unique
   bool hidden = false;            ///< not drawn in the window until shown
   bool deleted = false;           ///< not read anymore; merging keeps the run, a compact copy drops it
 
-  bool operator==(const RunWords&) const = default;
+  bool operator==(const RunAnnotations&) const = default;
 };
 
 /// Changes to a run's text and flags; nullopt and empty lists change nothing.
@@ -52,12 +52,12 @@ struct RunEdit {
 
 /// Returns the first violation in an edit; empty if there is none.
 [[nodiscard]] Message out_of_bounds(const RunEdit&);
-[[nodiscard]] RunWords edited(RunWords, const RunEdit&);
+[[nodiscard]] RunAnnotations edited(RunAnnotations, const RunEdit&);
 
 struct EditedRun {
   std::int64_t run = 0;
   std::string uid;
-  RunWords words;
+  RunAnnotations annotations;
 };
 
 struct RunHeader {
@@ -119,7 +119,7 @@ struct RunSummary {
   std::uint64_t order_seed = 0;
   std::vector<Shard> shards;  ///< shards of its plan that it has; empty if the plan was not split
   RunIntegrity integrity = RunIntegrity::verified;
-  RunWords words;
+  RunAnnotations annotations;
 };
 
 /// Returns true if the run has all shards of its plan.

@@ -214,7 +214,7 @@ struct RunStore::Impl {
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord& record, const DeviceInfo* device);
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
-  void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
+  void set_annotations(std::int64_t run, const RunAnnotations& annotations, const std::string& edited_at);
   template <class AddRows, class... More>
   std::string add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
                       AddRows&& add_rows, const More&... more);
@@ -231,8 +231,8 @@ struct RunStore::Impl {
   /// Returns the valid runs; others are noted. `known`: receives the ids of valid and skipped runs; counts are not read
   /// then.
   std::vector<RunSummary> read_runs(KnownRuns* known, bool deleted_too = false);
-  /// Reads words_columns of a run; damaged values are noted and replaced by defaults.
-  RunWords read_words(Reader& in, std::int64_t run);
+  /// Reads annotation_columns of a run; damaged values are noted and replaced by defaults.
+  RunAnnotations read_annotations(Reader& in, std::int64_t run);
   template <class Set, class ReadRest>
   std::vector<Set> read_sets(const DeviceSets& tables, ReadRest&& read_rest);
   /// Notes if the number of runs differs from the stored total.

@@ -48,7 +48,7 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
   for (const auto& is_meant :
        {+[](const RunSummary&run, const std::string&given) { return fmt::to_string(run.id) == given; },
         +[](const RunSummary&run, const std::string&given) { return run.uid == given; },
-        +[](const RunSummary&run, const std::string&given) { return run.words.name == given; }}) {
+        +[](const RunSummary&run, const std::string&given) { return run.annotations.name == given; }}) {
     for (const RunSummary& run : runs) {
       if (is_meant(run, word)) found.push_back(run.id);
     }
@@ -62,14 +62,14 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
                      word);
 }
 
-void print_words(const std::vector<EditedRun>& runs, Output& out) {
+void print_annotations(const std::vector<EditedRun>& runs, Output& out) {
   TableRows rows;
   const auto flag = [](bool is) { return std::string(is ? "yes" : "no"); };
   for (const EditedRun& run : runs) {
-    const RunWords& words = run.words;
-    rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
-                    flag(words.hidden), flag(words.deleted), out.for_people() ? one_line(words.note) : words.note,
-                    run.uid});
+    const RunAnnotations& annotations = run.annotations;
+    rows.push_back({fmt::to_string(run.run), annotations.name, fmt::format("{}", fmt::join(annotations.tags, " ")),
+                    flag(annotations.hidden), flag(annotations.deleted),
+                    out.for_people() ? one_line(annotations.note) : annotations.note, run.uid});
   }
   out.table(text_table({number_column("run"), {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}},
                        std::move(rows)));
@@ -78,9 +78,9 @@ void print_words(const std::vector<EditedRun>& runs, Output& out) {
 ExitCode list(const RunStore& store, Output& out) {
   std::vector<EditedRun> all;
   for (const RunSummary& run : store.runs(true)) {
-    all.push_back({.run = run.id, .uid = run.uid, .words = run.words});
+    all.push_back({.run = run.id, .uid = run.uid, .annotations = run.annotations});
   }
-  print_words(all, out);
+  print_annotations(all, out);
   return with_skipped_rows(store, ExitCode::ok);
 }
 
@@ -111,7 +111,7 @@ ExitCode edit(EditOptions& options) {
   if (changed.empty() && options.output.for_people()) {
     options.output.line(format_text("{}: nothing to edit, all of it is so already", printable(options.file)));
   } else {
-    print_words(changed, options.output);
+    print_annotations(changed, options.output);
   }
   return with_skipped_rows(store, ExitCode::ok);
 }

@@ -190,12 +190,12 @@ ExitCode info(InfoOptions& options) {
   TableRows rows;
   for (const RunSummary& run : runs) {
     if (chosen && seen[run.id].points() == 0) continue;
-    rows.push_back({fmt::to_string(run.id), run.words.name, run.preset, std::string(to_string(run.state)),
+    rows.push_back({fmt::to_string(run.id), run.annotations.name, run.preset, std::string(to_string(run.state)),
                     run.device_name, std::string(to_string(run.provenance)), run.started_at, run.finished_at,
                     planned(run), fmt::to_string(chosen ? seen[run.id].points() : run.points),
                     dispositions(seen[run.id]), contents(seen[run.id]),
-                    fmt::format("{}", fmt::join(run.words.tags, " ")),
-                    options.output.for_people() ? one_line(run.words.note) : run.words.note,
+                    fmt::format("{}", fmt::join(run.annotations.tags, " ")),
+                    options.output.for_people() ? one_line(run.annotations.note) : run.annotations.note,
                     run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;

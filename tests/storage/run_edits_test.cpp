@@ -36,9 +36,9 @@ class RunEdits : public ::testing::Test {
   static std::vector<RunSummary> runs_in(const fs::path& file, bool deleted_too = false) {
     return RunStore::open(file, Mode::read_only).runs(deleted_too);
   }
-  RunWords words(std::int64_t run) {
+  RunAnnotations annotations(std::int64_t run) {
     for (const RunSummary& each : runs_in(file_, true)) {
-      if (each.id == run) return each.words;
+      if (each.id == run) return each.annotations;
     }
     return {};
   }
@@ -49,13 +49,14 @@ class RunEdits : public ::testing::Test {
 
 TEST_F(RunEdits, change_what_they_name_alone) {
   edit({1}, {.name = "before the fix", .note = {}, .tag = {"h100", "base"}, .untag = {}, .hidden = {}, .deleted = {}});
-  EXPECT_EQ(words(1), (RunWords{.name = "before the fix", .note = {}, .tags = {"base", "h100"}}));
+  EXPECT_EQ(annotations(1), (RunAnnotations{.name = "before the fix", .note = {}, .tags = {"base", "h100"}}));
   const RunEdit both{
       .name = {}, .note = "two\nlines", .tag = {"base"}, .untag = {"h100"}, .hidden = true, .deleted = {}};
   EXPECT_THAT(edit({1, 2, 1}, both), SizeIs(2));
   EXPECT_THAT(edit({1, 2}, both), IsEmpty()) << "nothing is other";
-  EXPECT_EQ(words(1), (RunWords{.name = "before the fix", .note = "two\nlines", .tags = {"base"}, .hidden = true}));
-  EXPECT_EQ(words(2), (RunWords{.name = {}, .note = "two\nlines", .tags = {"base"}, .hidden = true}));
+  EXPECT_EQ(annotations(1),
+            (RunAnnotations{.name = "before the fix", .note = "two\nlines", .tags = {"base"}, .hidden = true}));
+  EXPECT_EQ(annotations(2), (RunAnnotations{.name = {}, .note = "two\nlines", .tags = {"base"}, .hidden = true}));
   EXPECT_TRUE(check_file(file_).ok()) << "outside the checksum";
 }
 
@@ -88,9 +89,9 @@ TEST_F(RunEdits, go_along_with_copies) {
   for (const char* name : {"merged.attnscope", "copy.attnscope"}) {
     // Runs that started in the same second are sorted by uid.
     const std::vector<RunSummary> copied = runs_in(folder_ / name);
-    const auto edited = std::ranges::find(copied, "kept", [](const RunSummary& run) { return run.words.name; });
+    const auto edited = std::ranges::find(copied, "kept", [](const RunSummary& run) { return run.annotations.name; });
     ASSERT_NE(edited, copied.end()) << name;
-    EXPECT_TRUE(edited->words == words(2)) << name;
+    EXPECT_TRUE(edited->annotations == annotations(2)) << name;
   }
 }
 
@@ -108,7 +109,7 @@ TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
   RunEdit fine;
   fine.name = "x";
   EXPECT_THAT(storage_error_of([&] { edit({1, 7}, fine); }).what(), HasSubstr("has no run 7"));
-  EXPECT_EQ(words(1), RunWords());
+  EXPECT_EQ(annotations(1), RunAnnotations());
 }
 
 TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
@@ -124,13 +125,13 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
 
   // A new edit repairs damaged texts.
   edit({1}, {.name = "again", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
-  EXPECT_EQ(words(1).name, "again");
-  EXPECT_THAT(words(1).tags, ElementsAre("t")) << "what was sound stays";
+  EXPECT_EQ(annotations(1).name, "again");
+  EXPECT_THAT(annotations(1).tags, ElementsAre("t")) << "what was sound stays";
 
   change_rows(file_, "INSERT INTO run_tags VALUES (1, 'a b')");
   edit({1}, {.name = {}, .note = "n", .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
-  EXPECT_EQ(words(1).name, "again");
-  EXPECT_THAT(words(1).tags, ElementsAre("t"));
+  EXPECT_EQ(annotations(1).name, "again");
+  EXPECT_THAT(annotations(1).tags, ElementsAre("t"));
 }
 
 TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copies_drop_the_run) {
@@ -143,7 +144,7 @@ TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copi
   edit({stated}, remove);
   const fs::path target = folder_ / "target.attnscope";
   const auto kept = [&](const char* name) {
-    return std::ranges::count(runs_in(target), name, [](const RunSummary& run) { return run.words.name; });
+    return std::ranges::count(runs_in(target), name, [](const RunSummary& run) { return run.annotations.name; });
   };
   const auto statements = [&] {
     return SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM user_kernels").getInt();
@@ -196,8 +197,8 @@ TEST_F(RunEdits, of_two_at_once_are_both_made) {
   std::thread other(edits, 1);
   edits(2);
   other.join();
-  EXPECT_EQ(words(1).name, "4");
-  EXPECT_EQ(words(2).name, "4");
+  EXPECT_EQ(annotations(1).name, "4");
+  EXPECT_EQ(annotations(2).name, "4");
 }
 
 }  // namespace

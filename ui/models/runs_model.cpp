@@ -61,7 +61,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         points = say::run_list::points_ok{.points = points, .ok = summary.ok_points};
       }
       QStringList parts;
-      for (const std::string& tag : summary.words.tags) parts << one_line(QString::fromStdString(tag));
+      for (const std::string& tag : summary.annotations.tags) parts << one_line(QString::fromStdString(tag));
       if (!parts.isEmpty()) parts = QStringList{QStringLiteral("#") + parts.join(QStringLiteral(" #"))};
       if (!summary.device_name.empty()) parts << device_title(summary);
       return (parts << qtext(points)).join(QStringLiteral(" · "));
@@ -86,7 +86,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         text += QLatin1Char('\n') + qtext(say::run_list::versions{.driver = summary.environment.driver_version,
                                                                   .cupti = summary.environment.cupti_version});
       }
-      if (!summary.words.note.empty()) text += QLatin1Char('\n') + QString::fromStdString(summary.words.note);
+      if (!summary.annotations.note.empty())
+        text += QLatin1Char('\n') + QString::fromStdString(summary.annotations.note);
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
       return plain_tip(text);
     }

@@ -34,13 +34,13 @@ namespace {
 
 constexpr QLatin1String axis_word("--axis");
 
-struct Told {
-  QLatin1String word;  ///< option of `attnscope import`
+struct OptionField {
+  QLatin1String name;  ///< option of `attnscope import`
   Saying label;
   Saying example;
-  bool of_ncu = true;
+  bool ncu_only = true;
 };
-const Told all_told[] = {
+const OptionField option_fields[] = {
     {QLatin1String("--device-name"), attnscope::said<say::import_dialog::gpu>,
      attnscope::said<say::import_dialog::as_file_says>, false},
     {QLatin1String("--label"), attnscope::said<say::import_dialog::run_name>,
@@ -121,13 +121,13 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
 
 void ImportDialog::add_entries() {
   auto* grid = new QGridLayout;
-  for (const Told& told : all_told) {
-    const int place = static_cast<int>(&told - all_told);
-    auto* label = new QLabel(qtext(told.label()), this);
-    label->setObjectName(QLatin1String("label") + told.word);
+  for (const OptionField& option : option_fields) {
+    const int place = static_cast<int>(&option - option_fields);
+    auto* label = new QLabel(qtext(option.label()), this);
+    label->setObjectName(QLatin1String("label") + option.name);
     auto* field = new QLineEdit(this);
-    field->setObjectName(QLatin1String("import") + told.word);
-    field->setPlaceholderText(qtext(told.example()));
+    field->setObjectName(QLatin1String("import") + option.name);
+    field->setPlaceholderText(qtext(option.example()));
     label->setBuddy(field);
     grid->addWidget(label, place / 2, place % 2 * 2);
     grid->addWidget(field, place / 2, place % 2 * 2 + 1);
@@ -143,9 +143,9 @@ void ImportDialog::add_entries() {
 }
 
 void ImportDialog::show_entries(bool of_ncu) {
-  for (const Told& told : all_told) {
+  for (const OptionField& option : option_fields) {
     for (const char* part : {"import", "label"}) {
-      findChild<QWidget*>(QLatin1String(part) + told.word)->setVisible(of_ncu || !told.of_ncu);
+      findChild<QWidget*>(QLatin1String(part) + option.name)->setVisible(of_ncu || !option.ncu_only);
     }
   }
 }
@@ -153,12 +153,12 @@ void ImportDialog::show_entries(bool of_ncu) {
 QStringList ImportDialog::arguments() const {
   static const QRegularExpression blanks(QStringLiteral("\\s+"));
   QStringList all;
-  for (const Told& told : all_told) {
-    const auto* field = findChild<QLineEdit*>(QLatin1String("import") + told.word);
+  for (const OptionField& option : option_fields) {
+    const auto* field = findChild<QLineEdit*>(QLatin1String("import") + option.name);
     const QString text = field->text().trimmed();
     if (text.isEmpty() || !field->isVisibleTo(this)) continue;
-    const QStringList values = told.word == axis_word ? text.split(blanks) : QStringList{text};
-    for (const QString& value : values) all << told.word + QLatin1Char('=') + value;
+    const QStringList values = option.name == axis_word ? text.split(blanks) : QStringList{text};
+    for (const QString& value : values) all << option.name + QLatin1Char('=') + value;
   }
   return all << file_;
 }
@@ -168,7 +168,7 @@ void ImportDialog::look() {
   if (info.exists() && !info.isFile() && !info.isDir()) {
     return take_preview({}, qtext(say::import_dialog::no_regular_file{.file = file_.toStdString()}));
   }
-  say(qtext(say::import_dialog::looking{}));
+  show_text(qtext(say::import_dialog::looking{}));
   preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
                  arguments());
   show_state();
@@ -186,7 +186,7 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   if (lacks) lines << qtext(say::import_dialog::lacks_problem{});
   lines << why;
   lines.removeAll(QString());
-  say(lines.join(QLatin1Char('\n')));
+  show_text(lines.join(QLatin1Char('\n')));
   const QString into = said[QLatin1String("into")].toString();
   if (usual_target_.isEmpty() && !into.isEmpty()) {
     usual_target_ = into;
@@ -195,7 +195,7 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   show_state();
 }
 
-void ImportDialog::say(const QString& words) {
+void ImportDialog::show_text(const QString& words) {
   words_->setPlainText(words);
   // Limits the height, so that the table below stays visible.
   constexpr double most_lines = 5;

@@ -44,7 +44,7 @@ class ImportDialog : public QDialog {
   void take_preview(const QJsonObject& said, const QString& why);
   void show_columns(const QJsonArray& rows);
   void import();
-  void say(const QString& words);
+  void show_text(const QString& words);
   void show_state(const QString& words = {});
   [[nodiscard]] QString target() const;
 

@@ -211,7 +211,7 @@ std::optional<ReportWish> ReportDialog::wish() {
     source->runs.push_back(run.run);
   }
   const auto refuse = [&](const QString& why) {
-    say(why);
+    show_status(why);
     return std::nullopt;
   };
   if (runs.empty()) return refuse(qtext(say::report_dialog::no_run{}));
@@ -239,27 +239,27 @@ void ReportDialog::write() {
   if (!asked) return;
   writing_ = file_->text().trimmed();
   write_->setEnabled(false);
-  say(qtext(say::report_dialog::writing{.file = writing_.toStdString()}));
+  show_status(qtext(say::report_dialog::writing{.file = writing_.toStdString()}));
   writer_.ask(*asked, always_aside);
 }
 
 void ReportDialog::show_written(const ReportOutcome& outcome) {
   write_->setEnabled(true);
   may_replace_ = writing_;
-  if (!outcome.error.isEmpty()) return say(outcome.error);
+  if (!outcome.error.isEmpty()) return show_status(outcome.error);
   QString words = qtext(say::report_dialog::written{.file = writing_.toStdString()});
   const bool page = writing_.endsWith(QLatin1String(".html"));
   if (page && opens_->isChecked() && !open_(QFileInfo(writing_).absoluteFilePath()))
     words = qtext(say::report_dialog::not_opened{.file = writing_.toStdString()});
   if (!outcome.warning.isEmpty()) words += QLatin1Char('\n') + outcome.warning;
-  say(words);
+  show_status(words);
 }
 
 QString ReportDialog::state() const {
   return state_->text();
 }
 
-void ReportDialog::say(const QString& words) {
+void ReportDialog::show_status(const QString& words) {
   state_->setText(words);
 }
 

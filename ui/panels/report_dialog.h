@@ -61,7 +61,7 @@ class ReportDialog : public QDialog {
   void choose_file();
   void write();
   void show_written(const ReportOutcome& outcome);
-  void say(const QString& words);
+  void show_status(const QString& words);
   /// Returns the request from the fields; on missing or invalid input shows the error and returns nullopt.
   [[nodiscard]] std::optional<ReportWish> wish();
 

@@ -53,14 +53,14 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
   const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](const QStringList& words) {
     if (!words.isEmpty()) edit(QStringList{run} + words);
   };
-  menu.addAction(qtext(say::run_list::rename{}), parent, [parent, change, name = run.words.name] {
+  menu.addAction(qtext(say::run_list::rename{}), parent, [parent, change, name = run.annotations.name] {
     bool said = false;
     const QString before = QString::fromStdString(name);
     const QString now = QInputDialog::getText(parent, without_ellipsis(say::run_list::rename{}),
                                               qtext(say::run_list::name_of_run{}), QLineEdit::Normal, before, &said);
     if (said) change(words_for(QStringLiteral("name"), before, now.trimmed()));
   });
-  menu.addAction(qtext(say::run_list::tags{}), parent, [parent, change, tags = run.words.tags] {
+  menu.addAction(qtext(say::run_list::tags{}), parent, [parent, change, tags = run.annotations.tags] {
     bool said = false;
     QStringList before;
     for (const std::string& tag : tags) before << QString::fromStdString(tag);
@@ -69,14 +69,14 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
                               QLineEdit::Normal, before.join(QLatin1Char(' ')), &said);
     if (said) change(words_for_tags(tags, now));
   });
-  menu.addAction(qtext(say::run_list::note{}), parent, [parent, change, note = run.words.note] {
+  menu.addAction(qtext(say::run_list::note{}), parent, [parent, change, note = run.annotations.note] {
     bool said = false;
     const QString before = QString::fromStdString(note);
     const QString now = QInputDialog::getMultiLineText(parent, without_ellipsis(say::run_list::note{}),
                                                        qtext(say::run_list::note_of_run{}), before, &said);
     if (said) change(words_for(QStringLiteral("note"), before, now.trimmed()));
   });
-  if (run.words.hidden) {
+  if (run.annotations.hidden) {
     menu.addAction(qtext(say::run_list::unhide{}), parent, [change] { change({QStringLiteral("--show")}); });
   } else {
     menu.addAction(qtext(say::run_list::hide{}), parent, [change] { change({QStringLiteral("--hide")}); });

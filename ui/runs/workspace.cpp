@@ -151,14 +151,14 @@ Workspace::Ticks Workspace::ticks() const {
   Ticks all = ticks_;
   for (const LoadedRun& run : runs_) {
     const RunSummary& summary = run.info->summary;
-    if (run.visible == summary.words.hidden) all[{run.info->file, summary.uid}] = run.visible;
+    if (run.visible == summary.annotations.hidden) all[{run.info->file, summary.uid}] = run.visible;
   }
   return all;
 }
 
 bool Workspace::take_tick(const QString& file, const RunSummary& run) {
   const auto by_hand = ticks_.extract({file, run.uid});
-  return by_hand.empty() ? !run.words.hidden : by_hand.mapped();
+  return by_hand.empty() ? !run.annotations.hidden : by_hand.mapped();
 }
 
 std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
@@ -377,9 +377,9 @@ bool Workspace::take_runs(FileContents& contents) {
       continue;
     }
     const RunSummary& before = known->info->summary;
-    if (before.words.hidden != summary.words.hidden) known->visible = !summary.words.hidden;
-    if (before.words != summary.words) contents.edited = true;
-    if (before.state != summary.state || before.points != summary.points || before.words != summary.words) {
+    if (before.annotations.hidden != summary.annotations.hidden) known->visible = !summary.annotations.hidden;
+    if (before.annotations != summary.annotations) contents.edited = true;
+    if (before.state != summary.state || before.points != summary.points || before.annotations != summary.annotations) {
       known->info = std::make_shared<RunInfo>(
           RunInfo{contents.path, summary, known->info->title, contents.stamp, known->info->device});
       differ = true;
@@ -416,7 +416,7 @@ void Workspace::name_runs() {
   std::vector<QString> titles = distinct_titles(runs_);
   const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (!runs_[i].info->summary.words.name.empty()) continue;  // keep the name that the user gave the copy
+    if (!runs_[i].info->summary.annotations.name.empty()) continue;  // keep the name that the user gave the copy
     if (const auto of = originals.of(i, false)) titles[i] = qtext(say::run_list::copy_of{titles[*of].toStdString()});
   }
   std::vector<analysis::Run> devices;

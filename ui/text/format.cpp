@@ -98,7 +98,7 @@ QString format_mask(const Mask& mask) {
 }
 
 QString run_title(const RunSummary& run) {
-  if (!run.words.name.empty()) return QString::fromStdString(printable(run.words.name));
+  if (!run.annotations.name.empty()) return QString::fromStdString(printable(run.annotations.name));
   if (run.preset.empty()) return qtext(say::common::custom{});
   QString title = QString::fromStdString(printable(run.preset));
   // Callers show by other means that the run is imported.

@@ -111,7 +111,7 @@ LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBa
       window_(window),
       shown_(write_task, [this](const LessonFile& written) { tell(written); }),
       saved_(write_task, [this](const LessonFile& written) {
-        say(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
+        show_outcome(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
       }) {
   // Queued: runs are added after opening_changed().
   connect(&workspace_, &Workspace::opening_changed, this, &LessonInBrowser::write_when_read, Qt::QueuedConnection);
@@ -134,10 +134,10 @@ void LessonInBrowser::write_when_read() {
 }
 
 void LessonInBrowser::tell(const LessonFile& written) {
-  if (!written.error.isEmpty()) return say({}, written.error);
+  if (!written.error.isEmpty()) return show_outcome({}, written.error);
   const std::string file = one_line(written.path).toStdString();
   const bool opened = open_in_browser(written.path);
-  say(opened ? qtext(say::window::lesson_opened{.file = file}) : QString(), {});
+  show_outcome(opened ? qtext(say::window::lesson_opened{.file = file}) : QString(), {});
   for (const QString& problem : written.problems) banner_.add(Banner::Topic::write, problem);
   if (opened) return;
   // The banner drops offers that refer to no open file.
@@ -152,7 +152,7 @@ void LessonInBrowser::save() {
   saved_.ask({lesson_points(workspace_), LessonRequest(), folder}, always_aside);
 }
 
-void LessonInBrowser::say(const QString& words, const QString& error) {
+void LessonInBrowser::show_outcome(const QString& words, const QString& error) {
   banner_.clear(Banner::Topic::write);
   if (!error.isEmpty()) return banner_.add(Banner::Topic::write, error);
   constexpr int long_enough_to_copy = 30'000;  // milliseconds

@@ -71,7 +71,7 @@ class LessonInBrowser : public QObject {
  private:
   void write_when_read();
   void tell(const LessonFile& written);
-  void say(const QString& words, const QString& error);
+  void show_outcome(const QString& words, const QString& error);
 
   Workspace& workspace_;
   Banner& banner_;

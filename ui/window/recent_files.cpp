@@ -57,7 +57,7 @@ void RecentFiles::refresh() {
 
 void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect) {
   const QString sample = recorded_sample();
-  const auto say = [&workspace, &banner, collect = std::move(collect), sample](const QString& opened) {
+  const auto show_offer = [&workspace, &banner, collect = std::move(collect), sample](const QString& opened) {
     if (opened != sample) return;
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
@@ -68,7 +68,7 @@ void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(say::window::collect_here{}), collect);
     }
   };
-  QObject::connect(&workspace, &Workspace::opened, &banner, say);
+  QObject::connect(&workspace, &Workspace::opened, &banner, show_offer);
 }
 
 }  // namespace attnscope::ui

@@ -222,7 +222,7 @@ void Session::write() {
   if (now == written_) return;
   const QString problem = file_.write(now);
   written_ = problem.isEmpty() ? std::move(now) : QJsonObject();
-  say(problem);
+  report_problem(problem);
 }
 
 void Session::open_window() {
@@ -232,14 +232,14 @@ void Session::open_window() {
   place.remove(QStringLiteral("geometry"));  // the new window must not cover this one
   copy[QStringLiteral("window")] = place;
   // The newest unlocked session is taken by the new window.
-  say(SessionFile(SessionFile::Begin::anew).write(copy));
+  report_problem(SessionFile(SessionFile::Begin::anew).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(say::language::code{})})) return;
   window_.banner().add(Banner::Topic::choice,
                        qtext("Cannot open another window: {} did not start", program.toStdString()));
 }
 
-void Session::say(const QString& problem) {
+void Session::report_problem(const QString& problem) {
   if (problem.isEmpty() || std::exchange(said_, true)) return;
   window_.banner().add(Banner::Topic::collect, problem);
 }

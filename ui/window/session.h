@@ -65,7 +65,7 @@ class Session : public QObject {
   /// Starts another process whose window shows the same view.
   void open_window();
   /// Shows an error in the banner, once.
-  void say(const QString& problem);
+  void report_problem(const QString& problem);
 
   MainWindow& window_;
   const SessionFile& file_;

@@ -261,7 +261,7 @@ TEST_F(WindowTest, WhatAnotherProgramEditsIsShownAndIsNoOtherFile) {
     words.hidden = true;
   });
   workspace.follow(file);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.runs()[0].info->summary.words.name == "renamed"; }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.runs()[0].info->summary.annotations.name == "renamed"; }));
   EXPECT_EQ(ticks_of(workspace), (std::vector{false, false}));
   EXPECT_TRUE(workspace.visible()->empty());
   edit(file, [](RunEdit& words) { words.deleted = true; });

@@ -106,8 +106,8 @@ TEST_F(RunEditsTest, AreMadeBeforeTheWindowIsGone) {
   emit window->runs_panel()->edit_wanted(file, {"--run=2", "--name=y"});
   window.reset();
   const std::vector<RunSummary> runs = RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs();
-  EXPECT_EQ(runs[0].words.name, "x");
-  EXPECT_EQ(runs[1].words.name, "y");
+  EXPECT_EQ(runs[0].annotations.name, "x");
+  EXPECT_EQ(runs[1].annotations.name, "y");
 }
 
 TEST(RunWords, TagsOfALineBecomeWordsOfTheCommand) {
