@@ -18,8 +18,8 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
       s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0.0f;
     }
   }
-  // The loop is not fully unrolled, because the compiler would prefetch so many fragments that it spills accumulators.
-  // The swizzle repeats every 64 columns.
+  // Full unrolling would make the compiler prefetch too many fragments and spill accumulators. The swizzle repeats
+  // every 64 columns.
   constexpr int unrolled = D % 64 == 0 ? 4 : D / 16;
 #pragma unroll 1
   for (int first = 0; first < D / 16; first += unrolled) {

@@ -85,8 +85,8 @@ struct Part {
   /// sum += product over `Steps` x 16 summed rows or columns. `Tight`: no registers are left for prefetched fragments.
   template <int Steps, bool Tight = false, class LeftFactor, class RightFactor>
   __device__ __forceinline__ void multiply(Accumulator& sum, LeftFactor left, RightFactor right) const {
-    // Not fully unrolled, because the compiler would prefetch so many fragments that it spills accumulators. The
-    // unrolled part covers a whole period of the swizzle, which exists along columns only.
+    // Full unrolling would make the compiler prefetch too many fragments and spill accumulators. The unrolled part
+    // covers a whole period of the swizzle, which exists along columns only.
     constexpr bool rows_alone = LeftFactor::sums_rows && RightFactor::sums_rows;
     constexpr int unrolled = Tight && rows_alone ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
 #pragma unroll 1
