@@ -143,10 +143,10 @@ class Device {
   [[nodiscard]] virtual Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions&, const CancelToken&,
                                                                     const CeilingProgress& progress);
 
-  /// A measured point. If `waits`, count() still has to add its counters.
+  /// A measured point. If `counters_pending`, count() still has to add its counters.
   struct Uncounted {
     PointRecord record;
-    bool waits = false;
+    bool counters_pending = false;
   };
   /// Like measure(), but may leave the counters to count(), which collects those of several points at a lower cost.
   [[nodiscard]] virtual Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
@@ -162,7 +162,7 @@ class Device {
   /// Announces the point of the first measure_uncounted() call after the next count(). A remote device starts it before
   /// the records of that count() have arrived.
   virtual void announce(const PointSpec&, const MeasureOptions&) {}
-  struct Counted {
+  struct CountResult {
     /// One flag per record: true if complete. A record is incomplete if counting was cancelled or the device was lost.
     std::vector<bool> whole;
     /// Index of the point that made the device unusable. That record is complete.
@@ -170,8 +170,8 @@ class Device {
   };
   /// Adds counters to waiting records, in measurement order. `options` must be those of the measurement. A complete
   /// record has the same disposition as if it had been counted alone.
-  [[nodiscard]] virtual Counted count(std::span<PointRecord* const> records, const MeasureOptions&,
-                                      const CancelToken&) {
+  [[nodiscard]] virtual CountResult count(std::span<PointRecord* const> records, const MeasureOptions&,
+                                          const CancelToken&) {
     return {.whole = std::vector<bool>(records.size(), true)};
   }
 };

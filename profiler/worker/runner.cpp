@@ -72,7 +72,7 @@ class Sweep {
   struct InFlight {
     std::size_t index;
     PointRecord record;
-    bool waits;
+    bool counters_pending;
   };
 
   [[nodiscard]] bool is_open(std::size_t i, int round) const {
@@ -117,8 +117,8 @@ class Sweep {
     if (observer_.on_point_started) observer_.on_point_started(i, spec);
     Device::Uncounted point =
         known ? Device::Uncounted{*std::move(known), false} : device_.measure_uncounted(spec, options_of(i), cancel_);
-    in_flight_.push_back({i, std::move(point.record), point.waits});
-    if (point.waits) {
+    in_flight_.push_back({i, std::move(point.record), point.counters_pending});
+    if (point.counters_pending) {
       waiting_.push_back(spec);
       waiting_seconds_ += in_flight_.back().record.wall_seconds;
     }
@@ -152,13 +152,13 @@ class Sweep {
     std::vector<PointRecord*> records;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < in_flight_.size(); ++i) {
-      if (!in_flight_[i].waits) continue;
+      if (!in_flight_[i].counters_pending) continue;
       records.push_back(&in_flight_[i].record);
       places.push_back(i);
     }
-    const Device::Counted counted =
-        records.empty() ? Device::Counted{} : device_.count(records, options_of_round_, cancel_);
-    for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !counted.whole[i];
+    const Device::CountResult counted =
+        records.empty() ? Device::CountResult{} : device_.count(records, options_of_round_, cancel_);
+    for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].counters_pending = !counted.whole[i];
     waiting_.clear();
     waiting_seconds_ = 0;
     start_.together = std::min(2 * start_.together, most_counted_together);
@@ -177,7 +177,8 @@ class Sweep {
   /// Reports the points before the first one that waits.
   void report_whole() {
     std::size_t reported = 0;
-    while (reported < in_flight_.size() && !in_flight_[reported].waits && !ended_) report(in_flight_[reported++]);
+    while (reported < in_flight_.size() && !in_flight_[reported].counters_pending && !ended_)
+      report(in_flight_[reported++]);
     in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(reported));
   }
 
@@ -185,7 +186,7 @@ class Sweep {
   /// will be.
   void device_lost(std::optional<std::size_t> culprit) {
     for (const InFlight& point : in_flight_) {
-      if (!point.waits) report(point);
+      if (!point.counters_pending) report(point);
     }
     if (culprit) {
       const PointRecord& record = in_flight_[*culprit].record;

@@ -106,11 +106,11 @@ class WorkerDevice : public Device {
     announced_->id = fmt::to_string(++number_);
   }
 
-  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
-                              const CancelToken& cancel) override {
+  [[nodiscard]] CountResult count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                  const CancelToken& cancel) override {
     auto answered = ask<RecordEvent>({.request = "count", .id = {}, .options = options}, cancel,
                                      patience_for_points(options, records.size()));
-    Counted counted{.whole = std::vector<bool>(records.size(), false)};
+    CountResult counted{.whole = std::vector<bool>(records.size(), false)};
     if (!answered && end_of_ == EndOf::point && records.size() == 1) {  // with several points the cause is unknown
       if (cancel.cancelled()) return counted;
       records.front()->disposition = silent_ ? Disposition::timeout : Disposition::crashed;

@@ -42,7 +42,7 @@ void WorkerLoop::measure(const WorkerRequest& request, const CancelToken& cancel
   Device::Uncounted point = request.whole ? Device::Uncounted{device_.measure(spec, *request.options, cancel), false}
                                           : device_.measure_uncounted(spec, *request.options, cancel);
   RecordEvent measured{.id = request.id, .usable = device_.usable()};
-  if (point.waits) {
+  if (point.counters_pending) {
     // Send the complete record only once, with its counters.
     PointRecord& brief = measured.records.emplace_back();
     brief.spec = spec;
@@ -58,7 +58,7 @@ void WorkerLoop::measure(const WorkerRequest& request, const CancelToken& cancel
 void WorkerLoop::count(const WorkerRequest& request, const CancelToken& cancel) {
   std::vector<PointRecord*> records;
   for (PointRecord& record : waiting_) records.push_back(&record);
-  const Device::Counted result = device_.count(records, *request.options, cancel);
+  const Device::CountResult result = device_.count(records, *request.options, cancel);
   RecordEvent counted{.id = request.id, .usable = device_.usable(), .lost_to = result.lost_to};
   for (std::size_t i = 0; i < result.whole.size(); ++i) {
     if (!result.whole[i]) counted.left.push_back(i);

@@ -63,13 +63,13 @@ std::string exported(const RunStore& store) {
 
 // Readers
 
-enum Verdict : int { same = 0, said = 10, wrong = 11, threw = 12 };
+enum Verdict : int { same = 0, reported = 10, wrong = 11, threw = 12 };
 
-/// Returns `same` if the content equals the original, `said` if damage was reported.
+/// Returns `same` if the content equals the original, `reported` if damage was reported.
 Verdict judge(const RunStore& store, const std::string& expected) {
   const bool equal = exported(store) == expected;
   const bool complained = !store.bad_rows().empty() || !store.structural_damage().empty();
-  return complained ? said : equal ? same : wrong;
+  return complained ? reported : equal ? same : wrong;
 }
 
 Verdict read_all(const fs::path& file, const std::string& expected) {
@@ -77,7 +77,7 @@ Verdict read_all(const fs::path& file, const std::string& expected) {
 }
 
 Verdict check_whole(const fs::path& file, const std::string& /*expected*/) {
-  return check_file(file).ok() ? same : said;
+  return check_file(file).ok() ? same : reported;
 }
 
 /// Copies have their own order of runs and metrics.
@@ -161,7 +161,7 @@ struct Expected {
     try {
       verdict = reader.read(file, expected.of(reader));
     } catch (const FileError&) {
-      verdict = said;
+      verdict = reported;
     } catch (const std::exception& error) {
       fmt::print(stderr, "{}: {}\n", reader.name, error.what());
     }
@@ -174,7 +174,7 @@ struct Expected {
 std::optional<std::string> failure_of(const ReaderOfFiles& reader, int verdict) {
   switch (verdict) {
     case same:
-    case said:
+    case reported:
       return std::nullopt;
     case wrong:
       return fmt::format("{} returns different content without an error", reader.name);

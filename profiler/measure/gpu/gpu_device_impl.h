@@ -88,8 +88,8 @@ class GpuDevice final : public Device {
   [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                             const CancelToken& cancel) override;
   [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override;
-  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
-                              const CancelToken& cancel) override;
+  [[nodiscard]] CountResult count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                  const CancelToken& cancel) override;
 
  private:
   /// A point whose buffers are in a workspace slot, ready to run again.

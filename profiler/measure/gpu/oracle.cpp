@@ -144,7 +144,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
   key.problem.page = 0;
   key.problem.deterministic = false;
   if (key.problem.pass == Pass::fwd_bwd) key.problem.pass = Pass::bwd;
-  if (const auto found = std::ranges::find(known_, key, &Known::key); found != known_.end()) {
+  if (const auto found = std::ranges::find(known_, key, &CachedReference::key); found != known_.end()) {
     known_.splice(known_.begin(), known_, found);
     return found->reference;
   }

@@ -55,7 +55,7 @@ class Oracle {
     std::optional<Quantisation> quantised;
     bool operator==(const Key&) const = default;
   };
-  struct Known {
+  struct CachedReference {
     Key key;
     Reference reference;
   };
@@ -86,7 +86,7 @@ class Oracle {
   const CudaApi& cuda_;
   KernelRunner& runner_;
   DeviceMemory counter_;
-  std::list<Known> known_;  ///< Most recently used first.
+  std::list<CachedReference> known_;  ///< Most recently used first.
   KernelOutput seen_;
 };
 

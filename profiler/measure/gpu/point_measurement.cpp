@@ -46,7 +46,7 @@ PointRecord GpuDevice::measure(const PointSpec& spec, const MeasureOptions& opti
   waiting_ = 0;
   Uncounted point = measure_uncounted(spec, options, cancel);
   PointRecord* const record = &point.record;
-  if (point.waits) (void)count({&record, 1}, options, cancel);
+  if (point.counters_pending) (void)count({&record, 1}, options, cancel);
   return std::move(point.record);
 }
 
@@ -65,7 +65,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
     session_->workspace.release_from(waiting_);
     prepared_.erase(prepared_.lower_bound(waiting_), prepared_.end());  // release libraries' resources
     measure_phases(point.record, options, cancel);
-    point.waits = options.counters;
+    point.counters_pending = options.counters;
   } catch (...) {
     end_by_exception(point.record);
     if (usable_ && session_->group) session_->group->release();
@@ -73,7 +73,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
     if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.forget_inputs(waiting_);
   }
   point.record.wall_seconds = seconds_since(begin);
-  if (point.waits && waiting_ + 1 < most_in_session) ++waiting_;
+  if (point.counters_pending && waiting_ + 1 < most_in_session) ++waiting_;
   return point;
 }
 

@@ -16,8 +16,8 @@ bool GpuDevice::counts_with(std::span<const PointSpec> waiting, const PointSpec&
   return session_->counters && fit_in_session(waiting, next, info_.limits, registry_);
 }
 
-Device::Counted GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,
-                                 const CancelToken& cancel) {
+Device::CountResult GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,
+                                     const CancelToken& cancel) {
   const auto begin = Clock::now();
   waiting_ = 0;
   Batch batch{.records = records,

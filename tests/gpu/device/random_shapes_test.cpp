@@ -134,7 +134,7 @@ std::vector<PointRecord> counted(Device& device, const std::vector<PointSpec>& p
     if (!waiting.empty() && !device.counts_with(waiting, points[i])) count();
     Device::Uncounted point = device.measure_uncounted(points[i], options, {});
     records[i] = std::move(point.record);
-    if (!point.waits) continue;
+    if (!point.counters_pending) continue;
     waiting.push_back(points[i]);
     uncounted.push_back(&records[i]);
   }

@@ -198,7 +198,7 @@ TEST_F(SettledPointTest, APointCountedTogetherWithOthersCountsAsAlone) {
     PointSpec spec{.algorithm = name, .problem = problem};
     spec.set_config(built_in_algorithms().find(name)->default_config(problem, device_->info().limits));
     Device::Uncounted point = device_->measure_uncounted(spec, options, {});
-    ASSERT_TRUE(point.waits) << point.record.reason;
+    ASSERT_TRUE(point.counters_pending) << point.record.reason;
     together.push_back(std::move(point.record));
   }
   std::vector<PointRecord*> records;

@@ -689,7 +689,7 @@ class CountedTogether : public FakeDeviceTest {
     Counted counted;
     for (const PointSpec& spec : specs) {
       Device::Uncounted one = device.measure_uncounted(spec, options, cancel_);
-      EXPECT_TRUE(one.waits) << one.record.reason;
+      EXPECT_TRUE(one.counters_pending) << one.record.reason;
       EXPECT_EQ(metric(one.record, metric_key::dram_read_bytes), -1) << "not counted yet";
       counted.records.push_back(std::move(one.record));
     }

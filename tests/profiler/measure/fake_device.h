@@ -49,16 +49,16 @@ class FakeDevice final : public Device {
   [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
                                             const CancelToken& cancel) override {
     PointRecord record = measure(spec, options, cancel);
-    const bool waits = most_together > 1 && record.disposition == Disposition::ok;
-    return {std::move(record), waits};
+    const bool counters_pending = most_together > 1 && record.disposition == Disposition::ok;
+    return {std::move(record), counters_pending};
   }
   [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec&) const override {
     return waiting.size() < most_together;
   }
   /// Counts the records in order and applies `count_answer` to each. If the device is lost or the run cancelled, the
   /// remaining records are incomplete.
-  [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions&,
-                              const CancelToken& cancel) override {
+  [[nodiscard]] CountResult count(std::span<PointRecord* const> records, const MeasureOptions&,
+                                  const CancelToken& cancel) override {
     std::vector<bool> whole(records.size(), false);
     std::vector<std::int64_t>& session = sessions.emplace_back();
     for (std::size_t i = 0; i < records.size(); ++i) {

@@ -231,7 +231,7 @@ TEST_F(WorkerDevice, ACancelIsOfTheRequestInFlight) {
   EXPECT_GT(device->free_bytes(), 0);  // request 1
   wire.silent = true;
   cancel.cancel();
-  EXPECT_TRUE(device->measure_uncounted(point_of(256), {}, cancel).waits);
+  EXPECT_TRUE(device->measure_uncounted(point_of(256), {}, cancel).counters_pending);
   EXPECT_THAT(wire.cancelled, ElementsAre("2"));
   EXPECT_TRUE(wire.abandoned) << "it did not answer the cancel";
 }
@@ -241,7 +241,7 @@ TEST_F(WorkerDevice, ASilentPointEndsAsALaunchThatDoesNotEnd) {
   MeasureOptions options;
   options.timeout = std::chrono::milliseconds(500);
   const Device::Uncounted point = device->measure_uncounted(point_of(256), options, cancel);
-  EXPECT_FALSE(point.waits);
+  EXPECT_FALSE(point.counters_pending);
   EXPECT_EQ(point.record.disposition, Disposition::timeout);
   EXPECT_THAT(text(point.record.reason), HasSubstr("gpubox returned no result for fa2"));
   EXPECT_FALSE(device->usable());
@@ -267,7 +267,7 @@ TEST_F(WorkerDevice, ARefusalWithoutANumberEndsTheWait) {
   wire.silent = true;
   wire.lines.push_back(
       to_json_line(RefusedEvent{.request = {}, .id = {}, .reason = Message::verbatim("the line is too long")}));
-  EXPECT_TRUE(device->measure_uncounted(plain(256), {}, cancel).waits);
+  EXPECT_TRUE(device->measure_uncounted(plain(256), {}, cancel).counters_pending);
   EXPECT_FALSE(device->usable());
 }
 
@@ -335,12 +335,12 @@ TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
     const auto process = opened_again(other);
     other.cut = true;
     const Device::Uncounted point = process->measure_uncounted(point_of(256), {}, cancel);
-    EXPECT_FALSE(point.waits);
+    EXPECT_FALSE(point.counters_pending);
     EXPECT_EQ(point.record.disposition, Disposition::crashed);
     EXPECT_EQ(text(point.record.reason),
               "The worker process exited with code 255. Last output: Connection reset by peer.");
     EXPECT_FALSE(process->usable());
-    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not caused by this point";
+    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).counters_pending) << "not caused by this point";
   }
   for (const std::size_t together : {1U, 2U}) {
     Wire other(there);
@@ -349,7 +349,7 @@ TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
     std::vector<PointRecord*> all;
     for (PointRecord& record : records) all.push_back(&record);
     other.cut = true;
-    const Device::Counted counted = process->count(all, {}, cancel);
+    const Device::CountResult counted = process->count(all, {}, cancel);
     EXPECT_EQ(counted.whole, std::vector<bool>(together, together == 1)) << "with two points the cause is unknown";
     EXPECT_EQ(counted.lost_to.has_value(), together == 1);
     EXPECT_EQ(records.front().disposition == Disposition::crashed, together == 1);

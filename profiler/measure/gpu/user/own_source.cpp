@@ -206,7 +206,7 @@ Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const OwnSource>
   auto read = read_own_source(*source, toolkit);
   if (!read) return read;
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = known_.try_emplace(source, Known{.digest = read->digest, .files = read->files});
+  const auto [known, is_new] = known_.try_emplace(source, FirstRead{.digest = read->digest, .files = read->files});
   if (known->second.digest == read->digest) return read;
   return Failure{
       make_reason("compile.own_changed",

@@ -50,13 +50,13 @@ class OwnSources {
       std::span<const KernelLaunch> launches, bool keep, const std::vector<std::filesystem::path>& toolkit) const;
 
  private:
-  struct Known {
+  struct FirstRead {
     std::string digest;
     std::vector<StatementSource> files;
   };
   using Sources = std::vector<std::shared_ptr<const OwnSource>>;
   mutable std::mutex mutex_;
-  mutable std::map<std::shared_ptr<const OwnSource>, Known> known_;
+  mutable std::map<std::shared_ptr<const OwnSource>, FirstRead> known_;
   mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const KernelStatement>> statements_;
 };
 
