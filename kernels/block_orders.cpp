@@ -19,12 +19,12 @@ struct HeadsOfEntry {
   bool operator==(const HeadsOfEntry&) const = default;
 };
 
-bool alike(const HeadTiles& launch) {
+bool is_uniform(const HeadTiles& launch) {
   const BlockRun* first = nullptr;
   for (const std::vector<BlockRun>& tiles : launch.tiles) {
     for (const BlockRun& run : tiles) {
       if (first == nullptr) first = &run;
-      if (!run.alike(*first)) return false;
+      if (!run.has_equal_cost(*first)) return false;
     }
   }
   return true;
@@ -129,7 +129,7 @@ BlockOrder order_of(HeadTiles launch, std::span<const std::vector<TileRun>> by_e
 }
 
 BlockOrder order_of(const HeadTiles& launch) {
-  if (alike(launch)) return {};
+  if (is_uniform(launch)) return {};
   const std::int64_t of_entry = launch.heads / std::ssize(launch.tiles);
   const std::int64_t most =
       launch.raster == Raster::heads_fastest ? launch.heads : std::min(launch.in_turn, launch.heads);
@@ -141,7 +141,7 @@ BlockOrder order_of(const HeadTiles& launch) {
   Sums before;
   std::vector<HeadsOfEntry> behind;
   std::int64_t end = launch.heads;
-  for (std::int64_t told = 0; end > 0 && told < blocks_told;) {
+  for (std::int64_t listed = 0; end > 0 && listed < blocks_told;) {
     const std::int64_t first = std::max<std::int64_t>(0, end - most);
     std::vector<HeadsOfEntry> heads = heads_between(first, end, of_entry);
     const std::int64_t skipped = std::max<std::int64_t>(0, tiles - ceil_div(blocks_told, end - first));
@@ -151,7 +151,7 @@ BlockOrder order_of(const HeadTiles& launch) {
       order.push_back({.times = 1, .runs = tile_by_tile(launch, heads, skipped, before)});
       behind = std::move(heads);
     }
-    told += (end - first) * (tiles - skipped);
+    listed += (end - first) * (tiles - skipped);
     end = first;
   }
   for (const HeadsOfEntry& each : heads_between(0, end, of_entry)) {

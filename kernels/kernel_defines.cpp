@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view prefix = "ATTN_";
 
 /// Role of a macro in a short description.
-enum class Short {
+enum class MacroRole {
   d,      ///< first
   tile,   ///< second, Br x Bc
   dtype,  ///< bf16 or fp16
@@ -26,50 +26,50 @@ enum class Short {
 struct Macro {
   std::string_view name;
   std::int64_t (*value)(const AttentionProblem&, const Config&);
-  Short said;
+  MacroRole role;
 };
 
 constexpr std::array macros{
     Macro{"ATTN_BF16",
           [](const AttentionProblem& p, const Config&) -> std::int64_t { return held_as(p.dtype) == DType::bf16; },
-          Short::dtype},
-    Macro{"ATTN_D", [](const AttentionProblem& p, const Config&) { return p.d; }, Short::d},
+          MacroRole::dtype},
+    Macro{"ATTN_D", [](const AttentionProblem& p, const Config&) { return p.d; }, MacroRole::d},
     Macro{"ATTN_BR", [](const AttentionProblem&, const Config& config) -> std::int64_t { return config.tile.br; },
-          Short::tile},
+          MacroRole::tile},
     Macro{"ATTN_BC", [](const AttentionProblem&, const Config& config) -> std::int64_t { return config.tile.bc; },
-          Short::tile},
+          MacroRole::tile},
     Macro{"ATTN_MASK", [](const AttentionProblem& p, const Config&) -> std::int64_t { return mask_bits(p.mask); },
-          Short::mask},
+          MacroRole::mask},
     Macro{"ATTN_DROPOUT", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.dropout > 0; },
-          Short::flag},
+          MacroRole::flag},
     Macro{"ATTN_DETERMINISTIC",
-          [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.deterministic; }, Short::flag},
+          [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.deterministic; }, MacroRole::flag},
     Macro{"ATTN_PAGED", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.page > 0; },
-          Short::flag},
+          MacroRole::flag},
     Macro{"ATTN_FP8", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.dtype == DType::fp8; },
-          Short::flag},
+          MacroRole::flag},
     Macro{"ATTN_HEADS_FASTEST",
           [](const AttentionProblem&, const Config& config) -> std::int64_t {
             return raster_of(config) == Raster::heads_fastest;
           },
-          Short::flag},
+          MacroRole::flag},
 };
 
 /// Text of a macro other than d and the tile.
 std::string short_words(const Macro& macro, std::string_view value) {
-  switch (macro.said) {
-    case Short::dtype:
+  switch (macro.role) {
+    case MacroRole::dtype:
       return value == "1" ? " bf16" : " fp16";
-    case Short::mask:
+    case MacroRole::mask:
       return value == "0" ? "" : value == "1" ? " causal" : fmt::format(" mask{}", value);
-    case Short::flag: {
+    case MacroRole::flag: {
       if (value != "1") return {};
       std::string word = macro_word(macro.name);
       std::ranges::replace(word, ' ', '-');
       return " " + word;
     }
-    case Short::d:
-    case Short::tile:
+    case MacroRole::d:
+    case MacroRole::tile:
       break;
   }
   return {};
@@ -100,7 +100,7 @@ bool is_of_the_tile(std::string_view macro) {
   // Conventional names in user-defined kernels.
   if (macro == "BR" || macro == "BC" || macro == "BLOCK_M" || macro == "BLOCK_N") return true;
   const auto* found = std::ranges::find(macros, macro, &Macro::name);
-  return found != macros.end() && found->said == Short::tile;
+  return found != macros.end() && found->role == MacroRole::tile;
 }
 
 std::string macro_word(std::string_view macro) {
@@ -119,9 +119,9 @@ std::string describe_defines(std::span<const std::string> defines) {
     const auto* known = std::ranges::find(macros, macro_of(define), &Macro::name);
     if (known == macros.end()) {
       rest += " " + define;
-    } else if (known->said == Short::d) {
+    } else if (known->role == MacroRole::d) {
       d = fmt::format(" d{}", value);
-    } else if (known->said == Short::tile) {
+    } else if (known->role == MacroRole::tile) {
       tile += fmt::format("{}{}", tile.empty() ? " " : "x", value);
     } else {
       rest += short_words(*known, value);

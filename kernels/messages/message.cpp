@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_shown = 4000;  // bytes per argument
 
-struct Place {
+struct Placeholder {
   std::size_t begin = 0;  ///< opening brace
   std::size_t end = 0;    ///< behind the closing brace
   std::string_view name;
@@ -29,24 +29,25 @@ bool is_of_a_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-std::optional<Place> next_place(std::string_view text, std::size_t from) {
+std::optional<Placeholder> next_place(std::string_view text, std::size_t from) {
   for (std::size_t open = text.find('{', from); open != std::string_view::npos; open = text.find('{', open + 1)) {
     std::size_t end = open + 1;
     while (end < text.size() && is_of_a_name(text[end])) ++end;
-    Place place{.begin = open, .name = text.substr(open + 1, end - open - 1)};
-    if (place.name.empty()) continue;
-    place.grouped = text.substr(end).starts_with(":,");
-    if (place.grouped) end += 2;
+    Placeholder placeholder{.begin = open, .name = text.substr(open + 1, end - open - 1)};
+    if (placeholder.name.empty()) continue;
+    placeholder.grouped = text.substr(end).starts_with(":,");
+    if (placeholder.grouped) end += 2;
     if (end >= text.size() || text[end] != '}') continue;
-    place.end = end + 1;
-    return place;
+    placeholder.end = end + 1;
+    return placeholder;
   }
   return std::nullopt;
 }
 
-std::set<std::string_view> places_of(std::string_view text) {
+std::set<std::string_view> placeholder_names(std::string_view text) {
   std::set<std::string_view> names;
-  for (auto place = next_place(text, 0); place; place = next_place(text, place->end)) names.insert(place->name);
+  for (auto placeholder = next_place(text, 0); placeholder; placeholder = next_place(text, placeholder->end))
+    names.insert(placeholder->name);
   return names;
 }
 
@@ -56,7 +57,7 @@ const MessageValue* find_argument(const Message& message, std::string_view name)
 }
 
 /// Cuts to `longest_shown` bytes between characters and removes terminal control characters.
-std::string for_people(std::string text) {
+std::string sanitized(std::string text) {
   if (text.size() > longest_shown) {
     std::size_t end = longest_shown;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
@@ -71,7 +72,7 @@ std::string for_people(std::string text) {
 }
 
 /// Id and arguments of a message without text.
-std::string bare(const Message& message, const std::function<std::string(const MessageValue&)>& shown) {
+std::string fallback_text(const Message& message, const std::function<std::string(const MessageValue&)>& shown) {
   std::string text = message.id;
   for (const auto& [name, value] : message.arguments) text += fmt::format("; {}: {}", name, shown(value));
   return text;
@@ -145,7 +146,8 @@ std::optional<Catalogue> Catalogue::read(std::string_view json, const Catalogue*
       if (fallback != nullptr) {
         const auto known = catalogue.texts_.find(id);
         if (known == catalogue.texts_.end()) continue;
-        if (!std::ranges::includes(places_of(fallback->texts_.find(id)->second), places_of(text))) return std::nullopt;
+        if (!std::ranges::includes(placeholder_names(fallback->texts_.find(id)->second), placeholder_names(text)))
+          return std::nullopt;
       }
       catalogue.texts_.insert_or_assign(std::move(id), text);
     }
@@ -157,14 +159,14 @@ const std::string* Catalogue::find(const Message& message) const {
   const auto found = texts_.find(message.id);
   if (message.id.empty() || found == texts_.end()) return nullptr;
   const std::string_view text = found->second;
-  for (auto place = next_place(text, 0); place; place = next_place(text, place->end)) {
-    if (find_argument(message, place->name) == nullptr) return nullptr;
+  for (auto placeholder = next_place(text, 0); placeholder; placeholder = next_place(text, placeholder->end)) {
+    if (find_argument(message, placeholder->name) == nullptr) return nullptr;
   }
   return &found->second;
 }
 
 std::string Catalogue::text(const Message& message, bool shortened) const {
-  const auto fit = [&](std::string words) { return shortened ? for_people(std::move(words)) : words; };
+  const auto fit = [&](std::string words) { return shortened ? sanitized(std::move(words)) : words; };
   const auto shown = [&](const MessageValue& value, bool with_groups) {
     if (const auto* number = std::get_if<std::int64_t>(&value.held())) {
       return with_groups ? grouped(*number) : fmt::format("{}", *number);
@@ -175,14 +177,15 @@ std::string Catalogue::text(const Message& message, bool shortened) const {
   const std::string* form = find(message);
   if (form == nullptr) {
     if (!message.words.empty()) return fit(message.words);
-    return fit(bare(message, [&](const MessageValue& value) { return shown(value, false); }));
+    return fit(fallback_text(message, [&](const MessageValue& value) { return shown(value, false); }));
   }
   std::string text;
   std::size_t done = 0;
-  for (auto place = next_place(*form, 0); place; place = next_place(*form, place->end)) {
-    text.append(*form, done, place->begin - done);
-    if (const MessageValue* value = find_argument(message, place->name)) text += shown(*value, place->grouped);
-    done = place->end;
+  for (auto placeholder = next_place(*form, 0); placeholder; placeholder = next_place(*form, placeholder->end)) {
+    text.append(*form, done, placeholder->begin - done);
+    if (const MessageValue* value = find_argument(message, placeholder->name))
+      text += shown(*value, placeholder->grouped);
+    done = placeholder->end;
   }
   return text.append(*form, done);
 }

@@ -14,7 +14,7 @@ namespace attnscope {
 
 void append(std::vector<BlockRun>& runs, BlockRun run) {
   if (run.blocks == 0) return;
-  if (!runs.empty() && runs.back().alike(run)) {
+  if (!runs.empty() && runs.back().has_equal_cost(run)) {
     runs.back().blocks += run.blocks;
   } else {
     runs.push_back(run);
@@ -24,7 +24,7 @@ void append(std::vector<BlockRun>& runs, BlockRun run) {
 namespace {
 
 /// A slot with the block that it runs.
-struct Taken {
+struct BusySlot {
   double end = 0;
   int place = 0;
   double cycles = 0;  ///< duration of the block with all slots of the SM occupied
@@ -32,7 +32,7 @@ struct Taken {
 };
 
 /// Heap order: the slot that becomes free first is on top.
-bool is_free_later(const Taken& a, const Taken& b) {
+bool is_free_later(const BusySlot& a, const BusySlot& b) {
   return std::pair(a.end, a.place) > std::pair(b.end, b.place);
 }
 
@@ -51,9 +51,9 @@ void for_each_run(const BlockOrder& order, std::int64_t skipped, const Visit& vi
     skipped -= turns * of_turn;
     for (std::int64_t time = turns; time < turn.times; ++time) {
       for (const BlockRun& run : turn.runs) {
-        const std::int64_t left_out = std::min(run.blocks, skipped);
-        skipped -= left_out;
-        if (left_out < run.blocks) visit(run, run.blocks - left_out);
+        const std::int64_t omitted = std::min(run.blocks, skipped);
+        skipped -= omitted;
+        if (omitted < run.blocks) visit(run, run.blocks - omitted);
       }
     }
   }
@@ -92,13 +92,13 @@ double cycles_of_first(const BlockOrder& order, std::int64_t skipped, const Bloc
 }
 
 /// Cycles to finish the blocks of one SM after the last block of the launch has started.
-double rest_of_sm(std::span<const Taken* const> taken, double given_out, const BlockCycles& cycles) {
+double rest_of_sm(std::span<const BusySlot* const> taken, double given_out, const BlockCycles& cycles) {
   struct Left {
     const BlockRun* block;
     double share;  ///< remaining share of the block
   };
   std::vector<Left> left;
-  for (const Taken* each : taken) {
+  for (const BusySlot* each : taken) {
     if (each->end > given_out && each->cycles > 0)
       left.push_back({each->block, (each->end - given_out) / each->cycles});
   }
@@ -123,29 +123,29 @@ double rest_of_sm(std::span<const Taken* const> taken, double given_out, const B
 }
 
 /// Greedy assignment of blocks to slots: a heap ordered by end time once all slots are occupied.
-class Places {
+class SlotQueue {
  public:
-  Places(int sms, int of_sm, double begin)
+  SlotQueue(int sms, int of_sm, double begin)
       : sms_(sms), all_(static_cast<std::size_t>(sms) * static_cast<std::size_t>(of_sm)), given_out_(begin) {}
 
   void give(const BlockRun& block, double cycles) {
-    if (taken_.size() < all_) {
-      taken_.push_back({given_out_ + cycles, static_cast<int>(taken_.size()), cycles, &block});
-      if (taken_.size() == all_) std::ranges::make_heap(taken_, is_free_later);
+    if (busy_.size() < all_) {
+      busy_.push_back({given_out_ + cycles, static_cast<int>(busy_.size()), cycles, &block});
+      if (busy_.size() == all_) std::ranges::make_heap(busy_, is_free_later);
       return;
     }
-    std::ranges::pop_heap(taken_, is_free_later);
-    Taken& place = taken_.back();
+    std::ranges::pop_heap(busy_, is_free_later);
+    BusySlot& place = busy_.back();
     given_out_ = place.end;
     place.end += cycles;
     place.cycles = cycles;
     place.block = &block;
-    std::ranges::push_heap(taken_, is_free_later);
+    std::ranges::push_heap(busy_, is_free_later);
   }
 
   [[nodiscard]] double end(const BlockCycles& cycles) const {
-    std::vector<std::vector<const Taken*>> by_sm(static_cast<std::size_t>(sms_));
-    for (const Taken& each : taken_) by_sm[static_cast<std::size_t>(each.place % sms_)].push_back(&each);
+    std::vector<std::vector<const BusySlot*>> by_sm(static_cast<std::size_t>(sms_));
+    for (const BusySlot& each : busy_) by_sm[static_cast<std::size_t>(each.place % sms_)].push_back(&each);
     double longest = 0;
     for (const auto& of_sm : by_sm) longest = std::max(longest, rest_of_sm(of_sm, given_out_, cycles));
     return given_out_ + longest;
@@ -155,7 +155,7 @@ class Places {
   int sms_;
   std::size_t all_;
   double given_out_;  ///< start time of the latest block
-  std::vector<Taken> taken_;
+  std::vector<BusySlot> busy_;
 };
 
 }  // namespace
@@ -167,7 +167,7 @@ DealtCycles dealt_cycles(const BlockOrder& order, int sms, int places, const Blo
   const double all_places = static_cast<double>(sms) * places;
   double sum = cycles_of_first(order, skipped, cycles, places);
 
-  Places at_work(sms, places, std::round(sum / all_places));
+  SlotQueue at_work(sms, places, std::round(sum / all_places));
   for_each_run(order, skipped, [&](const BlockRun& run, std::int64_t times) {
     // Rounded: which slot is free first must not depend on the last bit of a sum.
     const double each = std::round(cycles(run, places));

@@ -16,7 +16,7 @@ struct BlockRun {
   double squares_read = 0;  ///< per block: its part of KernelWork::squares_read
 
   /// Returns true if the blocks have equal cost; their number does not matter.
-  [[nodiscard]] bool alike(const BlockRun& other) const {
+  [[nodiscard]] bool has_equal_cost(const BlockRun& other) const {
     return steps == other.steps && rounds == other.rounds && squares_read == other.squares_read;
   }
   bool operator==(const BlockRun&) const = default;

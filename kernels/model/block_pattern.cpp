@@ -95,27 +95,27 @@ BlockPattern::BlockPattern(const Mask& mask, std::int64_t rows, std::int64_t col
 }
 
 std::shared_ptr<const BlockPattern> BlockPattern::of(const Mask& mask, std::int64_t rows, std::int64_t columns) {
-  struct Kept {
+  struct CacheEntry {
     Mask::Blocks blocks;
     std::int64_t parameter;
     std::shared_ptr<const BlockPattern> pattern;
   };
   constexpr std::size_t most = 4;  // up to 16 MiB each
   static std::mutex mutex;
-  static std::deque<Kept> kept;  // most recently used first
+  static std::deque<CacheEntry> cache;  // most recently used first
 
   const std::lock_guard lock(mutex);
-  const auto found = std::ranges::find_if(kept, [&](const Kept& k) {
+  const auto found = std::ranges::find_if(cache, [&](const CacheEntry& k) {
     return k.blocks == mask.blocks && k.parameter == mask.block_parameter && k.pattern->rows_ >= rows &&
            k.pattern->columns_ >= columns;
   });
-  if (found != kept.end()) {
-    std::rotate(kept.begin(), found, found + 1);
+  if (found != cache.end()) {
+    std::rotate(cache.begin(), found, found + 1);
   } else {
-    kept.push_front({mask.blocks, mask.block_parameter, std::make_shared<const BlockPattern>(mask, rows, columns)});
-    if (kept.size() > most) kept.pop_back();
+    cache.push_front({mask.blocks, mask.block_parameter, std::make_shared<const BlockPattern>(mask, rows, columns)});
+    if (cache.size() > most) cache.pop_back();
   }
-  return kept.front().pattern;
+  return cache.front().pattern;
 }
 
 bool BlockPattern::counts(std::int64_t row, std::int64_t column) const {

@@ -33,20 +33,20 @@ double wgmma(const DeviceLimits& limits) {
 double wgmma_of_8_bits(const DeviceLimits& limits) {
   return products_at_once(DType::fp8) * wgmma(limits);
 }
-double of_clock(const DeviceLimits& limits, double per_sm_and_clock) {
+double per_second(const DeviceLimits& limits, double per_sm_and_clock) {
   return per_sm_and_clock * limits.sm_count * limits.boost_hz;
 }
 /// CUDA C++ Programming Guide, table "Throughput of Native Arithmetic Instructions".
 double fma(const DeviceLimits& limits) {
   const bool half = limits.compute_major == 8 && limits.compute_minor == 0;
-  return of_clock(limits, 2 * (half ? 64 : 128));
+  return per_second(limits, 2 * (half ? 64 : 128));
 }
 double exp2_rate(const DeviceLimits& limits) {
-  return of_clock(limits, limits.stated.exponentials > 0 ? limits.stated.exponentials : 16);
+  return per_second(limits, limits.stated.exponentials > 0 ? limits.stated.exponentials : 16);
 }
 /// 32 banks of 4 bytes.
 double shared_memory(const DeviceLimits& limits) {
-  return of_clock(limits, 128);
+  return per_second(limits, 128);
 }
 
 // clang-format off: a line a ceiling.

@@ -112,7 +112,7 @@ std::string bound(std::int64_t side) {
 }
 
 /// Finalizer of splitmix64; separates neighboring squares.
-std::uint64_t mixed(std::uint64_t x) {
+std::uint64_t hash(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
   x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
@@ -130,7 +130,7 @@ bool Mask::block_counts(std::int64_t i, std::int64_t j) const {
     case Blocks::stride:
       return j == i || j == i - 1 || (j + 1) % block_parameter == 0;
     case Blocks::random:
-      return i == j || mixed(static_cast<std::uint64_t>(i) << 32U | static_cast<std::uint64_t>(j)) % 100 <
+      return i == j || hash(static_cast<std::uint64_t>(i) << 32U | static_cast<std::uint64_t>(j)) % 100 <
                            static_cast<std::uint64_t>(block_parameter);
   }
   return true;

@@ -54,10 +54,10 @@ UnitCosts operator*(const UnitCosts& a, const UnitCosts& b) {
           .l2 = a.l2 * b.l2};
 }
 
-double of_schedulers(const UnitCosts& costs) {
+double scheduler_unit_costs(const UnitCosts& costs) {
   return costs.tensor + costs.exponential + costs.fp32;
 }
-double of_sm(const UnitCosts& costs) {
+double shared_unit_costs(const UnitCosts& costs) {
   return costs.shared + costs.l2;
 }
 
@@ -75,7 +75,7 @@ class Sm {
     const UnitCosts peak = cycles_of_block(load, rates);
     const UnitCosts alone = load.timing.alone * peak;
     busy_ = load.timing.busy * peak;
-    alone_ = schedulers / warps_ * (of_schedulers(alone) + of_sm(alone));
+    alone_ = schedulers / warps_ * (scheduler_unit_costs(alone) + shared_unit_costs(alone));
   }
 
   [[nodiscard]] BlockRun mean() const {
@@ -88,7 +88,8 @@ class Sm {
   /// Cycles of a block if `at_once` of them start together.
   [[nodiscard]] double cycles(const BlockRun& block, double at_once) const {
     const double share = work_share(block);
-    const double work = share * std::max(of_schedulers(busy_) * imbalance(warps_, at_once), of_sm(busy_));
+    const double work =
+        share * std::max(scheduler_unit_costs(busy_) * imbalance(warps_, at_once), shared_unit_costs(busy_));
     const double waits = std::max(0.0, waits_of_steps(block) - (at_once - 1) * work);
     return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits + waits_for_l1(share, at_once) +
            load_.timing.skew * work / at_once;
@@ -146,7 +147,7 @@ DealtCycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
 constexpr double half_missed_share = 0.52;
 constexpr double miss_exponent = 6;
 
-double missed_share(double cycled_bytes, double l2_bytes) {
+double miss_ratio(double cycled_bytes, double l2_bytes) {
   if (cycled_bytes <= 0 || l2_bytes <= 0) return 0;
   return 1 / (1 + std::pow(half_missed_share * l2_bytes / cycled_bytes, miss_exponent));
 }
@@ -264,7 +265,7 @@ class TimedLaunch {
   double dram_busy_ns_;
 };
 
-std::vector<TimedLaunch> timed(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
+std::vector<TimedLaunch> timed_launches(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
   std::vector<TimedLaunch> launches;
   launches.reserve(loads.size());
   for (const LaunchLoad& load : loads) launches.emplace_back(load, rates);
@@ -320,7 +321,7 @@ double held_clock_of(std::span<const TimedLaunch> launches, const DeviceRates& r
 }  // namespace
 
 std::vector<LaunchTime> launch_times(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
-  const std::vector<TimedLaunch> launches = timed(loads, rates);
+  const std::vector<TimedLaunch> launches = timed_launches(loads, rates);
   const double clock = held_clock_of(launches, rates);
   std::vector<LaunchTime> times;
   times.reserve(launches.size());
@@ -361,7 +362,7 @@ std::vector<LaunchLoad> predict_loads(const AttentionModel& model, const DeviceL
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
     const double again = std::max(0.0, static_cast<double>(kernel.traffic.total()) - kernel.work.distinct_bytes);
-    const double missed = missed_share(kernel.work.cycled_bytes, static_cast<double>(limits.l2_bytes));
+    const double missed = miss_ratio(kernel.work.cycled_bytes, static_cast<double>(limits.l2_bytes));
     loads.push_back(launch_load(kernel, limits, kernel.work.distinct_bytes + missed * again));
   }
   return loads;

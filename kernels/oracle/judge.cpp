@@ -23,14 +23,14 @@ double spacing_at(DType dtype, double value) {
 }
 
 /// Checks tensors one by one and keeps the result nearest to its bound.
-class Judge {
+class OutputChecker {
  public:
-  explicit Judge(const Reference& reference) : reference_(reference) {}
+  explicit OutputChecker(const Reference& reference) : reference_(reference) {}
 
   /// `must_be_zero(row)`: true if the reference has no pairs for this row or key.
   template <class IsEmpty>
-  void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
-             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
+  void check_tensor(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
+                    const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
     if (bits.empty()) return;
     judged_ = true;
     if (bits.size() != exact.exact.size()) {
@@ -76,7 +76,7 @@ class Judge {
     keep(std::move(found));
   }
 
-  void judge_lse(const std::vector<float>& lse) {
+  void check_lse(const std::vector<float>& lse) {
     if (lse.empty()) return;
     judged_ = true;
     if (lse.size() != reference_.lse.size()) {
@@ -164,15 +164,15 @@ double rms_error(const Reference& reference, const std::vector<std::uint16_t>& o
 }
 
 CheckResult check(const Reference& reference, const KernelOutput& output) {
-  Judge judge(reference);
+  OutputChecker checker(reference);
   const auto empty_row = [&](std::size_t row) { return std::isinf(reference.lse[row]); };
   const auto unseen = [&](std::size_t key) { return reference.seen[key] == 0; };
-  judge.judge("O", reference.o, output.o, reference.rows, output_allowance, empty_row);
-  judge.judge_lse(output.lse);
-  judge.judge("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row);
-  judge.judge("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen);
-  judge.judge("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen);
-  return judge.result();
+  checker.check_tensor("O", reference.o, output.o, reference.rows, output_allowance, empty_row);
+  checker.check_lse(output.lse);
+  checker.check_tensor("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row);
+  checker.check_tensor("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen);
+  checker.check_tensor("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen);
+  return checker.result();
 }
 
 }  // namespace attnscope

@@ -58,8 +58,8 @@ std::size_t index(std::int64_t i) {
 }
 
 /// The problem with precomputed values that every row needs.
-struct Setting {
-  explicit Setting(const AttentionProblem& problem)
+struct ProblemContext {
+  explicit ProblemContext(const AttentionProblem& problem)
       : p(problem), d(index(problem.d)), table(value_table(problem.dtype)) {}
 
   [[nodiscard]] float rounded(double value) const { return round_to(p.dtype, static_cast<float>(value)); }
@@ -87,7 +87,7 @@ struct Setting {
 };
 
 /// Two matrices of a head as fp32 (exact): K and V, or Q and dO.
-struct Pair {
+struct MatrixPair {
   std::vector<float> first;
   std::vector<float> second;
 };
@@ -110,23 +110,24 @@ struct RowTarget {
 };
 
 /// Entry of dS, rounded to 16 bits.
-float ds16(const Setting& s, float weight, float dp, float delta) {
+float ds16(const ProblemContext& s, float weight, float dp, float delta) {
   return s.rounded(static_cast<double>(weight * (dp - delta)));
 }
 
 /// Returns the value with the larger error. Standard attention rounds dP, fused kernels do not; if dP and D cancel,
 /// either may be accidentally accurate.
-float worse(double exact, float a, float b) {
+float less_accurate(double exact, float a, float b) {
   return std::abs(static_cast<double>(a) - exact) >= std::abs(static_cast<double>(b) - exact) ? a : b;
 }
 
 class RowWorker {
  public:
-  explicit RowWorker(const Setting& setting)
-      : s_(setting), q_(setting.d), dout_(setting.d), o_(setting.d), o16_(setting.d), fused_(setting.d) {}
+  explicit RowWorker(const ProblemContext& context)
+      : s_(context), q_(context.d), dout_(context.d), o_(context.d), o16_(context.d), fused_(context.d) {}
 
   /// Pre: the target is initialized with the results of a row that sees no key.
-  void run(std::int64_t instance, std::int64_t row, const Pair& q_dout, const Pair& kv, const RowTarget& target) {
+  void run(std::int64_t instance, std::int64_t row, const MatrixPair& q_dout, const MatrixPair& kv,
+           const RowTarget& target) {
     const std::size_t d = s_.d;
     find_keys(instance, row);
     if (key_.empty()) return;
@@ -184,8 +185,8 @@ class RowWorker {
       add(fused_.data(), ds16(s_, weight16_[n], static_cast<float>(dp), delta16), k, d);
     }
     for (std::size_t c = 0; c < d; ++c) {
-      target.dq16[c] = worse(target.dq[c], s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale),
-                             s_.rounded(static_cast<double>(fused_[c]) * s_.scale));
+      target.dq16[c] = less_accurate(target.dq[c], s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale),
+                                     s_.rounded(static_cast<double>(fused_[c]) * s_.scale));
     }
   }
 
@@ -221,7 +222,7 @@ class RowWorker {
     factor_.resize(key_.size());
   }
 
-  const Setting& s_;
+  const ProblemContext& s_;
   std::vector<double> q_;
   std::vector<double> dout_;
   std::vector<double> o_;
@@ -243,8 +244,8 @@ struct KeySums {
 };
 
 /// Adds the contribution of query head `instance` to a key's gradients.
-void add_head(const Setting& s, std::int64_t instance, std::int64_t key, const Pair& q_dout, const Pair& kv,
-              std::span<const KeyRange> visible, const RowStatistics& statistics, KeySums& sums) {
+void add_head(const ProblemContext& s, std::int64_t instance, std::int64_t key, const MatrixPair& q_dout,
+              const MatrixPair& kv, std::span<const KeyRange> visible, const RowStatistics& statistics, KeySums& sums) {
   const std::size_t d = s.d;
   const auto row_of = [&](const std::vector<float>& matrix) {
     const auto begin = matrix.begin() + static_cast<std::ptrdiff_t>(index(key) * d);
@@ -287,21 +288,21 @@ void in_parallel(std::size_t count, unsigned threads, const Make& make, const Wo
 /// Work of one K/V head: the rows of its query heads, then its keys.
 class HeadWork {
  public:
-  HeadWork(const Setting& setting, const MatrixSource& matrix, const ReferenceRequest& request, unsigned threads,
+  HeadWork(const ProblemContext& context, const MatrixSource& matrix, const ReferenceRequest& request, unsigned threads,
            Reference& result)
-      : s_(setting), matrix_(matrix), request_(request), threads_(threads), result_(result) {}
+      : s_(context), matrix_(matrix), request_(request), threads_(threads), result_(result) {}
 
   /// Computes rows [row_begin, row_end) and keys [key_begin, key_end) of the result, which belong to K/V instance `kv`.
   void run(std::int64_t kv, std::size_t row_begin, std::size_t row_end, std::size_t key_begin, std::size_t key_end) {
-    const Pair keys{s_.floats(matrix_(Tensor::k, kv)), s_.floats(matrix_(Tensor::v, kv))};
+    const MatrixPair keys{s_.floats(matrix_(Tensor::k, kv)), s_.floats(matrix_(Tensor::v, kv))};
     const std::int64_t group = s_.p.heads_q / s_.p.heads_kv;
     std::vector<KeySums> sums(key_end - key_begin, KeySums(s_.d));
     for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
       std::size_t end = row_begin;
       while (end < row_end && result_.rows[end].instance == instance) ++end;
       if (row_begin == end && sums.empty()) continue;
-      const Pair queries{s_.floats(matrix_(Tensor::q, instance)),
-                         s_.gradients ? s_.floats(matrix_(Tensor::dout, instance)) : std::vector<float>{}};
+      const MatrixPair queries{s_.floats(matrix_(Tensor::q, instance)),
+                               s_.gradients ? s_.floats(matrix_(Tensor::dout, instance)) : std::vector<float>{}};
       std::optional<RowStatistics> statistics;
       const bool own = !sums.empty() && !request_.statistics;
       if (own) statistics = statistics_of(index(s_.p.n_q));
@@ -315,8 +316,8 @@ class HeadWork {
 
  private:
   /// With `statistics`, computes all rows of the head, not only the requested ones.
-  void run_rows(std::int64_t instance, std::size_t begin, std::size_t end, const Pair& queries, const Pair& keys,
-                RowStatistics* statistics) {
+  void run_rows(std::int64_t instance, std::size_t begin, std::size_t end, const MatrixPair& queries,
+                const MatrixPair& keys, RowStatistics* statistics) {
     struct Job {
       std::int64_t row = 0;
       RowTarget target;
@@ -341,7 +342,7 @@ class HeadWork {
         [&](RowWorker& worker, std::size_t i) { worker.run(instance, jobs[i].row, queries, keys, jobs[i].target); });
   }
 
-  void run_keys(std::int64_t instance, std::size_t begin, const Pair& queries, const Pair& keys,
+  void run_keys(std::int64_t instance, std::size_t begin, const MatrixPair& queries, const MatrixPair& keys,
                 const RowStatistics& statistics, std::vector<KeySums>& sums) const {
     std::vector<KeyRange> visible;
     for (std::int64_t row = 0; row < s_.p.n_q; ++row) {
@@ -361,14 +362,15 @@ class HeadWork {
       for (std::size_t c = 0; c < s_.d; ++c) {
         result_.dk.exact[at + c] = sums[i].dk[c];
         result_.dv.exact[at + c] = sums[i].dv[c];
-        result_.dk.naive16[at + c] = worse(sums[i].dk[c], s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale),
-                                           s_.rounded(static_cast<double>(sums[i].fused_dk16[c]) * s_.scale));
+        result_.dk.naive16[at + c] =
+            less_accurate(sums[i].dk[c], s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale),
+                          s_.rounded(static_cast<double>(sums[i].fused_dk16[c]) * s_.scale));
         result_.dv.naive16[at + c] = s_.rounded(static_cast<double>(sums[i].dv16[c]));
       }
     }
   }
 
-  const Setting& s_;
+  const ProblemContext& s_;
   const MatrixSource& matrix_;
   const ReferenceRequest& request_;
   unsigned threads_;
@@ -411,7 +413,7 @@ std::vector<RowId> sample_rows(const AttentionProblem& p, std::size_t count, std
 }
 
 Reference reference_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
-  const Setting setting(p);
+  const ProblemContext context(p);
   Reference result;
   result.dtype = held_as(p.dtype);
   // The default tolerance covers fp32 scores of several hundred with a different summation order and fast exponentials.
@@ -423,21 +425,21 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
   result.d = p.d;
   result.rows = std::move(request.rows);
   result.lse.assign(result.rows.size(), -infinity);
-  if (setting.gradients) result.keys = std::move(request.keys);
+  if (context.gradients) result.keys = std::move(request.keys);
   result.seen.assign(result.keys.size(), 0);
   const auto make_room = [&](ReferenceTensor& tensor, std::size_t rows) {
-    tensor.exact.assign(rows * setting.d, 0);
-    tensor.naive16.assign(rows * setting.d, 0);
+    tensor.exact.assign(rows * context.d, 0);
+    tensor.naive16.assign(rows * context.d, 0);
   };
   make_room(result.o, result.rows.size());
-  if (setting.gradients) make_room(result.dq, result.rows.size());
+  if (context.gradients) make_room(result.dq, result.rows.size());
   make_room(result.dk, result.keys.size());
   make_room(result.dv, result.keys.size());
 
   // One K/V head at a time, which limits memory to one head's matrices; rows and keys are sorted by head.
   const std::int64_t group = p.heads_q / p.heads_kv;
   const unsigned threads = request.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : request.threads;
-  HeadWork work(setting, matrix, request, threads, result);
+  HeadWork work(context, matrix, request, threads, result);
   for (std::size_t row = 0, key = 0; row < result.rows.size() || key < result.keys.size();) {
     std::int64_t kv = std::numeric_limits<std::int64_t>::max();
     if (row < result.rows.size()) kv = std::min(kv, result.rows[row].instance / group);

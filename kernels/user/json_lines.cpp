@@ -49,7 +49,7 @@ class LineNotes {
     if (parsed.is_string()) refuse_nul(parsed.get_ref<const std::string&>());
     std::string pointer;
     if (!open_.empty()) {
-      Open& parent = open_.back();
+      OpenContainer& parent = open_.back();
       pointer = parent.pointer + "/" + (parent.list ? std::to_string(parent.size++) : parent.key);
     }
     lines_.emplace(pointer, line());
@@ -62,7 +62,7 @@ class LineNotes {
 
  private:
   /// A list or an object that is still being parsed.
-  struct Open {
+  struct OpenContainer {
     std::string pointer;
     bool list = false;
     std::size_t size = 0;
@@ -72,7 +72,7 @@ class LineNotes {
 
   void take_key(const std::string& name) {
     constexpr std::size_t most = 1000;
-    Open& object = open_.back();
+    OpenContainer& object = open_.back();
     refuse_nul(name);
     if (object.keys.size() >= most) fail(make_message("an object has more than {} members", most));
     if (!object.keys.insert(name).second) fail(make_message("duplicate key '{}'", name));
@@ -93,7 +93,7 @@ class LineNotes {
   const char* counted_;
   std::size_t line_ = 1;
   std::map<std::string, std::size_t, std::less<>> lines_;
-  std::vector<Open> open_;
+  std::vector<OpenContainer> open_;
 };
 
 }  // namespace

@@ -79,17 +79,17 @@ class FoundKernels {
     file_ = file;
     std::map<std::string, int> named;
     for (const std::string_view text : texts) {
-      if (const Read* const known = read(text)) ++named[known->name];
+      if (const ParsedManifest* const known = read(text)) ++named[known->name];
     }
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      const Read* const known = read(texts[i]);
+      const ParsedManifest* const known = read(texts[i]);
       const bool stated = known != nullptr && !known->name.empty();
       std::vector<std::string> names;
       if (!stated || named[known->name] > 1 || is_another(known->name, texts[i])) names = algorithms_of(i);
       if (stated && names.empty()) names.push_back(known->name);
       for (const std::string& name : names) take_named(name, texts[i], stated);
       if (known == nullptr) {
-        say(
+        report(
             make_message("{}: more than {} manifests or {} MiB in results files; the laws of further kernels are "
                          "unknown",
                          file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
@@ -104,23 +104,23 @@ class FoundKernels {
   }
 
  private:
-  struct Read {
+  struct ParsedManifest {
     std::string name;  ///< empty: not a valid manifest
     Message wrong;
   };
-  struct Stated {
+  struct KnownManifest {
     std::string text;
     std::filesystem::path file;
     bool has_law = true;
   };
 
   /// Parses a manifest once; returns nullptr beyond the limits, after which no new one is accepted.
-  const Read* read(std::string_view text) {
+  const ParsedManifest* read(std::string_view text) {
     if (const auto before = read_.find(text); before != read_.end()) return &before->second;
     full_ = full_ || read_.size() == most_read_statements || text.size() > most_read_statement_bytes - bytes_;
     if (full_) return nullptr;
     bytes_ += text.size();
-    Read& read = read_[std::string(text)];
+    ParsedManifest& read = read_[std::string(text)];
     if (auto parsed = parse_statement(text, std::nullopt)) {
       read.name = parsed->name;
     } else {
@@ -138,7 +138,7 @@ class FoundKernels {
   }
 
   [[nodiscard]] static std::unique_ptr<const UserKernel> kernel_of(const std::string& name, std::string_view text) {
-    Statement statement = parse_statement(text, std::nullopt).value();
+    KernelManifest statement = parse_statement(text, std::nullopt).value();
     statement.name = name;
     return std::make_unique<UserKernel>(std::move(statement));
   }
@@ -149,7 +149,7 @@ class FoundKernels {
     if (known == nullptr || known->facts().for_reading) return false;
     const auto* given = dynamic_cast<const UserKernel*>(known);
     if (given != nullptr && given->text() != text) {
-      say(
+      report(
           make_message("{}: points of kernel {} were measured with another manifest; their law is that of the "
                        "loaded one",
                        file_.string(), name));
@@ -166,7 +166,7 @@ class FoundKernels {
       if (stated) next_[name] = kernel_of(name, text);
       return;
     }
-    Stated& first = met->second;
+    KnownManifest& first = met->second;
     if (first.text == text) return;
     const auto next = next_.find(name);
     const auto* const kernel =
@@ -174,7 +174,8 @@ class FoundKernels {
     // A registry that holds the kernel keeps it.
     if (kernel != nullptr ? std::exchange(first.has_law, false) : stated) {
       next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
-      say(first.file == file_
+      report(
+          first.file == file_
               ? make_message("{}: two manifests of kernel {} differ; its law is unknown (load one with --kernel)",
                              file_.string(), name)
               : make_message("{}: the manifest of kernel {} differs from that in {}; its law is unknown (load one with "
@@ -184,11 +185,11 @@ class FoundKernels {
   }
 
   void refuse(const std::string& kernels, const Message& why) {
-    say(make_message("{}: manifest of {} rejected, so its law is unknown: {}", file_.string(), kernels, why));
+    report(make_message("{}: manifest of {} rejected, so its law is unknown: {}", file_.string(), kernels, why));
   }
   /// Reports each line once.
-  void say(Message line) {
-    if (said_.insert(attnscope::text(line)).second) lines_.push_back(std::move(line));
+  void report(Message line) {
+    if (reported_.insert(attnscope::text(line)).second) lines_.push_back(std::move(line));
   }
 
   /// Adds all new kernels in one call, since every registry of the process stays in memory.
@@ -208,12 +209,12 @@ class FoundKernels {
   }
 
   std::mutex mutex_;
-  std::map<std::string, Read, std::less<>> read_;  // key: text of the manifest
+  std::map<std::string, ParsedManifest, std::less<>> read_;  // key: text of the manifest
   std::size_t bytes_ = 0;
   bool full_ = false;
-  std::map<std::string, Stated, std::less<>> met_;  // key: kernel name
-  std::set<std::string> said_;                      // lines already reported
-  std::filesystem::path file_;                      // current results file
+  std::map<std::string, KnownManifest, std::less<>> met_;  // key: kernel name
+  std::set<std::string> reported_;                         // lines already reported
+  std::filesystem::path file_;                             // current results file
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
   std::vector<Message> lines_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
-bool of_queries(std::string_view tensor) {
+bool is_query_shaped(std::string_view tensor) {
   return tensor == "q" || tensor == "o" || tensor == "dout" || tensor == "dq";
 }
 
@@ -107,7 +107,7 @@ BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queri
 /// part.
 std::int64_t place_tensor(attnscope::Place& place, Part& part, const PlaceStatement& stated, const AttentionProblem& p,
                           const Variables& known) {
-  const bool queries = of_queries(stated.tensor);
+  const bool queries = is_query_shaped(stated.tensor);
   const std::int64_t n = queries ? p.n_q : p.n_k;
   part.tensor = stated.tensor;
   part.counts = {p.batch, queries ? p.heads_q : p.heads_kv, n};
@@ -132,7 +132,7 @@ const std::vector<std::string_view>& layout_words() {
   return words;
 }
 
-std::vector<PlaceStatement> places_of(std::string_view word) {
+std::vector<PlaceStatement> layout_placements(std::string_view word) {
   if (word == "bhnd") return {};
   const bool three = word == "bn3hd";
   std::vector<PlaceStatement> all;

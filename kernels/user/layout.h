@@ -25,7 +25,7 @@ struct PlaceStatement {
 /// Named layouts: bhnd, bnhd, bn3hd (q, k and v in one buffer), thd (entries of different lengths, concatenated).
 [[nodiscard]] const std::vector<std::string_view>& layout_words();
 /// Tensor placements of a named layout. Pre: one of layout_words().
-[[nodiscard]] std::vector<PlaceStatement> places_of(std::string_view word);
+[[nodiscard]] std::vector<PlaceStatement> layout_placements(std::string_view word);
 /// Condition that a named layout requires; empty if it has none.
 [[nodiscard]] std::optional<Expression> condition_of(std::string_view word);
 

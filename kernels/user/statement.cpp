@@ -33,7 +33,7 @@ class Parser {
   Parser(const JsonWithLines& json, std::optional<std::filesystem::path> folder)
       : root_(json, json.json, ""), folder_(std::move(folder)), names_(known_names()) {}
 
-  Statement parse(std::string_view text) {
+  KernelManifest parse(std::string_view text) {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
                   "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
@@ -256,7 +256,7 @@ class Parser {
   void layout(const Value& value) {
     if (!value.is_object()) {
       const std::string word = value.word(layout_words());
-      for (PlaceStatement& each : places_of(word)) {
+      for (PlaceStatement& each : layout_placements(word)) {
         if (!each.within.empty()) (void)buffer_name(value, each.within);
         result_.places.push_back(std::move(each));
       }
@@ -495,16 +495,16 @@ class Parser {
   std::vector<std::string> names_;
   OwnSource shared_;  ///< common to all sources
   std::shared_ptr<const OwnSource> source_;
-  Statement result_;
+  KernelManifest result_;
 };
 
 }  // namespace
 
-bool Statement::has_library() const {
+bool KernelManifest::has_library() const {
   return std::ranges::any_of(launches, [](const auto& each) { return each.source->kind == OwnSource::Kind::library; });
 }
 
-bool Statement::states_bytes() const {
+bool KernelManifest::states_bytes() const {
   return like || std::ranges::all_of(launches, [](const LaunchStatement& each) { return !each.bytes.empty(); });
 }
 
@@ -515,7 +515,8 @@ const std::vector<std::string>& known_names() {
   return names;
 }
 
-Result<Statement, Message> parse_statement(std::string_view text, const std::optional<std::filesystem::path>& folder) {
+Result<KernelManifest, Message> parse_statement(std::string_view text,
+                                                const std::optional<std::filesystem::path>& folder) {
   const auto json = parse_json_with_lines(text);
   if (!json) return Failure{json.error()};
   try {

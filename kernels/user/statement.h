@@ -87,7 +87,7 @@ struct ScratchStatement {
   bool zero = false;  ///< true: initialized with zeros; false: with NaN bytes
 };
 
-struct Statement {
+struct KernelManifest {
   std::string name;
   std::string title;
   std::string reference = "softmax";
@@ -121,7 +121,7 @@ struct Statement {
 
 /// Parses a manifest. `folder` is its directory, to which source paths are relative; without it, OwnSource::file is
 /// empty. The error is one line with the line number.
-[[nodiscard]] Result<Statement, Message> parse_statement(std::string_view text,
-                                                         const std::optional<std::filesystem::path>& folder);
+[[nodiscard]] Result<KernelManifest, Message> parse_statement(std::string_view text,
+                                                              const std::optional<std::filesystem::path>& folder);
 
 }  // namespace attnscope::user

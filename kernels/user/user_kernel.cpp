@@ -26,7 +26,7 @@ DType known_dtype(const Variables& variables) {
   return variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
 }
 
-std::vector<Knob> knobs_of(const Statement& statement) {
+std::vector<Knob> knobs_of(const KernelManifest& statement) {
   std::vector<Knob> knobs;
   for (const KnobStatement& each : statement.knobs) {
     knobs.push_back({.name = each.name,
@@ -47,7 +47,7 @@ std::string file_name(const OwnSource& source) {
   return std::filesystem::path(source.name).filename().string();
 }
 
-Facts facts_of(const Statement& statement) {
+Facts facts_of(const KernelManifest& statement) {
   Facts facts{.name = statement.name,
               .title = statement.title,
               .short_title = statement.title,
@@ -161,7 +161,7 @@ bool takes(const LaunchStatement& launch, std::string_view buffer) {
 
 }  // namespace
 
-UserKernel::UserKernel(Statement statement)
+UserKernel::UserKernel(KernelManifest statement)
     : Algorithm(facts_of(statement)),
       statement_(std::move(statement)),
       like_(statement_.like ? built_in_algorithms().find(statement_.like->algorithm) : nullptr) {}
@@ -300,7 +300,7 @@ std::vector<std::filesystem::path> UserKernel::source_files() const {
 }
 
 std::unique_ptr<const UserKernel> UserKernel::without_law() const {
-  Statement lawless = statement_;
+  KernelManifest lawless = statement_;
   lawless.like.reset();
   for (LaunchStatement& launch : lawless.launches) launch.bytes.clear();
   return std::make_unique<UserKernel>(std::move(lawless));

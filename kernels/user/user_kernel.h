@@ -13,7 +13,7 @@ namespace attnscope::user {
 
 class UserKernel final : public Algorithm {
  public:
-  explicit UserKernel(Statement);
+  explicit UserKernel(KernelManifest);
 
   [[nodiscard]] std::vector<std::filesystem::path> source_files() const;
   /// Copy with unknown traffic.
@@ -50,7 +50,7 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] std::vector<OperandTraffic> like_traffic(const AttentionProblem&, const Variables&,
                                                          const DeviceLimits&) const;
 
-  Statement statement_;
+  KernelManifest statement_;
   const Algorithm* like_ = nullptr;  ///< algorithm that provides the law
 };
 

@@ -111,7 +111,7 @@ std::multiset<std::string> matches(const std::string& text, const char* pattern)
 
 constexpr const char* place = R"(\{[a-z0-9_]+(:,)?\})";
 
-std::set<std::string> places_of(const std::string& text) {
+std::set<std::string> placeholder_names(const std::string& text) {
   const auto all = matches(text, place);
   return {all.begin(), all.end()};
 }
@@ -153,7 +153,7 @@ TEST_P(Translation, SaysAllThatEnglishSays) {
       continue;
     }
     const std::string& text = found->second;
-    EXPECT_EQ(places_of(text), places_of(said)) << id << ": " << text;
+    EXPECT_EQ(placeholder_names(text), placeholder_names(said)) << id << ": " << text;
     EXPECT_EQ(matches(text, "&[A-Za-z]").size(), matches(said, "&[A-Za-z]").size()) << id << ": " << text;
     const bool own = has_letters_of_its_own(text) || text == GetParam();  // or the language code
     const std::string foreign = own ? "" : words_of_a_language(text);

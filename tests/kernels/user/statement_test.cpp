@@ -22,7 +22,7 @@ std::string error_of(const std::string& text) {
   return parsed ? "accepted" : english_text(parsed.error());
 }
 
-TEST(Statement, OfANewKernelIsWhole) {
+TEST(KernelManifest, OfANewKernelIsWhole) {
   const auto parsed = parse_statement(template_text(), "/somewhere");
   ASSERT_TRUE(parsed.ok()) << parsed.error();
   EXPECT_EQ(parsed->name, "my-kernel");
@@ -37,7 +37,7 @@ TEST(Statement, OfANewKernelIsWhole) {
   EXPECT_EQ(parsed->launches[0].arguments[9].type, ArgumentStatement::Type::float32);
 }
 
-TEST(Statement, SaysTheLineOfWhatIsWrong) {
+TEST(KernelManifest, SaysTheLineOfWhatIsWrong) {
   struct Case {
     const char* from;
     const char* to;
@@ -74,7 +74,7 @@ TEST(Statement, SaysTheLineOfWhatIsWrong) {
   }
 }
 
-TEST(Statement, WhatIsNoJsonIsSaidWithItsPlace) {
+TEST(KernelManifest, WhatIsNoJsonIsSaidWithItsPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "parse error at line 1, column 1: "},
       {"{\n\"attnscope_kernel\": 1,\n}", "parse error at line 3, column 1: "},
@@ -88,7 +88,7 @@ TEST(Statement, WhatIsNoJsonIsSaidWithItsPlace) {
   EXPECT_THAT(error_of("\xff\xfe{\0}"), StartsWith("parse error at line 1, column "));
 }
 
-TEST(Statement, OptionsThatWriteFilesAreRefused) {
+TEST(KernelManifest, OptionsThatWriteFilesAreRefused) {
   const auto with_option = [](const std::string& option) {
     std::string text = template_text();
     return text.insert(text.find("\"supports\""), "\"options\": [\"" + option + "\"], ");
@@ -100,7 +100,7 @@ TEST(Statement, OptionsThatWriteFilesAreRefused) {
   }
 }
 
-TEST(Statement, KnobsAreNamesInExpressions) {
+TEST(KernelManifest, KnobsAreNamesInExpressions) {
   std::string text = template_text();
   text.insert(text.find("\"launches\""), "\"knobs\": { \"unroll\": { \"values\": [8, 4], \"means\": \"keys\" } },\n  ");
   text.replace(text.find("\"BR\": \"br\""), 10, "\"BR\": \"br * unroll / unroll\"");
@@ -111,13 +111,13 @@ TEST(Statement, KnobsAreNamesInExpressions) {
   EXPECT_THAT(error_of(text), HasSubstr("reserved name 'n_q'"));
 }
 
-TEST(Statement, ATensorMapIsOfElementsOf16Bits) {
+TEST(KernelManifest, ATensorMapIsOfElementsOf16Bits) {
   std::string text = template_text();
   text.replace(text.find("\"lse\", "), 7, R"({ "map": "lse", "extents": ["n_q"], "box": [64] }, )");
   EXPECT_THAT(error_of(text), HasSubstr("'lse'"));
 }
 
-TEST(Statement, AKernelHasOneLaw) {
+TEST(KernelManifest, AKernelHasOneLaw) {
   std::string text = template_text();
   text.insert(text.find("\"arguments\""), "\"bytes\": { \"Q\": { \"load\": \"n_q\" } }, ");
   EXPECT_THAT(error_of(text), AllOf(HasSubstr("\"law\""), HasSubstr("\"bytes\"")));
@@ -125,7 +125,7 @@ TEST(Statement, AKernelHasOneLaw) {
   EXPECT_THAT(error_of(text), HasSubstr("unknown matrix 'X'; available: Q, K, V, O"));
 }
 
-TEST(Statement, ALibraryLaunchesByItselfOnceAPass) {
+TEST(KernelManifest, ALibraryLaunchesByItselfOnceAPass) {
   const std::string begin = R"({"attnscope_kernel": 1, "name": "own", "source": "own.so",
 "computes": {"lse": "e"}, "supports": {"dtype": ["fp16"], "d": [64], "pass": ["fwd", "bwd"]},
 "tile": {"br": [64], "bc": [64]},
@@ -148,7 +148,7 @@ TEST(Statement, ALibraryLaunchesByItselfOnceAPass) {
   EXPECT_FALSE(parse_statement(template_text(), "/somewhere")->has_library());
 }
 
-TEST(Statement, APassNeedsALaunch) {
+TEST(KernelManifest, APassNeedsALaunch) {
   std::string text = template_text();
   text.replace(text.find("[\"fwd\"]"), 7, "[\"fwd\", \"bwd\"]");
   EXPECT_THAT(error_of(text), HasSubstr("pass bwd is supported but has no launch"));
