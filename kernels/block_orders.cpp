@@ -102,11 +102,11 @@ std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const Head
 }
 
 /// Heads [first, end), grouped by batch entry.
-std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, std::int64_t of_entry) {
+std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, std::int64_t heads_per_entry) {
   std::vector<HeadsOfEntry> heads;
   for (std::int64_t at = first; at < end;) {
-    const std::int64_t until = std::min(end, (at / of_entry + 1) * of_entry);
-    heads.push_back({.entry = static_cast<std::size_t>(at / of_entry), .heads = until - at});
+    const std::int64_t until = std::min(end, (at / heads_per_entry + 1) * heads_per_entry);
+    heads.push_back({.entry = static_cast<std::size_t>(at / heads_per_entry), .heads = until - at});
     at = until;
   }
   return heads;
@@ -116,10 +116,10 @@ std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, st
 
 BlockOrder order_of(HeadTiles launch, std::span<const std::vector<TileRun>> by_entry,
                     const std::function<BlockRun(const TileRun&)>& block_of) {
-  for (const std::vector<TileRun>& of_entry : by_entry) {
+  for (const std::vector<TileRun>& entry_runs : by_entry) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
-    tiles.reserve(of_entry.size());
-    for (const TileRun& run : of_entry) {
+    tiles.reserve(entry_runs.size());
+    for (const TileRun& run : entry_runs) {
       BlockRun blocks = block_of(run);
       blocks.blocks = run.tiles;
       append(tiles, blocks);
@@ -130,7 +130,7 @@ BlockOrder order_of(HeadTiles launch, std::span<const std::vector<TileRun>> by_e
 
 BlockOrder order_of(const HeadTiles& launch) {
   if (is_uniform(launch)) return {};
-  const std::int64_t of_entry = launch.heads / std::ssize(launch.tiles);
+  const std::int64_t heads_per_entry = launch.heads / std::ssize(launch.tiles);
   const std::int64_t most =
       launch.raster == Raster::heads_fastest ? launch.heads : std::min(launch.in_turn, launch.heads);
   std::int64_t tiles = 0;
@@ -143,7 +143,7 @@ BlockOrder order_of(const HeadTiles& launch) {
   std::int64_t end = launch.heads;
   for (std::int64_t listed = 0; end > 0 && listed < blocks_told;) {
     const std::int64_t first = std::max<std::int64_t>(0, end - most);
-    std::vector<HeadsOfEntry> heads = heads_between(first, end, of_entry);
+    std::vector<HeadsOfEntry> heads = heads_between(first, end, heads_per_entry);
     const std::int64_t skipped = std::max<std::int64_t>(0, tiles - ceil_div(blocks_told, end - first));
     if (heads == behind) {
       ++order.back().times;
@@ -154,7 +154,7 @@ BlockOrder order_of(const HeadTiles& launch) {
     listed += (end - first) * (tiles - skipped);
     end = first;
   }
-  for (const HeadsOfEntry& each : heads_between(0, end, of_entry)) {
+  for (const HeadsOfEntry& each : heads_between(0, end, heads_per_entry)) {
     for (const BlockRun& run : launch.tiles[each.entry]) before.add(run, each.heads);
   }
   if (before.blocks > 0) order.push_back({.times = 1, .runs = {before.mean()}});

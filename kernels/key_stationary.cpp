@@ -21,12 +21,12 @@ std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
 }
 
 /// LSE and D: each thread of a warp loads one row.
-RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
+RowNumbers statistics_values(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
 }
 
 /// D as stored by dot.
-RowNumbers delta_of(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+RowNumbers delta_values(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = kernels.delta_request_rows};
 }
 
@@ -34,7 +34,7 @@ RowNumbers delta_of(const AttentionProblem& p, const TileShape& tile, const Kern
 class RowProgram : public TileProgram {
  public:
   RowProgram(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels)
-      : p_(p), br_(tile.br), whole_tiles_(kernels.whole_tiles), delta_(delta_of(p, tile, kernels)) {}
+      : p_(p), br_(tile.br), whole_tiles_(kernels.whole_tiles), delta_(delta_values(p, tile, kernels)) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.instances() * ceil_div(p_.n_q, br_); }
 
@@ -104,7 +104,7 @@ std::int64_t in_turn(const AttentionProblem& p) {
 }
 
 /// Steps of a block whose K/V tile is seen by `seen` Q tiles of a head.
-std::int64_t steps_of(const AttentionProblem& p, std::int64_t seen) {
+std::int64_t block_steps(const AttentionProblem& p, std::int64_t seen) {
   return seen == 0 ? 1 : 2 + seen * group_size(p);
 }
 
@@ -124,7 +124,7 @@ class MainProgram final : public TileProgram {
 
   [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
     const auto [j, kv] = place(block);
-    return steps_of(p_, grids_.of_kv(kv).q_tiles_seen(j));
+    return block_steps(p_, grids_.of_kv(kv).q_tiles_seen(j));
   }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
@@ -133,7 +133,7 @@ class MainProgram final : public TileProgram {
     const std::int64_t seen = grid.q_tiles_seen(j);
     const int element = bytes_per_element(p_.dtype);
     const std::int64_t key = j * tile_.bc;
-    if (step == steps_of(p_, seen) - 1) {
+    if (step == block_steps(p_, seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
       const int bytes = output_bytes(p_.dtype);
       out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes});
@@ -157,7 +157,7 @@ class MainProgram final : public TileProgram {
     load(Tensor::q);
     load(Tensor::dout);
     for (const Tensor tensor : {Tensor::lse, Tensor::delta}) {
-      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows));
+      out.push_back(statistics_values(p_, tile_).access(tensor, Access::load, instance, row, rows));
     }
     out.push_back({Tensor::dq_acc, Access::reduce, instance, row, dq_rows(rows), 0, p_.d, fp32_bytes});
   }
@@ -192,7 +192,7 @@ Operands dot_traffic(const AttentionProblem& p, const TileShape& tile, const Ker
   const std::int64_t rows = p.instances() * p.n_q;
   return {{Tensor::o, {.l2_to_sm_bytes = rows * p.d * output_bytes(p.dtype)}},
           {Tensor::dout, {.l2_to_sm_bytes = rows * p.d * bytes_per_element(p.dtype)}},
-          {Tensor::delta, {.sm_to_l2_bytes = delta_of(p, tile, kernels).bytes_once(p.instances())}},
+          {Tensor::delta, {.sm_to_l2_bytes = delta_values(p, tile, kernels).bytes_once(p.instances())}},
           {Tensor::dq_acc, {.sm_to_l2_bytes = accumulator_bytes_of(p, tile, kernels)}}};
 }
 
@@ -209,7 +209,7 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
   const std::int64_t query_rows = whole_tiles ? counts.tiles * tile.br : counts.query_rows_seen;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = query_rows * row};
-  const Traffic statistics{.l2_to_sm_bytes = numbers_of(p, tile).bytes_seen(p, rows)};
+  const Traffic statistics{.l2_to_sm_bytes = statistics_values(p, tile).bytes_seen(p, rows)};
   const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
   return {{Tensor::q, queries},
           {Tensor::k, keys},
@@ -228,7 +228,7 @@ BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const 
   return order_of(
       {.heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = in_turn(p)},
       columns, [&](const TileRun& run) -> BlockRun {
-        return {.steps = static_cast<double>(steps_of(p, run.seen)),
+        return {.steps = static_cast<double>(block_steps(p, run.seen)),
                 .rounds = static_cast<double>(run.seen * group_size(p) * rounds_of_tile),
                 .squares_read = static_cast<double>(run.read_by_tile * group_size(p))};
       });

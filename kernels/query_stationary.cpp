@@ -26,12 +26,12 @@ std::int64_t in_turn(const AttentionProblem& p) {
 }
 
 /// LSE: a warp stores half of its 16 rows per request.
-RowNumbers lse_of(const AttentionProblem& p, const TileShape& tile) {
+RowNumbers lse_values(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 8};
 }
 
 /// Steps of a block whose Q tile sees `seen` K tiles.
-std::int64_t steps_of(std::int64_t seen) {
+std::int64_t block_steps(std::int64_t seen) {
   return seen == 0 ? 1 : seen + 2;
 }
 
@@ -65,7 +65,7 @@ class Program final : public TileProgram {
     if (step == steps_of_tile(at) - 1) {
       const int bytes = output_bytes(p_.dtype);
       out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes});
-      out.push_back(lse_of(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows));
+      out.push_back(lse_values(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows));
     } else if (step == 0) {
       const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element};
       out.push_back(box_rows_ > 0 ? q.in_boxes(box_rows_) : q);
@@ -104,7 +104,7 @@ class Program final : public TileProgram {
   }
 
   [[nodiscard]] std::int64_t steps_of_tile(const BlockPlace& at) const {
-    return steps_of(grids_.of(at.instance).k_tiles_seen(at.tile));
+    return block_steps(grids_.of(at.instance).k_tiles_seen(at.tile));
   }
 
   [[nodiscard]] BlockPlace place(std::int64_t block) const {
@@ -125,7 +125,7 @@ std::int64_t query_rows_loaded(const AttentionProblem& p, const Execution& execu
                                std::span<const std::vector<TileRun>> rows, const TileCounts& counts) {
   if (execution.box_rows == 0) return counts.query_rows_touched;
   const std::int64_t outside = ceil_div(p.n_q, execution.box_rows) * execution.box_rows - p.n_q;
-  const auto seeing = std::ranges::count_if(rows, [](const auto& of_entry) { return of_entry.back().seen > 0; });
+  const auto seeing = std::ranges::count_if(rows, [](const auto& entry_runs) { return entry_runs.back().seen > 0; });
   return counts.query_rows_touched + outside * seeing * (p.instances() / std::ssize(rows));
 }
 
@@ -141,7 +141,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
                                   {Tensor::k, keys},
                                   {Tensor::v, keys},
                                   {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
-                                  {Tensor::lse, {.sm_to_l2_bytes = lse_of(p, tile).bytes_once(p.instances())}}};
+                                  {Tensor::lse, {.sm_to_l2_bytes = lse_values(p, tile).bytes_once(p.instances())}}};
   if (quantised(p)) {
     const std::int64_t groups = query_rows_loaded(p, execution, runs, counts) / scaled_queries;
     all.push_back({Tensor::q_scales, {.l2_to_sm_bytes = groups * sector_bytes}});
@@ -162,7 +162,7 @@ BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<con
   return order_of(
       {.heads = p.instances(), .raster = raster, .last_first = later_rows_see_more(p), .in_turn = in_turn(p)}, rows,
       [&](const TileRun& run) -> BlockRun {
-        return {.steps = static_cast<double>(steps_of(run.seen)),
+        return {.steps = static_cast<double>(block_steps(run.seen)),
                 .rounds = static_cast<double>(run.seen * rounds_of_tile),
                 .squares_read = static_cast<double>(run.read_by_square)};
       });

@@ -102,11 +102,11 @@ Registry all_built_in() {
 struct Versions {
   std::mutex mutex;
   std::vector<std::unique_ptr<const Registry>> all;
-  std::atomic<const Registry*> in_use = &built_in_algorithms();
+  std::atomic<const Registry*> current = &built_in_algorithms();
 
   void use(Registry next) {
     all.push_back(std::make_unique<const Registry>(std::move(next)));
-    in_use = all.back().get();
+    current = all.back().get();
   }
 };
 
@@ -123,7 +123,7 @@ const Registry& built_in_algorithms() {
 }
 
 const Registry& known_algorithms() {
-  return *of_this_process().in_use;
+  return *of_this_process().current;
 }
 
 std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>> algorithms,

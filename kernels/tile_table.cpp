@@ -42,7 +42,7 @@ std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
 }
 
 /// Returns the first error of the line; empty if valid.
-Message read_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
+Message parse_table_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
   std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
@@ -108,7 +108,7 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
     } else if (!knobs) {
       wrong = make_message("missing header {},...,{}", before_knobs, after_knobs);
     } else {
-      wrong = read_line(line, *knobs, choice);
+      wrong = parse_table_line(line, *knobs, choice);
     }
     if (!wrong.empty()) return Failure{make_message("line {}: {}", number, wrong)};
     table.push_back(std::move(choice));

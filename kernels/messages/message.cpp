@@ -29,7 +29,7 @@ bool is_of_a_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-std::optional<Placeholder> next_place(std::string_view text, std::size_t from) {
+std::optional<Placeholder> next_placeholder(std::string_view text, std::size_t from) {
   for (std::size_t open = text.find('{', from); open != std::string_view::npos; open = text.find('{', open + 1)) {
     std::size_t end = open + 1;
     while (end < text.size() && is_of_a_name(text[end])) ++end;
@@ -46,7 +46,8 @@ std::optional<Placeholder> next_place(std::string_view text, std::size_t from) {
 
 std::set<std::string_view> placeholder_names(std::string_view text) {
   std::set<std::string_view> names;
-  for (auto placeholder = next_place(text, 0); placeholder; placeholder = next_place(text, placeholder->end))
+  for (auto placeholder = next_placeholder(text, 0); placeholder;
+       placeholder = next_placeholder(text, placeholder->end))
     names.insert(placeholder->name);
   return names;
 }
@@ -78,7 +79,7 @@ std::string fallback_text(const Message& message, const std::function<std::strin
   return text;
 }
 
-const Catalogue*& in_use() {
+const Catalogue*& current_catalog() {
   static const Catalogue* catalogue = &Catalogue::english();
   return catalogue;
 }
@@ -159,7 +160,8 @@ const std::string* Catalogue::find(const Message& message) const {
   const auto found = texts_.find(message.id);
   if (message.id.empty() || found == texts_.end()) return nullptr;
   const std::string_view text = found->second;
-  for (auto placeholder = next_place(text, 0); placeholder; placeholder = next_place(text, placeholder->end)) {
+  for (auto placeholder = next_placeholder(text, 0); placeholder;
+       placeholder = next_placeholder(text, placeholder->end)) {
     if (find_argument(message, placeholder->name) == nullptr) return nullptr;
   }
   return &found->second;
@@ -181,7 +183,8 @@ std::string Catalogue::text(const Message& message, bool shortened) const {
   }
   std::string text;
   std::size_t done = 0;
-  for (auto placeholder = next_place(*form, 0); placeholder; placeholder = next_place(*form, placeholder->end)) {
+  for (auto placeholder = next_placeholder(*form, 0); placeholder;
+       placeholder = next_placeholder(*form, placeholder->end)) {
     text.append(*form, done, placeholder->begin - done);
     if (const MessageValue* value = find_argument(message, placeholder->name))
       text += shown(*value, placeholder->grouped);
@@ -202,7 +205,7 @@ std::vector<std::string_view> Catalogue::ids() const {
 }
 
 std::string text(const Message& message) {
-  return in_use()->text(message, true);
+  return current_catalog()->text(message, true);
 }
 
 std::string english_text(const Message& message) {
@@ -212,7 +215,7 @@ std::string english_text(const Message& message) {
 void use_catalogue(Catalogue catalogue) {
   static std::optional<Catalogue> kept;
   kept = std::move(catalogue);
-  in_use() = &*kept;
+  current_catalog() = &*kept;
 }
 
 std::ostream& operator<<(std::ostream& out, const Message& message) {

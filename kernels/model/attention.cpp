@@ -16,30 +16,30 @@ namespace attnscope {
 namespace {
 
 template <class E>
-struct Word {
+struct NamedValue {
   E value;
   std::string_view word;
 };
 
 constexpr std::array dtype_words = [] {
-  std::array<Word<DType>, dtype_traits.size()> words{};
+  std::array<NamedValue<DType>, dtype_traits.size()> words{};
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = {dtype_traits[i].dtype, dtype_traits[i].word};
   return words;
 }();
-constexpr std::array pass_words{Word<Pass>{Pass::fwd, "fwd"}, Word<Pass>{Pass::bwd, "bwd"},
-                                Word<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
-constexpr std::array gpu_order_words{Word<GpuOrder>{GpuOrder::contiguous, "contiguous"},
-                                     Word<GpuOrder>{GpuOrder::zigzag, "zigzag"},
-                                     Word<GpuOrder>{GpuOrder::striped, "striped"}};
+constexpr std::array pass_words{NamedValue<Pass>{Pass::fwd, "fwd"}, NamedValue<Pass>{Pass::bwd, "bwd"},
+                                NamedValue<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
+constexpr std::array gpu_order_words{NamedValue<GpuOrder>{GpuOrder::contiguous, "contiguous"},
+                                     NamedValue<GpuOrder>{GpuOrder::zigzag, "zigzag"},
+                                     NamedValue<GpuOrder>{GpuOrder::striped, "striped"}};
 template <class E>
-std::string_view word_of(std::span<const Word<E>> words, E value) {
-  const auto found = std::ranges::find(words, value, &Word<E>::value);
+std::string_view name_of(std::span<const NamedValue<E>> words, E value) {
+  const auto found = std::ranges::find(words, value, &NamedValue<E>::value);
   return found == words.end() ? std::string_view{"?"} : found->word;
 }
 
 template <class E>
-Result<E, Message> parse_word(std::span<const Word<E>> words, std::string_view what, std::string_view text) {
-  const auto found = std::ranges::find(words, text, &Word<E>::word);
+Result<E, Message> parse_word(std::span<const NamedValue<E>> words, std::string_view what, std::string_view text) {
+  const auto found = std::ranges::find(words, text, &NamedValue<E>::word);
   if (found != words.end()) return found->value;
   std::string accepted;
   for (const auto& word : words) accepted += fmt::format("{}{}", accepted.empty() ? "" : ", ", word.word);
@@ -201,13 +201,13 @@ std::int64_t pairs_of_entry(const AttentionProblem& p, std::int64_t length) {
 }  // namespace
 
 std::string_view to_string(DType value) {
-  return word_of<DType>(dtype_words, value);
+  return name_of<DType>(dtype_words, value);
 }
 std::string_view to_string(Pass value) {
-  return word_of<Pass>(pass_words, value);
+  return name_of<Pass>(pass_words, value);
 }
 std::string_view to_string(GpuOrder value) {
-  return word_of<GpuOrder>(gpu_order_words, value);
+  return name_of<GpuOrder>(gpu_order_words, value);
 }
 
 Result<DType, Message> parse_dtype(std::string_view text) {

@@ -128,7 +128,7 @@ class SlotQueue {
   SlotQueue(int sms, int of_sm, double begin)
       : sms_(sms), all_(static_cast<std::size_t>(sms) * static_cast<std::size_t>(of_sm)), given_out_(begin) {}
 
-  void give(const BlockRun& block, double cycles) {
+  void assign(const BlockRun& block, double cycles) {
     if (busy_.size() < all_) {
       busy_.push_back({given_out_ + cycles, static_cast<int>(busy_.size()), cycles, &block});
       if (busy_.size() == all_) std::ranges::make_heap(busy_, is_free_later);
@@ -172,7 +172,7 @@ DealtCycles dealt_cycles(const BlockOrder& order, int sms, int places, const Blo
     // Rounded: which slot is free first must not depend on the last bit of a sum.
     const double each = std::round(cycles(run, places));
     sum += static_cast<double>(times) * each;
-    for (std::int64_t i = 0; i < times; ++i) at_work.give(run, each);
+    for (std::int64_t i = 0; i < times; ++i) at_work.assign(run, each);
   });
   return {.all = at_work.end(cycles), .evenly = sum / all_places};
 }

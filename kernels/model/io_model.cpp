@@ -21,13 +21,13 @@ Count over_pass(Pass pass, Count forward, const Count& backward) {
 }
 
 /// Query rows that see a key, and keys that a row sees, through window and lengths: per head, over the batch.
-struct Seen {
+struct SeenCounts {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
 };
 
-Seen seen_rows(const AttentionProblem& p) {
-  Seen seen;
+SeenCounts seen_rows(const AttentionProblem& p) {
+  SeenCounts seen;
   for (const auto& [length, entries] : length_counts(p)) {
     if (length == 0) continue;
     // The window moves by one key per row and ends with the last key: only the first rows can see no key, and the keys
@@ -47,7 +47,7 @@ Traffic compulsory_traffic(const AttentionProblem& p) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t q = p.instances() * p.n_q * p.d * output_bytes(p.dtype);
   const std::int64_t kv = p.kv_instances() * p.n_k * row;
-  const Seen seen = seen_rows(p);
+  const SeenCounts seen = seen_rows(p);
   const std::int64_t q_seen = p.heads_q * seen.queries * row;
   const std::int64_t kv_seen = p.heads_kv * seen.keys * row;
   const Traffic forward{.l2_to_sm_bytes = q_seen + 2 * kv_seen, .sm_to_l2_bytes = q};

@@ -336,7 +336,7 @@ double point_ns(std::span<const LaunchTime> times) {
 }
 
 ScheduleTimes schedule_times(const Schedule& schedule, std::span<const LaunchTime> times, const DeviceRates& rates) {
-  return sum_up(schedule, play(schedule, [&](const Operation& each) {
+  return sum_up(schedule, simulate_schedule(schedule, [&](const Operation& each) {
                   if (!each.is_transfer()) return times[each.launch].ns;
                   const auto bytes = static_cast<double>(each.transfer.bytes());
                   // A copy within a GPU reads and writes DRAM.

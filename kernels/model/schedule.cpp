@@ -49,7 +49,8 @@ ScheduleTimes sum_up(const Schedule& schedule, const std::vector<OperationTime>&
   return sums;
 }
 
-std::vector<OperationTime> play(const Schedule& schedule, const std::function<double(const Operation&)>& ns_of) {
+std::vector<OperationTime> simulate_schedule(const Schedule& schedule,
+                                             const std::function<double(const Operation&)>& ns_of) {
   std::vector<OperationTime> times;
   std::vector<double> launches_end(static_cast<std::size_t>(schedule.gpus));
   std::vector<double> copies_end(static_cast<std::size_t>(schedule.gpus));

@@ -79,7 +79,8 @@ struct ScheduleTimes {
 [[nodiscard]] ScheduleTimes sum_up(const Schedule&, const std::vector<OperationTime>& times, double ns = 0);
 /// Simulates a schedule: an operation begins when its stream is free and its dependencies have ended. `ns_of` returns
 /// its duration.
-[[nodiscard]] std::vector<OperationTime> play(const Schedule&, const std::function<double(const Operation&)>& ns_of);
+[[nodiscard]] std::vector<OperationTime> simulate_schedule(const Schedule&,
+                                                           const std::function<double(const Operation&)>& ns_of);
 
 /// Link between GPUs of one machine: a copy takes `latency_ns` plus its bytes over the rate. 0: unknown.
 struct LinkRate {

@@ -78,7 +78,7 @@ std::size_t index_of(Tensor tensor) {
   }
 }
 
-std::uint64_t key_of(std::uint64_t seed, Tensor tensor) {
+std::uint64_t stream_key(std::uint64_t seed, Tensor tensor) {
   return mix(mix(seed) + index_of(tensor));
 }
 
@@ -121,7 +121,7 @@ InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, 
     : problem_(problem), kind_(kind), seed_(seed) {
   for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::dout}) {
     if (!uses_pool(tensor) || (tensor == Tensor::dout && problem.pass == Pass::fwd)) continue;
-    const std::uint64_t key = key_of(seed, tensor);
+    const std::uint64_t key = stream_key(seed, tensor);
     auto& pool = pools_[index_of(tensor)];
     pool.resize(static_cast<std::size_t>(pool_size));
     for (std::size_t e = 0; e < pool.size(); ++e) {
@@ -154,7 +154,7 @@ std::span<const std::uint16_t> InputGenerator::pool(Tensor tensor) const {
 }
 
 std::int64_t InputGenerator::shift(Tensor tensor, std::int64_t instance) const {
-  const std::uint64_t key = key_of(seed_, tensor) ^ shift_stream;
+  const std::uint64_t key = stream_key(seed_, tensor) ^ shift_stream;
   return static_cast<std::int64_t>(mix(key ^ mix(static_cast<std::uint64_t>(instance))) %
                                    static_cast<std::uint64_t>(pool_size));
 }

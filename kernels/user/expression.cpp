@@ -13,7 +13,7 @@
 namespace attnscope::user {
 namespace {
 
-constexpr const char* no_number = "division by zero, overflow or not an integer";
+constexpr const char* undefined_value = "division by zero, overflow or not an integer";
 
 }  // namespace
 
@@ -54,7 +54,7 @@ class ExpressionParser {
     at_ += sign.size();
     return true;
   }
-  void need(std::string_view sign) {
+  void expect(std::string_view sign) {
     if (!take(sign)) fail(make_message("'{}' is missing", sign));
   }
   /// Appends a node and returns its index.
@@ -71,7 +71,7 @@ class ExpressionParser {
       first = binary(0);
       if (take("?")) {
         const std::size_t then = choice();
-        need(":");
+        expect(":");
         first = add(Op::choose, {first, then, choice()});
       }
     }
@@ -119,7 +119,7 @@ class ExpressionParser {
     if (take("!")) return prefixed(Op::equal);
     if (take("(")) {
       const std::size_t inner = choice();
-      need(")");
+      expect(")");
       return inner;
     }
     skip_blanks();
@@ -146,7 +146,7 @@ class ExpressionParser {
     double real = 0;
     const auto whole = std::from_chars(begin, end, value);
     const auto all = std::from_chars(begin, end, real, std::chars_format::fixed);
-    if (whole.ec != std::errc() || all.ec != std::errc()) fail(no_number);
+    if (whole.ec != std::errc() || all.ec != std::errc()) fail(undefined_value);
     at_ = static_cast<std::size_t>(all.ptr - text_.data());
     return add(all.ptr != whole.ptr ? Op::fraction : Op::number, {}, value, real);
   }
@@ -172,10 +172,10 @@ class ExpressionParser {
     const std::size_t first = choice();
     std::size_t second = first;
     if (found->second != Op::square_root) {
-      need(",");
+      expect(",");
       second = choice();
     }
-    need(")");
+    expect(")");
     return add(found->second, {first, second});
   }
 
@@ -189,7 +189,7 @@ class ExpressionParser {
 
 /// Returns nothing if the type cannot represent the result. A square root ignores `b`.
 template <class T>
-std::optional<T> Expression::result_of(Op op, T a, T b) {
+std::optional<T> Expression::apply_operator(Op op, T a, T b) {
   T result{};
   const bool divides = b != T{0} && !(std::is_integral_v<T> && b == T{-1} && a == std::numeric_limits<T>::min());
   switch (op) {
@@ -248,14 +248,14 @@ std::optional<T> Expression::result_of(Op op, T a, T b) {
 }
 
 template <class T>
-std::optional<T> Expression::value_of(std::size_t at, const Variables& variables) const {
+std::optional<T> Expression::evaluate_node(std::size_t at, const Variables& variables) const {
   const Node& node = nodes_[at];
   if (node.op == Op::number) return static_cast<T>(node.value);
   if (node.op == Op::fraction) return std::is_integral_v<T> ? std::nullopt : std::optional(static_cast<T>(node.real));
   if (node.op == Op::name) {
     return static_cast<T>(variables.find(names_[static_cast<std::size_t>(node.value)])->second);
   }
-  const auto operand = [&](std::size_t nth) { return value_of<T>(node.operands.at(nth), variables); };
+  const auto operand = [&](std::size_t nth) { return evaluate_node<T>(node.operands.at(nth), variables); };
   // Operands are evaluated lazily: one branch of a choice, and the right side of && and || only if the left is
   // undecided.
   const std::optional<T> first = operand(0);
@@ -264,7 +264,7 @@ std::optional<T> Expression::value_of(std::size_t at, const Variables& variables
   if (node.op == Op::both && *first == T{0}) return T{0};
   if (node.op == Op::either && *first != T{0}) return T{1};
   const std::optional<T> second = operand(1);
-  const std::optional<T> result = second ? result_of(node.op, *first, *second) : std::nullopt;
+  const std::optional<T> result = second ? apply_operator(node.op, *first, *second) : std::nullopt;
   return result && std::isfinite(static_cast<double>(*result)) ? result : std::nullopt;
 }
 
@@ -274,9 +274,9 @@ Result<T, Message> Expression::evaluate(const Variables& variables) const {
   for (const std::string& name : names_) {
     if (!variables.contains(name)) return no_value(make_message("unknown name '{}'", name));
   }
-  if (const std::optional<T> value = value_of<T>(nodes_.size() - 1, variables)) return *value;
+  if (const std::optional<T> value = evaluate_node<T>(nodes_.size() - 1, variables)) return *value;
   const bool point = std::is_integral_v<T> && std::ranges::find(nodes_, Op::fraction, &Node::op) != nodes_.end();
-  return no_value(point ? "a number with a decimal point requires a float argument" : no_number);
+  return no_value(point ? "a number with a decimal point requires a float argument" : undefined_value);
 }
 
 Result<Expression, Message> Expression::parse(std::string_view text) {

@@ -70,9 +70,9 @@ class Expression {
   [[nodiscard]] Result<T, Message> evaluate(const Variables&) const;
   /// Returns nothing if the result is undefined. Pre: all names are known.
   template <class T>
-  [[nodiscard]] std::optional<T> value_of(std::size_t node, const Variables&) const;
+  [[nodiscard]] std::optional<T> evaluate_node(std::size_t node, const Variables&) const;
   template <class T>
-  [[nodiscard]] static std::optional<T> result_of(Op, T a, T b);
+  [[nodiscard]] static std::optional<T> apply_operator(Op, T a, T b);
 
   std::string text_;
   std::vector<std::string> names_;

@@ -27,7 +27,7 @@ namespace {
 /// Manifest paths, one per line.
 constexpr const char* variable = "ATTNSCOPE_KERNELS";
 
-std::string inherited() {
+std::string inherited_files() {
   const char* files = std::getenv(variable);
   return files != nullptr ? files : "";
 }
@@ -83,17 +83,17 @@ class FoundKernels {
     }
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const ParsedManifest* const known = read(texts[i]);
-      const bool stated = known != nullptr && !known->name.empty();
+      const bool is_valid = known != nullptr && !known->name.empty();
       std::vector<std::string> names;
-      if (!stated || named[known->name] > 1 || is_another(known->name, texts[i])) names = algorithms_of(i);
-      if (stated && names.empty()) names.push_back(known->name);
-      for (const std::string& name : names) take_named(name, texts[i], stated);
+      if (!is_valid || named[known->name] > 1 || is_another(known->name, texts[i])) names = algorithms_of(i);
+      if (is_valid && names.empty()) names.push_back(known->name);
+      for (const std::string& name : names) take_named(name, texts[i], is_valid);
       if (known == nullptr) {
         report(
             make_message("{}: more than {} manifests or {} MiB in results files; the laws of further kernels are "
                          "unknown",
                          file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
-      } else if (!stated && !names.empty()) {
+      } else if (!is_valid && !names.empty()) {
         constexpr std::size_t most_named = 3;
         names.resize(std::min(names.size(), most_named));
         refuse(fmt::format("{}", fmt::join(names, ", ")), known->wrong);
@@ -117,8 +117,9 @@ class FoundKernels {
   /// Parses a manifest once; returns nullptr beyond the limits, after which no new one is accepted.
   const ParsedManifest* read(std::string_view text) {
     if (const auto before = read_.find(text); before != read_.end()) return &before->second;
-    full_ = full_ || read_.size() == most_read_statements || text.size() > most_read_statement_bytes - bytes_;
-    if (full_) return nullptr;
+    limit_reached_ =
+        limit_reached_ || read_.size() == most_read_statements || text.size() > most_read_statement_bytes - bytes_;
+    if (limit_reached_) return nullptr;
     bytes_ += text.size();
     ParsedManifest& read = read_[std::string(text)];
     if (auto parsed = parse_statement(text, std::nullopt)) {
@@ -131,9 +132,9 @@ class FoundKernels {
 
   /// Returns true if an earlier file or this process has a different manifest for the name.
   [[nodiscard]] bool is_another(const std::string& name, std::string_view text) const {
-    const auto met = met_.find(name);
+    const auto met = first_manifests_.find(name);
     const auto* given = dynamic_cast<const UserKernel*>(known_algorithms().find(name));
-    return (met != met_.end() && met->second.text != text) ||
+    return (met != first_manifests_.end() && met->second.text != text) ||
            (given != nullptr && !given->facts().for_reading && given->text() != text);
   }
 
@@ -158,12 +159,13 @@ class FoundKernels {
   }
 
   /// Assigns a manifest to the points of a kernel; not `stated`: its manifest is invalid.
-  void take_named(const std::string& name, std::string_view text, bool stated) {
+  void take_named(const std::string& name, std::string_view text, bool is_valid) {
     if (is_given(name, text)) return;
-    const auto met = met_.find(name);
-    if (met == met_.end()) {
-      if (stated || !full_) met_[name] = {.text = std::string(text), .file = file_, .has_law = stated};
-      if (stated) next_[name] = kernel_of(name, text);
+    const auto met = first_manifests_.find(name);
+    if (met == first_manifests_.end()) {
+      if (is_valid || !limit_reached_)
+        first_manifests_[name] = {.text = std::string(text), .file = file_, .has_law = is_valid};
+      if (is_valid) next_[name] = kernel_of(name, text);
       return;
     }
     KnownManifest& first = met->second;
@@ -172,7 +174,7 @@ class FoundKernels {
     const auto* const kernel =
         next != next_.end() ? next->second.get() : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
     // A registry that holds the kernel keeps it.
-    if (kernel != nullptr ? std::exchange(first.has_law, false) : stated) {
+    if (kernel != nullptr ? std::exchange(first.has_law, false) : is_valid) {
       next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
       report(
           first.file == file_
@@ -211,10 +213,10 @@ class FoundKernels {
   std::mutex mutex_;
   std::map<std::string, ParsedManifest, std::less<>> read_;  // key: text of the manifest
   std::size_t bytes_ = 0;
-  bool full_ = false;
-  std::map<std::string, KnownManifest, std::less<>> met_;  // key: kernel name
-  std::set<std::string> reported_;                         // lines already reported
-  std::filesystem::path file_;                             // current results file
+  bool limit_reached_ = false;
+  std::map<std::string, KnownManifest, std::less<>> first_manifests_;  // key: kernel name
+  std::set<std::string> reported_;                                     // lines already reported
+  std::filesystem::path file_;                                         // current results file
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
   std::vector<Message> lines_;
 };
@@ -262,7 +264,7 @@ bool is_as_loaded(const KernelFiles& kernel) {
 }
 
 Message load_inherited_kernels() {
-  std::istringstream files(inherited());
+  std::istringstream files(inherited_files());
   for (std::string file; std::getline(files, file);) {
     if (file.empty()) continue;
     if (auto known = know_version(file); !known) return known.error();

@@ -63,7 +63,7 @@ struct Part {
 
 /// Returns true if the tensors do not overlap: one ends before the other begins, or, with equal strides, they
 /// interleave within one stride. Pre: neither overlaps itself.
-bool apart(Part first, Part second, std::int64_t d) {
+bool disjoint(Part first, Part second, std::int64_t d) {
   if (first.at > second.at) std::swap(first, second);
   std::int64_t between = second.at - first.at;
   if (between >= first.extent(0, d)) return true;
@@ -179,7 +179,7 @@ void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStat
     }
     buffer->bytes = 0;
     for (const Part& other : parts[stated.within]) {
-      if (apart(part, other, p.d)) continue;
+      if (disjoint(part, other, p.d)) continue;
       throw make_message("{} and {} overlap in {} (change 'at', or use equal strides)", other.tensor, part.tensor,
                          stated.within);
     }

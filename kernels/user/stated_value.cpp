@@ -15,7 +15,7 @@ constexpr int most_values = 64;
 }  // namespace
 
 void Value::wrong(Message what) const {
-  throw Wrong{make_message("line {}: {}", all_->lines.at(pointer_), what)};
+  throw ManifestError{make_message("line {}: {}", all_->lines.at(pointer_), what)};
 }
 
 void Value::not_a(Message kind) const {

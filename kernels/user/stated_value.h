@@ -19,7 +19,7 @@
 namespace attnscope::user {
 
 /// Aborts parsing; caught in parse_statement().
-struct Wrong {
+struct ManifestError {
   Message what;
 };
 

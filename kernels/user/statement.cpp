@@ -521,7 +521,7 @@ Result<KernelManifest, Message> parse_statement(std::string_view text,
   if (!json) return Failure{json.error()};
   try {
     return Parser(*json, folder).parse(text);
-  } catch (const Wrong& wrong) {
+  } catch (const ManifestError& wrong) {
     return Failure{wrong.what};
   }
 }

@@ -77,7 +77,7 @@ struct KnobStatement {
 };
 
 struct RequirementStatement {
-  Expression that;
+  Expression condition;
   Message otherwise;  ///< error text
 };
 

@@ -155,7 +155,7 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
   return BufferArgument{stated.buffer};
 }
 
-bool takes(const LaunchStatement& launch, std::string_view buffer) {
+bool has_argument(const LaunchStatement& launch, std::string_view buffer) {
   return std::ranges::find(launch.arguments, buffer, &ArgumentStatement::buffer) != launch.arguments.end();
 }
 
@@ -264,7 +264,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
   try {
     const Variables known = variables(p, config, device);
     for (const RequirementStatement& each : statement_.requirements) {
-      const auto holds = each.that.integer(known);
+      const auto holds = each.condition.integer(known);
       if (!holds) return of_shape(holds.error());
       if (*holds == 0) return of_shape(each.otherwise);
     }
@@ -300,10 +300,10 @@ std::vector<std::filesystem::path> UserKernel::source_files() const {
 }
 
 std::unique_ptr<const UserKernel> UserKernel::without_law() const {
-  KernelManifest lawless = statement_;
-  lawless.like.reset();
-  for (LaunchStatement& launch : lawless.launches) launch.bytes.clear();
-  return std::make_unique<UserKernel>(std::move(lawless));
+  KernelManifest without_bytes = statement_;
+  without_bytes.like.reset();
+  for (LaunchStatement& launch : without_bytes.launches) launch.bytes.clear();
+  return std::make_unique<UserKernel>(std::move(without_bytes));
 }
 
 Config UserKernel::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
@@ -412,7 +412,7 @@ std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Co
 std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const Variables& known) const {
   std::vector<BufferSpec> buffers = input_buffers(p);
   const bool lse = std::ranges::any_of(launches_of(p, known), [&](const LaunchStatement* each) {
-    return each->source->kind == OwnSource::Kind::library ? statement_.lse : takes(*each, "lse");
+    return each->source->kind == OwnSource::Kind::library ? statement_.lse : has_argument(*each, "lse");
   });
   buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));

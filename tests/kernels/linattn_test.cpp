@@ -97,7 +97,7 @@ class Emulated {
   [[nodiscard]] std::vector<std::uint16_t> outputs() {
     std::vector<std::uint16_t> all(q_.size());
     for (std::int64_t head = 0; head < p_.kv_instances(); ++head) {
-      sum_up(head);
+      compute_states(head);
       for (std::int64_t of = 0; of < group_size(p_); ++of) add_head(head * group_size(p_) + of, head, all);
     }
     return all;
@@ -124,7 +124,7 @@ class Emulated {
   }
 
   /// Computes the scaled and rounded states of a K/V head.
-  void sum_up(std::int64_t head) {
+  void compute_states(std::int64_t head) {
     states_.clear();
     Sums sums{std::vector<float>(d_ * d_, 0), std::vector<float>(d_, 0)};
     const std::int64_t end = grid_.states() * grid_.chunk();

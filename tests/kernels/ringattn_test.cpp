@@ -134,7 +134,7 @@ ScheduleTimes by_pairs(const AttentionPlan& plan) {
                ? 0
                : plan.launches[operation.launch].matrix_flops;
   };
-  return sum_up(plan.schedule, play(plan.schedule, pairs));
+  return sum_up(plan.schedule, simulate_schedule(plan.schedule, pairs));
 }
 
 TEST(SharedSequence, ContiguousCausalWorkIsAsUnequalAsTheFormulaAndZigzagEqual) {
@@ -156,7 +156,7 @@ TEST(SharedSequence, ARingHidesItsCopiesAndAnAllGatherNone) {
   p.gpus = 4;
   const auto times_of = [&](const char* algorithm, double copy_ns) {
     const AttentionPlan plan = plan_of({algorithm, p});
-    return sum_up(plan.schedule, play(plan.schedule, [&](const Operation& each) {
+    return sum_up(plan.schedule, simulate_schedule(plan.schedule, [&](const Operation& each) {
                     return each.link_bytes() > 0 ? copy_ns : each.kind == Operation::Kind::attention ? 100.0 : 0.0;
                   }));
   };

@@ -155,9 +155,9 @@ TEST_P(Translation, SaysAllThatEnglishSays) {
     const std::string& text = found->second;
     EXPECT_EQ(placeholder_names(text), placeholder_names(said)) << id << ": " << text;
     EXPECT_EQ(matches(text, "&[A-Za-z]").size(), matches(said, "&[A-Za-z]").size()) << id << ": " << text;
-    const bool own = has_letters_of_its_own(text) || text == GetParam();  // or the language code
-    const std::string foreign = own ? "" : words_of_a_language(text);
-    EXPECT_EQ(foreign, "") << id << ": " << text;
+    const bool is_translated = has_letters_of_its_own(text) || text == GetParam();  // or the language code
+    const std::string untranslated = is_translated ? "" : words_of_a_language(text);
+    EXPECT_EQ(untranslated, "") << id << ": " << text;
   }
   for (const auto& [id, text] : texts) {
     EXPECT_TRUE(english.contains(id)) << "no English text is " << id << ": " << text;
