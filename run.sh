@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The main job in one command: set up, build, collect the quick preset, show it.
-#   ./run.sh              a window with the collected runs beside the recorded sample; with no display, plots and a CSV
-#   ./run.sh --plots DIR  plots and a CSV into DIR, window or not
+# Installs dependencies, builds, collects the quick preset and shows the results:
+#   ./run.sh              window with the collected runs and the recorded sample, or plots and CSV without a display
+#   ./run.sh --plots DIR  writes plots and a CSV file to DIR
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source cmake/setup.sh
@@ -10,7 +10,7 @@ source cmake/setup.sh
 plots=""
 case "${1:-}" in
   "") ;;
-  --plots) plots="${2:?run.sh: --plots needs a folder}" ;;
+  --plots) plots="${2:?run.sh: --plots needs a directory}" ;;
   -h|--help) sed -n '3,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "run.sh: unknown option '$1'; see ./run.sh --help" >&2; exit 2 ;;
 esac
@@ -21,41 +21,41 @@ attnscope=$build/app/attnscope
 sample=assets/samples/h200.attnscope
 mkdir -p out
 
-# Which device it will be is said before the minutes of building: the driver and the toolkit's NVRTC decide it.
+# Prints the device before the build, which takes minutes.
 device=$(bash cmake/which-device.sh)
 if [ "$device" = gpu ]; then
   echo "attnscope: collecting the quick preset on the GPU ($(nvidia-smi --query-gpu=name --format=csv,noheader | head -1))"
 else
-  echo "attnscope: no usable GPU with a CUDA toolkit here, so the quick preset runs on the simulated device (an H200)"
+  echo "attnscope: no GPU with a CUDA 13 toolkit found; collecting the quick preset on the simulated device (H200)"
 fi
 
 install_packages "${build_packages[@]}" "${gui_packages[@]}"
-# Configured anew when a toolkit came or went since the last time: what is built depends on its headers.
+# Reconfigures if a toolkit was installed or removed, because the build depends on its headers.
 if [ ! -f $build/build.ninja ] || [ "$(cat $build/device 2>/dev/null)" != "$device" ]; then
   mkdir -p build
   cmake --fresh -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
   echo "$device" >$build/device
 fi
-[ -x "$attnscope" ] || echo "attnscope: building, about 5 minutes on 2 cores the first time"
+[ -x "$attnscope" ] || echo "attnscope: building (first build: about 5 minutes on 2 cores)"
 cmake --build $build -- --quiet
 
-# Kept from run to run: what is complete is shown at once, what was stopped is continued.
+# The file persists between calls: a complete run is shown, an interrupted one is resumed.
 data=out/quick-$device.attnscope
 status=0
 [ ! -e "$data" ] || "$attnscope" info "$data" >/dev/null 2>&1 || status=$?
-if [ $status -ne 0 ] && [ $status -ne 5 ]; then  # 5: parts of it are damaged, which info names
-  echo "attnscope: $data cannot be read by this version; delete the file to collect it again"
+if [ $status -ne 0 ] && [ $status -ne 5 ]; then  # 5: partially damaged
+  echo "attnscope: cannot read $data (delete it to collect again)"
   data=""
 elif "$attnscope" info "$data" 2>/dev/null | grep -q '^ *[0-9].* quick .* complete '; then
-  echo "attnscope: the quick preset is in $data already; delete the file to collect it again"
+  echo "attnscope: $data already contains the quick preset (delete it to collect again)"
 else
   status=0
   "$attnscope" collect --preset quick --device "$device" --output "$data" --resume || status=$?
-  # 5: some points did not succeed. They are in the file with their reasons, beside those that did.
+  # 5: some points failed; the file contains their reasons.
   [ $status -eq 0 ] || [ $status -eq 5 ] || exit $status
 fi
 
-# What is opened last leads.
+# The last file opened is the current one.
 files=()
 [ -f "$sample" ] && files+=("$sample")
 [ -n "$data" ] && files+=("$data")
@@ -66,7 +66,7 @@ if [ -n "$plots" ]; then
     "$attnscope" export "$data" --format csv --output "$plots/quick.csv"
   fi
   [ -f "$sample" ] && "$build/app/attnscope-gui" --plots "$plots/h200-sample" "$sample"
-  echo "attnscope: the plots (PNG, SVG) and quick.csv are in $plots, the recorded sample's in $plots/h200-sample"
+  echo "attnscope: wrote plots (PNG, SVG) and quick.csv to $plots, plots of the recorded sample to $plots/h200-sample"
 else
   exec "$build/app/attnscope-gui" "${files[@]}"
 fi

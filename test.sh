@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Set up, build, test.
-#   ./test.sh             every test
-#   ./test.sh all         what CI runs: also run.sh, a build without CUDA and Qt, benchmarks, other presets configured,
-#                         sanitizers on the libraries that read other people's files, sanitizers and clang-tidy on those with
-#                         changes of the last 48 hours (or since the commit ATTNSCOPE_BASE)
-#   ./test.sh sanitizers  every library under AddressSanitizer and UndefinedBehaviorSanitizer
-#   ./test.sh lint        format, clang-tidy and conventions, whole tree
-#   ./test.sh packages    make the packages, install and start them in clean Debian 12 systems
+# Installs dependencies, builds and tests:
+#   ./test.sh             all tests
+#   ./test.sh all         CI: also run.sh, a build without CUDA and Qt, benchmarks, configuration of the other presets,
+#                         sanitizers on libraries that read external files, and sanitizers and clang-tidy on libraries
+#                         that changed in the last 48 hours (or since commit ATTNSCOPE_BASE)
+#   ./test.sh sanitizers  all libraries under AddressSanitizer and UndefinedBehaviorSanitizer
+#   ./test.sh lint        formatting, clang-tidy and conventions of the whole tree
+#   ./test.sh packages    builds the packages, installs and starts them in clean Debian 12 systems
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 job=${1:-test}
@@ -16,7 +16,7 @@ case "$job" in
   *) echo "test.sh: unknown argument '$job' (expected: all, sanitizers, lint, packages)" >&2; exit 2 ;;
 esac
 if [ -n "${ATTNSCOPE_BASE:-}" ] && ! git rev-parse --verify --quiet "$ATTNSCOPE_BASE^{commit}" >/dev/null; then
-  echo "test.sh: ATTNSCOPE_BASE '$ATTNSCOPE_BASE' is no commit" >&2
+  echo "test.sh: ATTNSCOPE_BASE '$ATTNSCOPE_BASE' is not a commit" >&2
   exit 2
 fi
 source cmake/setup.sh
@@ -25,21 +25,22 @@ install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]
 
 export QT_QPA_PLATFORM=offscreen
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
-# Temporary files of tests go with this folder.
+# Contains the temporary files of all tests.
 TMPDIR=$(mktemp -d)
 export TMPDIR
-chmod 1777 "$TMPDIR"  # some tests give up root
+chmod 1777 "$TMPDIR"  # some tests drop root privileges
 trap 'rm -rf "$TMPDIR"' EXIT
 mkdir -p build
 rm -f build/*.test.log
 
-# part NAME COMMAND...: prints the wall time; on a failure the end of the output. (`set -e` holds in the subshell.)
+# part NAME COMMAND...: prints the wall time, or the end of the output on failure. The subshell keeps `set -e` in
+# effect.
 part() {
   local name=$1 start=$SECONDS log="build/${1// /-}.log"
   shift
   if ! (set -e; "$@") >"$log" 2>&1; then
     tail -n 200 "$log" >&2
-    echo "test.sh: $name failed; the whole output is in $log" >&2
+    echo "test.sh: $name failed (full output: $log)" >&2
     exit 1
   fi
   echo "$name: $((SECONDS - start)) s"
@@ -51,23 +52,23 @@ build() {
   cmake --build "build/$1" "${@:2}" -- --quiet
 }
 
-# check PRESET [CTEST OPTION...]: no test at all is an error (presets: noTestsAction).
+# check PRESET [CTEST OPTION...]: fails if no test is found (noTestsAction in the presets).
 check() {
   part "$1 test" ctest --preset "$@"
   cp "build/$1/Testing/Temporary/LastTest.log" "build/$1.test.log"
-  # Reasons of skipped tests, each once: the line after the place in the source.
+  # Counts each skip reason: the line that follows the source location.
   grep -A1 -h ': Skipped$' "build/$1.test.log" | grep -v -e ': Skipped$' -e '^--$' |
     sort | uniq -c | sed 's/^ *\([0-9]*\) /  skipped \1: /' || true
   grep -q '^ATTNSCOPE_TESTS:BOOL=ON' "build/$1/CMakeCache.txt" &&
     grep -q '^ATTNSCOPE_CUDA:BOOL=ON' "build/$1/CMakeCache.txt" && [ ! -d "build/$1/tests/gpu" ] &&
-    echo "  skipped: tests/gpu is not built, no CUDA 13 headers with CUPTI here"
+    echo "  skipped: tests/gpu is not built (CUDA 13 headers with CUPTI not found)"
   return 0
 }
 
 without_cuda() {
   build no-cuda
   local attnscope=build/no-cuda/app/attnscope
-  "$attnscope" collect --preset quick --device simulated --output "$TMPDIR/no-cuda.attnscope" || [ $? -eq 5 ]  # some points failed
+  "$attnscope" collect --preset quick --device simulated --output "$TMPDIR/no-cuda.attnscope" || [ $? -eq 5 ]  # 5: some points failed
   "$attnscope" export "$TMPDIR/no-cuda.attnscope" --format csv >/dev/null
 }
 
@@ -75,10 +76,10 @@ configure() {
   for preset in "$@"; do cmake --preset "$preset" >/dev/null; done
 }
 
-# The folders with a library or the programs; below each other, the deeper first.
+# Folders with a CMake target, nested folders first.
 folders() { find kernels profiler storage ui app -name CMakeLists.txt -printf '%h\n' | grep -vx profiler | sort -r; }
 
-# The folders whose library or program has changes.
+# Folders whose target has changes.
 changed_folders() {
   local all file folder
   mapfile -t all < <(folders)
@@ -97,8 +98,8 @@ changed_folders() {
   done | sort -u
 }
 
-# sanitize FOLDER...: their libraries under sanitizers, and the tests of these. Everything else is compiled as for the
-# preset `test`, whose objects the compiler cache has.
+# sanitize FOLDER...: builds the libraries of the folders with sanitizers and runs their tests. All other code is
+# compiled as in the preset `test`, so that ccache can reuse its objects.
 sanitize() {
   local folder targets=() parsers
   part "asan configuration" cmake --preset asan -DATTNSCOPE_SANITIZED="$(IFS=';'; echo "$*")"
@@ -142,7 +143,7 @@ if [ "$job" = all ]; then
   part "lint" bash cmake/lint.sh build/test --tidy $changed
 fi
 
-# A program of gtest's says how many cases passed; every other test is one.
+# A GoogleTest program reports how many cases passed; any other test counts as one.
 count() { cat build/*.test.log | awk "$1" | awk '{sum += $1} END {print sum + 0}'; }
 passed=$(count '/ Test(ing)?: / {name = $NF} /^\[  PASSED  \]/ {print $4} /^Test Passed/ && name !~ /_test\.[0-9]+$/ {print 1}')
 skipped=$(count '/^\[  SKIPPED \] [0-9]+ tests?[.,]/ {print $4}')

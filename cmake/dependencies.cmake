@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every library comes from Debian's packages; the command line links them statically or header-only, so that the one
-# binary runs on a GPU server that has none of them.
+# All libraries come from Debian packages. The command line links them statically or header-only, so that its binary
+# runs on a GPU server without them.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
@@ -15,8 +15,8 @@ add_library(attnscope_cmark STATIC IMPORTED)
 set_target_properties(attnscope_cmark PROPERTIES IMPORTED_LOCATION ${ATTNSCOPE_CMARK_LIBRARY}
   INTERFACE_INCLUDE_DIRECTORIES ${ATTNSCOPE_CMARK_INCLUDE_DIR} INTERFACE_COMPILE_DEFINITIONS CMARK_STATIC_DEFINE)
 
-# attnscope::fmt and attnscope::spdlog: neither's shared library, and fmt compiled once (cmake/fmt.cpp, written for 9;
-# another version is used header-only).
+# attnscope::fmt and attnscope::spdlog avoid the shared libraries. fmt 9 is compiled once (cmake/fmt.cpp); other
+# versions are used header-only.
 if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
   add_library(attnscope_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt.cpp)
   target_link_libraries(attnscope_fmt PRIVATE attnscope_options)
@@ -35,7 +35,7 @@ target_link_libraries(attnscope_spdlog INTERFACE attnscope_fmt Threads::Threads)
 add_library(attnscope::spdlog ALIAS attnscope_spdlog)
 
 if(ATTNSCOPE_CUDA)
-  # Headers only: driver, NVRTC, CUPTI and NVML are loaded at run time.
+  # Only headers are needed: the driver, NVRTC, CUPTI and NVML are loaded at run time.
   find_path(ATTNSCOPE_CUDA_INCLUDE_DIR NAMES cupti_range_profiler.h
             HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda /opt/cuda
             PATH_SUFFIXES include extras/CUPTI/include targets/x86_64-linux/include)
@@ -47,7 +47,7 @@ if(ATTNSCOPE_CUDA)
     string(REGEX MATCH "[0-9]+" cupti_version "${cupti_line}")
   endif()
   if(cupti_version LESS 130000 OR NOT ATTNSCOPE_CUDA_H_DIR)
-    message(STATUS "No CUDA 13 headers with CUPTI's Range Profiler found: building with the simulated device only")
+    message(STATUS "CUDA 13 headers with the CUPTI Range Profiler not found: building with the simulated device only")
     set(ATTNSCOPE_CUDA OFF)
   endif()
 endif()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by run.sh and test.sh: installs what the build needs from Debian's packages, once.
+# Sourced by run.sh and test.sh: defines the required Debian packages and install_packages.
 
-# Packages that only have to be there; the list is what a fresh Debian 12 lacks.
+# Packages that a fresh Debian 12 lacks.
 build_packages=(
   g++ mold cmake ninja-build ccache git
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libsqlitecpp-dev libsqlite3-dev
@@ -16,10 +16,10 @@ test_packages=(
   sqlite3 desktop-file-utils appstream openssh-server slurm-wlm munge
   chromium poppler-utils
 )
-# What packages are made with, and clean systems to install them in.
+# For building packages and installing them in clean systems.
 package_packages=(dpkg-dev binutils file patchelf mmdebstrap qt6-wayland)
 
-# install_packages NAME...: asks dpkg first, so that a machine that has them all needs neither root nor a network.
+# install_packages NAME...: installs missing packages; needs neither root nor network if all are installed.
 install_packages() {
   local missing=() package
   for package in "$@"; do
@@ -29,13 +29,13 @@ install_packages() {
   local sudo=()
   if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
-      echo "setup: these packages are missing and installing them needs root or sudo: ${missing[*]}" >&2
+      echo "setup: missing packages, and installing them needs root or sudo: ${missing[*]}" >&2
       return 1
     fi
     sudo=(sudo)
   fi
   echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
-  # The lists are fetched first: on a fresh machine there are none, and an old one names packages that are gone.
+  # A missing or outdated package list would make the installation fail.
   "${sudo[@]}" apt-get update -qq
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }

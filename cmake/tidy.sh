@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy on what a build with ATTNSCOPE_UNITY compiles (the libraries and programs, no tests): all of a library in one
-# file, so that a header is read once, and two names of a library's anonymous namespaces that are the same are found in
-# whatever batches the compiler has them. It is the sources' text, for some checks look at no other file than the main
-# one; what clang-tidy says is told with the places in the sources.
-#   cmake/tidy.sh BUILD [FOLDER...]   FOLDER: has a library or the programs, e.g. profiler/plan; none: all
+# Runs clang-tidy on the libraries and programs of a unity build (ATTNSCOPE_UNITY), not on tests. Concatenates the
+# sources of each library into one file: headers are parsed once, and duplicate names in anonymous namespaces are found
+# for any batching. The sources are copied, not included, because some checks only inspect the main file; locations in
+# the output are mapped back to the sources.
+#   cmake/tidy.sh BUILD [FOLDER...]   FOLDER contains a library or the programs, e.g. profiler/plan (default: all)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1
@@ -16,8 +16,8 @@ batches=$build/tidy
 rm -rf "$batches"
 mkdir -p "$batches"
 
-# write_whole NAME BATCH...: NAME.cpp, and NAME.map with the line at which each source begins in it.
-write_whole() {
+# concatenate NAME BATCH...: writes NAME.cpp, and NAME.map with the first line of each source in it.
+concatenate() {
   local name=$1 source line=1
   shift
   : >"$batches/$name.cpp"
@@ -29,41 +29,42 @@ write_whole() {
   done < <(sed -n "s|^#include \"$PWD/\(.*\)\"\$|\1|p" "$@" | grep -v "^$build/")
 }
 
-# The batches of the build, in order.
-compiled() { sed -n 's|^ *"file": "\(.*/unity_[^/]*_cxx\.cxx\)",\?$|\1|p' "$build/compile_commands.json" | sort -V; }
+# Prints the unity sources of the build, in order.
+unity_sources() { sed -n 's|^ *"file": "\(.*/unity_[^/]*_cxx\.cxx\)",\?$|\1|p' "$build/compile_commands.json" | sort -V; }
 
-# The build's own command for a library's first batch, for all of the library. Groups (kernels/CMakeLists.txt) stay apart.
+# The compile command of the first batch is used for the whole library; unity groups (kernels/CMakeLists.txt) stay
+# separate.
 renames=()
 while read -r unity; do
   name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_\(.*\)_cxx\.cxx$|\1_\2|' <<<"$unity")
   mapfile -t parts < <(case $unity in
-    */unity_0_cxx.cxx) compiled | grep -F "${unity%0_cxx.cxx}" ;;
+    */unity_0_cxx.cxx) unity_sources | grep -F "${unity%0_cxx.cxx}" ;;
     *) echo "$unity" ;;
   esac)
-  write_whole "$name" "${parts[@]}"
+  concatenate "$name" "${parts[@]}"
   renames+=(-e "s|$unity|$PWD/$batches/$name.cpp|g")
 done < <(for folder in "${folders[@]}"; do
-  compiled | grep -E "^$PWD/$build/$folder/CMakeFiles/" | grep -vE 'unity_[1-9][0-9]*_cxx' || true
+  unity_sources | grep -E "^$PWD/$build/$folder/CMakeFiles/" | grep -vE 'unity_[1-9][0-9]*_cxx' || true
 done)
-[ ${#renames[@]} -gt 0 ] || { echo "tidy: $build has no batches (ATTNSCOPE_UNITY)" >&2; exit 1; }
+[ ${#renames[@]} -gt 0 ] || { echo "tidy: $build is not a unity build (configure it with ATTNSCOPE_UNITY=ON)" >&2; exit 1; }
 sed "${renames[@]}" "$build/compile_commands.json" >"$batches/compile_commands.json"
 
-# What is compiled alone, or not at all here, is looked at alone.
+# Sources outside unity batches are checked one by one.
 comm -23 <(for folder in "${folders[@]}"; do
     mapfile -t inner < <(printf '%s\n' "${all[@]}" | grep "^$folder/" | sed 's/^/:!/')
     git ls-files -- "$folder/*.cpp" "${inner[@]}"
-  done | sort) <(cut -f2 "$batches"/*.map | sort) >"$batches/alone"
+  done | sort) <(cut -f2 "$batches"/*.map | sort) >"$batches/single"
 
-# tidy_one FILE: what is said goes to standard output at once, not mixed with others'.
+# tidy_one FILE: prints the findings in one piece, so that parallel output does not interleave.
 tidy_one() {
-  local options=(--extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments) said status=0
-  # In CLI11's templates this check alone takes as long as all the others.
+  local options=(--extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments) output status=0
+  # On CLI11's templates this check takes as long as all others together.
   case $1 in app/*|*/attnscope_0.cpp|*/attnscope-gui_0.cpp) options+=(--checks=-performance-unnecessary-value-param) ;; esac
-  # In a batch a name of another source is no shadow.
+  # -Wshadow reports names of other sources of the same batch.
   case $1 in "$batches"/*) options+=(--extra-arg=-Wno-shadow) ;; esac
-  # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
-  said=$(clang-tidy-14 --quiet -p "$batches" "${options[@]}" "$1" 2>&1) || status=1
-  [ $status -eq 0 ] && ! grep -qE ': (warning|error): ' <<<"$said" && return 0
+  # GCC warnings are disabled here; the build reports them.
+  output=$(clang-tidy-14 --quiet -p "$batches" "${options[@]}" "$1" 2>&1) || status=1
+  [ $status -eq 0 ] && ! grep -qE ': (warning|error): ' <<<"$output" && return 0
   local map=${1%.cpp}.map
   [ -f "$map" ] || map=/dev/null
   awk -F'\t' -v batch="$PWD/$1:" -v root="$PWD/" '
@@ -74,12 +75,12 @@ tidy_one() {
       for (i = n; i > 1 && first[i] > line;) --i
       $0 = source[i] ":" (line - first[i] + 1) rest
     }
-    { if (index($0, root) == 1) $0 = substr($0, length(root) + 1); print }' "$map" - <<<"$said"
+    { if (index($0, root) == 1) $0 = substr($0, length(root) + 1); print }' "$map" - <<<"$output"
   return 1
 }
 export -f tidy_one
 export batches
 
-# The longest first, so that no processor waits at the end.
-{ ls -S "$batches"/*.cpp; cat "$batches/alone"; } |
+# Largest files first, for load balance.
+{ ls -S "$batches"/*.cpp; cat "$batches/single"; } |
   xargs -P "$(nproc)" -n 1 bash -c 'tidy_one "$1"' tidy || exit 1

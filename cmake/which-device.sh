@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints "gpu" when this machine can collect on one (a driver that answers, and the headers of a CUDA 13 toolkit with
-# CUPTI), else "simulated". The places are those of dependencies.cmake.
+# Prints "gpu" if this machine has a GPU with a working driver and CUDA 13 headers with CUPTI, else "simulated".
+# Searches the same paths as dependencies.cmake.
 cupti_version() {
   local root header
   for root in "${CUDA_PATH:-}" "${CUDA_HOME:-}" /usr/local/cuda /opt/cuda; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records what predictions are judged by and never fitted to: problems that are in neither the sample nor what maps.sh records.
+# Records validation data for the predictions: problems that occur neither in the sample nor in maps.sh, never used for
+# fits.
 #   assets/samples/judge.sh ATTNSCOPE OUTPUT.attnscope
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/in_a_folder_of_its_own.sh" judge.sh "$@"
+source "$(dirname "${BASH_SOURCE[0]}")/scratch_folder.sh" judge.sh "$@"
 
 record --no-verify --preset tiles -a d=96 -a N=3072 -a heads=20
 record --no-verify --preset tiles -a d=128 -a N=2500 -a heads=12 -a mask=causal

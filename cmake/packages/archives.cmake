@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Read by cpack, once it knows what it makes: a .deb is of all that `cmake --install` installs, an archive is of the
-# command line, or with -D ATTNSCOPE_ARCHIVE=desktop of both programs and their Qt.
+# CPack configuration per package: the .deb contains everything that `cmake --install` installs; an archive contains the
+# command line or, with -D ATTNSCOPE_ARCHIVE=desktop, both programs and Qt.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
   set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# libraries.sh PROGRAM BUILD FOLDER [FILE...]: which libraries are shipped with PROGRAM, into FOLDER/libraries-of-PROGRAM.md,
-# and beside it what Debian's packages say of their licences. Looked at are the FILEs and what the build in BUILD compiled
-# and linked into the program: Ninja knows every header and archive, dpkg whose they are.
+# libraries.sh PROGRAM BUILD FOLDER [FILE...]: writes FOLDER/libraries-of-PROGRAM.md, a list of the libraries shipped
+# with PROGRAM, and their license texts from the Debian packages. Considers each FILE and everything that the build in
+# BUILD compiled or linked into the program, found with Ninja and dpkg.
 set -euo pipefail
 program=$1 build=$2 folder=$3
 shift 3
 if ! { command -v dpkg-query && command -v ninja && [ -f "$build/build.ninja" ]; } >/dev/null; then
-  echo "-- No list of $program's libraries: it is made of what Ninja and Debian's dpkg know"
+  echo "-- Skipping the library list of $program: it needs Ninja and dpkg"
   exit 0
 fi
 
-# packages_of: of the files that stdin names; those of no package (CUDA's headers, which only declare) are passed over.
+# packages_of: prints the packages of the files on stdin; skips files of no package (CUDA headers, which only declare).
 packages_of() {
   xargs -r -d '\n' realpath -qe | sort -u | xargs -r -d '\n' dpkg-query -S 2>/dev/null | sed 's/: .*//' | sort -u || true
 }
-# compiled_in: the packages of headers and archives, less those whose shared library the program asks for, and those
-# that declare what every system has.
+# compiled_in: prints the packages of the program's headers and archives, without packages whose shared library the
+# program links and packages that only declare system interfaces.
 compiled_in() {
   local inputs shared package
   inputs=$(ninja -C "$build" -t inputs "app/$program")
@@ -35,12 +35,12 @@ mkdir -p "$folder"
 list=$folder/libraries-of-$program.md
 {
   echo "<!-- SPDX-License-Identifier: Apache-2.0 -->"
-  echo "# Libraries that come with $program"
+  echo "# Libraries shipped with $program"
   echo
-  echo "As built into it or put beside it, from these of Debian's packages. Their source is Debian's source package of the"
-  echo "version."
+  echo "Compiled into the program or installed with it, from the following Debian packages. The source code is Debian's"
+  echo "source package of the given version."
   echo
-  echo "| source package | version | of its packages | licences | whole text |"
+  echo "| source package | version | packages | licenses | full text |"
   echo "| --- | --- | --- | --- | --- |"
 } >"$list"
 {
@@ -50,10 +50,10 @@ list=$folder/libraries-of-$program.md
   awk '{names[$1 " " $2] = names[$1 " " $2] " " $3} END {for (source in names) print source names[source]}' |
   sort | while read -r source version names; do
     text=/usr/share/doc/${names%%[: ]*}/copyright
-    licences=$(sed -n 's/^License: *\(.*[^ ]\) *$/\1/p' "$text" | sort -u | paste -sd ';' | sed 's/;/; /g')
+    licenses=$(sed -n 's/^License: *\(.*[^ ]\) *$/\1/p' "$text" | sort -u | paste -sd ';' | sed 's/;/; /g')
     install -m 644 "$text" "$folder/$source.txt"
-    echo "| $source | $version | ${names// /, } | ${licences:-see its text} | [$source.txt]($source.txt) |" >>"$list"
-    # Texts that Debian keeps in one place for all.
+    echo "| $source | $version | ${names// /, } | ${licenses:-see full text} | [$source.txt]($source.txt) |" >>"$list"
+    # Copies the license texts in /usr/share/common-licenses that the copyright file refers to.
     for common in $(grep -oE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$text" | sort -u); do
       [ ! -f "$common" ] || install -D -m 644 "$common" "$folder/common-licenses/${common##*/}"
     done

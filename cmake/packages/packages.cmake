@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed beside the programs, and the packages that are made of it. Components: what has none is of the
-# command line, `window` is the window's program, `desktop` what tells a desktop of it, `bundle` that program with the Qt
-# that it was built with. `cmake --install` leaves the bundle out.
+# Installed data files and packages. Components: unnamed (command line), `window` (desktop program), `desktop` (menu
+# entry, icon and MIME type), `bundle` (desktop program with Qt; excluded from `cmake --install`).
 set(assets ${PROJECT_SOURCE_DIR}/assets)
 
-# The programs find the samples by where they lie themselves (profiler/files/recorded_samples.h), here too.
+# The programs search for the samples relative to their own path (profiler/files/recorded_samples.h), in the build tree
+# too.
 install(DIRECTORY ${assets}/samples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attnscope/samples
         FILES_MATCHING PATTERN "*.attnscope")
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/attnscope)
@@ -14,7 +14,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/LICENSES DESTINATION ${CMAKE_INSTALL_DOC
 install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# attnscope_list_libraries(NAME install-arguments...): which libraries are inside the program NAME, with their licences.
+# attnscope_list_libraries(NAME install-arguments...): installs the list of libraries in the program NAME with their
+# licenses.
 function(attnscope_list_libraries name)
   install(CODE "execute_process(
     COMMAND bash \"${PROJECT_SOURCE_DIR}/cmake/packages/libraries.sh\" ${name} \"${PROJECT_BINARY_DIR}\"
@@ -22,7 +23,8 @@ function(attnscope_list_libraries name)
     COMMAND_ERROR_IS_FATAL ANY)" ${ARGN})
 endfunction()
 
-# attnscope_readme(KIND install-arguments...): what an archive's programs ask of a system, read off them.
+# attnscope_readme(KIND install-arguments...): installs README.md of an archive, with the system requirements of its
+# programs.
 function(attnscope_readme kind)
   install(CODE "execute_process(
     COMMAND bash \"${PROJECT_SOURCE_DIR}/cmake/packages/readme.sh\" ${kind} ${PROJECT_VERSION} \"$<TARGET_FILE:attnscope>\"
@@ -56,12 +58,11 @@ endif()
 set(CPACK_PACKAGE_NAME attnscope)
 set(CPACK_PACKAGE_VENDOR "The Attnscope authors")
 set(CPACK_PACKAGE_CONTACT "The Attnscope authors <attnscope@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "profiler of what attention kernels do to GPU memory")
-set(CPACK_PACKAGE_DESCRIPTION "Attnscope measures the bytes that attention kernels move and the time
-they take, and shows both beside what theory says they must do: in a window, a
-command line, reports and a lesson. Measuring needs an NVIDIA GPU, its driver
-and a CUDA 13 toolkit; recorded measurements, models and a simulated device
-need none.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "profiler for the GPU memory traffic of attention kernels")
+set(CPACK_PACKAGE_DESCRIPTION "Attnscope measures the memory traffic and run time of attention kernels and
+compares both with theory: in a window, a command line, reports and a lesson.
+Measuring needs an NVIDIA GPU, its driver and a CUDA 13 toolkit; recorded
+measurements, models and a simulated device need none.")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
@@ -70,7 +71,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_GENERATOR DEB)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/archives.cmake)
 
-# Qt's own packages do not ask for its plugin of Wayland.
+# The Qt packages do not depend on the Wayland plugin.
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -80,7 +81,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)
 
 if(TARGET attnscope-gui)
-  # All three packages, in BUILD/packages.
+  # Builds all three packages into BUILD/packages.
   add_custom_target(packages
     COMMAND ${CMAKE_CPACK_COMMAND} -G DEB -B packages
     COMMAND ${CMAKE_CPACK_COMMAND} -G TGZ -B packages

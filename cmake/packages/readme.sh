@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# readme.sh KIND VERSION COMMAND FOLDER: FOLDER/README.md of an archive of that KIND (command-line or desktop), which says
-# what is asked of a system by the program COMMAND, and by the window and the libraries in FOLDER.
+# readme.sh KIND VERSION COMMAND FOLDER: writes FOLDER/README.md of an archive of KIND (command-line or desktop), with
+# the system requirements of the program COMMAND and, for desktop, of the programs and libraries in FOLDER.
 set -euo pipefail
 kind=$1 version=$2 command=$3 folder=$4
 
-# newest NAME FILE...: of the versions of NAME's symbols that the files ask for.
+# newest NAME FILE...: prints the newest version of the symbol set NAME (GLIBC, GLIBCXX) that the files require.
 newest() {
   local name=$1
   shift
@@ -22,17 +22,17 @@ mkdir -p "$folder"
   echo "<!-- SPDX-License-Identifier: Apache-2.0 -->"
   echo "# Attnscope $version: $title"
   echo
-  echo "Unpack it anywhere, and move it as a whole: programs look beside themselves for what they need."
+  echo "Unpack it anywhere. Move it only as a whole: the programs find their files by relative paths."
   echo
   echo "- \`bin/attnscope\`, the command line: needs glibc $(newest GLIBC "$command") or newer."
   if [ "$kind" = desktop ]; then
     mapfile -t files < <(find "$folder"/bin "$folder"/lib "$folder"/plugins -type f ! -name qt.conf)
-    own=$(find "$folder/lib" -name '*.so*' -printf '%f\n')
+    bundled=$(find "$folder/lib" -name '*.so*' -printf '%f\n')
     echo "- \`bin/attnscope-gui\`, the window, with Qt in \`lib\` and \`plugins\`: needs glibc $(newest GLIBC "${files[@]}") and" \
-         "GLIBCXX $(newest GLIBCXX "${files[@]}") or newer, and of the system, which its drivers and fonts are of:" \
-         "$(sonames "${files[@]}" | grep -vxF "$own" | paste -sd ' ')."
+         "GLIBCXX $(newest GLIBCXX "${files[@]}") or newer, and these system libraries (drivers, fonts):" \
+         "$(sonames "${files[@]}" | grep -vxF "$bundled" | paste -sd ' ')."
   fi
-  echo "- \`share/attnscope/samples\`: recorded measurements, which are shown where no file is given."
-  echo "- \`share/doc/attnscope\`: documents, [install.md](share/doc/attnscope/install.md) first; in \`LICENSES\` there is the"
-  echo "  programs' own licences, and which libraries come with them under which."
+  echo "- \`share/attnscope/samples\`: recorded measurements, shown if no file is given."
+  echo "- \`share/doc/attnscope\`: documents; start with [install.md](share/doc/attnscope/install.md). \`LICENSES\` contains the"
+  echo "  licenses of the programs and of the libraries shipped with them."
 } >"$folder/README.md"

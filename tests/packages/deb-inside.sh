@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# In the clean root, beside the .deb (deb.sh).
+# Runs in the clean root, next to the .deb (deb.sh).
 cd /try
 mkdir out
 export DEBIAN_FRONTEND=noninteractive QT_QPA_PLATFORM=offscreen
@@ -10,7 +10,7 @@ test "$(attnscope-gui --version)" = "attnscope-gui $version"
 attnscope doctor | tee out/doctor.txt
 grep -q "The NVIDIA driver is not installed" out/doctor.txt
 
-# Of the recorded samples, without being told which.
+# Without file arguments the programs open the recorded samples.
 samples=/usr/share/attnscope/samples
 attnscope lesson export -o lesson
 grep -q h200-law.attnscope lesson/index.html
@@ -20,7 +20,7 @@ attnscope-gui --screenshot other.png --size 1024x700 $samples/h100.attnscope
 cmp out/attnscope-gui.png named.png
 if cmp -s out/attnscope-gui.png other.png; then exit 1; fi
 
-# All of it is there as it was packed, and goes as it came.
+# All files are unmodified, and purging the package removes them.
 test -z "$(dpkg --verify attnscope)"
 for file in applications/org.attnscope.Attnscope.desktop metainfo/org.attnscope.Attnscope.metainfo.xml \
     mime/packages/org.attnscope.Attnscope.xml icons/hicolor/scalable/apps/org.attnscope.Attnscope.svg \

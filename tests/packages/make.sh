@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes all packages anew.
+# Builds all packages.
 source "$(dirname "$0")/common.sh"
 rm -rf "$packages"
-needs dpkg-shlibdeps dpkg-dev
-needs patchelf patchelf
+require_tool dpkg-shlibdeps dpkg-dev
+require_tool patchelf patchelf
 cmake --build "$build" --target packages
 ls -l "$packages"

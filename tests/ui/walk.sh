@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Walks through the window on a display of its own, and leaves a picture of each step.
-#   tests/ui/walk.sh UI_WALK FOLDER [SIZE THEME]      one size and theme; without them all that are looked at
+# Runs the walkthrough of the window under Xvfb and saves a screenshot of each step.
+#   tests/ui/walk.sh UI_WALK FOLDER [SIZE THEME]      SIZE THEME: one size and theme (default: all)
 set -euo pipefail
 walk=$1 folder=$2
-command -v xvfb-run >/dev/null || { echo "there is no xvfb-run (xvfb), which makes a display"; exit 77; }
+command -v xvfb-run >/dev/null || { echo "xvfb-run not found (install xvfb)"; exit 77; }
 if [ $# -ge 4 ]; then
   sizes=("$3") themes=("$4")
 else

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts beside it share, to be sourced: they work in a folder that is removed at the end, with ATTNSCOPE as
-# `attnscope`, since runs record their command line and no path of this machine belongs in it.
-#   source in_a_folder_of_its_own.sh NAME.sh ATTNSCOPE OUTPUT.attnscope
+# Sourced by the recording scripts: changes to a temporary folder that is removed on exit, and puts ATTNSCOPE on PATH.
+# Runs store their command line, so it must not contain absolute paths.
+#   source scratch_folder.sh NAME.sh ATTNSCOPE OUTPUT.attnscope
 usage="usage: $1 ATTNSCOPE OUTPUT.attnscope"
 program=$(realpath "${2:?$usage}")
 output=$(realpath "${3:?$usage}")
@@ -10,15 +10,14 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 PATH=$(dirname "$program"):$PATH
 
-# record OPTIONS...: a sweep into recorded.attnscope. Points that could not run (exit code 5) are in the file with their
-# reasons.
+# record OPTIONS...: collects into recorded.attnscope. Exit code 5 is accepted: some points failed and have a reason.
 record() {
   local status=0
   attnscope collect --device gpu --output recorded.attnscope --quiet "$@" || status=$?
   [ $status -eq 0 ] || [ $status -eq 5 ] || exit $status
 }
 
-# The output: what was recorded, compact.
+# Writes the recording to the output file in compact form.
 finish() {
   attnscope export recorded.attnscope --format attnscope --force --output "$output"
   attnscope info "$output"
