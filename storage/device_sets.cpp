@@ -88,7 +88,7 @@ Message out_of_bounds(const std::string& name, const PointNoise& point) {
 template <class Set, class ReadRest>
 std::vector<Set> RunStore::Impl::read_sets(const DeviceSets& tables, ReadRest&& read_rest) {
   std::vector<Set> sets;
-  SQLite::Statement& query = statement(fmt::format(
+  SQLite::Statement& query = prepare(fmt::format(
       "SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
       "LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, s.measured_at, s.id",
       qualified("e", environment_columns), tables.set_columns, tables.sets));

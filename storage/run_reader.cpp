@@ -174,7 +174,7 @@ std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::cou
   if (point_counts) return *point_counts;
   std::unordered_map<std::int64_t, PointCount> counts;
   SQLite::Statement& query =
-      statement("SELECT run_id, count(*), coalesce(sum(disposition = 'ok'), 0) FROM points GROUP BY run_id");
+      prepare("SELECT run_id, count(*), coalesce(sum(disposition = 'ok'), 0) FROM points GROUP BY run_id");
   while (query.executeStep()) {
     counts[query.getColumn(0).getInt64()] = {.points = query.getColumn(1).getInt64(),
                                              .ok = query.getColumn(2).getInt64()};
@@ -188,7 +188,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
   // Counts in the same statement if another process may write, so that a finished run has all its points.
   const bool counts_here = known == nullptr && !immutable;
   // Left joins: a run without its device row is reported, not lost.
-  SQLite::Statement& query = statement(fmt::format(
+  SQLite::Statement& query = prepare(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
       "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, r.provenance, r.uid, r.rounds, {}, {}, "
       "r.checksum FROM runs r LEFT JOIN devices d ON d.id = r.device_id LEFT JOIN environments e ON e.id = "
@@ -240,8 +240,8 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
 std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t> runs, std::int64_t after_id) {
   // Reads the table itself, because a damaged index may lack rows.
   SQLite::Statement& query =
-      statement(fmt::format("SELECT p.id FROM points p NOT INDEXED WHERE p.id >= ?1{} ORDER BY p.run_id, p.plan_index",
-                            runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))"));
+      prepare(fmt::format("SELECT p.id FROM points p NOT INDEXED WHERE p.id >= ?1{} ORDER BY p.run_id, p.plan_index",
+                          runs.empty() ? "" : " AND p.run_id IN (SELECT value FROM json_each(?2))"));
   // Includes ids that damage made negative.
   query.bind(1, after_id == 0 ? std::numeric_limits<std::int64_t>::min() : after_id + 1);
   if (!runs.empty()) query.bind(2, json(std::vector<std::int64_t>(runs.begin(), runs.end())).dump());
@@ -258,7 +258,7 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::f
   std::string wanted;
   // The reader runs one query per table over the same points.
   const auto select = [&](std::string_view what) -> SQLite::Statement& {
-    SQLite::Statement& query = statement(fmt::format(fmt::runtime(what), "p.id IN (SELECT value FROM json_each(?1))"));
+    SQLite::Statement& query = prepare(fmt::format(fmt::runtime(what), "p.id IN (SELECT value FROM json_each(?1))"));
     if (what.find("{}") != std::string_view::npos) query.bind(1, wanted);
     return query;
   };
@@ -272,7 +272,7 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::f
 }
 
 void RunStore::Impl::note_missing_runs() {
-  SQLite::Statement& totals = statement("SELECT (SELECT count(*) FROM runs), (SELECT runs FROM totals)");
+  SQLite::Statement& totals = prepare("SELECT (SELECT count(*) FROM runs), (SELECT runs FROM totals)");
   if (!totals.executeStep()) return;
   const std::int64_t there = totals.getColumn(0).getInt64();
   const SQLite::Column counted = totals.getColumn(1);
@@ -344,7 +344,7 @@ std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
 std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool contents) const {
   return impl_->read([&] {
     std::vector<std::shared_ptr<const KernelStatement>> all;
-    const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->statement(std::string(sql)); };
+    const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->prepare(std::string(sql)); };
     const auto note = [&](std::int64_t id, const Message& why) {
       impl_->note({make_message("kernel manifest {}", id), why});
     };
@@ -359,7 +359,7 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
 std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statement() const {
   return impl_->read([&] {
     std::map<std::string, std::vector<std::string>> all;
-    SQLite::Statement& query = impl_->statement(
+    SQLite::Statement& query = impl_->prepare(
         "SELECT DISTINCT u.digest, p.algorithm FROM points p JOIN user_kernels u ON u.id = p.user_kernel_id ORDER BY "
         "p.algorithm");
     while (query.executeStep()) all[query.getColumn(0).getString()].push_back(query.getColumn(1).getString());

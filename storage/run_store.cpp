@@ -26,7 +26,7 @@ void RunStore::Impl::connect(DatabaseAccess access) {
 }
 
 void RunStore::Impl::open_for_reading() {
-  statements.clear();
+  statement_cache.clear();
   point_counts.reset();
   verified.clear();
   database.reset();
@@ -87,9 +87,9 @@ void RunStore::Impl::end_abandoned_runs() {
       "runs.id), started_at) WHERE state = 'running'");
 }
 
-SQLite::Statement& RunStore::Impl::statement(const std::string& sql) {
-  auto found = statements.find(sql);
-  if (found == statements.end()) found = statements.emplace(sql, SQLite::Statement(*database, sql)).first;
+SQLite::Statement& RunStore::Impl::prepare(const std::string& sql) {
+  auto found = statement_cache.find(sql);
+  if (found == statement_cache.end()) found = statement_cache.emplace(sql, SQLite::Statement(*database, sql)).first;
   found->second.tryReset();  // reset() repeats the error of the last step
   found->second.clearBindings();
   return found->second;
@@ -163,7 +163,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {
     store.impl_->database = std::move(database);
     fill(store);
-    store.impl_->statements.clear();
+    store.impl_->statement_cache.clear();
     database = std::move(store.impl_->database);
   });
 }

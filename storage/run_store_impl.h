@@ -63,7 +63,7 @@ struct RunStore::Impl {
   bool immutable = false;
   bool followed = false;  ///< another process appends to the file
   FileStamp stamp;
-  std::map<std::string, SQLite::Statement> statements;
+  std::map<std::string, SQLite::Statement> statement_cache;
   std::map<std::string, BadRow> bad;  ///< skipped rows, by English location
   /// Result of verifying a run's checksum.
   struct Verified {
@@ -87,11 +87,11 @@ struct RunStore::Impl {
   void open_for_reading();
   void open_for_collecting();
   void end_abandoned_runs();
-  SQLite::Statement& statement(const std::string& sql);
+  SQLite::Statement& prepare(const std::string& sql);
   /// Same, with these values bound to its parameters.
   template <class... Values>
   SQLite::Statement& bound(const std::string& sql, const Values&... values) {
-    SQLite::Statement& prepared = statement(sql);
+    SQLite::Statement& prepared = prepare(sql);
     Binder out(prepared);
     (out << ... << values);
     return prepared;

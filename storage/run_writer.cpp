@@ -190,7 +190,7 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   const PointRecord record = as_stored(given);
   require_storable(out_of_bounds(record));
   if (record.statement) require_storable(out_of_bounds(*record.statement));
-  SQLite::Statement& row = statement(fmt::format(
+  SQLite::Statement& row = prepare(fmt::format(
       "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, user_kernel_id) SELECT ?, ?, coalesce(?, "
       "device_id), {} FROM runs WHERE id = ?",
       point_columns(), placeholders(point_column_count() + 2)));

@@ -92,9 +92,9 @@ void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
                  const std::function<bool(const Metric&)>& wanted) {
   for (const Metric& metric : metrics_table()) {
     // shown by add_why() or add_bound()
-    const bool elsewhere =
+    const bool shown_separately =
         metric.why != Why::none || metric.predicted_use || metric.key == metric_key::shared_conflict_share;
-    if (!elsewhere && wanted(metric)) add_metric(html, record, metric.key, kernel);
+    if (!shown_separately && wanted(metric)) add_metric(html, record, metric.key, kernel);
   }
 }
 
