@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points as `attnscope export` has them, and what follows from their numbers: for recompute_report.py."""
+"""Exported points of `attnscope export` and values derived from them, for recompute_report.py."""
 import math
 
 
@@ -7,12 +7,12 @@ def median(values):
     return quantile(values, 0.5)
 
 
-def quantile(values, share):
+def quantile(values, fraction):
     ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
+    position = fraction * (len(ordered) - 1)
+    low = math.floor(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
 class Kernel:
@@ -36,9 +36,9 @@ class Kernel:
     def time(self):
         return median(self.samples) if self.samples else self.number('time_median_ns')
 
-    def quartile(self, share):
+    def quartile(self, fraction):
         if len(self.samples) > 1:
-            return quantile(self.samples, share)
+            return quantile(self.samples, fraction)
         return None
 
     @property
@@ -55,6 +55,8 @@ class Kernel:
 
 
 class Point(Kernel):
+    """All exported rows of a point: the point itself and its kernels."""
+
     def __init__(self, rows):
         whole = [row for row in rows if row['kernel'] in ('all', '')]
         super().__init__(whole[0])
@@ -68,15 +70,15 @@ class Point(Kernel):
         return self.row['disposition'] in ('ok', 'no-counters')
 
     @property
-    def matrices(self):
-        """Floating-point operations of one product of an n_q x n_k matrix, over all heads."""
+    def product_flops(self):
+        """FLOPs of one n_q x n_k matrix product over d, for all heads."""
         return 2 * self.n_q * self.n_k * self.d * self.batch * self.heads_q
 
     @property
     def flops(self):
         if self.row['mask'] == 'full':
-            return self.matrices * {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[self.row['pass']]
-        # What masks leave is the export's own count.
+            return self.product_flops * {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[self.row['pass']]
+        # With a mask the exported FLOP count is used.
         return self.number('tflops') * 1e12 * self.time / 1e9
 
     @property
@@ -92,7 +94,7 @@ class Point(Kernel):
 
     @property
     def named(self):
-        """As points are named in sentences."""
+        """The name of the point in the sentences of the report."""
         words = [self.algorithm, self.row['dtype']]
         words += [self.row['pass']] if self.row['pass'] != 'fwd' else []
         words += [self.row['mask']] if self.row['mask'] != 'full' else []
@@ -105,9 +107,9 @@ class Point(Kernel):
         return ' '.join(words)
 
     def bounds(self, ceilings):
-        """The share of each roof that was reached."""
+        """Returns the fraction of each ceiling that the point reaches."""
         seconds = self.time / 1e9
-        # Tensor cores multiply whole tiles, also those that reach over the edge.
+        # Tensor cores compute whole tiles, including the part beyond the matrix edge.
         whole = math.ceil(self.n_q / self.br) * self.br * math.ceil(self.n_k / self.bc) * self.bc
         unit, instruction = ('wgmma', 'wgmma') if self.algorithm == 'fa3' else ('mma.sync', 'mma')
         return {'DRAM': self.dram / seconds / ceilings['dram_read'],

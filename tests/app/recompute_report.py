@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every number of the sample's report is recomputed from `attnscope export` of the same file.
+"""Recomputes every number of the sample report from `attnscope export` of the same file.
 
     recompute_report.py ATTNSCOPE SAMPLE
 
-Each line of the Markdown report with a digit in it has to be known here, and each of its numbers, like each row of the
-tables beside it, to be what this script makes of the exported rows: medians and quartiles of the raw samples, sums of
-counters, ratios, floating-point work. What an export does not hold (options of a run, digests of sources) is read of
-the file itself by SQL. Nothing of the program's own code is used.
+Each line of the Markdown report with a digit must match a known pattern. Its numbers, and each row of the report's CSV
+tables, must equal values recomputed from the exported rows: medians and quartiles of the raw samples, sums of counters,
+ratios, FLOPs. Data missing from exports (options of a run, source digests) is read from the file with SQL. Uses no code of
+the program.
 """
 import collections
 import csv
@@ -24,32 +24,32 @@ import tempfile
 from exported_points import Point
 
 UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
-TILES_OF_A_MAP = 4  # from so many on, tiles of one problem are drawn as maps, of time and of bytes at two levels
+TILES_OF_A_MAP = 4  # minimum tiles of a problem for which the report draws maps (time, and bytes at two levels)
 NAMES = {'naive': 'Naive', 'fa1': 'FA1', 'fa2': 'FA2', 'fa3': 'FA3', 'splitkv': 'Split-KV'}
 SM_UNITS = ('wgmma', 'mma.sync')
 
 
-class Unknown(Exception):
+class Mismatch(Exception):
     pass
 
 
 def expect(right, why):
     if not right:
-        raise Unknown(why)
+        raise Mismatch(why)
 
 
 def same_text(got, wanted):
-    expect(got == wanted, f'it says {got!r}, and the export {wanted!r}')
+    expect(got == wanted, f'report: {got!r}, export: {wanted!r}')
 
 
 def check_any(candidates, check):
-    """Of several runs of one point the report shows one."""
+    """Checks that any candidate matches: the report shows one of several runs of a point."""
     candidates = list(candidates)
-    expect(candidates, 'no such point was exported')
+    expect(candidates, 'no matching exported point')
     for place, candidate in enumerate(candidates, 1):
         try:
             return check(candidate)
-        except Unknown:
+        except Mismatch:
             if place == len(candidates):
                 raise
 
@@ -64,20 +64,20 @@ class Report:
                          if row['provenance'] != 'datasheet' and not row['argument']}
         self.numbers = 0
 
-    # What a printed number has to be.
+    # Checks of printed values.
     def number(self, printed, value, unit=1):
-        expect(value is not None, f'{printed} is of nothing that was exported')
+        expect(value is not None, f'{printed}: no exported value')
         word = printed.replace(',', '')
         digits = len(word.split('e')[0].partition('.')[2])
         scale = 10 ** int(word.split('e')[1]) if 'e' in word else 1
-        # Half of the last digit; what is printed as it is has more of them than a sum of floating point keeps.
+        # Half of the last digit; values printed with full precision exceed the accuracy of a floating-point sum.
         allowed = 0.5001 * 10 ** -digits * scale if digits <= 5 else 1e-12 * abs(value / unit)
-        expect(abs(float(word) - value / unit) <= allowed, f'{printed} is printed, {value / unit} recomputed')
+        expect(abs(float(word) - value / unit) <= allowed, f'printed {printed}, recomputed {value / unit}')
         self.numbers += 1
 
     def cell(self, printed, value):
         if printed == '':
-            return expect(value is None, f'{value} is left out')
+            return expect(value is None, f'missing value: {value}')
         self.number(printed, value)
 
     def quantity(self, text, value):
@@ -95,9 +95,9 @@ class Report:
                 continue
             try:
                 pattern, handler = next((each for each in SENTENCES if re.fullmatch(each[0], line)), (None, None))
-                expect(pattern, 'no such sentence is known')
+                expect(pattern, 'unknown sentence')
                 handler(self, place, re.fullmatch(pattern, line))
-            except Exception as error:  # what could not be read is as wrong as what differs
+            except Exception as error:  # a parse error also counts as a mismatch
                 wrong.append(f'line {place + 1}: {error!r}\n  {line[:300]}')
         return wrong
 
@@ -170,14 +170,14 @@ class Report:
         self.count(count, len(judged))
         self.number(error, worst)
 
-    # Of sentences.
+    # Checks of sentences.
     def heading_above(self, place):
         line = next(line for line in reversed(self.lines[:place]) if line.startswith('### '))
         return re.fullmatch(HEADING, line)
 
     def heading(self, _, found):
         expect(any(point.problem == found['problem'] and point.n_q == int(found['n'] or point.n_q)
-                   for point in self.points), 'no such problem was exported')
+                   for point in self.points), 'no exported point of this problem')
 
     @staticmethod
     def throttled(point, follows_clocks=True):
@@ -194,7 +194,7 @@ class Report:
             self.number(found['times'], of(more) / of(less))
             self.quantity(found['less_value'], of(less))
             self.quantity(found['more_value'], of(more))
-            # Bytes follow no clock.
+            # DRAM bytes do not depend on the clocks.
             origins = ['measured' + self.throttled(point, found['what'] == 'is') for point in pair]
             same_text(found['origin'], ', '.join(dict.fromkeys(origins)))
 
@@ -217,9 +217,9 @@ class Report:
                 same_text((n, roofs[n]), (max(roofs), found['roof']))
             elif 'at every' in found.string:
                 same_text((n, int(found['last'])), (min(roofs), max(roofs)))
-                expect(all(roof in SM_UNITS for roof in roofs.values()), 'a memory is nearer')
+                expect(all(roof in SM_UNITS for roof in roofs.values()), 'some N is memory-bound')
             else:
-                expect(all((roof in SM_UNITS) == (each >= n) for each, roof in roofs.items()), 'not from there on')
+                expect(all((roof in SM_UNITS) == (each >= n) for each, roof in roofs.items()), 'wrong N')
             self.numbers += 1
 
         check_any(sorted({point.run for point in alike}), check)
@@ -240,7 +240,7 @@ class Report:
         self.count(found['often'], max(reasons.values()))
         same_text(reasons[found['reason']], max(reasons.values()))
         expect(any((point.named, point.row['reason']) == (found['point'], found['reason']) for point in ended),
-               'no such point ended so')
+               'no point has this outcome and reason')
 
     def tiles(self, _, found):
         runs = collections.defaultdict(list)
@@ -267,8 +267,8 @@ class Report:
         for point in self.points:
             if point.ran:
                 lengths[point.problem].add((point.n_q, point.n_k))
-        expect(found['problem'] in lengths, 'no such problem was exported')
-        # One length, and its tiles in a map: no curve.
+        expect(found['problem'] in lengths, 'no exported point of this problem')
+        # Problems with a single length and a tile map have no curve.
         of_maps = {key[0] for key in self.maps()}
         self.count(found['left'], sum(len(of_problem) > 1 or problem not in of_maps
                                       for problem, of_problem in lengths.items()) - 1)
@@ -289,7 +289,7 @@ class Report:
         environments = {(environment['app_version'], environment['driver_version'])
                         for environment in self.document['environments']}
         for program, driver in re.findall(r'attnscope ([\d.]+), driver ([\d.]+)\)', found[0]):
-            expect((program, driver) in environments, 'no run was made so')
+            expect((program, driver) in environments, 'no run has these versions')
 
     def constant(self, _, found):
         pass
@@ -348,12 +348,12 @@ def main():
                         sqlite3.connect(f'file:{sample}?mode=ro&immutable=1', uri=True))
         wrong = report.check()
         points = read_table(folder / 'report-figures/points.csv')
-        expect(len(points) == len(report.points), 'points are missing')
+        expect(len(points) == len(report.points), 'points.csv lacks points')
         wrong += report.check_table('points.csv', points, report.point_row)
         wrong += report.check_table('runs.csv', read_table(folder / 'report-figures/runs.csv'), report.run_row)
     for each in wrong[:40]:
         print(each)
-    print(f'{report.numbers:,} numbers recomputed, {len(wrong)} lines not')
+    print(f'{report.numbers:,} numbers recomputed, {len(wrong)} lines differ')
     return 1 if wrong or report.numbers < 6000 else 0
 
 
