@@ -129,7 +129,7 @@ class Page {
         for (std::size_t i = 0; i < order.size(); ++i) {
           const Choice& choice = q.choices[order[i]];
           if (!choice.right) continue;
-          questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"because\">{}</p>\n",
+          questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"explanation\">{}</p>\n",
                                    line_html(q.prompt, line), letter(i), line_html(choice.text, line),
                                    line_html(choice.because, line));
         }
@@ -259,8 +259,8 @@ class Page {
       const Choice& choice = q.choices[order[i]];
       choices += fmt::format(
           "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
-          "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"hands\" "
-          "aria-label=\"{}\"><span class=\"because\" hidden>{}</span></div>",
+          "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"vote-count\" "
+          "aria-label=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
           choice.right ? 1 : 0, markup(q.id), order[i], letter(i), line_html(choice.text, value), word("hands"),
           line_html(choice.because, value));
     }
@@ -269,8 +269,9 @@ class Page {
                                                           line_html(q.hint, value));
     return fmt::format(
         "<fieldset class=\"question\" data-id=\"{}\"><legend>{}</legend><p>{}</p>{}{}<div class=\"row\"><button "
-        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button><button class=\"alone\">{} (Q)"
-        "</button> <output></output></div><p class=\"vote\"></p></fieldset>\n",
+        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button><button "
+        "class=\"full-screen-button\">{} (Q)"
+        "</button> <output></output></div><p class=\"vote-summary\"></p></fieldset>\n",
         markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"),
         word("alone"));
   }
@@ -379,7 +380,7 @@ class Page {
   std::string card_html(const Claim& card) {
     const Verdict verdict = judge(card, evidence_);
     const Setting setting;
-    const std::string body = "<div class=\"said\">" + markdown_html(card.text, line_of(setting)) + "</div>";
+    const std::string body = "<div class=\"claim-text\">" + markdown_html(card.text, line_of(setting)) + "</div>";
     std::string choices;
     for (const Outcome outcome : outcomes) {
       choices +=
@@ -409,7 +410,7 @@ class Page {
     const std::string of = data_text(verdict.of);
     const bool testable = verdict.outcome != Outcome::not_testable;
     std::string html =
-        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
+        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"prediction-result\"></p>", to_string(verdict.outcome),
                     word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
     if (!verdict.because.empty()) {
       const std::string& detail = verdict.detail;  // for `elsewhere`: the author's text

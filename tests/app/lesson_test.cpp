@@ -198,23 +198,23 @@ constexpr const char* reader = R"js(<script>
     press('ArrowRight'); frames.push(+figure.dataset.frame);
     press('ArrowLeft'); frames.push(+figure.dataset.frame);
     report.frames = frames;
-    report.lit = figure.querySelectorAll('svg .hit, svg .miss, svg .store, svg .add').length;
+    report.lit = figure.querySelectorAll('svg .l2-hit, svg .l2-miss, svg .store, svg .add').length;
     report.meets = [];
-    report.early = figure.dataset.meets;
+    report.early = figure.dataset.matches;
     const [pick, variant] = [figure.querySelector('.pick'), figure.querySelector('.variant')];
     report.written = [];
     for (const way of pick.options) {
       for (const other of variant.options) {
         pick.value = way.value; variant.value = other.value; pick.dispatchEvent(new Event('change'));
         click('to-last');
-        report.meets.push(figure.dataset.meets);
+        report.meets.push(figure.dataset.matches);
         for (const row of figure.querySelectorAll('.tally tr:nth-last-child(2)')) report.written.push(row.lastChild.textContent !== '0 B');
       }
     }
     pick.value = 1;
     report.seen = [0, 1].map(mask => {
       variant.value = mask; variant.dispatchEvent(new Event('change')); click('to-last');
-      return figure.querySelectorAll('svg .seen, svg .in-hand').length;
+      return figure.querySelectorAll('svg .visited, svg .current').length;
     });
     pick.value = -1; pick.dispatchEvent(new Event('change'));
     report.beside = figure.querySelectorAll('.tally').length;
@@ -237,14 +237,14 @@ constexpr const char* reader = R"js(<script>
     report.softmax = [];
     for (const example of values('pick')) {
       choose('pick', example);
-      for (const block of values('block')) for (const way of values('way')) for (const wrong of values('fault')) {
-        choose('block', block); choose('way', way); choose('fault', wrong);
+      for (const block of values('block')) for (const division of values('division')) for (const wrong of values('fault')) {
+        choose('block', block); choose('division', division); choose('fault', wrong);
         report.softmax.push(played());
       }
     }
-    const own = soft.querySelector('.own');
+    const own = soft.querySelector('.custom-scores');
     const write = scores => { own.value = scores; own.dispatchEvent(new Event('change')); };
-    choose('way', 0); choose('fault', 'forget-rescale');
+    choose('division', 0); choose('fault', 'forget-rescale');
     write('0; 1 4,6'); choose('block', 2);
     report.own = played();
     write('0, one'); report.refused = soft.querySelector('output').textContent !== '';
@@ -253,7 +253,7 @@ constexpr const char* reader = R"js(<script>
     await go('ledger');
     const question = document.querySelector('#ledger .question');
     const [lock, reveal] = [question.querySelector('.lock'), question.querySelector('.reveal')];
-    const shown = () => question.querySelectorAll('.because:not([hidden])').length;
+    const shown = () => question.querySelectorAll('.explanation:not([hidden])').length;
     report.question = [lock.disabled, reveal.disabled, shown()];
     question.querySelector('input').click();
     report.question.push(lock.disabled, reveal.disabled);
@@ -285,26 +285,26 @@ constexpr const char* reader = R"js(<script>
     const long = racing.querySelector('.length');
     long.value = 4; long.dispatchEvent(new Event('input'));
     report.race = [...racing.querySelectorAll('.lane')].map(lane => [lane.querySelector('.clock').textContent, lane.querySelector('.moved').textContent]);
-    report.raced = racing.querySelector('.verdict-of-race').textContent;
+    report.raced = racing.querySelector('.race-verdict').textContent;
     racing.querySelector('.save').click();
     await new Promise(done => setTimeout(done, 1500));
     report.saved = racing.querySelector('.share output').textContent;
     await go('hierarchy');
     const asked = [...document.querySelectorAll('#hierarchy .question')];
     press('q');
-    report.alone = [document.body.className.includes('asking'), asked[0].className.includes('now')];
+    report.alone = [document.body.className.includes('question-open'), asked[0].className.includes('full-screen')];
     press('b'); press('Enter');
-    report.alone.push(asked[0].querySelectorAll('input[type=radio]')[1].checked, asked[0].querySelectorAll('.because:not([hidden])').length);
-    const hands = asked[0].querySelectorAll('.hands');
+    report.alone.push(asked[0].querySelectorAll('input[type=radio]')[1].checked, asked[0].querySelectorAll('.explanation:not([hidden])').length);
+    const hands = asked[0].querySelectorAll('.vote-count');
     hands.forEach(input => { input.value = input.closest('.choice').dataset.right === '1' ? 12 : 4; input.dispatchEvent(new Event('input')); });
-    report.hands = [asked[0].querySelector('.vote').textContent];
+    report.hands = [asked[0].querySelector('.vote-summary').textContent];
     press('Enter');
-    report.hands.push(asked[0].querySelector('.vote').textContent);
-    report.alone.push(asked[0].querySelectorAll('.because:not([hidden])').length);
+    report.hands.push(asked[0].querySelector('.vote-summary').textContent);
+    report.alone.push(asked[0].querySelectorAll('.explanation:not([hidden])').length);
     press('Enter');
-    report.alone.push(asked[1].className.includes('now'));
+    report.alone.push(asked[1].className.includes('full-screen'));
     press('Escape');
-    report.alone.push(document.body.className.includes('asking'));
+    report.alone.push(document.body.className.includes('question-open'));
     await go('results');
     report.results = document.querySelector('#result-table').textContent.length > 100;
     press('PageUp'); await wait();
@@ -506,8 +506,8 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
     EXPECT_EQ(report["beside"], 3);
     EXPECT_GT(report["played"], 1);
-    EXPECT_EQ(report["right"], "result meets");
-    EXPECT_EQ(report["faulty"], "result off");
+    EXPECT_EQ(report["right"], "result matches");
+    EXPECT_EQ(report["faulty"], "result error");
     EXPECT_EQ(report["question"], nlohmann::json({true, true, 0, false, true, true, 0, false, 3}));
     EXPECT_EQ(report["claim"], nlohmann::json({true, false}));
     expect_law_as_fitted(report);

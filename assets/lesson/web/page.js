@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words, elements, what is remembered, and the pages. The files of this folder are joined in their order to one function.
-const words = JSON.parse(document.getElementById('words').textContent);
-const w = (key, values = {}) => Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), words[key] || key);
+// Translations, DOM helpers, storage and page navigation. All files of this folder are concatenated into one function.
+const texts = JSON.parse(document.getElementById('words').textContent);
+const tr = (key, values = {}) => Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), texts[key] || key);
 const make = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -18,7 +18,7 @@ const svg = (tag, attributes = {}, text = '') => {
   node.textContent = text;
   return node;
 };
-// Three digits and a unit; each unit is `step` of the one before it.
+// Formats with three digits and a unit; `step` is the factor between units.
 const scaled = (value, step, names) => {
   let i = 0;
   for (; value >= step && i + 1 < names.length; ++i) value /= step;
@@ -30,69 +30,69 @@ const number = value => value === null || value === -Infinity ? '−∞' : value
 const times = ratio => (ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(1)) + '×';
 const tokens = n => n >= 1024 && n % 1024 === 0 ? n / 1024 + 'k' : String(n);
 
-// What was answered stays in this browser, or until it is closed, where it lets us.
+// Answers are stored in localStorage or, if the reader chose so, sessionStorage; if storage is blocked, until a reload.
 const key = document.body.dataset.key;
-const store = name => { try { return window[name]; } catch (ignored) { return null; } };
-const kept = name => { try { return JSON.parse(store(name).getItem(key)); } catch (ignored) { return null; } };
-const memory = kept('localStorage') || {};
-const answers = memory.answers = (memory.brief ? kept('sessionStorage') : memory.answers) || {};
-const keep = () => {
+const storage = name => { try { return window[name]; } catch (ignored) { return null; } };
+const readStorage = name => { try { return JSON.parse(storage(name).getItem(key)); } catch (ignored) { return null; } };
+const saved = readStorage('localStorage') || {};
+const answers = saved.answers = (saved.brief ? readStorage('sessionStorage') : saved.answers) || {};
+const saveState = () => {
   try {
-    store('localStorage').setItem(key, JSON.stringify(memory.brief ? {...memory, answers: {}} : memory));
-    store('sessionStorage').setItem(key, JSON.stringify(memory.brief ? answers : null));
+    storage('localStorage').setItem(key, JSON.stringify(saved.brief ? {...saved, answers: {}} : saved));
+    storage('sessionStorage').setItem(key, JSON.stringify(saved.brief ? answers : null));
   } catch (ignored) { /* private window */ }
 };
 
 const sections = [...document.querySelectorAll('section')];
 const links = [...document.querySelectorAll('nav a')];
 const menu = document.getElementById('menu');
-const fold = open => {
+const toggleMenu = open => {
   document.querySelector('header').classList.toggle('open', open);
   menu.setAttribute('aria-expanded', open);
 };
-const shown = [];  // what each page does when it is turned to
-const show = id => {
+const pageListeners = [];  // called with each page that is shown
+const showPage = id => {
   const place = Math.max(0, sections.findIndex(section => section.id === id));
   sections.forEach((section, i) => section.classList.toggle('here', i === place));
   links.forEach((link, i) => { link.classList.toggle('here', i === place); if (i === place) menu.textContent = '☰ ' + link.textContent; });
-  fold(false);
-  memory.page = sections[place].id;
-  keep();
-  shown.forEach(act => act(sections[place]));
+  toggleMenu(false);
+  saved.page = sections[place].id;
+  saveState();
+  pageListeners.forEach(listener => listener(sections[place]));
   scrollTo(0, 0);
 };
-menu.addEventListener('click', () => fold(menu.getAttribute('aria-expanded') !== 'true'));
-const here = () => sections.findIndex(section => section.classList.contains('here'));
-const go = step => { location.hash = sections[Math.min(sections.length - 1, Math.max(0, here() + step))].id; };
-// "#tiling" or "#5"; a name that nobody can have made is the first page.
-const numbered = name => sections.find(section => section.dataset.number === name);
-const asked = () => {
+menu.addEventListener('click', () => toggleMenu(menu.getAttribute('aria-expanded') !== 'true'));
+const currentIndex = () => sections.findIndex(section => section.classList.contains('here'));
+const turnPage = step => { location.hash = sections[Math.min(sections.length - 1, Math.max(0, currentIndex() + step))].id; };
+// The fragment is an id ("#tiling") or a page number ("#5"); anything else shows the first page.
+const pageByNumber = name => sections.find(section => section.dataset.number === name);
+const requestedPage = () => {
   let name = '';
-  try { name = decodeURIComponent(location.hash.slice(1)); } catch (ignored) { /* no page's */ }
-  return name !== '' && numbered(name) ? numbered(name).id : name;
+  try { name = decodeURIComponent(location.hash.slice(1)); } catch (ignored) { /* malformed fragment */ }
+  return name !== '' && pageByNumber(name) ? pageByNumber(name).id : name;
 };
-addEventListener('hashchange', () => show(asked()));
+addEventListener('hashchange', () => showPage(requestedPage()));
 
-const theme = name => {
+const setTheme = name => {
   document.documentElement.dataset.theme = name;
-  document.getElementById('theme').textContent = w(name === 'dark' ? 'light' : 'dark');
+  document.getElementById('theme').textContent = tr(name === 'dark' ? 'light' : 'dark');
 };
 const toggleTheme = () => {
-  theme(memory.theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
-  keep();
+  setTheme(saved.theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+  saveState();
 };
 const toggleBig = () => {
   document.documentElement.toggleAttribute('data-big');
-  memory.big = document.documentElement.hasAttribute('data-big');
-  keep();
+  saved.big = document.documentElement.hasAttribute('data-big');
+  saveState();
 };
 document.getElementById('theme').addEventListener('click', toggleTheme);
 document.getElementById('big').addEventListener('click', toggleBig);
-document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { link.hash = sections[here()].id; }));
-// What was set with the mouse gives the keys back to the page.
-let pointer = false;
-addEventListener('pointerdown', () => { pointer = true; }, true);
-addEventListener('keydown', () => { pointer = false; }, true);
-addEventListener('change', event => { if (pointer && event.target.matches('select, input[type=range]:not(.prediction input), input[type=radio]')) event.target.blur(); });
-theme(memory.theme || document.body.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
-if (memory.big) document.documentElement.setAttribute('data-big', '');
+document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { link.hash = sections[currentIndex()].id; }));
+// After a change by mouse, keyboard input goes to the page again.
+let usingPointer = false;
+addEventListener('pointerdown', () => { usingPointer = true; }, true);
+addEventListener('keydown', () => { usingPointer = false; }, true);
+addEventListener('change', event => { if (usingPointer && event.target.matches('select, input[type=range]:not(.prediction input), input[type=radio]')) event.target.blur(); });
+setTheme(saved.theme || document.body.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+if (saved.big) document.documentElement.setAttribute('data-big', '');

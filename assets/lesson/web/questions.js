@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions and claims: chosen, locked, revealed; one alone on the screen with a tally of hands; what came of them.
+// Questions and claims: selection, locking, revealing, full-screen questions with votes, and the results.
 const refreshers = [];
-const wire = (box, reveal) => {
+const setUpChoices = (box, reveal) => {
   const id = box.dataset.id;
   const inputs = [...box.querySelectorAll('input[type=radio]')];
   const [lock, open] = [box.querySelector('.lock'), box.querySelector('.reveal')];
   const refresh = () => {
-    // A choice that a newer page has no more is none.
+    // Discards a stored choice that this version of the page does not have.
     if (answers[id]?.value && !inputs.some(input => input.value === answers[id].value)) delete answers[id];
     const state = answers[id] || {};
     inputs.forEach(input => {
@@ -14,13 +14,13 @@ const wire = (box, reveal) => {
       input.disabled = !!state.locked;
       input.closest('.choice').classList.toggle('chosen', input.checked);
     });
-    lock.disabled = !(state.value || [...box.querySelectorAll('.hands')].some(input => input.value)) || !!state.locked;
+    lock.disabled = !(state.value || [...box.querySelectorAll('.vote-count')].some(input => input.value)) || !!state.locked;
     open.disabled = !state.locked || !!state.revealed;
     const note = box.querySelector('output');
-    if (note) note.textContent = state.locked && !state.revealed ? w('locked') : '';
+    if (note) note.textContent = state.locked && !state.revealed ? tr('locked') : '';
     reveal(state);
   };
-  const set = more => { answers[id] = {...answers[id], ...more}; keep(); refresh(); mark(); };
+  const set = more => { answers[id] = {...answers[id], ...more}; saveState(); refresh(); highlightActive(); };
   inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
   lock.addEventListener('click', () => set({locked: true}));
   open.addEventListener('click', () => set({revealed: true}));
@@ -29,93 +29,93 @@ const wire = (box, reveal) => {
   return refresh;
 };
 
-// Hands that were raised for each choice, and what a room does with so many right.
-const hands = (box, choices) => {
-  const counts = choices.map(choice => choice.querySelector('.hands'));
-  const note = box.querySelector('.vote');
-  const tell = () => {
+// Sums the votes per choice; once locked, suggests how to continue.
+const setUpVotes = (box, choices) => {
+  const counts = choices.map(choice => choice.querySelector('.vote-count'));
+  const note = box.querySelector('.vote-summary');
+  const updateVotes = () => {
     const votes = counts.map(input => Math.max(0, Math.floor(+input.value) || 0));
     const all = votes.reduce((sum, each) => sum + each, 0);
     const right = votes[choices.findIndex(choice => choice.dataset.right === '1')];
     const share = 100 * right / all;
     const advice = share < 35 ? 'vote_hint' : share < 70 ? 'vote_discuss' : 'vote_on';
     const {locked, revealed} = answers[box.dataset.id] || {};
-    // Before the answer is shown nobody is told which one so many chose.
-    const more = revealed ? w('vote_right', {share: share.toFixed(0)}) : locked ? w(advice) : '';
-    note.textContent = all === 0 ? '' : `${w('vote', {all})} ${more}`;
+    // The share of correct votes is shown only after the answer is revealed.
+    const more = revealed ? tr('vote_right', {share: share.toFixed(0)}) : locked ? tr(advice) : '';
+    note.textContent = all === 0 ? '' : `${tr('vote', {all})} ${more}`;
   };
   counts.forEach((input, i) => input.addEventListener('keydown', event => {
     if (!/^(Enter|Escape)$/.test(event.key)) return;
     event.stopPropagation();
     event.key === 'Enter' && counts[i + 1] ? counts[i + 1].focus() : input.blur();
   }));
-  return tell;
+  return updateVotes;
 };
 
 const isRight = (box, {value}) => !!box.querySelector(`.choice[data-right="1"] input[value="${value}"]`);
 const questions = [...document.querySelectorAll('.question')];
 questions.forEach(box => {
   const choices = [...box.querySelectorAll('.choice')];
-  const tell = hands(box, choices);
-  const refresh = wire(box, state => {
+  const updateVotes = setUpVotes(box, choices);
+  const refresh = setUpChoices(box, state => {
     choices.forEach(choice => {
       const chosen = choice.querySelector('input').value === state.value;
       const right = choice.dataset.right === '1';
-      choice.querySelector('.because').hidden = !state.revealed;
+      choice.querySelector('.explanation').hidden = !state.revealed;
       choice.classList.toggle('is-right', !!state.revealed && right);
       choice.classList.toggle('is-wrong', !!state.revealed && chosen && !right);
     });
-    if (state.revealed && state.value) box.querySelector('output').textContent = w(isRight(box, state) ? 'right' : 'wrong');
-    tell();
+    if (state.revealed && state.value) box.querySelector('output').textContent = tr(isRight(box, state) ? 'right' : 'wrong');
+    updateVotes();
   });
-  box.querySelectorAll('.hands').forEach(input => input.addEventListener('input', refresh));
-  box.querySelector('.alone').addEventListener('click', () => alone() === box ? leave() : askAlone(box));
+  box.querySelectorAll('.vote-count').forEach(input => input.addEventListener('input', refresh));
+  box.querySelector('.full-screen-button').addEventListener('click', () => fullScreenQuestion() === box ? exitFullScreen() : enterFullScreen(box));
 });
-document.querySelectorAll('.claim').forEach(box => wire(box, state => {
+document.querySelectorAll('.claim').forEach(box => setUpChoices(box, state => {
   box.querySelector('.verdict').hidden = !state.revealed;
-  if (state.revealed) box.querySelector('.foreseen').textContent = w(state.value === box.dataset.outcome ? 'agreed' : 'disagreed');
+  if (state.revealed) box.querySelector('.prediction-result').textContent = tr(state.value === box.dataset.outcome ? 'agreed' : 'disagreed');
 }));
 
-// One question on the whole screen.
-const alone = () => document.querySelector('.question.now');
-const leave = () => {
+// Full-screen mode of a question.
+const fullScreenQuestion = () => document.querySelector('.question.full-screen');
+const exitFullScreen = () => {
   document.querySelectorAll('[inert]').forEach(part => { part.inert = false; });
-  alone()?.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = 0; });
-  alone()?.querySelector('.alone').replaceChildren(`${w('alone')} (Q)`);
-  alone()?.classList.remove('now');
-  document.body.classList.remove('asking');
+  fullScreenQuestion()?.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = 0; });
+  fullScreenQuestion()?.querySelector('.full-screen-button').replaceChildren(`${tr('alone')} (Q)`);
+  fullScreenQuestion()?.classList.remove('full-screen');
+  document.body.classList.remove('question-open');
 };
-const askAlone = box => {
-  leave();
+const enterFullScreen = box => {
+  exitFullScreen();
   if (!box) return;
   const page = box.closest('section');
-  if (!page.classList.contains('here')) show(page.id);
-  box.classList.add('now');
-  box.querySelector('.alone').replaceChildren(w('leave'));
-  // Letters choose: Tab goes from one count of hands to the next, and nowhere behind the question.
+  if (!page.classList.contains('here')) showPage(page.id);
+  box.classList.add('full-screen');
+  box.querySelector('.full-screen-button').replaceChildren(tr('leave'));
+  // Choices are selected by letter keys; Tab moves between the vote counts only.
   [document.querySelector('header'), document.querySelector('footer'), ...page.children].forEach(part => { part.inert = part !== box; });
   box.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = -1; });
-  document.body.classList.add('asking');
+  document.body.classList.add('question-open');
 };
-shown.push(page => { if (alone() && alone().closest('section') !== page) leave(); });
-// Keys go to the question of which the most is seen, if most of it is: it says so.
-const seen = box => {
+pageListeners.push(page => { if (fullScreenQuestion() && fullScreenQuestion().closest('section') !== page) exitFullScreen(); });
+// Keys apply to the most visible unrevealed question if more than 60% of it is visible; it is highlighted.
+const visibleFraction = box => {
   const {top, bottom, height} = box.getBoundingClientRect();
   return height > 0 && !answers[box.dataset.id]?.revealed ? (Math.min(bottom, innerHeight) - Math.max(top, 0)) / height : 0;
 };
-const inSight = () => {
-  if (alone()) return alone();
-  const most = questions.reduce((best, box) => !best || seen(box) > seen(best) ? box : best, null);
-  return most && seen(most) > 0.6 ? most : null;
+const activeQuestion = () => {
+  if (fullScreenQuestion()) return fullScreenQuestion();
+  const most = questions.reduce((best, box) => !best || visibleFraction(box) > visibleFraction(best) ? box : best, null);
+  return most && visibleFraction(most) > 0.6 ? most : null;
 };
-const mark = () => { const keyed = inSight(); questions.forEach(box => box.classList.toggle('keyed', box === keyed)); };
-addEventListener('scroll', mark, {passive: true});
-shown.push(() => requestAnimationFrame(mark));
-// A to F choose, Enter locks, reveals and goes on, H hints, Q asks on the whole screen. True where the key was one of them.
-const questionKey = name => {
-  const box = inSight();
-  if (name === 'q') { alone() ? leave() : askAlone(box || questions.find(each => each.closest('section').classList.contains('here'))); return true; }
-  if (name === 'Escape' && alone()) { leave(); return true; }
+const highlightActive = () => { const active = activeQuestion(); questions.forEach(box => box.classList.toggle('active', box === active)); };
+addEventListener('scroll', highlightActive, {passive: true});
+pageListeners.push(() => requestAnimationFrame(highlightActive));
+// Keys: A to F choose, Enter locks, reveals or continues, H shows the hint, Q toggles full screen. Returns whether handled.
+const handleQuestionKey = name => {
+  const box = activeQuestion();
+  if (name === 'q') { fullScreenQuestion() ? exitFullScreen() : enterFullScreen(box || questions.find(each => each.closest('section').classList.contains('here'))); return true; }
+  if (name === 'Escape' && fullScreenQuestion()) { exitFullScreen(); return true; }
   if (!box) return false;
   const choice = 'abcdef'.indexOf(name);
   const inputs = [...box.querySelectorAll('input[type=radio]')];
@@ -125,47 +125,47 @@ const questionKey = name => {
   if (name !== 'Enter') return false;
   const next = [...box.querySelectorAll('.lock, .reveal')].find(button => !button.disabled);
   if (next) next.click();
-  else if (alone() && answers[box.dataset.id]?.revealed) {
+  else if (fullScreenQuestion() && answers[box.dataset.id]?.revealed) {
     const after = questions[questions.indexOf(box) + 1];
-    askAlone(after && after.closest('section') === box.closest('section') ? after : null);
+    enterFullScreen(after && after.closest('section') === box.closest('section') ? after : null);
   }
   return true;
 };
 
-// What is asked, without where its numbers come from.
-const prompt = node => {
+// Returns the text of a node without the origins of its numbers.
+const plainText = node => {
   const copy = node.cloneNode(true);
   copy.querySelectorAll('small').forEach(origin => origin.remove());
   return copy.textContent;
 };
-const results = () => {
+const showResults = () => {
   const table = document.getElementById('result-table');
   table.replaceChildren();
-  let [right, asked, foreseen, judged] = [0, 0, 0, 0];
+  let [correct, questionCount, predicted, claimCount] = [0, 0, 0, 0];
   document.querySelectorAll('.question, .claim').forEach(box => {
     const state = answers[box.dataset.id] || {};
     const claim = box.classList.contains('claim');
-    claim ? ++judged : ++asked;
-    let mark = w('not_answered');
+    claim ? ++claimCount : ++questionCount;
+    let mark = tr('not_answered');
     if (state.revealed && state.value) {
       const good = claim ? state.value === box.dataset.outcome : isRight(box, state);
-      if (good) claim ? ++foreseen : ++right;
-      mark = claim ? w(good ? 'agreed' : 'disagreed') : w(good ? 'right' : 'wrong');
+      if (good) claim ? ++predicted : ++correct;
+      mark = claim ? tr(good ? 'agreed' : 'disagreed') : tr(good ? 'right' : 'wrong');
     }
-    table.append(make('tr', {}, make('td', {}, prompt(box.querySelector(claim ? 'h3' : 'p'))), make('td', {class: 'mark'}, mark)));
+    table.append(make('tr', {}, make('td', {}, plainText(box.querySelector(claim ? 'h3' : 'p'))), make('td', {class: 'mark'}, mark)));
   });
-  table.prepend(make('tr', {}, make('th', {}, w('correct_answers')), make('th', {}, `${right} ${w('of')} ${asked}`)),
-                make('tr', {}, make('th', {}, w('verdicts_foreseen')), make('th', {}, `${foreseen} ${w('of')} ${judged}`)));
+  table.prepend(make('tr', {}, make('th', {}, tr('correct_answers')), make('th', {}, `${correct} ${tr('of')} ${questionCount}`)),
+                make('tr', {}, make('th', {}, tr('verdicts_foreseen')), make('th', {}, `${predicted} ${tr('of')} ${claimCount}`)));
 };
-shown.push(page => { if (page.id === 'results') results(); });
+pageListeners.push(page => { if (page.id === 'results') showResults(); });
 document.getElementById('print').addEventListener('click', () => print());
 document.getElementById('forget').addEventListener('click', () => {
-  if (!confirm(w('forget_sure'))) return;
+  if (!confirm(tr('forget_sure'))) return;
   for (const id of Object.keys(answers)) delete answers[id];
-  keep();
+  saveState();
   refreshers.forEach(refresh => refresh());
-  results();
+  showResults();
 });
 const brief = document.getElementById('brief');
-brief.checked = !!memory.brief;
-brief.addEventListener('change', () => { memory.brief = brief.checked; keep(); });
+brief.checked = !!saved.brief;
+brief.addEventListener('change', () => { saved.brief = brief.checked; saveState(); });
