@@ -105,7 +105,7 @@ bool operator==(const MessageArgument& a, const MessageArgument& b) {
   return a.name == b.name && a.value == b.value;
 }
 
-Message catalogue_message(std::string_view id, std::vector<MessageArgument> arguments) {
+Message catalog_message(std::string_view id, std::vector<MessageArgument> arguments) {
   Message message;
   message.id = id;
   message.arguments = std::move(arguments);

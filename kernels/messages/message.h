@@ -95,7 +95,7 @@ Failure(const char*)->Failure<Message>;
 [[nodiscard]] bool operator==(const MessageArgument&, const MessageArgument&);
 
 /// Only for the generated types of say::.
-[[nodiscard]] Message catalogue_message(std::string_view id, std::vector<MessageArgument> arguments);
+[[nodiscard]] Message catalog_message(std::string_view id, std::vector<MessageArgument> arguments);
 
 [[nodiscard]] Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args);
 

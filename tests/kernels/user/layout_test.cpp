@@ -13,7 +13,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "kernels/user/user_kernel.h"
-#include "statement_text.h"
+#include "tests/kernels/user/statement_text.h"
 
 namespace attnscope::user {
 namespace {

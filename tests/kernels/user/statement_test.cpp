@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/user/new_kernel.h"
-#include "statement_text.h"
+#include "tests/kernels/user/statement_text.h"
 
 namespace attnscope::user {
 namespace {

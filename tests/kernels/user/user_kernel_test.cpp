@@ -11,7 +11,7 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
-#include "statement_text.h"
+#include "tests/kernels/user/statement_text.h"
 
 namespace attnscope::user {
 namespace {
