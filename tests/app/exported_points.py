@@ -24,7 +24,7 @@ class Kernel:
     def number(self, name):
         return float(self.row[name]) if self.row.get(name) else None
 
-    def sum_of(self, *names):
+    def sum_columns(self, *names):
         values = [self.number(name) for name in names]
         return None if values[0] is None else sum(value for value in values if value is not None)
 
@@ -43,15 +43,15 @@ class Kernel:
 
     @property
     def dram(self):
-        return self.sum_of('dram_read_bytes', 'dram_write_bytes', 'dram_writeback_bytes')
+        return self.sum_columns('dram_read_bytes', 'dram_write_bytes', 'dram_writeback_bytes')
 
     @property
     def l2(self):
-        return self.sum_of('l2_to_sm_bytes', 'sm_to_l2_bytes')
+        return self.sum_columns('l2_to_sm_bytes', 'sm_to_l2_bytes')
 
     @property
     def model_l2(self):
-        return self.sum_of('model_l2_to_sm_bytes', 'model_sm_to_l2_bytes')
+        return self.sum_columns('model_l2_to_sm_bytes', 'model_sm_to_l2_bytes')
 
 
 class Point(Kernel):
@@ -66,7 +66,7 @@ class Point(Kernel):
             setattr(self, name, int(self.row[name]))
 
     @property
-    def ran(self):
+    def has_values(self):
         return self.row['disposition'] in ('ok', 'no-counters')
 
     @property
@@ -93,7 +93,7 @@ class Point(Kernel):
                 f'{self.batch} × {heads} · L2 at start {self.row["cache"]}')
 
     @property
-    def named(self):
+    def label(self):
         """The name of the point in the sentences of the report."""
         words = [self.algorithm, self.row['dtype']]
         words += [self.row['pass']] if self.row['pass'] != 'fwd' else []
@@ -106,7 +106,7 @@ class Point(Kernel):
             words += [f'{name} {self.row[name]}'] if self.row[name] not in ('', fallback) else []
         return ' '.join(words)
 
-    def bounds(self, ceilings):
+    def ceiling_fractions(self, ceilings):
         """Returns the fraction of each ceiling that the point reaches."""
         seconds = self.time / 1e9
         # Tensor cores compute whole tiles, including the part beyond the matrix edge.
@@ -116,5 +116,5 @@ class Point(Kernel):
                 'L2': self.l2 / seconds / ceilings['l2_read'],
                 unit: self.flops * whole / (self.n_q * self.n_k) / seconds / ceilings[f'{instruction}_{self.row["dtype"]}']}
 
-    def nearest(self, ceilings):
-        return max(self.bounds(ceilings).items(), key=lambda bound: bound[1])
+    def nearest_ceiling(self, ceilings):
+        return max(self.ceiling_fractions(ceilings).items(), key=lambda bound: bound[1])

@@ -33,12 +33,12 @@ class Mismatch(Exception):
     pass
 
 
-def expect(right, why):
-    if not right:
-        raise Mismatch(why)
+def expect(condition, message):
+    if not condition:
+        raise Mismatch(message)
 
 
-def same_text(got, wanted):
+def expect_equal(got, wanted):
     expect(got == wanted, f'report: {got!r}, export: {wanted!r}')
 
 
@@ -85,7 +85,7 @@ class Report:
         self.number(word, value, UNITS[unit])
 
     def count(self, printed, value):
-        same_text(str(printed).replace(',', ''), str(value))
+        expect_equal(str(printed).replace(',', ''), str(value))
         self.numbers += 1
 
     def check(self):
@@ -112,21 +112,21 @@ class Report:
 
     def run_of(self, title):
         run = next(run for run in self.document['runs'] if str(run['run']) == title.split()[0])
-        same_text(title, f'{run["run"]} ({run["preset"]})')
+        expect_equal(title, f'{run["run"]} ({run["preset"]})')
         return run
 
     def point_row(self, place, cells):
         point = self.points[place]
         self.count(cells['row'], place + 1)
-        same_text(self.run_of(cells['run'])['run'], point.run)
-        same_text((cells['point'], cells['outcome']), (point.named, point.row['disposition']))
-        same_text(cells['reason'], point.row['reason'])
+        expect_equal(self.run_of(cells['run'])['run'], point.run)
+        expect_equal((cells['point'], cells['outcome']), (point.label, point.row['disposition']))
+        expect_equal(cells['reason'], point.row['reason'])
         self.count(cells['n'], point.n_q if point.n_q == point.n_k else f'{point.n_q} × {point.n_k}')
         self.count(cells['d'], point.d)
         values = ('time_median_ns', 'time_q1_ns', 'time_q3_ns', 'tflops', 'dram_bytes', 'l2_sm_bytes', 'l2_sm_over_model')
-        if not point.ran:
-            return same_text(''.join(cells[name] for name in values + ('origin',)), '')
-        same_text(cells['origin'], point.row['provenance'] + self.throttled(point))
+        if not point.has_values:
+            return expect_equal(''.join(cells[name] for name in values + ('origin',)), '')
+        expect_equal(cells['origin'], point.row['provenance'] + self.throttled_note(point))
         ratio = point.l2 / point.model_l2 if point.l2 and point.model_l2 else None
         recomputed = (point.time, point.quartile(0.25), point.quartile(0.75), point.tflops, point.dram, point.l2, ratio)
         for name, value in zip(values, recomputed):
@@ -139,7 +139,7 @@ class Report:
         options = json.loads(options)
         measured = run['provenance'] == 'measured'
         points = [point for point in self.points if point.run == run['run']]
-        ran = [point for point in points if point.ran]
+        ran = [point for point in points if point.has_values]
         samples = [len(point.samples) for point in ran]
         clocks = [round(point.number('sm_clock_hz') / 1e6) for point in points if point.number('sm_clock_hz')]
         digests = [digest for digest, in self.database.execute(
@@ -158,12 +158,12 @@ class Report:
                   'digest': f'{len(digests)} sources, from {digests[0]} to {digests[-1]}' if digests else '',
                   'command': ' '.join(f"'{word}'" if ' ' in word else word for word in run['argv'])}
         for key, value in wanted.items():
-            same_text((key, cells[key]), (key, value))
+            expect_equal((key, cells[key]), (key, value))
             self.numbers += len(re.findall(r'\d+', value))
         expect(run['device_uuid'] in cells['gpu'], cells['gpu'])
         judged = [point for point in points if point.row['max_abs_error']]
         if not judged:
-            return same_text(cells['outputs'], 'not judged')
+            return expect_equal(cells['outputs'], 'not judged')
         worst = max(point.number('max_abs_error') / point.number('error_bound') for point in judged)
         count, error = re.fullmatch(r'(\d+) judged against float64; largest error (\S+) of what is allowed',
                                     cells['outputs']).groups()
@@ -180,13 +180,13 @@ class Report:
                    for point in self.points), 'no exported point of this problem')
 
     @staticmethod
-    def throttled(point, follows_clocks=True):
+    def throttled_note(point, follows_clocks=True):
         return ' at throttled clocks' if follows_clocks and point.row['throttled'] == 'true' else ''
 
-    def fewer(self, place, found):
+    def comparison(self, place, found):
         above = self.heading_above(place)
         of = (lambda p: p.dram) if found['what'] == 'moves' else (lambda p: p.time)
-        named = lambda name: [p for p in self.points if p.ran and p.problem == above['problem'] and p.n_q == int(above['n'])
+        find_points = lambda name: [p for p in self.points if p.has_values and p.problem == above['problem'] and p.n_q == int(above['n'])
                               and f'{NAMES.get(p.algorithm)} ({p.br} × {p.bc})' == name]
 
         def check(pair):
@@ -195,42 +195,42 @@ class Report:
             self.quantity(found['less_value'], of(less))
             self.quantity(found['more_value'], of(more))
             # DRAM bytes do not depend on the clocks.
-            origins = ['measured' + self.throttled(point, found['what'] == 'is') for point in pair]
-            same_text(found['origin'], ', '.join(dict.fromkeys(origins)))
+            origins = ['measured' + self.throttled_note(point, found['what'] == 'is') for point in pair]
+            expect_equal(found['origin'], ', '.join(dict.fromkeys(origins)))
 
-        check_any(itertools.product(named(found['less']), named(found['more'])), check)
+        check_any(itertools.product(find_points(found['less']), find_points(found['more'])), check)
 
     def bound(self, place, found):
-        alike = [point for point in self.points if point.problem == self.heading_above(place)['problem'] and point.ran and
+        matching = [point for point in self.points if point.problem == self.heading_above(place)['problem'] and point.has_values and
                  NAMES.get(point.algorithm) == found['name']]
 
         def check(run):
             by_length = collections.defaultdict(list)
-            for point in alike:
+            for point in matching:
                 if point.run == run:
                     by_length[point.n_q].append(point)
             fastest = {n: min(points, key=lambda point: point.time) for n, points in by_length.items()}
-            roofs = {n: point.nearest(self.ceilings)[0] for n, point in fastest.items()}
-            same_text(found['origin'], 'derived' + self.throttled(fastest[max(fastest)]))
+            roofs = {n: point.nearest_ceiling(self.ceilings)[0] for n, point in fastest.items()}
+            expect_equal(found['origin'], 'derived' + self.throttled_note(fastest[max(fastest)]))
             n = int(found['n'])
             if 'longest' in found.string:
-                same_text((n, roofs[n]), (max(roofs), found['roof']))
+                expect_equal((n, roofs[n]), (max(roofs), found['roof']))
             elif 'at every' in found.string:
-                same_text((n, int(found['last'])), (min(roofs), max(roofs)))
+                expect_equal((n, int(found['last'])), (min(roofs), max(roofs)))
                 expect(all(roof in SM_UNITS for roof in roofs.values()), 'some N is memory-bound')
             else:
                 expect(all((roof in SM_UNITS) == (each >= n) for each, roof in roofs.items()), 'wrong N')
             self.numbers += 1
 
-        check_any(sorted({point.run for point in alike}), check)
+        check_any(sorted({point.run for point in matching}), check)
 
     def closed_form(self, _, found):
         off = {point: abs(point.l2 / point.model_l2 - 1) for point in self.points
-               if point.ran and point.l2 and point.model_l2 and point.row['provenance'] == 'measured'}
+               if point.has_values and point.l2 and point.model_l2 and point.row['provenance'] == 'measured'}
         farthest = max(off, key=off.get)
         self.number(found['share'], 100 * off[farthest])
         self.count(found['points'], len(off))
-        same_text(found['point'], farthest.named)
+        expect_equal(found['point'], farthest.label)
 
     def failures(self, _, found):
         ended = [point for point in self.points if point.row['disposition'] == found['how']]
@@ -238,19 +238,19 @@ class Report:
         self.count(found['all'], len(self.points))
         reasons = collections.Counter(point.row['reason'] for point in ended)
         self.count(found['often'], max(reasons.values()))
-        same_text(reasons[found['reason']], max(reasons.values()))
-        expect(any((point.named, point.row['reason']) == (found['point'], found['reason']) for point in ended),
+        expect_equal(reasons[found['reason']], max(reasons.values()))
+        expect(any((point.label, point.row['reason']) == (found['point'], found['reason']) for point in ended),
                'no point has this outcome and reason')
 
     def tiles(self, _, found):
         runs = collections.defaultdict(list)
         for point in self.points:
-            if point.ran and point.br and (point.algorithm, str(point.n_q), str(point.d)) == (
+            if point.has_values and point.br and (point.algorithm, str(point.n_q), str(point.d)) == (
                     found['algorithm'], found['n'], found['d']) and f'{point.batch} × {point.heads_q}' == found['heads']:
                 runs[point.run].append(point)
         of_map = max(runs.values(), key=len)
         best = min(of_map, key=lambda point: point.time)
-        same_text(found['best'], f'{best.br} × {best.bc}')
+        expect_equal(found['best'], f'{best.br} × {best.bc}')
         self.quantity(found['value'], best.time)
         self.count(found['others'], sum(point.time <= best.quartile(0.75) for point in of_map) - 1)
         self.count(found['left'], 3 * len(self.maps()) - 1)
@@ -265,7 +265,7 @@ class Report:
     def curves(self, _, found):
         lengths = collections.defaultdict(set)
         for point in self.points:
-            if point.ran:
+            if point.has_values:
                 lengths[point.problem].add((point.n_q, point.n_k))
         expect(found['problem'] in lengths, 'no exported point of this problem')
         # Problems with a single length and a tile map have no curve.
@@ -273,15 +273,15 @@ class Report:
         self.count(found['left'], sum(len(of_problem) > 1 or problem not in of_maps
                                       for problem, of_problem in lengths.items()) - 1)
 
-    def top(self, _, found):
+    def summary(self, _, found):
         runs = self.document['runs']
-        same_text((found[1], found[2]), (min(run['started_at'] for run in runs), max(run['started_at'] for run in runs)))
+        expect_equal((found[1], found[2]), (min(run['started_at'] for run in runs), max(run['started_at'] for run in runs)))
         self.count(found[3], len(runs))
         self.count(found[4], len(self.points))
 
     def share_of_points(self, _, found):
         key, value = ('provenance', 'imported') if found[0].startswith('Imported') else ('throttled', 'true')
-        with_values = [point for point in self.points if point.ran]
+        with_values = [point for point in self.points if point.has_values]
         self.count(found[1], sum(point.row[key] == value for point in with_values))
         self.count(found[2], len(with_values))
 
@@ -291,15 +291,15 @@ class Report:
         for program, driver in re.findall(r'attnscope ([\d.]+), driver ([\d.]+)\)', found[0]):
             expect((program, driver) in environments, 'no run has these versions')
 
-    def constant(self, _, found):
+    def no_numbers(self, _, found):
         pass
 
 
 HEADING = r'### .* on H200(?: at N (?P<n>\d+))? \((?P<problem>d .*? · L2 at start \w+)(?:; .*)?\)'
 LEFT = r' (?P<left>\d+) more problems, of fewer points, are not drawn: their points are among all points\.'
 SENTENCES = [
-    (r'# Attention on NVIDIA H200', Report.constant),
-    (r'From h200\.attnscope, recorded (\S+) to (\S+)\. Runs: (\d+)\. Points: (\d+)\.', Report.top),
+    (r'# Attention on NVIDIA H200', Report.no_numbers),
+    (r'From h200\.attnscope, recorded (\S+) to (\S+)\. Runs: (\d+)\. Points: (\d+)\.', Report.summary),
     (r'Measured: .*', Report.devices),
     (r'Imported data are in this report: (\d+) of (\d+) points with values come from another program\.',
      Report.share_of_points),
@@ -308,7 +308,7 @@ SENTENCES = [
     (HEADING, Report.heading),
     (r'(?P<less>\S+ \(\d+ × \d+\)) (?P<what>moves|is) (?P<times>\S+) times (?:fewer DRAM bytes|faster) than '
      r'(?P<more>\S+ \(\d+ × \d+\)): (?P<less_value>\S+ \S+) instead of (?P<more_value>\S+ \S+) \((?P<origin>[^)]*)\)\.',
-     Report.fewer),
+     Report.comparison),
     (r'(?P<name>\S+): at the longest N, (?P<n>\d+), the nearest bound is still memory \((?P<roof>\S+); '
      r'(?P<origin>[^)]*)\)\.', Report.bound),
     (r'(?P<name>\S+): at every N from (?P<n>\d+) to (?P<last>\d+) a unit of the SMs is nearer than any memory '
@@ -323,8 +323,8 @@ SENTENCES = [
      r'type fp16 · batch × heads (?P<heads>\d+ × \d+) · .* The best is (?P<best>\d+ × \d+) with (?P<value>\S+ \S+); '
      r'other tiles within its scatter: (?P<others>\d+)\.' + LEFT, Report.tiles),
     (r'(?:DRAM bytes|Time) · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*' + LEFT, Report.curves),
-    (r'Roofline · NVIDIA H200 · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*', Report.constant),
-    (r'Written by attnscope 0\.1\.0\. The same files give the same report\.', Report.constant),
+    (r'Roofline · NVIDIA H200 · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*', Report.no_numbers),
+    (r'Written by attnscope 0\.1\.0\. The same files give the same report\.', Report.no_numbers),
 ]
 
 

@@ -42,7 +42,7 @@ class Bug:
     wrong: str
     programs: list  # test programs, most specific first
     filter: str  # tests of the first program to run first
-    built: bool  # neither expression nor statement: built separately
+    built_separately: bool  # neither expression nor statement: built separately
     list_line: int
     begin: int = 0
     end: int = 0
@@ -53,81 +53,81 @@ class Bug:
         return zlib.crc32(f"{self.file}\n{self.text}\n{self.wrong}".encode())
 
     @property
-    def place(self):
+    def location(self):
         return f"{self.file}:{self.line}"
 
     @property
-    def words(self):
+    def description(self):
         return f"{re.search('«(.*)»', self.text).group(1)}  ->  {self.wrong}"
 
 
 def read_list(path=LIST):
-    bugs, programs, built, file, tests, text = [], [], False, None, "", None
+    bugs, programs, built_separately, file, tests, text = [], [], False, None, "", None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if line.startswith(("== ", "=! ")):
-            programs, built = line[3:].split(), line.startswith("=!")
+            programs, built_separately = line[3:].split(), line.startswith("=!")
         elif not line.startswith(" "):
             file, _, tests = line.partition(" ")
         elif text is None:
             text = line.strip()
         else:
-            bugs.append(Bug(file, text, line.strip(), programs, tests.strip(), built, number - 1))
+            bugs.append(Bug(file, text, line.strip(), programs, tests.strip(), built_separately, number - 1))
             text = None
     return bugs
 
 
-def pattern_of(text):
+def make_pattern(text):
     """Returns a pattern that ignores line breaks."""
     return r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
 
 
-def find_all(bugs, listed=LIST.name):
+def find_all(bugs, list_name=LIST.name):
     """Locates each bug in the sources; returns the errors of the list."""
     wrong, sources, seen = [], {}, set()
     for bug in bugs:
-        def complain(why):
-            wrong.append(f"{listed}:{bug.list_line}: {bug.file}: {why}: {bug.text}")
+        def add_error(problem):
+            wrong.append(f"{list_name}:{bug.list_line}: {bug.file}: {problem}: {bug.text}")
         if bug.text.count("«") != 1 or bug.text.count("»") != 1:
-            complain("needs one piece between « and »")
+            add_error("needs one piece between « and »")
             continue
         if bug.id in seen:
-            complain("planted twice")
+            add_error("planted twice")
         seen.add(bug.id)
         path = ROOT / bug.file
         if bug.file not in sources:
             sources[bug.file] = path.read_text(encoding="utf-8") if path.is_file() else None
         source = sources[bug.file]
         if source is None:
-            complain("file not found")
+            add_error("file not found")
             continue
         before, piece, after = re.split("[«»]", bug.text)
-        found = list(re.finditer(f"{pattern_of(before)}({pattern_of(piece)}){pattern_of(after)}", source))
+        found = list(re.finditer(f"{make_pattern(before)}({make_pattern(piece)}){make_pattern(after)}", source))
         if len(found) != 1:
-            complain(f"the text is found {len(found)} times")
+            add_error(f"the text is found {len(found)} times")
             continue
         bug.begin, bug.end = found[0].span(1)
         bug.line = source.count("\n", 0, bug.begin) + 1
     return wrong
 
 
-def planted(source, bugs):
+def add_switches(source, bugs):
     """Returns the source with all bugs of the file, each behind a switch."""
     last = len(source)
     for bug in sorted(bugs, key=lambda bug: -bug.begin):
         if bug.end > last:
-            sys.exit(f"{bug.place}: overlaps the next bug: {bug.text}")
-        right, ask = source[bug.begin:bug.end], f"::attnscope_planted({bug.id}UL)"
-        if right.endswith(";"):
-            both = f"if ({ask}) {{ {bug.wrong} }} else {{ {right} }}"
+            sys.exit(f"{bug.location}: overlaps the next bug: {bug.text}")
+        original, ask = source[bug.begin:bug.end], f"::attnscope_planted({bug.id}UL)"
+        if original.endswith(";"):
+            both = f"if ({ask}) {{ {bug.wrong} }} else {{ {original} }}"
         else:
-            both = f"({ask} ? ({bug.wrong}) : ({right}))"
+            both = f"({ask} ? ({bug.wrong}) : ({original}))"
         source, last = source[:bug.begin] + both + source[bug.end:], bug.begin
     return '#include "planted.h"  ' + source
 
 
-def write_if_other(path, content):
+def write_if_changed(path, content):
     if path.is_file() and path.read_bytes() == content:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,10 +140,10 @@ def copy_tree(tree, bugs):
                            text=True).stdout.splitlines()
     names = {name for name in names if (ROOT / name).is_file()}
     for name in names:
-        here = [bug for bug in bugs if bug.file == name and not bug.built]
+        here = [bug for bug in bugs if bug.file == name and not bug.built_separately]
         content = (ROOT / name).read_bytes()
-        write_if_other(tree / name, planted(content.decode(), here).encode() if here else content)
-    write_if_other(tree / "planted.h", SWITCH.encode())
+        write_if_changed(tree / name, add_switches(content.decode(), here).encode() if here else content)
+    write_if_changed(tree / "planted.h", SWITCH.encode())
     for path in tree.rglob("*"):
         name = str(path.relative_to(tree))
         if path.is_file() and not name.startswith("build/") and name not in names | {"planted.h"}:
@@ -159,9 +159,9 @@ def build(tree, objects, programs, jobs):
                    stdout=sys.stderr)
 
 
-class Runner:
-    def __init__(self, objects, limit, named):
-        self.objects, self.limit, self.named, self.sound = objects, limit, named, {}
+class TestRunner:
+    def __init__(self, objects, timeout, named):
+        self.objects, self.timeout, self.named, self.passes_unmodified = objects, timeout, named, {}
 
     def run(self, program, tests, bug):
         """Returns the exit status (None after a timeout) and the first failed test."""
@@ -173,64 +173,64 @@ class Runner:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.limit)
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.timeout)
             except subprocess.TimeoutExpired:
                 return None, ""
         failed = re.search(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", done.stdout.decode(errors="replace"))
         return done.returncode, failed.group(1) if failed else ""
 
     @staticmethod
-    def all(bug):
+    def all_tests(bug):
         return [(program, "") for program in bug.programs]
 
-    def judge(self, bug):
+    def find_detecting_test(self, bug):
         """Returns the test that detects the bug; empty if none does."""
         named = [(bug.programs[0], bug.filter)] if bug.filter else []
-        for program, tests in named or self.all(bug) if self.named else [*named, *self.all(bug)]:
+        for program, tests in named or self.all_tests(bug) if self.named else [*named, *self.all_tests(bug)]:
             status, failed = self.run(program, tests, bug.id)
             if status == 0:
                 continue
             key = (program, failed or tests)
-            if key not in self.sound:
-                self.sound[key] = self.run(*key, 0)[0] == 0
-            if not self.sound[key]:
+            if key not in self.passes_unmodified:
+                self.passes_unmodified[key] = self.run(*key, 0)[0] == 0
+            if not self.passes_unmodified[key]:
                 sys.exit(f"{program} {key[1]}: fails without a bug or exceeds --limit")
             return failed or f"{program} ({'too long' if status is None else f'status {status}'})"
         return ""
 
 
-def report(bug, noticed, seconds):
-    how = f"killed by {noticed}" if noticed else "SURVIVED"
-    print(f"{bug.place}: {bug.words}\n    {how} ({seconds:.1f} s)", flush=True)
+def report(bug, detected_by, seconds):
+    how = f"killed by {detected_by}" if detected_by else "SURVIVED"
+    print(f"{bug.location}: {bug.description}\n    {how} ({seconds:.1f} s)", flush=True)
 
 
-def judge_all(bugs, planted_too, options):
+def test_bugs(bugs, bugs_to_build, options):
     tree, jobs = options.build.resolve(), options.jobs
     objects = tree / "build" / "objects"  # same depth as other builds, for ccache
     begin = time.monotonic()
-    copy_tree(tree, planted_too)
+    copy_tree(tree, bugs_to_build)
     build(tree, objects, {program for bug in bugs for program in bug.programs}, jobs)
     print(f"built in {time.monotonic() - begin:.0f} s", flush=True)
-    runner, survivors = Runner(objects, options.limit, options.named), []
+    runner, survivors = TestRunner(objects, options.limit, options.named), []
 
-    def judge(bug):
+    def test_bug(bug):
         begin = time.monotonic()
-        noticed = runner.judge(bug)
-        report(bug, noticed, time.monotonic() - begin)
-        if not noticed:
+        detected_by = runner.find_detecting_test(bug)
+        report(bug, detected_by, time.monotonic() - begin)
+        if not detected_by:
             survivors.append(bug)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(judge, [bug for bug in bugs if not bug.built]))
-    for bug in [bug for bug in bugs if bug.built]:
+        list(pool.map(test_bug, [bug for bug in bugs if not bug.built_separately]))
+    for bug in [bug for bug in bugs if bug.built_separately]:
         path = tree / bug.file
         content = path.read_text(encoding="utf-8")
         before, piece, after = re.split("[«»]", bug.text)
-        path.write_text(re.sub(f"({pattern_of(before)}){pattern_of(piece)}({pattern_of(after)})",
+        path.write_text(re.sub(f"({make_pattern(before)}){make_pattern(piece)}({make_pattern(after)})",
                                lambda found: found[1] + bug.wrong + found[2], content), encoding="utf-8")
         try:
             build(tree, objects, bug.programs, jobs)
-            judge(bug)
+            test_bug(bug)
         finally:
             path.write_text(content, encoding="utf-8")
     return survivors
@@ -260,12 +260,12 @@ def main():
     if not shutil.which("ninja"):
         sys.exit("ninja not found")
     begin = time.monotonic()
-    survivors = judge_all(bugs, all_bugs, options)
+    survivors = test_bugs(bugs, all_bugs, options)
     killed = 100 * (len(bugs) - len(survivors)) / len(bugs)
     print(f"\n{len(bugs)} planted, {len(bugs) - len(survivors)} killed ({killed:.1f}%), {len(survivors)} survived, "
           f"in {time.monotonic() - begin:.0f} s")
     for bug in survivors:
-        print(f"survived: {bug.place}: {bug.words}")
+        print(f"survived: {bug.location}: {bug.description}")
     return 0 if killed >= options.least else 1
 
 

@@ -30,7 +30,7 @@ TILE = ('br', 'bc', 'raster', 'warps', 'stages', 'splits')
 COUNTERS = {'dram_settled_bytes': ('dram_read_bytes', 'dram_write_bytes', 'dram_writeback_bytes'),
             'l2_sm_bytes': ('l2_to_sm_bytes', 'sm_to_l2_bytes')}
 COMPARE = {':': operator.eq, '=': operator.eq, '<=': operator.le, '>=': operator.ge, '<': operator.lt, '>': operator.gt}
-NOTHING = 'not-testable'
+NOT_TESTABLE = 'not-testable'
 
 
 def key(point, names, **other):
@@ -52,7 +52,7 @@ def flops(point):
     return products * 2 * point['n_q'] * point['n_k'] * point['d'] * point['batch'] * point['heads_q']
 
 
-def fits(point, words):
+def matches(point, words):
     for word in words.split():
         name, how, values = re.fullmatch(r'(\w+)(<=|>=|[:=<>])(\S+)', word).groups()
         name = {'N': 'n_k', 'algo': 'algorithm'}.get(name, name)
@@ -62,7 +62,7 @@ def fits(point, words):
     return True
 
 
-def output_of(*command):
+def run_program(*command):
     environment = os.environ | {'XDG_DATA_HOME': os.devnull}  # without custom texts
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
@@ -71,19 +71,19 @@ class Data:
     def __init__(self, program, files):
         self.points, self.ceilings = [], collections.defaultdict(dict)  # ceilings by GPU name
         for file in files:
-            exported = json.loads(output_of(program, 'export', file, '--json'))
+            exported = json.loads(run_program(program, 'export', file, '--json'))
             devices = {device['uuid']: device for device in exported['devices']}
             gpus = {run['run']: devices[run['device_uuid']] for run in exported['runs']}
             self.points += [point | {'gpu': gpus[point['run']], 'uuid': gpus[point['run']]['uuid'], 'place': (file, point['run'])}
                             for point in exported['points']
                             if point['kernel'] == 'all' and point['disposition'] in ('ok', 'no-counters')]
-            for row in json.loads(output_of(program, 'ceilings', file, '--json'))['rows']:
+            for row in json.loads(run_program(program, 'ceilings', file, '--json'))['rows']:
                 if row['provenance'] == 'measured' and row['device_uuid'] in devices:
                     self.ceilings[devices[row['device_uuid']]['name']][row['ceiling']] = row['value']
 
-    def of(self, card, named=None):
+    def select(self, card, named=None):
         """Points of an algorithm; 'imported:NAME': imported points."""
-        points = [point for point in self.points if fits(point, card.get('points', ''))]
+        points = [point for point in self.points if matches(point, card.get('points', ''))]
         if named:
             imported, _, name = named.rpartition(':')
             points = [point for point in points
@@ -93,7 +93,7 @@ class Data:
     def fastest(self, card, named=None):
         """Fastest point per problem; per run if algorithms are compared, else per GPU."""
         names, best = ('algorithm', *PROBLEM, *(() if named else ('uuid',))), {}
-        for point in sorted(self.of(card, named), key=lambda point: point['time_median_ns']):
+        for point in sorted(self.select(card, named), key=lambda point: point['time_median_ns']):
             best.setdefault((point['place'] if named else None, key(point, names)), point)
         return list(best.values())
 
@@ -113,18 +113,18 @@ def within(card, value):
 
 
 def outcome(held):
-    return NOTHING if not held else 'held' if all(held) else 'partly' if any(held) else 'refuted'
+    return NOT_TESTABLE if not held else 'held' if all(held) else 'partly' if any(held) else 'refuted'
 
 
-def one(card, value, label='found', unit=1, **figures):
+def judge_value(card, value, label='found', unit=1, **figures):
     return outcome([within(card, value)]), {label: [value * unit]} | figures
 
 
-def of_cases(card, cases, unit=1):
+def judge_cases(card, cases, unit=1):
     held, figures = [within(card, value) for value in cases], [value * unit for value in cases]
     verdict = outcome(held)
     if verdict == 'refuted' and 'source_leaves' in card and min(cases) < float(card['states']) < max(cases):
-        verdict = NOTHING
+        verdict = NOT_TESTABLE
     if len(cases) < 2:
         return verdict, {'found': figures} if cases else {}
     return verdict, {'cases as claimed': [sum(held)], 'of cases': [len(held)], 'one of them': figures,
@@ -132,16 +132,16 @@ def of_cases(card, cases, unit=1):
 
 
 def versus(card, data):
-    return of_cases(card, [first / second for first, second in data.pairs(card, card['metric']) if first and second])
+    return judge_cases(card, [first / second for first, second in data.pairs(card, card['metric']) if first and second])
 
 
 def doubled(card, data):
     """Compares points that differ only in N by a factor of 2."""
     names = ('place', 'algorithm', *PROBLEM, *TILE)
-    points = {key(point, names): point for point in data.of(card) if metric(point, card['metric'])}
+    points = {key(point, names): point for point in data.select(card) if metric(point, card['metric'])}
     pairs = [(points.get(key(once, names, n_q=2 * once['n_q'], n_k=2 * once['n_k'])), once) for once in points.values()]
     of_pairs = [[metric(point, card['metric']) for point in pair] for pair in pairs if pair[0]]
-    return of_cases(card, [twice / once for twice, once in of_pairs])
+    return judge_cases(card, [twice / once for twice, once in of_pairs])
 
 
 def crossover(card, data):
@@ -153,7 +153,7 @@ def crossover(card, data):
         start = min((n for n in faster if all(faster[longer] for longer in faster if longer >= n)), default=math.inf)
         if len(faster) > 2 and (start > min(faster) or start <= float(card['high'])):
             cases.append(start)
-    return of_cases(card, cases)
+    return judge_cases(card, cases)
 
 
 def least_squares(rows, values):
@@ -172,7 +172,7 @@ def exponent(card, data):
     """Fits the exponents of Theorem 2: tiles Bc = M/4d, Br = min(Bc, d) and M <= Nd; at the DRAM level only points
     whose Q, O, l and m of all heads exceed L2."""
     runs, found = collections.defaultdict(list), []
-    for point in data.of(card):
+    for point in data.select(card):
         n, d, memory = point['n_k'], point['d'], 4 * point['d'] * point['bc']
         counted = metric(point, 'dram_settled_bytes' if card['level'] == 'dram' else 'l2_sm_bytes')
         circling = point['batch'] * point['heads_q'] * n * (6 * d + 8)
@@ -185,24 +185,24 @@ def exponent(card, data):
             logs = [[math.log(value) for value in point] for point in points]
             slopes = least_squares([[1, *row[:3]] for row in logs], [row[3] for row in logs])
             found.append(slopes[' NdM'.index(card['of'])])
-    return of_cases(card, found)
+    return judge_cases(card, found)
 
 
 def ceiling(card, data):
     names = [name for name in (card['ceiling'], card.get('over')) if name]
     found = [[of[name] for name in names] for of in data.ceilings.values() if all(name in of for name in names)]
-    return of_cases(card, [values[0] / (values[1] if values[1:] else 1) for values in found])
+    return judge_cases(card, [values[0] / (values[1] if values[1:] else 1) for values in found])
 
 
 def over_ridge(card, data):
     ridges = {gpu: of[card['ceiling']] / of['dram_read'] for gpu, of in data.ceilings.items() if card['ceiling'] in of}
     points = [point for point in data.fastest(card) if point['device'] in ridges]
-    verdict, figures = of_cases(card, [flops(point) / metric(point, 'dram_settled_bytes') / ridges[point['device']]
+    verdict, figures = judge_cases(card, [flops(point) / metric(point, 'dram_settled_bytes') / ridges[point['device']]
                                        for point in points if metric(point, 'dram_settled_bytes')])
     return verdict, figures | {'ridge point, operations for each byte of DRAM': list(ridges.values())}
 
 
-def moved(point):
+def l2_bytes(point):
     """SM<->L2 bytes per head; FA1 keeps O, l and m in fp32 between passes and writes a 16-bit O at the end."""
     n, d, passes = point['n_k'], point['d'], math.ceil(point['n_k'] / point['bc'])
     if point['algorithm'] == 'fa1':
@@ -210,15 +210,15 @@ def moved(point):
     return 2 * n * d * (2 + 2 * math.ceil(n / point['br'])) + 4 * n
 
 
-def kept(algorithm, n, d):
+def extra_bytes(algorithm, n, d):
     """Bytes per head besides Q, K, V and O: naive S and P (16 bits); FA1 l, m and O (fp32); else one fp32 per row."""
     return {'naive': 4 * n * n, 'fa1': 8 * n + 4 * n * d}.get(algorithm, 4 * n)
 
 
 def memory_saved(card, _):
     heads, n, d = (int(card.get(name, 1)) for name in ('heads', 'n', 'd'))
-    first, second = (heads * kept(card[name], n, d) for name in ('from', 'to'))
-    return one(card, first / second, **{'kept besides Q, K, V, O by the first': [first],
+    first, second = (heads * extra_bytes(card[name], n, d) for name in ('from', 'to'))
+    return judge_value(card, first / second, **{'kept besides Q, K, V, O by the first': [first],
                                         'kept besides Q, K, V, O by the second': [second]})
 
 
@@ -232,19 +232,19 @@ def softmax_error(card, _):
         total = total * rescale + sum(weights)
         output = output * rescale + sum(weight * score for weight, score in zip(weights, block))
     right = sum(math.exp(s) * s for s in range(8)) / sum(math.exp(s) for s in range(8))
-    return one(card, abs(output / total - right), 'largest error of the output')
+    return judge_value(card, abs(output / total - right), 'largest error of the output')
 
 
 TESTS = {
     'versus': versus, 'doubled': doubled, 'crossover': crossover, 'exponent': exponent, 'ceiling': ceiling,
     'over-ridge': over_ridge, 'memory-saved': memory_saved, 'softmax-error': softmax_error,
-    'elsewhere': lambda *_: (NOTHING, {}),
-    'metric': lambda card, data: of_cases(card, [p[card['metric']] for p in data.fastest(card)],
+    'elsewhere': lambda *_: (NOT_TESTABLE, {}),
+    'metric': lambda card, data: judge_cases(card, [p[card['metric']] for p in data.fastest(card)],
                                           0.01 if card['metric'].endswith('_pct') else 1),
-    'operations': lambda card, _: one(card, 1)}  # S and O in each algorithm
+    'operations': lambda card, _: judge_value(card, 1)}  # S and O in each algorithm
 
 
-def printed(text):
+def parse_number(text):
     """Parses a number; returns it in base units, and half of its last digit."""
     word, unit = re.search(r'(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)\s*([^\s,]*)', text.replace('−', '-')).groups()
     unit = UNITS.get(unit, 1)
@@ -253,7 +253,7 @@ def printed(text):
     return float(word.replace(',', '')) * unit, 0.5001 * 10 ** digits * unit
 
 
-def on_page(text):
+def parse_page(text):
     for article in re.findall(r'<article class="claim".*?</article>', text, re.S):
         name, verdict = re.search(r'data-id="claim-([^"]+)" data-outcome="([^"]+)"', article).groups()
         rows = collections.defaultdict(list)
@@ -274,7 +274,7 @@ def differences(derived, page):
         texts, mine = page[1].get(label, []), derived[1].get(label, [])
         if not texts or not mine:
             yield f'"{label}" is {"not derived" if texts else "not on the page"}'
-        for place, (value, digit) in enumerate(map(printed, texts)):
+        for place, (value, digit) in enumerate(map(parse_number, texts)):
             against = mine if label == 'one of them' else mine[place:place + 1]
             if mine and not any(abs(value - figure) <= max(0.01 * abs(figure), digit, 1e-12) for figure in against):
                 yield f'{label}: {texts[place]} on the page, derived {", ".join(f"{figure:.4g}" for figure in against)}'
@@ -287,10 +287,10 @@ def closed_forms(data):
         whole = point['n_q'] == n and n % 8 == 0 and point['heads_q'] == point['heads_kv']
         if whole and key(point, ('pass', 'mask', 'dtype')) == ('fwd', 'full', 'fp16') and point['provenance'] == 'measured':
             if point['algorithm'] in ('fa1', 'fa2') and metric(point, 'l2_sm_bytes'):
-                yield 'bytes moved', point, metric(point, 'l2_sm_bytes'), heads * moved(point)
+                yield 'bytes moved', point, metric(point, 'l2_sm_bytes'), heads * l2_bytes(point)
             if point['algorithm'] in ('naive', 'fa1', 'fa2', 'fa3'):
                 reserved = point['metrics']['memory_bytes']['value'] - heads * 4 * 2 * n * d
-                yield 'bytes kept', point, reserved, heads * kept(point['algorithm'], n, d)
+                yield 'bytes kept', point, reserved, heads * extra_bytes(point['algorithm'], n, d)
 
 
 def main():
@@ -305,8 +305,8 @@ def main():
         except LookupError as unknown:
             wrong.append(f'{path.stem} (test {card["test"]}): not derived (unknown): {unknown}')
     with tempfile.TemporaryDirectory() as folder:
-        output_of(program, 'lesson', 'export', '-o', folder, *files)
-        page = dict(on_page(pathlib.Path(folder, 'index.html').read_text(encoding='utf-8')))
+        run_program(program, 'lesson', 'export', '-o', folder, *files)
+        page = dict(parse_page(pathlib.Path(folder, 'index.html').read_text(encoding='utf-8')))
     for name in sorted({*page, *derived}):
         if name not in page or not CLAIMS.joinpath(f'{name}.md').exists():
             wrong.append(f'{name}: {"has no card" if name in page else "not on the page"}')

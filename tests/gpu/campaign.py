@@ -28,9 +28,9 @@ class Failure(Exception):
     pass
 
 
-def require(holds, what):
-    if not holds:
-        raise Failure(what)
+def require(condition, message):
+    if not condition:
+        raise Failure(message)
 
 
 class Campaign:
@@ -51,7 +51,7 @@ class Campaign:
         require(done.returncode == OK, f"export ended with {done.returncode}: {done.stderr.strip()}")
         return [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["kernel"] == "all"]
 
-    def whole(self, file):
+    def check_file(self, file):
         checked = self.run("check", file)
         require(checked.returncode == OK and checked.stdout.strip().endswith(": ok"), f"check failed: {checked.stdout}{checked.stderr}")
 
@@ -59,7 +59,7 @@ class Campaign:
         return subprocess.Popen(self.command(file, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, start_new_session=True)
 
-    def printed_until_killed(self, file, seconds, *arguments):
+    def run_until_killed(self, file, seconds, *arguments):
         """Returns the points that a collector printed before it was killed after `seconds`, and its exit code."""
         collector = self.start(file, *SWEEP, "--jsonl", *arguments)
         try:
@@ -71,45 +71,45 @@ class Campaign:
         events = [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
         return [event for event in events if event["event"] == "point"], collector.returncode
 
-    def kills(self, file, usual_seconds):
+    def kill_and_resume(self, file, usual_seconds):
         printed = 0
         resume = []
         while True:
-            points, code = self.printed_until_killed(file, self.random.uniform(0, usual_seconds), *resume)
+            points, code = self.run_until_killed(file, self.random.uniform(0, usual_seconds), *resume)
             printed += len(points)
             if file.exists():
-                there = len(self.points(file))
-                require(there >= printed, f"{printed} points were printed, but {there} are in the file")
+                stored = len(self.points(file))
+                require(stored >= printed, f"{printed} points were printed, but {stored} are in the file")
                 resume = ["--resume"]
             if code == OK:
                 break
             require(code == -signal.SIGKILL, f"a collector that was not killed ended with {code}")
         require(len(self.points(file)) == SWEEP_POINTS, "the resumed run is incomplete")
-        self.whole(file)
+        self.check_file(file)
 
-    def outlived(self, file, _):
-        """Launches take some milliseconds with a limit of one: each point times out, and the sweep continues."""
+    def launch_timeouts(self, file, _):
+        """Launches that exceed a timeout of 1 ms: the points time out, and the sweep continues."""
         done = subprocess.run(self.command(file, "--algorithms", "naive,fa2", "-a", "N=[256,16384]", "-a", "heads=64", "-a", "d=128",
                                            "--timeout", "0.001", "--no-verify", "--no-counters", "-q"),
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
         require(done.returncode == PARTIAL, f"ended with {done.returncode}: {done.stderr}")
         points = self.points(file)
         require(len(points) == 4, f"{len(points)} of 4 points")
-        late = [point for point in points if point["n_q"] == "16384"]
-        require(all(point["disposition"] == "timeout" for point in late), f"slow points are {[point['disposition'] for point in late]}")
+        slow = [point for point in points if point["n_q"] == "16384"]
+        require(all(point["disposition"] == "timeout" for point in slow), f"slow points are {[point['disposition'] for point in slow]}")
         require(all(not point["device"].lower().startswith("sim") and point["provenance"] == "measured" for point in points),
                 "a point was not measured on the GPU")
-        self.whole(file)
+        self.check_file(file)
 
-    def too_large(self, file, _):
+    def out_of_memory(self, file, _):
         done = subprocess.run(self.command(file, "--algorithms", "naive,fa2", "-a", "N=[512,65536]", "-a", "heads=128", "--no-verify",
                                            "--no-counters", "-q"), capture_output=True, text=True, stdin=subprocess.DEVNULL)
         require(done.returncode in (OK, PARTIAL), f"ended with {done.returncode}: {done.stderr}")
         found = {(point["algorithm"], point["n_q"]): point for point in self.points(file)}
-        require(found["naive", "65536"]["disposition"] == "out-of-memory", "S of 1 TiB was allocated")
+        require(found["naive", "65536"]["disposition"] == "out-of-memory", "naive did not run out of memory for S of 1 TiB")
         require(found["fa2", "65536"]["disposition"] == "ok" and found["naive", "512"]["disposition"] == "ok", "other points failed as well")
         require("GiB" in found["naive", "65536"]["reason"] or "TiB" in found["naive", "65536"]["reason"], "the reason lacks the size")
-        self.whole(file)
+        self.check_file(file)
 
     def two_on_one_file(self, file, _):
         first = self.start(file, *SWEEP, "--jsonl")
@@ -118,12 +118,12 @@ class Campaign:
                 break
         second = self.run("collect", "--device", "gpu", "-o", file, *SWEEP, "-q")
         out, err = first.communicate()
-        require(second.returncode == ERROR and len(second.stderr.strip().splitlines()) == 1, f"the second one: {second.returncode} {second.stderr}")
-        require(first.returncode in (OK, PARTIAL), f"the first one ended with {first.returncode}: {err}")
-        require(len(self.points(file)) == SWEEP_POINTS or first.returncode == PARTIAL, "the first one lost points")
-        self.whole(file)
+        require(second.returncode == ERROR and len(second.stderr.strip().splitlines()) == 1, f"second collector: exit code {second.returncode}: {second.stderr}")
+        require(first.returncode in (OK, PARTIAL), f"first collector: exit code {first.returncode}: {err}")
+        require(len(self.points(file)) == SWEEP_POINTS or first.returncode == PARTIAL, "first collector: missing points")
+        self.check_file(file)
 
-    def two_that_count(self, file, _):
+    def two_with_counters(self, file, _):
         """One of them may be denied counters; counted values equal those of a single collector."""
         other = file.with_suffix(".other.attnscope")
         both = [subprocess.Popen(self.command(each, *SWEEP, "-q"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -139,7 +139,7 @@ class Campaign:
                     continue
                 ratio = float(point["l2_to_sm_bytes"]) / float(point["model_l2_to_sm_bytes"])
                 require(abs(ratio - 1) < 0.01, f"{point['algorithm']} N {point['n_q']}: {ratio:.4f} x model while another collector counts")
-            self.whole(each)
+            self.check_file(each)
         other.unlink()
 
 
@@ -159,16 +159,16 @@ def main():
         # The first run fills the kernel cache; the duration of the second sets the kill times.
         for attempt in ("warm", "usual"):
             begin = time.monotonic()
-            _, code = campaign.printed_until_killed(folder / f"{attempt}.attnscope", 600)
+            _, code = campaign.run_until_killed(folder / f"{attempt}.attnscope", 600)
             usual = time.monotonic() - begin
             if code != OK:
                 sys.exit(f"campaign: a run without kills ended with {code}")
-        parts = [campaign.outlived, campaign.too_large, campaign.two_on_one_file, campaign.two_that_count]
+        parts = [campaign.launch_timeouts, campaign.out_of_memory, campaign.two_on_one_file, campaign.two_with_counters]
         done = {}
         for case in range(10**9):
             if case >= len(parts) and time.monotonic() > end:
                 break
-            part = parts[case] if case < len(parts) else campaign.kills
+            part = parts[case] if case < len(parts) else campaign.kill_and_resume
             file = folder / f"{case}.attnscope"
             try:
                 part(file, usual)

@@ -25,13 +25,13 @@ UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
 NAMES = (["block_latency", "step_latency", "round_latency", "square_latency", "refill_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
          + ["skew", "overlap", "launch_ns"])
 #          latencies          alone                    busy                     skew, overlap, launch
-LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
-HIGHEST = [20000, 8000, 8000, 4000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
-USUAL = [1500, 300, 500, 100, 1500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
-PULL = 0.1          # weight of the usual values, for constants that few launches determine
-LEAST_LAUNCHES = 4  # per half, for a fit
-LEAST_TILES = 12    # per problem, for a rank correlation
-MOST_DEALT = 2048   # blocks assigned one by one; see block_deal.cpp
+MIN_VALUES = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
+MAX_VALUES = [20000, 8000, 8000, 4000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
+TYPICAL = [1500, 300, 500, 100, 1500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
+PRIOR_WEIGHT = 0.1  # weight of the typical values, for constants that few launches determine
+MIN_LAUNCHES = 4    # per half, for a fit
+MIN_TILES = 12      # per problem, for a rank correlation
+MAX_DEALT = 2048    # blocks assigned one by one; see block_deal.cpp
 
 
 def read(path):
@@ -40,23 +40,23 @@ def read(path):
         rows = list(csv.DictReader(file))
     if not rows:
         sys.exit(f"{path}: no launches")
-    words = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile", "order")
-    missing = [name for name in words + tuple(NAMES) if name not in rows[0]]
+    text_columns = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile", "order")
+    missing = [name for name in text_columns + tuple(NAMES) if name not in rows[0]]
     if missing:
         sys.exit(f"{path}: no column {missing[0]}: create it with `attnscope model --against FILE --launches --csv`")
-    table = {name: np.array([row[name] for row in rows]) for name in words}
+    table = {name: np.array([row[name] for row in rows]) for name in text_columns}
     for name in rows[0]:
-        if name not in words:
+        if name not in text_columns:
             table[name] = np.array([float(row[name]) for row in rows])
     table["tensor_flops"] /= table["products_at_once"]  # peaks are for 16-bit operands
     return table
 
 
-def take(table, which):
+def select_rows(table, which):
     return {name: column[which] for name, column in table.items()}
 
 
-def over(amount, rate):
+def divide_or_zero(amount, rate):
     return np.divide(amount, rate, out=np.zeros_like(amount), where=rate > 0)
 
 
@@ -75,11 +75,11 @@ class Sm:
         self.warps = np.maximum(1, t["warps"])
         work = {"tensor": t["tensor_flops"], "exponential": t["exponentials"], "fp32": t["fp32_values"],
                 "shared": t["shared_bytes"], "l2": t["l2_sm_bytes"]}
-        peak = {unit: over(work[unit] / self.blocks, t[f"peak_{unit}"]) for unit in UNITS}
+        peak = {unit: divide_or_zero(work[unit] / self.blocks, t[f"peak_{unit}"]) for unit in UNITS}
         self.alone = 4 / self.warps * sum(self.c[f"alone_{unit}"] * peak[unit] for unit in UNITS)
         busy = {unit: self.c[f"busy_{unit}"] * peak[unit] for unit in UNITS}
-        self.of_schedulers = busy["tensor"] + busy["exponential"] + busy["fp32"]
-        self.of_sm = busy["shared"] + busy["l2"]
+        self.scheduler_work = busy["tensor"] + busy["exponential"] + busy["fp32"]
+        self.sm_work = busy["shared"] + busy["l2"]
         self.steps = t["steps"] / self.blocks
         self.rounds = t["rounds"] / self.blocks
         self.squares = t["squares_read"] / self.blocks
@@ -91,38 +91,38 @@ class Sm:
         if steps is None:
             steps, rounds, squares = self.steps, self.rounds, self.squares
         else:
-            share = np.where(self.rounds > 0, over(rounds, self.rounds), over(steps, self.steps))
+            share = np.where(self.rounds > 0, divide_or_zero(rounds, self.rounds), divide_or_zero(steps, self.steps))
         latency = c["block_latency"] + c["round_latency"] * rounds + c["square_latency"] * squares + self.alone * share
         dealt = np.where(self.warps > 4, self.warps, self.warps * count)
-        work = share * np.maximum(self.of_schedulers * np.ceil(dealt / 4) / (dealt / 4), self.of_sm)
+        work = share * np.maximum(self.scheduler_work * np.ceil(dealt / 4) / (dealt / 4), self.sm_work)
         waits = c["step_latency"] * steps / self.t["steps_at_once"]
         at_once = self.t["loaded_at_once"]
-        fills = np.where(at_once > 0, count / self.t["l1_bytes"] - over(np.ones_like(at_once), at_once), 0)
-        from_dram = np.minimum(1, over(self.t["dram_bytes"], self.t["l2_sm_bytes"]))
+        fills = np.where(at_once > 0, count / self.t["l1_bytes"] - divide_or_zero(np.ones_like(at_once), at_once), 0)
+        from_dram = np.minimum(1, divide_or_zero(self.t["dram_bytes"], self.t["l2_sm_bytes"]))
         refills = from_dram * share * self.t["register_bytes"] / self.blocks * np.maximum(0, fills)
         return (norm(latency, count * work, c["overlap"]) + np.maximum(0, waits - (count - 1) * work)
                 + c["refill_latency"] * refills + c["skew"] * work / count)
 
 
-def turns_of(order):
+def parse_order(order):
     """Parses "times*blocks:steps:rounds:squares,...;...": groups of block runs."""
-    turns = []
-    for turn in order.split(";"):
-        times, runs = turn.split("*")
-        turns.append((int(times), [(int(n), *map(float, of_each))
+    groups = []
+    for group in order.split(";"):
+        times, runs = group.split("*")
+        groups.append((int(times), [(int(n), *map(float, of_each))
                                    for n, *of_each in (run.split(":") for run in runs.split(","))]))
-    return turns
+    return groups
 
 
-def runs_from(turns, skipped):
+def runs_after(groups, skipped):
     """Returns the runs without the first `skipped` blocks."""
-    for times, runs in turns:
+    for times, runs in groups:
         for _ in range(times):
             for blocks, *of_each in runs:
-                left_out = min(blocks, skipped)
-                skipped -= left_out
-                if left_out < blocks:
-                    yield blocks - left_out, *of_each
+                omitted = min(blocks, skipped)
+                skipped -= omitted
+                if omitted < blocks:
+                    yield blocks - omitted, *of_each
 
 
 def rest_of_sm(left, cycles):
@@ -140,17 +140,17 @@ def rest_of_sm(left, cycles):
 
 def dealt_cycles(order, sms, places, cycles):
     """Equals dealt_cycles().all of block_deal.cpp: assigns each block to the slot that is free first."""
-    turns = turns_of(order)
-    skipped = max(0, sum(times * run[0] for times, runs in turns for run in runs) - MOST_DEALT)
+    groups = parse_order(order)
+    skipped = max(0, sum(times * run[0] for times, runs in groups for run in runs) - MAX_DEALT)
     begin = 0
     if skipped:
-        of_all = [sum(times * run[0] * run[i] for times, runs in turns for run in runs) for i in (1, 2, 3)]
-        of_last = [sum(run[0] * run[i] for run in runs_from(turns, skipped)) for i in (1, 2, 3)]
+        of_all = [sum(times * run[0] * run[i] for times, runs in groups for run in runs) for i in (1, 2, 3)]
+        of_last = [sum(run[0] * run[i] for run in runs_after(groups, skipped)) for i in (1, 2, 3)]
         mean = [(a - b) / skipped for a, b in zip(of_all, of_last)]
         begin = round(skipped * cycles(places, *mean) / (sms * places))
     taken = []
     given_out = begin
-    for blocks, *block in runs_from(turns, skipped):
+    for blocks, *block in runs_after(groups, skipped):
         length = round(cycles(places, *block))
         for _ in range(blocks):
             if len(taken) < sms * places:
@@ -172,7 +172,7 @@ def dealt(t, constants_of):
     The ratio is fixed during a fit and recomputed afterwards."""
     found = np.zeros(len(t["order"]))
     for i in np.flatnonzero(t["order"] != ""):
-        sm = Sm(take(t, slice(i, i + 1)), constants_of[t["entry"][i]])
+        sm = Sm(select_rows(t, slice(i, i + 1)), constants_of[t["entry"][i]])
         lengths = {}
 
         def cycles(count, *block):
@@ -195,8 +195,8 @@ def launch_ns(t, constants, clock):
     rest = np.ceil((sm.blocks - full * sms * each) / sms)
     in_waves = full * wave + np.where(rest > 0, sm.cycles(np.maximum(rest, 1)), 0)
     sm_ns = np.where(t["dealt"] > 0, t["dealt"] * wave, in_waves) * 1e9 / clock
-    l2_ns = 1e9 * over(t["l2_sm_bytes"], t["l2_rate"])
-    dram_ns = 1e9 * over(t["dram_bytes"], t["dram_rate"])
+    l2_ns = 1e9 * divide_or_zero(t["l2_sm_bytes"], t["l2_rate"])
+    dram_ns = 1e9 * divide_or_zero(t["dram_bytes"], t["dram_rate"])
     return norm(norm(sm_ns, l2_ns, 4), dram_ns, 4) + sm.c["launch_ns"]
 
 
@@ -205,8 +205,8 @@ def held_clock(t, ns_at):
     boost = t["boost_hz"]
     _, point = np.unique(t["point"], return_inverse=True)
     total = lambda values: np.bincount(point, values)[point]
-    tensor = total(1e9 * over(t["tensor_flops"], t["tensor_share"] * t["peak_tensor"] * t["sm_count"] * boost))
-    dram = total(1e9 * over(t["dram_bytes"], t["dram_rate"]))
+    tensor = total(1e9 * divide_or_zero(t["tensor_flops"], t["tensor_share"] * t["peak_tensor"] * t["sm_count"] * boost))
+    dram = total(1e9 * divide_or_zero(t["dram_bytes"], t["dram_rate"]))
 
     def can_hold(share):
         ns = total(ns_at(share * boost))
@@ -231,7 +231,7 @@ def predict(t, constants_of, clock=None):
     return ns_at(held_clock(t, ns_at) if clock is None else clock)
 
 
-def figures(t, ns):
+def error_statistics(t, ns):
     """Median and 95th percentile of the error over problems, the median ratio, and tile-map rank correlations."""
     ratio = ns / t["measured_ns"]
     errors, ratios, ranks = [], [], []
@@ -240,7 +240,7 @@ def figures(t, ns):
         which = names == name
         errors.append(np.median(np.abs(ratio[which] - 1)))
         ratios.append(np.median(ratio[which]))
-        if which.sum() >= LEAST_TILES:
+        if which.sum() >= MIN_TILES:
             measured = t["measured_ns"][which]
             ranks.append((spearmanr(measured, ns[which])[0], measured[np.argmin(ns[which])] / measured.min()))
     return {"launches": len(ns), "problems": len(errors), "median": np.median(errors),
@@ -252,7 +252,7 @@ def report(t, ns):
         which = t["half"] == half
         if not which.any():
             continue
-        f = figures(take(t, which), ns[which])
+        f = error_statistics(select_rows(t, which), ns[which])
         ranks = "".join(f" {rank:.3f}/{chosen:.3f}" for rank, chosen in f["ranks"])
         print(f"  {half:8}  {f['launches']:4} launches, {f['problems']:3} problems: median {100 * f['median']:.1f}%, "
               f"95th percentile {100 * f['p95']:.1f}%, ratio {f['ratio']:.3f}"
@@ -264,58 +264,58 @@ def fit(t, clock, before, starts):
     _, which, counts = np.unique(t["problem"], return_inverse=True, return_counts=True)
     weight = counts[which] ** -0.35
     goal = np.log(t["measured_ns"])
-    lowest, highest = np.array(LOWEST, float), np.array(HIGHEST, float)
+    lowest, highest = np.array(MIN_VALUES, float), np.array(MAX_VALUES, float)
     work = {"tensor": "tensor_flops", "exponential": "exponentials", "fp32": "fp32_values", "shared": "shared_bytes",
             "l2": "l2_sm_bytes"}
     used = np.array([t[work[name.split("_")[1]]].any() if name.split("_")[0] in ("alone", "busy")
                      else t["squares_read"].any() if name == "square_latency"
                      else t["register_bytes"].any() if name == "refill_latency" else True for name in NAMES])
-    usual = np.array(USUAL, float)
+    typical = np.array(TYPICAL, float)
 
-    def misses(x):
-        pull = (x - usual) / usual
-        return np.concatenate(((np.log(launch_ns(t, x, clock)) - goal) * weight, PULL * weight.mean() * pull * used))
+    def residuals(x):
+        deviation = (x - typical) / typical
+        return np.concatenate(((np.log(launch_ns(t, x, clock)) - goal) * weight, PRIOR_WEIGHT * weight.mean() * deviation * used))
 
     random = np.random.default_rng(1)
     best = None
     for i in range(starts):
         start = lowest + (highest - lowest) * random.random(len(lowest)) ** 1.5
-        start = usual if i == 0 else before if i == 1 else start
-        result = least_squares(misses, np.clip(start, lowest + 1e-6, highest - 1e-6), bounds=(lowest, highest),
+        start = typical if i == 0 else before if i == 1 else start
+        result = least_squares(residuals, np.clip(start, lowest + 1e-6, highest - 1e-6), bounds=(lowest, highest),
                                loss="soft_l1", f_scale=0.1, max_nfev=150)
         if best is None or result.cost < best.cost:
             best = result
     return np.where(used, best.x, 0)
 
 
-def digits(value):
+def round_digits(value):
     return 0.0 if value < 1e-3 else float(f"{value:.3g}")
 
 
-def in_source(constants):
+def format_constants(constants):
     c = dict(zip(NAMES, constants))
 
-    def number(value):
-        return f"{digits(value):g}"
+    def format_number(value):
+        return f"{round_digits(value):g}"
 
-    def costs(name):
-        parts = [f".{unit} = {number(c[f'{name}_{unit}'])}" for unit in UNITS]
+    def format_costs(name):
+        parts = [f".{unit} = {format_number(c[f'{name}_{unit}'])}" for unit in UNITS]
         return f"    .{name} = {{{', '.join(parts)}}},\n"
 
-    return (f"{{\n    .block_latency = {number(c['block_latency'])},\n    .step_latency = {number(c['step_latency'])},\n    .round_latency = {number(c['round_latency'])},\n"
-            + "".join(f"    .{name} = {number(c[name])},\n" for name in ("square_latency", "refill_latency") if c[name] > 0)
-            + costs("alone") + costs("busy") + f"    .skew = {number(c['skew'])},\n    .overlap = {number(c['overlap'])},\n"
-            f"    .launch_ns = {number(c['launch_ns'])},\n    // .use stays: fit_use.py\n}}")
+    return (f"{{\n    .block_latency = {format_number(c['block_latency'])},\n    .step_latency = {format_number(c['step_latency'])},\n    .round_latency = {format_number(c['round_latency'])},\n"
+            + "".join(f"    .{name} = {format_number(c[name])},\n" for name in ("square_latency", "refill_latency") if c[name] > 0)
+            + format_costs("alone") + format_costs("busy") + f"    .skew = {format_number(c['skew'])},\n    .overlap = {format_number(c['overlap'])},\n"
+            f"    .launch_ns = {format_number(c['launch_ns'])},\n    // .use: see fit_use.py\n}}")
 
 
-def check_that_both_models_agree(t, constants_of):
+def check_models_agree(t, constants_of):
     t["dealt"] = dealt(t, constants_of)
-    here = predict(t, constants_of)
-    off = np.abs(here / t["predicted_ns"] - 1)
-    if off.max() > 1e-4:
-        worst = int(np.argmax(off))
-        sys.exit(f"this model and pipeline_model.cpp differ by {100 * off[worst]:.2f}%: {t['entry'][worst]}, "
-                 f"{t['problem'][worst]}, {t['tile'][worst]}: {here[worst]:.1f} and {t['predicted_ns'][worst]:.1f} ns")
+    predicted = predict(t, constants_of)
+    difference = np.abs(predicted / t["predicted_ns"] - 1)
+    if difference.max() > 1e-4:
+        worst = int(np.argmax(difference))
+        sys.exit(f"this model and pipeline_model.cpp differ by {100 * difference[worst]:.2f}%: {t['entry'][worst]}, "
+                 f"{t['problem'][worst]}, {t['tile'][worst]}: {predicted[worst]:.1f} and {t['predicted_ns'][worst]:.1f} ns")
 
 
 def main():
@@ -330,8 +330,8 @@ def main():
     t = read(arguments.table)
     entries = list(dict.fromkeys(t["entry"]))
     constants_of = {e: np.array([t[name][t["entry"] == e][0] for name in NAMES]) for e in entries}
-    check_that_both_models_agree(t, constants_of)
-    wanted = [e for e in entries if not arguments.entry or e in arguments.entry]
+    check_models_agree(t, constants_of)
+    selected = [e for e in entries if not arguments.entry or e in arguments.entry]
     if not arguments.judge:
         for _ in range(3):  # clock and block assignment depend on the times, and vice versa
             columns = np.array([constants_of[entry] for entry in t["entry"]]).T
@@ -339,26 +339,26 @@ def main():
             # Starts with the clock that follows from the measured times.
             if _ == 0:
                 clock = held_clock(t, lambda hz: t["measured_ns"])
-            for entry in wanted:
+            for entry in selected:
                 which = (t["entry"] == entry) & (t["half"] == "fitted")
-                if which.sum() < LEAST_LAUNCHES:
+                if which.sum() < MIN_LAUNCHES:
                     print(f"{entry}: {which.sum()} launches in the fitted half, too few for a fit", file=sys.stderr)
                     continue
-                constants_of[entry] = np.array([digits(x) for x in fit(take(t, which), clock[which], constants_of[entry],
+                constants_of[entry] = np.array([round_digits(x) for x in fit(select_rows(t, which), clock[which], constants_of[entry],
                                                                        arguments.starts)])
             t["dealt"] = dealt(t, constants_of)
     if arguments.on:
         t = read(arguments.on)
-        t = take(t, np.isin(t["entry"], entries))
-        wanted = [e for e in wanted if e in t["entry"]]
+        t = select_rows(t, np.isin(t["entry"], entries))
+        selected = [e for e in selected if e in t["entry"]]
         t["dealt"] = dealt(t, constants_of)
     ns = predict(t, constants_of)
-    for entry in wanted:
+    for entry in selected:
         which = t["entry"] == entry
         print(entry)
-        report(take(t, which), ns[which])
+        report(select_rows(t, which), ns[which])
         if not arguments.judge:
-            print(in_source(constants_of[entry]))
+            print(format_constants(constants_of[entry]))
     print("all launches")
     report(t, ns)
 

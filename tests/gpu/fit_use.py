@@ -16,11 +16,11 @@ import sys
 import numpy as np
 from scipy.optimize import nnls
 
-from fit_times import digits, read, take
+from fit_times import round_digits, read, select_rows
 
 WORK = {"shared": ("shared_bytes", 128), "l2": ("l2_sm_bytes", 128), "exponential": ("exponentials", 32),
         "fp32": ("fp32_values", 32)}
-LEAST_LAUNCHES = 4
+MIN_LAUNCHES = 4
 
 
 def busy_cycles(t, unit):
@@ -33,38 +33,38 @@ def errors(t, fitted_cycles, unit):
     return f"{np.median(points):.1f} (p95 {np.quantile(points, 0.95):.1f})"
 
 
-def least_relative(columns, goal):
+def fit_relative(columns, goal):
     weight = 1 / np.maximum(goal, 1e-9)
-    return np.array([digits(x) for x in nnls(columns * weight[:, None], goal * weight)[0]])
+    return np.array([round_digits(x) for x in nnls(columns * weight[:, None], goal * weight)[0]])
 
 
 def report(entry, t):
-    fitted, held_out = (take(t, t["half"] == half) for half in ("fitted", "held out"))
-    if min(len(fitted["half"]), len(held_out["half"])) < LEAST_LAUNCHES:
+    fitted, held_out = (select_rows(t, t["half"] == half) for half in ("fitted", "held out"))
+    if min(len(fitted["half"]), len(held_out["half"])) < MIN_LAUNCHES:
         fitted = held_out = t
     work = lambda of: np.array([of[name] / size for name, size in WORK.values()]).T
-    words = [f"{entry}: {len(t['half'])} launches"]
+    parts_of_line = [f"{entry}: {len(t['half'])} launches"]
     if t["tensor_flops"].all():
-        words.append(f"tensor {np.median(busy_cycles(t, 'tensor') * t['peak_tensor'] / t['tensor_flops']):.3f}")
+        parts_of_line.append(f"tensor {np.median(busy_cycles(t, 'tensor') * t['peak_tensor'] / t['tensor_flops']):.3f}")
     if t["exponentials"].all():
-        each = digits(np.median(busy_cycles(fitted, "xu") * fitted["peak_exponential"] / fitted["exponentials"]))
-        off = errors(held_out, each * held_out["exponentials"] / held_out["peak_exponential"], "xu")
-        words.append(f".exponentials = {each:g}, off by {off}")
-    wavefronts = least_relative(work(fitted), busy_cycles(fitted, "shared"))
+        each = round_digits(np.median(busy_cycles(fitted, "xu") * fitted["peak_exponential"] / fitted["exponentials"]))
+        error = errors(held_out, each * held_out["exponentials"] / held_out["peak_exponential"], "xu")
+        parts_of_line.append(f".exponentials = {each:g}, error {error}")
+    wavefronts = fit_relative(work(fitted), busy_cycles(fitted, "shared"))
     parts = ", ".join(f".{name} = {value:g}" for name, value in zip(WORK, wavefronts) if value)
-    words.append(f".wavefronts = {{{parts}}}, off by {errors(held_out, work(held_out) @ wavefronts, 'shared')}")
-    print("; ".join(words))
+    parts_of_line.append(f".wavefronts = {{{parts}}}, error {errors(held_out, work(held_out) @ wavefronts, 'shared')}")
+    print("; ".join(parts_of_line))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("table", help="output of `attnscope model --against FILE... --launches --csv`")
     t = read(parser.parse_args().table)
-    t = take(t, t["counted_cycles"] > 0)
+    t = select_rows(t, t["counted_cycles"] > 0)
     if not len(t["half"]):
         sys.exit("no launch has unit counters (record with `attnscope collect --why`)")
     for entry in dict.fromkeys(t["entry"]):
-        report(entry, take(t, t["entry"] == entry))
+        report(entry, select_rows(t, t["entry"] == entry))
 
 
 if __name__ == "__main__":

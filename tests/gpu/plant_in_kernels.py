@@ -31,29 +31,29 @@ SHAPE = ["batch=2", "heads_q=4", "heads_kv=2"]  # so that a wrong batch entry, h
 LIMIT = 600  # seconds per call
 
 
-def too_long(bugs):
+def find_oversized(bugs):
     return [f"{LIST.name}:{bug.list_line + 1}: longer than the text that it replaces: {bug.wrong}" for bug in bugs
             if len(bug.wrong) > bug.end - bug.begin]
 
 
-def planted(program, bug):
+def patch_program(program, bug):
     """Returns the program with the bug, or None if it was not built from this tree."""
-    right = (ROOT / bug.file).read_text(encoding="utf-8")
-    wrong = right[:bug.begin] + bug.wrong.ljust(bug.end - bug.begin) + right[bug.end:]
-    return program.replace(right.encode(), wrong.encode()) if program.count(right.encode()) == 1 else None
+    original = (ROOT / bug.file).read_text(encoding="utf-8")
+    wrong = original[:bug.begin] + bug.wrong.ljust(bug.end - bug.begin) + original[bug.end:]
+    return program.replace(original.encode(), wrong.encode()) if program.count(original.encode()) == 1 else None
 
 
-def call(folder, *arguments):
+def run_program(folder, *arguments):
     """Returns the table that the program prints and the last line of its stderr."""
     done = subprocess.run([folder / "attnscope", *arguments], cwd=folder, capture_output=True, text=True, timeout=LIMIT,
                           env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
     return list(csv.DictReader(io.StringIO(done.stdout))), " ".join(done.stderr.strip().splitlines()[-1:])
 
 
-def ends(path, compiling, axes, bug=None):
+def run_points(path, compiling, axes, bug=None):
     """Returns the dispositions of the points (with --compile: the digests of their cubins), or an error line."""
     program = path.read_bytes()
-    if bug and not (program := planted(program, bug)):
+    if bug and not (program := patch_program(program, bug)):
         return "the program embeds another version of this file (rebuild it)"
     axes = [word for axis in SHAPE + axes.split() for word in ("-a", axis)]
     with tempfile.TemporaryDirectory() as name:
@@ -62,25 +62,25 @@ def ends(path, compiling, axes, bug=None):
         (folder / "attnscope").chmod(0o755)
         try:
             if compiling:
-                rows, complaint = call(folder, "kernels", "build", "-j", "1", "--format", "csv", *axes)
+                rows, error = run_program(folder, "kernels", "build", "-j", "1", "--format", "csv", *axes)
                 errors = [row["error"] for row in rows if row["error"]]
                 kernels = (hashlib.sha256(cubin.read_bytes()).hexdigest() for cubin in folder.rglob("*.cubin"))
-                return errors[0] if errors else collections.Counter(kernels) or complaint
-            _, complaint = call(folder, "collect", "--device", "gpu", "--no-counters", "--min-samples", "1",
+                return errors[0] if errors else collections.Counter(kernels) or error
+            _, error = run_program(folder, "collect", "--device", "gpu", "--no-counters", "--min-samples", "1",
                                 "--max-noise", "1", "--quiet", "-o", "run.attnscope", *axes)
-            rows, _ = call(folder, "export", "run.attnscope", "--format", "csv")
+            rows, _ = run_program(folder, "export", "run.attnscope", "--format", "csv")
         except subprocess.TimeoutExpired:
             return f"took longer than {LIMIT} s"
-    return collections.Counter(row["disposition"] for row in rows if row["kernel"] == "all") or complaint
+    return collections.Counter(row["disposition"] for row in rows if row["kernel"] == "all") or error
 
 
-def judge(compiling, sound, found):
+def evaluate(compiling, baseline, found):
     """Returns whether the bug was found (with --compile: changed a cubin), and a description."""
     if isinstance(found, str):
         return False, found
     if compiling:
-        return bool(found - sound), f"{len(found - sound)} of {len(found)} cubins changed"
-    return found == {"incorrect": sound["ok"]}, ", ".join(f"{count} {word}" for word, count in found.items())
+        return bool(found - baseline), f"{len(found - baseline)} of {len(found)} cubins changed"
+    return found == {"incorrect": baseline["ok"]}, ", ".join(f"{count} {word}" for word, count in found.items())
 
 
 def main():
@@ -92,7 +92,7 @@ def main():
     arguments.add_argument("--compile", action="store_true", help="only check that each bug compiles; needs no GPU")
     options = arguments.parse_args()
     bugs = plant_bugs.read_list(LIST)
-    if wrong := plant_bugs.find_all(bugs, LIST.name) or too_long(bugs):
+    if wrong := plant_bugs.find_all(bugs, LIST.name) or find_oversized(bugs):
         print("\n".join(wrong), file=sys.stderr)
         return 2
     if options.check:
@@ -102,18 +102,18 @@ def main():
     if not bugs or options.attnscope is None:
         sys.exit("no program given" if bugs else "no bug matches --only")
     begin, missed = time.monotonic(), 0
-    run = functools.partial(ends, options.attnscope, options.compile)
-    every = list(dict.fromkeys(bug.filter for bug in bugs))
+    run = functools.partial(run_points, options.attnscope, options.compile)
+    all_axes = list(dict.fromkeys(bug.filter for bug in bugs))
     # Uses processes: with threads, a fork may inherit a program file open for writing, which then cannot be executed.
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        sound = dict(zip(every, pool.map(run, every)))
-        for axes, found in sound.items():
+        baseline = dict(zip(all_axes, pool.map(run, all_axes)))
+        for axes, found in baseline.items():
             if isinstance(found, str) or not options.compile and list(found) != ["ok"]:
                 sys.exit(f"without a bug: {axes}: {found}")
         for bug, found in zip(bugs, pool.map(run, (bug.filter for bug in bugs), bugs)):
-            good, how = judge(options.compile, sound[bug.filter], found)
-            missed += not good
-            print(f"{bug.place}: {bug.words}\n    {'' if good else 'MISSED: '}{how}", flush=True)
+            detected, how = evaluate(options.compile, baseline[bug.filter], found)
+            missed += not detected
+            print(f"{bug.location}: {bug.description}\n    {'' if detected else 'MISSED: '}{how}", flush=True)
     print(f"\n{len(bugs)} planted, {len(bugs) - missed} found, in {time.monotonic() - begin:.0f} s")
     return 1 if missed else 0
 

@@ -38,7 +38,7 @@ for tool in memcheck racecheck; do
     check "$algorithm" $tool "$algorithm" "${heads[@]}" -a N=200 -a "$passes" -a "$masks" &
   done
   check fa2-small-tile $tool fa2 "${heads[@]}" -a N=200 -a "$passes" -a "$masks" -a tile=32x64 &
-  check fa2-in-turns $tool fa2 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
+  check fa2-deterministic $tool fa2 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
   wait
   # fa3 needs compute capability 9.0; dropout and block masks are forward only.
   if [[ $capability == 9.0 ]]; then
@@ -46,7 +46,7 @@ for tool in memcheck racecheck; do
     check fa3-fp8 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a dtype=fp8 -a "${masks/:64:/:128:}" &
     check fa3-dropout $tool fa3 "${heads[@]}" -a N=200 -a dropout=0.1 &
     check fa3-backward $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a "${masks/,blocks:64:butterfly/}" &
-    check fa3-in-turns $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
+    check fa3-deterministic $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[full,causal,window:33:17]' -a deterministic=yes &
     wait
   fi
   for algorithm in naive fa1 fa2; do

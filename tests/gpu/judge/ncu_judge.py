@@ -32,9 +32,9 @@ METRICS = {
 }
 SUMS = {"dram_bytes": ("dram_read_bytes", "dram_write_bytes"), "l2_sm_bytes": ("l2_to_sm_bytes", "sm_to_l2_bytes")}
 DIRECTIONS = [part for parts in SUMS.values() for part in parts]
-BOUND = 1.0  # percent of bytes, percentage points of occupancy
+TOLERANCE = 1.0  # percent of bytes, percentage points of occupancy
 # Helper kernels of the measurement (kernels/device/measurement.cuh).
-SERVICE = {"attn_digest", "attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_row_statistics",
+HELPER_KERNELS = {"attn_digest", "attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_row_statistics",
            "attn_read_noise", "attn_stamp_clocks"}
 MIB = 1024 * 1024
 
@@ -53,7 +53,7 @@ def point_key(row):
     return tuple(row[name] for name in AXES) + tuple(row.get(name, value) for name, value in OPTIONAL.items())
 
 
-def spread(items, count):
+def pick_evenly(items, count):
     """Returns `count` items evenly spaced in order, always including the last."""
     if len(items) <= count:
         return items
@@ -87,21 +87,21 @@ def compare(own, ncu, min_bytes, write_slack, ncu_own=0):
             continue  # too few bytes for a meaningful relative difference
         else:
             difference, unit = 100 * (value / other - 1) if other > 0 else float("inf"), "%"
-        near = abs(difference) <= BOUND
+        within = abs(difference) <= TOLERANCE
         if key in ("dram_write_bytes", "dram_bytes"):
-            near = near or -write_slack - ncu_own <= value - other <= write_slack
-        rows.append([key, value, other, difference, unit, "ok" if near else "differs"])
+            within = within or -write_slack - ncu_own <= value - other <= write_slack
+        rows.append([key, value, other, difference, unit, "ok" if within else "differs"])
     return rows
 
 
-def never_judged(table, algorithms):
+def never_compared(table, algorithms):
     """Returns directions and algorithms that have no row in the table."""
     seen = {(algorithm, key) for algorithm, key in table}
     missing = [key for key in DIRECTIONS if not any(key == of for _, of in seen)]
     return missing + [name for name in algorithms if not any(name == by and key in DIRECTIONS for by, key in seen)]
 
 
-def under_ncu(attnscope, row, kernels, device):
+def run_under_ncu(attnscope, row, kernels, device):
     """Returns a dictionary of medians per measured kernel of the point, in launch order."""
     axes = [f"{name}={row[name]}" for name in AXES]
     for name, default in OPTIONAL.items():
@@ -121,7 +121,7 @@ def under_ncu(attnscope, row, kernels, device):
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
     launches = {}
     for line in csv.DictReader(io.StringIO("\n".join(lines))):
-        if line["Kernel Name"].split("(")[0] not in SERVICE:
+        if line["Kernel Name"].split("(")[0] not in HELPER_KERNELS:
             launches.setdefault(int(line["ID"]), {})[line["Metric Name"]] = float(line["Metric Value"].replace(",", ""))
     # Set-up launches come first, then the measured launches repeat in order.
     ordered = [launches[number] for number in sorted(launches)]
@@ -153,16 +153,16 @@ def main():
         candidates = [of[0] for of in wholes.values() if of[0]["algorithm"] == algorithm and
                       float(of[0]["l2_to_sm_bytes"]) + float(of[0]["sm_to_l2_bytes"]) > arguments.min_mib * MIB]
         candidates.sort(key=lambda row: float(row["l2_to_sm_bytes"]))
-        chosen += spread(candidates, arguments.per_algorithm)
+        chosen += pick_evenly(candidates, arguments.per_algorithm)
 
     table, worst = [], {}
     for row in chosen:
         # A point with one kernel has no separate kernel rows.
         ours = our_kernels(parts.get(point_key(row), wholes[point_key(row)]))
-        judged = under_ncu(arguments.attnscope, row, len(ours), arguments.device)
-        if len(judged) != len(ours):
-            raise RuntimeError(f"ncu reported {len(judged)} of {len(ours)} kernels: {point_key(row)}")
-        for (kernel, own), ncu in zip(ours.items(), judged):
+        measured = run_under_ncu(arguments.attnscope, row, len(ours), arguments.device)
+        if len(measured) != len(ours):
+            raise RuntimeError(f"ncu reported {len(measured)} of {len(ours)} kernels: {point_key(row)}")
+        for (kernel, own), ncu in zip(ours.items(), measured):
             if own["l2_to_sm_bytes"] + own["sm_to_l2_bytes"] < arguments.min_mib * MIB:
                 continue
             for key, value, other, difference, unit, verdict in compare(own, ncu, arguments.min_mib * MIB,
@@ -183,7 +183,7 @@ def main():
         print("  ".join(str(cell).ljust(width) for cell, width in zip(line, widths)).rstrip())
     print("largest difference: " + ", ".join(f"{key} {value:.3f}" for key, value in worst.items()))
     place = header.index("metric")
-    missing = never_judged([(line[0], line[place]) for line in table], sorted({row["algorithm"] for row in rows}))
+    missing = never_compared([(line[0], line[place]) for line in table], sorted({row["algorithm"] for row in rows}))
     if missing:
         print("never compared: " + ", ".join(missing))
     differing = sum(line[-1] != "ok" for line in table)

@@ -18,23 +18,23 @@ def verdicts(own, ncu):
 
 
 class Compare(unittest.TestCase):
-    def test_equal_values_are_right_in_every_direction_and_sum(self):
+    def test_equal_values_match(self):
         found = verdicts(values(), values())
         self.assertEqual(set(found), {*ncu_judge.METRICS, *ncu_judge.SUMS})
         self.assertEqual(set(found.values()), {"ok"})
 
-    def test_bytes_booked_on_the_wrong_side_are_seen(self):
+    def test_misattributed_bytes_differ(self):
         found = verdicts(values(read=380, write=120, to_sm=880, to_l2=220), values())
         self.assertEqual([key for key, verdict in found.items() if verdict == "differs"],
                          ncu_judge.DIRECTIONS)
         self.assertEqual((found["dram_bytes"], found["l2_sm_bytes"]), ("ok", "ok"))
 
-    def test_dram_writes_alone_have_slack(self):
+    def test_only_dram_writes_have_slack(self):
         self.assertEqual(verdicts(values(write=101.9), values())["dram_write_bytes"], "ok")
         self.assertEqual(verdicts(values(write=102.1), values())["dram_write_bytes"], "differs")
         self.assertEqual(verdicts(values(to_l2=202.1), values())["sm_to_l2_bytes"], "differs")
 
-    def test_what_ncu_itself_writes_is_allowed_on_its_side_only(self):
+    def test_writes_of_ncu_are_tolerated(self):
         def verdict(write, own=2.5):
             rows = ncu_judge.compare(values(write=write), values(), 64 * MIB, 2 * MIB, own * MIB)
             return {row[0]: row[5] for row in rows}
@@ -43,17 +43,17 @@ class Compare(unittest.TestCase):
         self.assertEqual(verdict(95.6, own=0)["dram_write_bytes"], "differs")
         self.assertEqual(verdict(102.1)["dram_write_bytes"], "differs")
 
-    def test_few_bytes_are_not_judged_unless_the_other_side_has_many(self):
+    def test_small_values_are_skipped_if_both_are_small(self):
         self.assertNotIn("dram_write_bytes", verdicts(values(write=10), values(write=5)))
         self.assertEqual(verdicts(values(write=0), values())["dram_write_bytes"], "differs")
         self.assertEqual(verdicts(values(), values(write=0))["dram_write_bytes"], "differs")
 
-    def test_occupancy_by_points(self):
+    def test_occupancy_tolerance_in_points(self):
         self.assertEqual(verdicts(values(occupancy=51.5), values())["achieved_occupancy_pct"], "differs")
 
 
 class OurKernels(unittest.TestCase):
-    def test_are_medians_over_the_times_a_point_was_collected_in_launch_order(self):
+    def test_medians_over_recordings_in_launch_order(self):
         rows = [{"kernel": kernel, **{key: str(value) for key, value in values(read=read, occupancy=occupancy).items()}}
                 for read, occupancy in ((400, 66.9), (410, 65.8), (401, 66.7)) for kernel in ("dot", "bwd")]
         found = ncu_judge.our_kernels(rows)
@@ -62,13 +62,13 @@ class OurKernels(unittest.TestCase):
         self.assertEqual(found["bwd"]["achieved_occupancy_pct"], 66.7)
 
 
-class NeverJudged(unittest.TestCase):
-    def test_names_directions_and_algorithms(self):
+class NeverCompared(unittest.TestCase):
+    def test_returns_directions_and_algorithms(self):
         every = [("fa2", key) for key in ncu_judge.DIRECTIONS]
-        self.assertEqual(ncu_judge.never_judged(every, ["fa2"]), [])
-        self.assertEqual(ncu_judge.never_judged(every[1:], ["fa2"]), ["dram_read_bytes"])
-        self.assertEqual(ncu_judge.never_judged(every, ["fa1", "fa2"]), ["fa1"])
-        self.assertEqual(ncu_judge.never_judged([("fa1", "achieved_occupancy_pct")], ["fa1"]),
+        self.assertEqual(ncu_judge.never_compared(every, ["fa2"]), [])
+        self.assertEqual(ncu_judge.never_compared(every[1:], ["fa2"]), ["dram_read_bytes"])
+        self.assertEqual(ncu_judge.never_compared(every, ["fa1", "fa2"]), ["fa1"])
+        self.assertEqual(ncu_judge.never_compared([("fa1", "achieved_occupancy_pct")], ["fa1"]),
                          ncu_judge.DIRECTIONS + ["fa1"])
 
 

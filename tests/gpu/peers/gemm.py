@@ -27,9 +27,9 @@ nvml = ctypes.CDLL("libnvidia-ml.so.1")
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 
 
-def must(code, what):
+def check(code, call):
     if code:
-        raise SystemExit(f"gemm.py: {what} failed with {code}")
+        raise SystemExit(f"gemm.py: {call} failed with {code}")
 
 
 def tensor_map(tensor, box):
@@ -37,7 +37,7 @@ def tensor_map(tensor, box):
     b, h, n, d = tensor.shape
     memory = (ctypes.c_uint64 * 24)()
     map_ = (ctypes.c_uint64 * 16).from_buffer(memory, -ctypes.addressof(memory) % 64)
-    must(cuda.cuTensorMapEncodeTiled(map_, 6, 3, ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * 3)(d, n, b * h),
+    check(cuda.cuTensorMapEncodeTiled(map_, 6, 3, ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * 3)(d, n, b * h),
                                      (ctypes.c_uint64 * 2)(2 * d, 2 * d * n), (ctypes.c_uint32 * 3)(64, box, 1), (ctypes.c_uint32 * 3)(1, 1, 1),
                                      0, 3, 2, 0), "cuTensorMapEncodeTiled")
     return map_
@@ -55,11 +55,11 @@ def attention(attnscope, folder, d, n):
                     f"-DATTN_BC={row['bc']}",
                     *([f"-DATTN_STAGES={row['stages']}"] if int(row["stages"] or 0) else []), f"{ROOT}/kernels/fa3/fa3_forward.cuh"], check=True, capture_output=True)
     module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
-    must(cuda.cuModuleLoad(ctypes.byref(module), cubin.encode()), "cuModuleLoad")
-    must(cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"attn_fa3_forward"), "cuModuleGetFunction")
+    check(cuda.cuModuleLoad(ctypes.byref(module), cubin.encode()), "cuModuleLoad")
+    check(cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"attn_fa3_forward"), "cuModuleGetFunction")
     shared = int(row["shared_bytes"])
     blocks = min(int(row["grid"]), torch.cuda.get_device_properties(0).multi_processor_count)  # persistent blocks
-    must(cuda.cuFuncSetAttribute(kernel, 8, shared), "cuFuncSetAttribute")
+    check(cuda.cuFuncSetAttribute(kernel, 8, shared), "cuFuncSetAttribute")
     q, k, v = (torch.randn(b, h, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
     o, lse, taken = torch.empty_like(q), torch.empty(b, h, n, device="cuda"), torch.zeros(64, device="cuda", dtype=torch.int32)
     address = lambda tensor: ctypes.c_void_p(tensor.data_ptr())
@@ -71,7 +71,7 @@ def attention(attnscope, folder, d, n):
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
     def launch(keep=(arguments, q, k, v, o, lse, taken)):
-        must(cuda.cuLaunchKernel(kernel, blocks, 1, 1, int(row["block"]), 1, 1, shared, stream, pointers, None), "cuLaunchKernel")
+        check(cuda.cuLaunchKernel(kernel, blocks, 1, 1, int(row["block"]), 1, 1, shared, stream, pointers, None), "cuLaunchKernel")
 
     launch()
     reference = torch.nn.functional.scaled_dot_product_attention(q, k, v)
@@ -82,7 +82,7 @@ def attention(attnscope, folder, d, n):
 
 def energy(device):
     millijoules = ctypes.c_ulonglong()
-    must(nvml.nvmlDeviceGetTotalEnergyConsumption(device, ctypes.byref(millijoules)), "the energy counter")
+    check(nvml.nvmlDeviceGetTotalEnergyConsumption(device, ctypes.byref(millijoules)), "nvmlDeviceGetTotalEnergyConsumption")
     return millijoules.value / 1000
 
 
@@ -94,7 +94,7 @@ def sustain(device, launch, seconds):
         for _ in range(20):
             launch()
         launches += 20
-        must(nvml.nvmlDeviceGetClockInfo(device, 1, ctypes.byref(clock)), "the clock")
+        check(nvml.nvmlDeviceGetClockInfo(device, 1, ctypes.byref(clock)), "nvmlDeviceGetClockInfo")
         clocks.append(clock.value)
         torch.cuda.synchronize()
     return (time.monotonic() - begin) / launches, (energy(device) - joules) / launches, statistics.median(clocks)
@@ -110,24 +110,24 @@ def main():
     args = parser.parse_args()
     torch.zeros(1, device="cuda")
     device = ctypes.c_void_p()
-    must(nvml.nvmlInit_v2(), "nvmlInit")
-    identity = f"GPU-{torch.cuda.get_device_properties(0).uuid}"
-    must(nvml.nvmlDeviceGetHandleByUUID(identity.encode(), ctypes.byref(device)), "the GPU's handle")
+    check(nvml.nvmlInit_v2(), "nvmlInit")
+    gpu_uuid = f"GPU-{torch.cuda.get_device_properties(0).uuid}"
+    check(nvml.nvmlDeviceGetHandleByUUID(gpu_uuid.encode(), ctypes.byref(device)), "nvmlDeviceGetHandleByUUID")
     left, right = (torch.randn(8192, 8192, device="cuda", dtype=torch.float16) for _ in range(2))
     product = torch.empty_like(left)
-    sides = {"GEMM": (lambda: torch.matmul(left, right, out=product), 2 * 8192**3)}
+    workloads = {"GEMM": (lambda: torch.matmul(left, right, out=product), 2 * 8192**3)}
     with tempfile.TemporaryDirectory() as folder:
         for n in map(int, args.n.split(",")):
-            sides[f"fa3 N {n}"] = attention(args.attnscope, folder, args.d, n)
-        found = {name: [] for name in sides}
+            workloads[f"fa3 N {n}"] = attention(args.attnscope, folder, args.d, n)
+        found = {name: [] for name in workloads}
         for _ in range(args.rounds + 1):
-            for name in random.sample(list(sides), len(sides)):
-                found[name].append(sustain(device, sides[name][0], args.seconds))
+            for name in random.sample(list(workloads), len(workloads)):
+                found[name].append(sustain(device, workloads[name][0], args.seconds))
     print(torch.cuda.get_device_name(0), f"d {args.d}")
-    print("what           TFLOP/s  of GEMM [least, most]   J/TFLOP   MHz")
+    print("workload       TFLOP/s  of GEMM [min, max]      J/TFLOP   MHz")
     for name, rows in found.items():
-        rows, flops = rows[1:], sides[name][1]  # the first round warms up
-        ratios = [flops / row[0] / (sides["GEMM"][1] / gemm[0]) for row, gemm in zip(rows, found["GEMM"][1:])]
+        rows, flops = rows[1:], workloads[name][1]  # the first round warms up
+        ratios = [flops / row[0] / (workloads["GEMM"][1] / gemm[0]) for row, gemm in zip(rows, found["GEMM"][1:])]
         median = lambda values: statistics.median(values)
         print(f"{name:14} {flops / median([row[0] for row in rows]) / 1e12:7.0f}  {median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]"
               f"   {median([row[1] for row in rows]) / flops * 1e12:7.3f}  {median([row[2] for row in rows]):5.0f}")

@@ -45,7 +45,7 @@ def build(folder):
             json.dump(statement, out)
 
 
-def decide(attnscope, folder, ours, theirs, d, n, mask, pass_, seconds):
+def compare(attnscope, folder, ours, theirs, d, n, mask, pass_, seconds):
     """Returns (verdict, ratio, low, high) of `attnscope ab` with the inverted ratio, or an error line."""
     statement = os.path.join(folder, f"{theirs}.json")
     command = [attnscope, "ab", f"N={n}", f"d={d}", f"batch={max(1, 16384 // n)}", f"heads={2048 // d}", f"mask={mask}", f"pass={pass_}",
@@ -78,7 +78,7 @@ def main():
         axes = (arguments.pairs, arguments.passes, arguments.masks, arguments.d, arguments.n)
         for pair, pass_, mask, d, n in itertools.product(*(each.split(",") for each in axes)):
             ours, theirs = pair.split(":")
-            found = decide(arguments.attnscope, folder, ours, theirs, int(d), int(n), mask, pass_, arguments.seconds)
+            found = compare(arguments.attnscope, folder, ours, theirs, int(d), int(n), mask, pass_, arguments.seconds)
             cell = [ours, theirs, pass_, mask, d, n]
             rows.append(cell + ([found[0], *(f"{value:.3f}" for value in found[1:])] if isinstance(found, tuple) else [found]))
             print(*rows[-1], flush=True)
@@ -87,7 +87,7 @@ def main():
         if not of: continue
         ratios = [float(row[7]) for row in of]
         counts = collections.Counter(row[6] for row in of)
-        print(pair, pass_, f"geometric mean {statistics.geometric_mean(ratios):.3f}, least {min(ratios):.3f}:",
+        print(pair, pass_, f"geometric mean {statistics.geometric_mean(ratios):.3f}, minimum {min(ratios):.3f}:",
               ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as out:

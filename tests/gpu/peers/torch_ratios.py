@@ -136,7 +136,7 @@ def ratio(own, other):
     return other / own if own and other else None
 
 
-def shown(value, digits=2):
+def format_value(value, digits=2):
     return f"{value:.{digits}f}" if value else "-"
 
 
@@ -167,11 +167,11 @@ def prefill(torch, arguments, flush):
                         if value:
                             against[pair].append(value)
                     table.append([d, n] + [rate(own[x]) for x in names] + [rate(theirs.get(x)) for x in ("flash", "cudnn", "eager")] +
-                                 [shown(value) for value in ratios])
+                                 [format_value(value) for value in ratios])
             blank = [""] * (len(header) - len(pairs) - 1)
             table.append(["geomean"] + blank + [geometric_mean(against[pair]) for pair in pairs])
             worst = [min(against[pair]) if against[pair] else None for pair in pairs]
-            table.append(["least"] + blank + [shown(x) for x in worst])
+            table.append(["minimum"] + blank + [format_value(x) for x in worst])
             shape = (f"batch {arguments.batch}, {arguments.heads} heads" if arguments.batch and arguments.heads
                      else f"{arguments.tokens} tokens, hidden {arguments.hidden}")
             print_table(f"Tflop/s and ratios, {pass_}, {mask}, {shape}", header, table)
@@ -199,10 +199,10 @@ def decode(torch, arguments, flush):
         size = 2 * 2 * n * 128 * 2
         rate = size / own["splitkv"] if own["splitkv"] else None
         same = copy_bandwidth(torch, size // 2, flush)
-        micro = lambda ns: shown(ns / 1e3 if ns else None, 1)
-        table.append([n, micro(own["splitkv"]), shown(rate, 0), shown(rate / best if rate else None), shown(rate / same if rate else None),
+        micro = lambda ns: format_value(ns / 1e3 if ns else None, 1)
+        table.append([n, micro(own["splitkv"]), format_value(rate, 0), format_value(rate / best if rate else None), format_value(rate / same if rate else None),
                       micro(theirs.get("flash")), micro(own["fa2"]), micro(own["naive"]),
-                      shown(ratio(own["splitkv"], theirs.get("flash")))])
+                      format_value(ratio(own["splitkv"], theirs.get("flash")))])
     print_table(f"Decode, batch 1, heads 16/2, d 128; a copy reaches {best:.0f} GB/s", header, table)
     return rows
 
