@@ -30,7 +30,6 @@
 
 namespace attnscope {
 
-/// Initial contents of a buffer, before the first launch.
 enum class BufferFill {
   input_q,
   input_k,
@@ -68,7 +67,6 @@ struct Strides {
   std::vector<std::int64_t> starts{};
 
   bool operator==(const Strides&) const = default;
-  /// Index of a row's first element.
   [[nodiscard]] std::int64_t at(std::int64_t entry, std::int64_t of_head, std::int64_t of_row) const {
     const std::int64_t before = starts.empty() ? entry * batch : starts[static_cast<std::size_t>(entry)] * row;
     return before + of_head * head + of_row * row;
@@ -89,7 +87,6 @@ struct Place {
   [[nodiscard]] bool is_part() const { return !within.empty(); }
 };
 
-/// Returns true if launches may write to the buffer.
 [[nodiscard]] constexpr bool is_written(BufferFill fill) {
   return fill == BufferFill::poison || fill == BufferFill::zeros;
 }
@@ -139,22 +136,21 @@ struct TensorMapArgument {
 };
 using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float, TensorMapArgument>;
 
-/// Source or binary of a user-defined kernel.
 struct OwnSource {
   enum class Kind { cuda, ptx, cubin, library };
   Kind kind = Kind::cuda;
-  std::string name;            ///< name in the manifest
+  std::string name;
   std::filesystem::path file;  ///< empty: known only from a results file; cannot be compiled or run
   std::vector<std::filesystem::path> include_folders;
-  std::vector<std::string> options;  ///< compiler options
-  std::string statement;             ///< text of the manifest, which defines the launches
+  std::vector<std::string> options;
+  std::string statement;  ///< text of the manifest, which defines the launches
 };
 
 /// Compiler input for one kernel. Equal objects produce equal cubins; N, batch and heads do not matter.
 struct KernelSource {
-  std::string file;                  ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
-  std::string entry;                 ///< extern "C" name
-  std::vector<std::string> defines;  ///< "ATTN_BR=64"
+  std::string file;   ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
+  std::string entry;  ///< extern "C" name
+  std::vector<std::string> defines;
   /// user-defined kernel, `file` is then only for display; null: embedded source
   std::shared_ptr<const OwnSource> own = nullptr;
 
@@ -171,7 +167,6 @@ struct HostCall {
   std::vector<std::pair<std::string, std::int64_t>> knobs;  ///< all knobs of the manifest
 };
 
-/// A kernel launch: its model, source and arguments.
 struct KernelLaunch : KernelModel {
   KernelLaunch() = default;
   KernelLaunch(KernelModel model, KernelSource kernel, std::vector<Argument> given,
@@ -197,7 +192,6 @@ struct AttentionPlan {
   std::optional<Quantisation> quantised{};  ///< how operands are quantized; empty: used as given
 
   [[nodiscard]] std::int64_t buffer_bytes() const;
-  /// Sum over the measured launches.
   [[nodiscard]] Traffic traffic() const;
 };
 
@@ -206,8 +200,8 @@ enum class PaperColumn { standard, flash };
 
 /// Kinds of sweeps that include an algorithm by default; see Facts::groups.
 enum class Group {
-  prefill,       ///< self-attention over a range of N
-  tile_maps,     ///< Br x Bc maps
+  prefill,  ///< self-attention over a range of N
+  tile_maps,
   paper,         ///< Fig. 2 left of the FlashAttention paper
   paper_blocks,  ///< Fig. 2 middle: forward pass over a range of block sizes
   law,           ///< Theorem 2: tiles that the paper's rule derives from on-chip memory
@@ -219,7 +213,6 @@ struct StatedGrid {
   std::vector<std::string_view> axes;
   std::vector<std::string> beside = {};  ///< other algorithms to measure in the same grid
 };
-/// A preset defined by an algorithm.
 struct StatedPreset {
   std::string_view name;
   Message description;
@@ -228,31 +221,30 @@ struct StatedPreset {
 
 /// Properties of an algorithm. Owns its strings, since algorithms can be loaded at run time.
 struct Facts {
-  std::string name;                     ///< "fa2": name on the command line and in the database
-  std::string title;                    ///< "FlashAttention-2"
+  std::string name;  ///< "fa2": name on the command line and in the database
+  std::string title;
   std::string short_title;              ///< "FA2": for legends
   std::string source;                   ///< paper, section, algorithm number
   Message tile_meaning;                 ///< effect of Br and Bc, one sentence for tooltips
   std::optional<PowerLaw> power_law{};  ///< growth of the bytes in N, d and M, if sweeps can verify it
   /// FLOPs of the matrix products of a pass, for any tile; the basis of TFLOP/s.
   double (*flops)(const AttentionProblem&) = pass_flops;
-  /// FLOPs per exponential.
   double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
   /// Bytes between GPUs, in closed form; nullptr for algorithms that run on one GPU.
   std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
-  bool copies_while_computing = false;                          ///< copies between GPUs overlap with attention
-  std::string reference = "softmax";                            ///< checks the results: kernels/oracle/references.h
-  TileSide forward_side = TileSide::none;                       ///< tile side that M determines in the forward pass
-  TileSide backward_side = TileSide::none;                      ///< same for the backward pass
-  MatrixInstruction instruction = MatrixInstruction::mma_sync;  ///< used for the matrix products
+  bool copies_while_computing = false;     ///< copies between GPUs overlap with attention
+  std::string reference = "softmax";       ///< checks the results: kernels/oracle/references.h
+  TileSide forward_side = TileSide::none;  ///< tile side that M determines in the forward pass
+  TileSide backward_side = TileSide::none;
+  MatrixInstruction instruction = MatrixInstruction::mma_sync;
   /// Designed for decoding: few queries, tiles shared by the query heads of a K/V head, splits chosen by number of SMs.
   bool decodes = false;
   std::optional<PaperColumn> paper_column = {};
   std::vector<Group> groups = {};
-  std::vector<StatedPreset> presets = {};                  ///< presets beyond those of the groups
-  std::vector<DType> dtypes = {DType::fp16, DType::bf16};  ///< dtypes with kernels
-  std::vector<int> head_dims = {};                         ///< supported values of d, ascending
-  std::vector<int> br = {};  ///< supported tile sides, ascending; empty: only refusal() decides
+  std::vector<StatedPreset> presets = {};  ///< presets beyond those of the groups
+  std::vector<DType> dtypes = {DType::fp16, DType::bf16};
+  std::vector<int> head_dims = {};  ///< supported values of d, ascending
+  std::vector<int> br = {};         ///< supported tile sides, ascending; empty: only refusal() decides
   std::vector<int> bc = {};
   std::vector<Knob> knobs = {};
   /// User-defined kernel: has no tile program to simulate and no predicted time; its measurements undergo additional
@@ -263,7 +255,6 @@ struct Facts {
   bool states_bytes = true;  ///< model() and plan() report traffic; otherwise it is 0 and meaningless
 
   [[nodiscard]] bool in(Group group) const;
-  /// Returns true if several GPUs compute it together.
   [[nodiscard]] bool shares_sequence() const { return link_bytes != nullptr; }
   /// Tile side that M determines; for fwd_bwd that of the backward pass, which moves more bytes.
   [[nodiscard]] TileSide traffic_side(Pass pass) const { return pass == Pass::fwd ? forward_side : backward_side; }

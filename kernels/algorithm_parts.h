@@ -43,12 +43,12 @@ struct KernelNeeds {
 /// Features that an algorithm's kernels support beyond full and causal forward attention.
 struct Features {
   bool backward = false;
-  bool window = false;   ///< sliding windows
-  bool lengths = false;  ///< key padding
-  bool blocks = false;   ///< block-sparse masks
+  bool window = false;
+  bool lengths = false;
+  bool blocks = false;
   bool dropout = false;
-  bool paged = false;  ///< paged K/V
-  bool gpus = false;   ///< several GPUs that share the sequence
+  bool paged = false;
+  bool gpus = false;  ///< several GPUs that share the sequence
 };
 /// Returns Cause::shape for the first unsupported feature. With `tiles_blocks` (kernels skip tiles by the block mask)
 /// also if Br or Bc does not divide the mask's block size.
@@ -68,7 +68,6 @@ struct Features {
 /// Checks architecture, threads, registers and shared memory in this order, each for all kernels.
 [[nodiscard]] std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds>, const DeviceLimits&);
 
-/// Model of a one-dimensional launch.
 [[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds&,
                                        std::vector<OperandTraffic> operands, double matrix_flops,
                                        std::vector<OnChipPart> on_chip, const KernelWork&, const KernelTiming&);
@@ -116,12 +115,9 @@ void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
 /// Buffers "key_lengths" and "block_mask" if the mask has them. The closed forms ignore these reads: a few bytes per
 /// tile of kilobytes.
 [[nodiscard]] std::vector<BufferSpec> mask_buffers(const AttentionProblem&);
-/// Buffer whose contents `make` creates on first use.
 [[nodiscard]] BufferSpec contents_buffer(std::string name, std::int64_t bytes,
                                          std::function<std::vector<std::byte>()> make);
-/// 1/sqrt(d).
 [[nodiscard]] float score_scale(const AttentionProblem&);
-/// Dimensions of one-dimensional launches.
 [[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::int64_t blocks);
 [[nodiscard]] std::array<std::uint32_t, 3> block_of(int threads);
 

@@ -11,7 +11,6 @@
 namespace attnscope {
 namespace {
 
-/// Interleaved heads of one batch entry.
 struct HeadsOfEntry {
   std::size_t entry = 0;
   std::int64_t heads = 0;
@@ -49,7 +48,6 @@ struct Sums {
   }
 };
 
-/// Iterates over a head's tiles in block order.
 class TilesLeft {
  public:
   TilesLeft(std::span<const BlockRun> runs, bool last_first) : runs_(runs), last_first_(last_first) {}
@@ -71,7 +69,7 @@ class TilesLeft {
  private:
   std::span<const BlockRun> runs_;
   bool last_first_;
-  std::int64_t taken_ = 0;  ///< tiles of the current run
+  std::int64_t taken_ = 0;
 };
 
 /// Blocks of these heads, tile by tile. The first `skipped` tiles are added to `before` instead.

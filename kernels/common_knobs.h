@@ -26,13 +26,9 @@ inline constexpr std::string_view measured = "measured";            ///< a value
 }  // namespace knob
 
 [[nodiscard]] const Knob& raster_knob();
-/// Number of KV splits per head.
 [[nodiscard]] const Knob& splits_knob();
-/// Number of warps that compute matrix products.
 [[nodiscard]] const Knob& warps_knob();
-/// Number of buffers for K and for V.
 [[nodiscard]] const Knob& stages_knob();
-/// Rotation of Q and K before quantization to 8 bits.
 [[nodiscard]] const Knob& rotation_knob();
 /// Whether the measurement includes the quantization of operands to 8 bits.
 [[nodiscard]] const Knob& quantising_knob();

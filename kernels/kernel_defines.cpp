@@ -16,9 +16,9 @@ constexpr std::string_view prefix = "ATTN_";
 
 /// Role of a macro in a short description.
 enum class MacroRole {
-  d,      ///< first
-  tile,   ///< second, Br x Bc
-  dtype,  ///< bf16 or fp16
+  d,     ///< first
+  tile,  ///< second, Br x Bc
+  dtype,
   mask,
   flag,  ///< its name if set
 };

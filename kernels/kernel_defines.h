@@ -26,7 +26,6 @@ std::vector<std::string> kernel_defines(std::initializer_list<std::string_view>,
 [[nodiscard]] std::string_view macro_of(std::string_view define);
 /// Returns "4" for "ATTN_WARPS=4"; empty if the macro has no value.
 [[nodiscard]] std::string_view macro_value(std::string_view define);
-/// Returns true if the macro is a tile side (Br or Bc).
 [[nodiscard]] bool is_of_the_tile(std::string_view macro);
 /// Returns "warps" for "ATTN_WARPS".
 [[nodiscard]] std::string macro_word(std::string_view macro);

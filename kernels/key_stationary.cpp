@@ -222,7 +222,6 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
           {Tensor::dv, key_gradients}};
 }
 
-/// Block order of MainProgram::place().
 BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
                       std::int64_t rounds_of_tile) {
   return order_of(

@@ -39,7 +39,6 @@ struct Kernels {
 
 /// Buffers that the pass needs besides those of its forward pass.
 [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, const TileShape&);
-/// The launches of models().
 [[nodiscard]] std::vector<KernelLaunch> launches(const AttentionProblem&, const Config&, const Kernels&);
 
 /// Returns Cause::shape if a launch needs more blocks than a grid can have.

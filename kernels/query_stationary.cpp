@@ -156,7 +156,6 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   return all;
 }
 
-/// Block order of Program::place().
 BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
                          std::int64_t rounds_of_tile) {
   return order_of(

@@ -28,7 +28,6 @@ class Registry {
   /// algorithm's knob of the same name is not.
   void add(std::unique_ptr<const Algorithm> algorithm);
 
-  /// In the order of registration.
   [[nodiscard]] const std::vector<const Algorithm*>& algorithms() const { return algorithms_; }
   /// Returns nullptr for an unknown name.
   [[nodiscard]] const Algorithm* find(std::string_view name) const;
@@ -45,7 +44,7 @@ class Registry {
   std::vector<std::shared_ptr<const Algorithm>> owned_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Knob> knobs_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< index in algorithms_
+  std::map<std::string, std::size_t, std::less<>> by_name_;
   std::map<std::string, std::size_t, std::less<>> knob_by_name_;
 };
 

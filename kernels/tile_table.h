@@ -30,7 +30,6 @@ struct TileChoice {
   std::string reason{};  ///< one sentence with the measured numbers
 };
 
-/// The built-in table.
 [[nodiscard]] std::span<const TileChoice> tile_table();
 
 /// Hidden dimension of the tuning problems: heads = tuned_hidden / d.

@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t longest_shown = 4000;  // bytes per argument
 
 struct Placeholder {
-  std::size_t begin = 0;  ///< opening brace
-  std::size_t end = 0;    ///< behind the closing brace
+  std::size_t begin = 0;
+  std::size_t end = 0;  ///< behind the closing brace
   std::string_view name;
   bool grouped = false;
 };
@@ -72,7 +72,6 @@ std::string sanitized(std::string text) {
   return text;
 }
 
-/// Id and arguments of a message without text.
 std::string fallback_text(const Message& message, const std::function<std::string(const MessageValue&)>& shown) {
   std::string text = message.id;
   for (const auto& [name, value] : message.arguments) text += fmt::format("; {}: {}", name, shown(value));

@@ -33,7 +33,6 @@ struct Message;
 /// Complete English text: for files, events and exceptions.
 [[nodiscard]] std::string english_text(const Message&);
 
-/// Argument of a message: a number, a text or another message.
 class MessageValue {
  public:
   // Implicit on purpose: say::law::misses{.n = p.n_k}.
@@ -99,7 +98,6 @@ Failure(const char*)->Failure<Message>;
 
 [[nodiscard]] Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args);
 
-/// English message; arguments may be messages.
 template <class... Args>
 [[nodiscard]] Message make_message(fmt::format_string<Args...> format, Args&&... args) {
   return vmake_reason({}, format, fmt::make_format_args(args...));
@@ -109,7 +107,6 @@ template <class... Args>
 [[nodiscard]] Message make_reason(std::string_view code, fmt::format_string<Args...> format, Args&&... args) {
   return vmake_reason(code, format, fmt::make_format_args(args...));
 }
-/// Same as text(make_message(...)).
 template <class... Args>
 [[nodiscard]] std::string format_text(fmt::format_string<Args...> format, Args&&... args) {
   return text(vmake_reason({}, format, fmt::make_format_args(args...)));
@@ -130,7 +127,6 @@ inline constexpr Saying said = [] { return Message(Said{}); };
 /// Arguments are inserted verbatim.
 class Catalogue {
  public:
-  /// Built-in English texts.
   [[nodiscard]] static const Catalogue& english();
   /// Parses {"law": {"misses": "..."}}. Missing texts are English; unknown ids are ignored. Empty if the JSON is
   /// malformed or a text has a placeholder that the English one lacks.

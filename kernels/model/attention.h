@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention problem and its data types.
 #pragma once
 
 #include <array>
@@ -25,7 +24,6 @@ enum class Pass { fwd, bwd, fwd_bwd };
 /// Striped Attention, arXiv 2311.09431).
 enum class GpuOrder { contiguous, zigzag, striped };
 inline constexpr std::array gpu_orders{GpuOrder::contiguous, GpuOrder::zigzag, GpuOrder::striped};
-/// Maximum number of GPUs in one machine.
 inline constexpr int most_gpus = 64;
 
 /// Storage and arithmetic formats of a dtype.

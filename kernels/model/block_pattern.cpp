@@ -100,7 +100,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::of(const Mask& mask, std::int6
     std::int64_t parameter;
     std::shared_ptr<const BlockPattern> pattern;
   };
-  constexpr std::size_t most = 4;  // up to 16 MiB each
+  constexpr std::size_t most = 4;
   static std::mutex mutex;
   static std::deque<CacheEntry> cache;  // most recently used first
 

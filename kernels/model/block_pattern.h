@@ -40,7 +40,7 @@ class BlockPattern {
     [[nodiscard]] std::int64_t nth(std::int64_t line, std::int64_t first, std::int64_t n) const;
 
    private:
-    std::int64_t words_;  ///< per line
+    std::int64_t words_;
     std::vector<std::uint64_t> bits_;
   };
 

@@ -14,16 +14,15 @@
 
 namespace attnscope {
 
-/// Source of a ceiling. `derived`: computed from measured ones.
 enum class CeilingSource { measured, derived, datasheet };
 /// Returns "measured", "derived" or "datasheet", as used in files and exports.
 [[nodiscard]] std::string_view to_string(CeilingSource);
 [[nodiscard]] Message title(CeilingSource);
 
 struct Ceiling {
-  std::string name;               ///< a key of ceiling_kinds()
-  double argument = 0;            ///< for a curve: working set in bytes
-  double value = 0;               ///< median over rounds
+  std::string name;     ///< a key of ceiling_kinds()
+  double argument = 0;  ///< for a curve: working set in bytes
+  double value = 0;
   std::optional<double> q1 = {};  ///< quartiles over rounds; empty if not measured in rounds
   std::optional<double> q3 = {};
   std::string unit;
@@ -48,14 +47,12 @@ struct CeilingKind {
 /// Suffix of the SM clock under a load: the load's key with this suffix.
 inline constexpr std::string_view ceiling_clock_suffix = "_clock";
 
-/// Datasheet ceilings of a device.
 [[nodiscard]] std::vector<Ceiling> datasheet_ceilings(const DeviceLimits&);
 
-/// Row of a displayed table of ceilings.
 struct CeilingLine {
   const CeilingKind* kind = nullptr;
   Ceiling ceiling;
-  std::optional<double> clock_hz;  ///< SM clock under its load
+  std::optional<double> clock_hz;
 };
 /// Rows in the order of ceiling_kinds(), curves last and sorted by size. Excludes clocks and unknown keys.
 [[nodiscard]] std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling>);

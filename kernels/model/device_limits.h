@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capacities and peak rates of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +52,6 @@ struct DeviceLimits {
 /// Returns true if both names denote one GPU of the table, by product or driver name, or are equal.
 [[nodiscard]] bool same_gpu(std::string_view a, std::string_view b);
 
-/// Blocks of a launch and the resources of each.
 struct LaunchFootprint {
   std::int64_t blocks = 1;
   int threads_per_block = 32;

@@ -46,7 +46,6 @@ constexpr double shared_bytes_per_cycle = 128;
 double mma_sync_share(const DeviceLimits& limits) {
   return limits.compute_major == 9 ? 2.0 / 3 : 1;
 }
-/// Port of one SM.
 constexpr double l2_port_bytes_per_cycle = 64;
 
 double stated_or(double stated, double usual) {

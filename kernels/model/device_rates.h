@@ -22,7 +22,7 @@ struct ClockLimits {
   double load_ns = 0;  ///< duration of a launch from which `load` applies
   double surge = 0;    ///< further share lost per unit of tensor core utilization beyond `surge_from`
   double surge_from = 1;
-  double idle = 0;      ///< idle power
+  double idle = 0;
   double tensor = 0;    ///< power of attention kernels with tensor cores always busy, at boost clock
   double dram = 0;      ///< power of DRAM at its peak rate
   double exponent = 1;  ///< SM power is proportional to clock to this power
@@ -34,9 +34,9 @@ struct DeviceRates {
   double mma_sync_share = 1;  ///< share of per_cycle.tensor that mma.sync reaches
   int sm_count = 1;
   double boost_hz = 0;
-  double dram_peak_bytes_per_second = 0;  ///< from the datasheet
-  double dram_bytes_per_second = 0;       ///< achieved by kernels
-  double l2_bytes_per_second = 0;         ///< achieved by kernels, all SMs together
+  double dram_peak_bytes_per_second = 0;
+  double dram_bytes_per_second = 0;  ///< achieved by kernels
+  double l2_bytes_per_second = 0;    ///< achieved by kernels, all SMs together
   ClockLimits clock;
   std::string_view measured_on;  ///< GPU on which shares of peaks were measured
   bool inherited = false;        ///< shares were measured on another GPU

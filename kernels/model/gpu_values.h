@@ -10,7 +10,6 @@
 
 namespace attnscope {
 
-/// Row of the table of GPU values.
 struct GpuValue {
   std::string_view key;   ///< JSON key, with its unit: "l2_mib"
   std::string_view unit;  ///< displayed unit: "MiB"; empty: a count

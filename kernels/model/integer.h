@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer division for tile counts.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,6 @@ struct OnChipPart {
   bool operator==(const OnChipPart&) const = default;
 };
 
-/// Model of one kernel launch.
 struct KernelModel {
   std::string name;  ///< short, unique in the plan: "qk", "softmax", "pv", "fwd"
   /// Runs once before the measured launches, which use its results; neither timed nor counted. Example: the forward
@@ -96,15 +95,14 @@ template <class Kernels>
 
 /// Model of an algorithm for a problem, configuration and device.
 struct AttentionModel {
-  std::optional<Refusal> refusal;    ///< if set, the rest is empty
-  std::vector<KernelModel> kernels;  ///< in stream order, setup first
+  std::optional<Refusal> refusal;  ///< if set, the rest is empty
+  std::vector<KernelModel> kernels;
   /// Algorithm::working_set_bytes().
   std::int64_t working_set_bytes = 0;
-  Schedule schedule{};        ///< for several GPUs
+  Schedule schedule{};
   bool states_bytes = true;   ///< false: traffic and operands are meaningless
   bool predicts_time = true;  ///< false: work and timing are meaningless
 
-  /// Sums over the measured kernels.
   [[nodiscard]] Traffic traffic() const;
   [[nodiscard]] double matrix_flops() const;
 };

@@ -41,7 +41,6 @@ struct KernelWork {
   bool operator==(const KernelWork&) const = default;
 };
 
-/// One value per kind of SM unit.
 struct UnitCosts {
   double tensor = 0;
   double exponential = 0;

@@ -61,7 +61,6 @@ struct TileShape {
 /// it: N^2 d / Br or N^2 d / Bc.
 enum class TileSide { none, br, bc };
 
-/// Declaration of a knob.
 struct Knob {
   std::string name;  ///< name of axis, column and facet: "splits"
   Message label;     ///< displayed name: "Splits"
@@ -85,7 +84,6 @@ struct Knob {
 /// Text of the knob's value as parse_knob() accepts it; "0" or the first named value if not set.
 [[nodiscard]] std::string knob_text(const Knob&, const Knobs&);
 
-/// Tile and knobs.
 struct Config {
   TileShape tile;
   Knobs knobs;

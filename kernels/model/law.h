@@ -18,7 +18,6 @@ namespace attnscope {
 /// The problem with n_k = n; also n_q = n unless n_q is fixed.
 [[nodiscard]] AttentionProblem at_length(AttentionProblem, std::int64_t n);
 
-/// Variable of a power law.
 enum class LawVariable { n, d, m };
 inline constexpr std::size_t law_variables = 3;
 /// Returns "N", "d" or "M".

@@ -68,7 +68,6 @@ double imbalance(double warps_of_block, double blocks) {
   return std::ceil(dealt / schedulers) / (dealt / schedulers);
 }
 
-/// Time model of one SM, in cycles.
 class Sm {
  public:
   Sm(const LaunchLoad& load, const DeviceRates& rates) : load_(load), warps_(std::max(1.0, load.warps)) {
@@ -300,7 +299,7 @@ class HeldClock {
  private:
   std::span<const TimedLaunch> launches_;
   const DeviceRates& rates_;
-  double tensor_ns_ = 0;  ///< at boost clock
+  double tensor_ns_ = 0;
   double dram_ns_ = 0;
 };
 

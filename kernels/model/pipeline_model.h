@@ -39,10 +39,8 @@ inline constexpr std::array gpu_units{GpuUnit::tensor, GpuUnit::exponential, Gpu
                                       GpuUnit::dram};
 /// Returns "tensor", "exponential", "shared memory", "L2 port" or "DRAM".
 [[nodiscard]] std::string_view to_string(GpuUnit);
-/// One value per unit.
 using UnitValues = std::array<double, gpu_units.size()>;
 
-/// Input of the time model for one launch.
 struct LaunchLoad {
   KernelWork work;
   KernelTiming timing;
@@ -63,8 +61,8 @@ struct LaunchTime {
   double clock_hz = 0;  ///< sustained SM clock
   /// Time that each unit needs at its peak rate: SM units with all SMs equally loaded, DRAM by its datasheet.
   UnitValues busy_ns{};
-  double launch_ns = 0;  ///< launch overhead
-  double waves = 0;      ///< blocks divided by slots
+  double launch_ns = 0;
+  double waves = 0;
   double hidden_ns = 0;  ///< overlapped with the previous launch (starts_early)
   double idle_ns = 0;    ///< at the end, while SMs have fewer blocks than fit
   int empty_sms = 0;     ///< SMs that never get a block
@@ -73,13 +71,11 @@ struct LaunchTime {
   [[nodiscard]] double busy(GpuUnit unit) const { return busy_ns[static_cast<std::size_t>(unit)]; }
 };
 
-/// Load of a kernel with known DRAM traffic.
 [[nodiscard]] LaunchLoad launch_load(const KernelModel&, const DeviceLimits&, double dram_bytes);
 
 /// Times of the launches of one point, run in order and repeatedly, at the clock that they sustain.
 [[nodiscard]] std::vector<LaunchTime> launch_times(std::span<const LaunchLoad>, const DeviceRates&);
 
-/// Total time of consecutive launches.
 [[nodiscard]] double point_ns(std::span<const LaunchTime>);
 /// Simulates the schedule of several GPUs. `times`: one per kind of launch, by its index in the plan.
 [[nodiscard]] ScheduleTimes schedule_times(const Schedule&, std::span<const LaunchTime> times, const DeviceRates&);

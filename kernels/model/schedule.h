@@ -18,10 +18,10 @@ namespace attnscope {
 
 /// A 2D copy between GPUs or within one: `rows` rows of `row_bytes` bytes, `from_pitch` and `to_pitch` bytes apart.
 struct Transfer {
-  std::string from;  ///< buffer names of the plan
+  std::string from;
   std::string to;
   int to_gpu = 0;
-  std::int64_t from_offset = 0;  ///< bytes
+  std::int64_t from_offset = 0;
   std::int64_t to_offset = 0;
   std::int64_t rows = 1;
   std::int64_t row_bytes = 0;
@@ -43,21 +43,18 @@ struct Operation {
   std::vector<std::size_t> after{};  ///< earlier operations of other streams to wait for
 
   [[nodiscard]] bool is_transfer() const { return kind == Kind::transfer; }
-  /// Bytes that cross a link.
   [[nodiscard]] std::int64_t link_bytes() const {
     return is_transfer() && transfer.to_gpu != gpu ? transfer.bytes() : 0;
   }
 };
 
-/// Empty for a single GPU.
 struct Schedule {
   int gpus = 1;
   std::vector<Operation> distribute;  ///< copies of the inputs from GPU 0, before the measured operations
-  std::vector<Operation> operations;  ///< measured
-  std::vector<Operation> gather;      ///< copies of the outputs to GPU 0, afterwards
+  std::vector<Operation> operations;
+  std::vector<Operation> gather;  ///< copies of the outputs to GPU 0, afterwards
 
   [[nodiscard]] bool empty() const { return operations.empty(); }
-  /// Sum over all GPUs.
   [[nodiscard]] std::int64_t link_bytes() const;
 };
 
@@ -68,7 +65,7 @@ struct OperationTime {
 /// Total time and its parts on the GPU with the most attention work; attention, combine and exposed time sum to `ns`.
 struct ScheduleTimes {
   double ns = 0;
-  double attention_ns = 0;  ///< busiest GPU
+  double attention_ns = 0;
   double combine_ns = 0;
   double exposed_ns = 0;  ///< waiting for copies, and at the end for other GPUs
   double copies_ns = 0;   ///< duration of the copies it sends, overlapped or not

@@ -14,7 +14,6 @@
 
 namespace attnscope {
 
-/// Totals over the visited tiles.
 struct TileCounts {
   std::int64_t tiles = 0;               ///< visited
   std::int64_t query_rows_touched = 0;  ///< rows of Q tiles that see any key
@@ -25,10 +24,9 @@ struct TileCounts {
   bool operator==(const TileCounts&) const = default;
 };
 
-/// Totals over the K tiles.
 struct ColumnCounts {
-  std::int64_t k_tiles_touched = 0;   ///< K tiles that any query sees
-  std::int64_t key_rows_touched = 0;  ///< rows of these tiles
+  std::int64_t k_tiles_touched = 0;  ///< K tiles that any query sees
+  std::int64_t key_rows_touched = 0;
 
   bool operator==(const ColumnCounts&) const = default;
 };
@@ -78,7 +76,6 @@ class TileGrid {
   /// The n-th visited tile, from 0, of a row or a column of the grid. Pre: n is below the number of visited tiles.
   [[nodiscard]] std::int64_t nth_k_tile(std::int64_t i, std::int64_t n) const;
   [[nodiscard]] std::int64_t nth_q_tile(std::int64_t j, std::int64_t n) const;
-  /// Number of visited tiles of a row or a column.
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
   [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
 
@@ -106,12 +103,11 @@ class TileGrid {
   /// With the stretch of Q tile i already computed.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
-  /// Run of `tiles` tiles equal to this one.
   [[nodiscard]] TileRun row_run(std::int64_t i, std::int64_t tiles) const;
   [[nodiscard]] TileRun column_run(std::int64_t j, std::int64_t tiles) const;
 
-  Mask mask_;                                    ///< window and blocks
-  std::shared_ptr<const BlockPattern> pattern_;  ///< with a block mask
+  Mask mask_;
+  std::shared_ptr<const BlockPattern> pattern_;
   std::int64_t n_q_;
   std::int64_t length_;  ///< keys without padding
   std::int64_t far_;     ///< replaces an unlimited side of the window
@@ -121,7 +117,6 @@ class TileGrid {
   std::int64_t k_tiles_;
 };
 
-/// Runs of both sides, per batch entry.
 struct BatchRuns {
   std::vector<std::vector<TileRun>> rows;
   std::vector<std::vector<TileRun>> columns;
@@ -134,7 +129,6 @@ class BatchGrid {
 
   /// Grid of a query head's instance, batch entry x heads_q + head.
   [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
-  /// Grid of a K/V head's instance.
   [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
   /// TileGrid::row_runs() and column_runs() per batch entry; a single list if entries are equal.
   [[nodiscard]] std::vector<std::vector<TileRun>> row_runs() const;

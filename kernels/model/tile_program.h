@@ -104,7 +104,6 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
-/// Traffic of one matrix.
 struct OperandTraffic {
   Tensor tensor = Tensor::q;
   Traffic traffic;

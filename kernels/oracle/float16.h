@@ -15,7 +15,6 @@ namespace attnscope {
 [[nodiscard]] std::uint16_t to_bits(DType dtype, float value);
 [[nodiscard]] float from_bits(DType dtype, std::uint16_t bits);
 
-/// Nearest value of `dtype`.
 [[nodiscard]] inline float round_to(DType dtype, float value) {
   return from_bits(dtype, to_bits(dtype, value));
 }

@@ -24,7 +24,6 @@ enum class InputKind {
   large,              ///< entries of +-8: scores of several hundred, of both signs
   one_hot_v,          ///< V[j] is the unit vector j mod d: O contains sums of softmax weights
 };
-/// All kinds, in the order above.
 [[nodiscard]] std::span<const InputKind> input_kinds();
 [[nodiscard]] std::string_view to_string(InputKind);
 /// The error lists the accepted names.

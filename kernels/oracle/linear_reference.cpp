@@ -32,7 +32,6 @@ struct FeatureMatrix {
   }
 };
 
-/// A query head and its K/V head.
 class LinearHead {
  public:
   LinearHead(const AttentionProblem& p, const FeatureMatrix& queries, const FeatureMatrix& keys,

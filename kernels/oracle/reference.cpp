@@ -26,7 +26,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// interpolated between powers of two.
 constexpr double weight_error = (1 + 0x1p-4) * 1.04 - 1;
 
-/// All values of the type, as a lookup table.
 std::vector<float> value_table(DType dtype) {
   std::vector<float> table(1U << 16);
   for (std::uint32_t bits = 0; bits < table.size(); ++bits) {
@@ -109,7 +108,6 @@ struct RowTarget {
   RowStatistics* statistics = nullptr;
 };
 
-/// Entry of dS, rounded to 16 bits.
 float ds16(const ProblemContext& s, float weight, float dp, float delta) {
   return s.rounded(static_cast<double>(weight * (dp - delta)));
 }
@@ -231,7 +229,7 @@ class RowWorker {
   std::vector<std::size_t> key_;  ///< visible keys of the row
   std::vector<double> weight_;    ///< scores, then P
   std::vector<float> weight16_;
-  std::vector<double> factor_;  ///< dropout factors
+  std::vector<double> factor_;
 };
 
 /// Sums for one key over the query rows that see it.

@@ -37,7 +37,7 @@ struct ReferenceTensor {
 };
 
 struct Reference {
-  DType dtype = DType::fp16;  ///< type of the outputs
+  DType dtype = DType::fp16;
   std::int64_t d = 0;
   std::vector<RowId> rows;      ///< rows of O, LSE and dQ
   std::vector<double> lse;      ///< [rows], natural logarithm, before dropout; -inf for a row that sees no key

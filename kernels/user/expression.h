@@ -19,7 +19,6 @@
 
 namespace attnscope::user {
 
-/// Values by name.
 using Variables = std::map<std::string, std::int64_t, std::less<>>;
 
 class Expression {
@@ -27,7 +26,6 @@ class Expression {
   /// The error gives the cause and the character position. Names are resolved at evaluation; names() returns them.
   [[nodiscard]] static Result<Expression, Message> parse(std::string_view text);
 
-  /// In order of first appearance.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -62,9 +60,9 @@ class Expression {
   };
   struct Node {
     Op op = Op::number;
-    std::array<std::size_t, 3> operands{};  ///< node indices
-    std::int64_t value = 0;                 ///< integer, or index of a name
-    double real = 0;                        ///< number with a decimal point
+    std::array<std::size_t, 3> operands{};
+    std::int64_t value = 0;  ///< integer, or index of a name
+    double real = 0;         ///< number with a decimal point
   };
   template <class T>
   [[nodiscard]] Result<T, Message> evaluate(const Variables&) const;

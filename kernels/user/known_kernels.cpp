@@ -189,7 +189,6 @@ class FoundKernels {
   void refuse(const std::string& kernels, const Message& why) {
     report(make_message("{}: manifest of {} rejected, so its law is unknown: {}", file_.string(), kernels, why));
   }
-  /// Reports each line once.
   void report(Message line) {
     if (reported_.insert(attnscope::text(line)).second) lines_.push_back(std::move(line));
   }
@@ -215,8 +214,8 @@ class FoundKernels {
   std::size_t bytes_ = 0;
   bool limit_reached_ = false;
   std::map<std::string, KnownManifest, std::less<>> first_manifests_;  // key: kernel name
-  std::set<std::string> reported_;                                     // lines already reported
-  std::filesystem::path file_;                                         // current results file
+  std::set<std::string> reported_;
+  std::filesystem::path file_;
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
   std::vector<Message> lines_;
 };

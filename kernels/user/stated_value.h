@@ -47,11 +47,8 @@ class Value {
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] bool flag() const;
   [[nodiscard]] std::int64_t number(std::int64_t least, std::int64_t most) const;
-  /// Accepts integers and strings.
   [[nodiscard]] Expression expression(const std::vector<std::string>& known) const;
-  /// Parses `part` of the text.
   [[nodiscard]] Expression expression(std::string_view part, const std::vector<std::string>& known) const;
-  /// Returns one of the `known` keywords.
   [[nodiscard]] std::string word(const std::vector<std::string_view>& known) const;
 
  private:

@@ -234,7 +234,6 @@ class Parser {
     names_.push_back(name);
   }
 
-  /// Checks the name of a buffer that is not a tensor.
   [[nodiscard]] const std::string& buffer_name(const Value& value, const std::string& name) const {
     static constexpr std::array own{"q",  "k",  "v",           "o",          "lse",      "dout",     "dq",
                                     "dk", "dv", "key_lengths", "block_mask", "q_starts", "k_starts", "null"};
@@ -493,7 +492,7 @@ class Parser {
   Value root_;
   std::optional<std::filesystem::path> folder_;
   std::vector<std::string> names_;
-  OwnSource shared_;  ///< common to all sources
+  OwnSource shared_;
   std::shared_ptr<const OwnSource> source_;
   KernelManifest result_;
 };

@@ -21,12 +21,11 @@
 
 namespace attnscope::user {
 
-/// A kernel argument.
 struct ArgumentStatement {
   enum class Type { buffer, int32, int64, float32, tensor_map };
   Type type = Type::buffer;
-  std::string buffer;               ///< buffer name; empty: null pointer
-  Expression value;                 ///< for a number
+  std::string buffer;  ///< buffer name; empty: null pointer
+  Expression value;
   std::vector<Expression> extents;  ///< for a tensor map, like the next ones: see TensorMapArgument
   std::vector<Expression> strides;
   std::vector<Expression> box;
@@ -63,7 +62,6 @@ struct LaunchStatement {
   std::vector<BytesStatement> bytes;  ///< its law; empty: unknown
 };
 
-/// Law taken from a built-in algorithm.
 struct LikeStatement {
   std::string algorithm;
   std::optional<Expression> br;  ///< empty: Br of the point
@@ -78,7 +76,7 @@ struct KnobStatement {
 
 struct RequirementStatement {
   Expression condition;
-  Message otherwise;  ///< error text
+  Message otherwise;
 };
 
 struct ScratchStatement {
@@ -110,7 +108,6 @@ struct KernelManifest {
   std::vector<LaunchStatement> launches;
   std::optional<LikeStatement> like;
 
-  /// Returns true if a launch calls a library.
   [[nodiscard]] bool has_library() const;
   /// Returns true if the manifest defines the bytes that the kernel moves.
   [[nodiscard]] bool states_bytes() const;

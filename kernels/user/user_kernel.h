@@ -16,7 +16,6 @@ class UserKernel final : public Algorithm {
   explicit UserKernel(KernelManifest);
 
   [[nodiscard]] std::vector<std::filesystem::path> source_files() const;
-  /// Copy with unknown traffic.
   [[nodiscard]] std::unique_ptr<const UserKernel> without_law() const;
 
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;

@@ -56,7 +56,6 @@ struct AttentionInputs {
   return reference_attention(p, matrices_of(p, inputs), std::move(request));
 }
 
-/// Reference of all rows and keys.
 [[nodiscard]] inline Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs,
                                                    unsigned threads = 0) {
   return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});

@@ -14,7 +14,6 @@
 namespace attnscope {
 namespace {
 
-/// Tiles of a head with 1, 2 and 3 steps.
 std::vector<BlockRun> rising(std::int64_t blocks = 1) {
   return {{.blocks = blocks, .steps = 1}, {.blocks = blocks, .steps = 2}, {.blocks = blocks, .steps = 3}};
 }

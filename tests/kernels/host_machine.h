@@ -54,7 +54,7 @@ class HostMachine {
           ready.push_back(i);
         }
       }
-      if (ready.empty()) return {};  // deadlock
+      if (ready.empty()) return {};
       const std::size_t next = ready[random() % ready.size()];
       all[next].is_transfer() ? transfer(all[next]) : launch(all[next]);
       done.insert(next);
@@ -68,7 +68,6 @@ class HostMachine {
     return output;
   }
 
-  /// Bytes sent over links.
   [[nodiscard]] std::int64_t link_bytes() const { return link_bytes_; }
 
  private:

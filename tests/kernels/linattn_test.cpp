@@ -123,7 +123,6 @@ class Emulated {
     return &matrix[static_cast<std::size_t>(row) * d_];
   }
 
-  /// Computes the scaled and rounded states of a K/V head.
   void compute_states(std::int64_t head) {
     states_.clear();
     Sums sums{std::vector<float>(d_ * d_, 0), std::vector<float>(d_, 0)};

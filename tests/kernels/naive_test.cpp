@@ -216,7 +216,6 @@ TEST(Naive, ProductsShareTheirKernels) {
   EXPECT_EQ(launch(dropping, "dk").source, launch(plan, "dk").source);
 }
 
-/// Launch arguments by parameter name in the source.
 std::map<std::string, Argument> passed(const KernelLaunch& l) {
   const std::vector<std::string> declared = test::parameter_names(l.source);
   std::map<std::string, Argument> result;

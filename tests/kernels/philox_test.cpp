@@ -17,7 +17,6 @@ constexpr std::array<unsigned, 4> words(const Philox4& p) {
   return {p.word[0], p.word[1], p.word[2], p.word[3]};
 }
 
-/// Known answers of Random123 for philox4x32-10.
 TEST(Philox, KnownAnswers) {
   using Words = std::array<unsigned, 4>;
   EXPECT_EQ(words(philox({{0, 0, 0, 0}}, 0, 0)), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

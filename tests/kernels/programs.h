@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for tests of the algorithms.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +117,6 @@ inline std::vector<AttentionProblem> masked_problems() {
   return thinned_under_sanitizers(std::move(problems), 3);  // keeps all masks and shapes
 }
 
-/// Tiles that divide mask blocks of 96.
 inline std::vector<Tiling> dividing_tiles() {
   return {{.br = 16, .bc = 16},
           {.br = 48, .bc = 32, .raster = Raster::heads_fastest},

@@ -101,7 +101,6 @@ TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
 }
 
 TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
-  // Encodes 16 columns of a row of a matrix as one number.
   const auto cell_of = [](Tensor tensor, std::int64_t matrix, std::int64_t row, std::int64_t col) {
     EXPECT_TRUE(matrix < 1 << 16 && row < 1 << 16 && col < 1 << 12);
     return ((static_cast<std::int64_t>(tensor) << 16 | matrix) << 16 | row) << 8 | col / 16;

@@ -7,7 +7,6 @@
 
 namespace attnscope::test {
 
-/// An algorithm with facts only; it cannot run.
 class Stated final : public Algorithm {
  public:
   using Algorithm::Algorithm;

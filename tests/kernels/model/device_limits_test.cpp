@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU limits, ceilings, hypothetical GPUs, and occupancy.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -29,7 +29,6 @@ TEST(MaskWords, RoundTrip) {
     EXPECT_EQ(to_string(mask_of(text)), text);
     EXPECT_EQ(mask_of(to_string(mask_of(text))), mask_of(text)) << text;
   }
-  // Equivalent masks have one canonical text.
   EXPECT_EQ(to_string(mask_of("window:inf:0")), "causal");
   EXPECT_EQ(to_string(mask_of("window:inf:inf")), "full");
   EXPECT_EQ(to_string(mask_of("full+causal")), "causal");

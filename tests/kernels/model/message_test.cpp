@@ -29,7 +29,6 @@ Message misses() {
   return say::law::misses{.n = 16'384, .d = 64, .m = "{percent}", .percent = 3};
 }
 
-/// Restores English on destruction.
 struct OtherLanguage {
   explicit OtherLanguage(const char* json) { use_catalogue(Catalogue::parse(json).value()); }
   ~OtherLanguage() { use_catalogue(Catalogue::english()); }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small launches with times computed by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +27,6 @@ DeviceRates four_sms() {
           .inherited = false};
 }
 
-/// Time of one launch at a fixed clock.
 LaunchTime launch_time(const LaunchLoad& load, DeviceRates rates, double clock_hz) {
   rates.boost_hz = clock_hz;
   return launch_times(std::span(&load, 1), rates).front();

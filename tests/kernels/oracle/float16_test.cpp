@@ -22,10 +22,9 @@ TEST(Float16, Fp16KnownPatterns) {
   for (const auto& [value, bits] : {
            Pattern{0.0F, 0x0000}, Pattern{-0.0F, 0x8000}, Pattern{1.0F, 0x3C00}, Pattern{-2.0F, 0xC000},
            Pattern{65504.0F, 0x7BFF}, Pattern{infinite_float, 0x7C00}, Pattern{-infinite_float, 0xFC00},
-           Pattern{0x1p-14F, 0x0400},      // smallest normal
-           Pattern{0x1.FF8p-15F, 0x03FF},  // largest subnormal
-           Pattern{0x1p-24F, 0x0001},      // smallest subnormal
-           Pattern{0x1.554p-2F, 0x3555},   // nearest to 1/3
+           Pattern{0x1p-14F, 0x0400}, Pattern{0x1.FF8p-15F, 0x03FF},  // largest subnormal
+           Pattern{0x1p-24F, 0x0001},                                 // smallest subnormal
+           Pattern{0x1.554p-2F, 0x3555},                              // nearest to 1/3
        }) {
     EXPECT_EQ(to_bits(DType::fp16, value), bits) << value;
     EXPECT_EQ(std::bit_cast<std::uint32_t>(from_bits(DType::fp16, bits)), std::bit_cast<std::uint32_t>(value)) << value;

@@ -131,7 +131,6 @@ TEST(Inputs, PoolSizeIsPrime) {
   for (std::int64_t f = 2; f * f <= InputGenerator::pool_size; ++f) ASSERT_NE(InputGenerator::pool_size % f, 0) << f;
 }
 
-/// Scores of query 0 for every key of instance 0.
 std::vector<double> scores(InputKind kind) {
   const AttentionInputs inputs = make_inputs(problem, kind, 3);
   const std::vector<float> q = values(inputs.q);

@@ -27,7 +27,6 @@ std::vector<std::uint16_t> bits(const std::vector<double>& values, DType dtype =
   return all;
 }
 
-/// Output of a perfect kernel.
 std::vector<std::uint16_t> rounded(const Reference& reference) {
   return bits(reference.o.exact, reference.dtype);
 }

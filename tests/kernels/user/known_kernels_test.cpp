@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that a process knows from results files.
 #include "kernels/user/known_kernels.h"
 
 #include <gmock/gmock.h>

@@ -34,7 +34,6 @@ Message refused(const std::string& layout) {
 
 class LayoutTest : public ::testing::Test {
  protected:
-  /// Plans the template kernel with this layout.
   void plan(const std::string& layout, const AttentionProblem& p) {
     auto statement = parse_statement(with_layout(layout), "/somewhere");
     ASSERT_TRUE(statement) << statement.error();

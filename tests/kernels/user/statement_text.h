@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifest written by `attnscope kernels new my-kernel`.
 #pragma once
 
 #include <string>
